@@ -1,4 +1,4 @@
-"""The claim `restriction-access`: decision trees and DNF learned from random restrictions."""
+"""The claim `restriction-access`: learning decision trees and DNF from random restrictions."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def restriction_access(
     *,
     d: Annotated[int, option("number of variables", min=3, max=64)] = 40,
     n_leaves: Annotated[int, option("leaves of a random decision tree", min=2, max=41)] = 8,
-    width: Annotated[int, option("literals of a term, in addition to 3", min=1, max=8)] = 5,
+    width: Annotated[int, option("literals of a term, tested after 3", min=1, max=8)] = 5,
 ) -> Iterator[Finding]:
     """Decision trees and DNF formulas are learned exactly from random restrictions.
 
-    Each of d variables is free with probability μ (here 0.3).  With probability at least 1 − δ
-    a tree of s leaves is learned from n ≥ ln(2sd/δ)/(μ²((1 + μ)/2)^depth) restrictions; from fewer
-    restrictions every output is still right.  With probability at least 1 − δ a DNF of s terms of
-    at most w literals, none of which contains another, is learned from n ≥ μ^(−w) ln(s/δ)
-    restrictions.
+    A restriction leaves each of d variables free with probability μ (here 0.3), and sets the
+    others to random bits.  With probability at least 1 − δ, a tree of s leaves is learned from
+    n ≥ ln(2sd/δ)/(μ²((1 + μ)/2)^depth) restrictions.  From fewer restrictions, every output is
+    still right.  With probability at least 1 − δ, a DNF formula of s terms of at most w literals,
+    in which no term contains another, is learned from n ≥ μ^(−w) ln(s/δ) restrictions.
     """
     if n_leaves > d + 1:
         raise InputError(f"n_leaves is {n_leaves} and d is {d}: give at most {d + 1} leaves")
@@ -74,7 +74,9 @@ def _trees(run: Run, d: int, n_leaves: int) -> Iterator[Finding]:
             values = values_of(of_restrictions(run, tree, SMALL[0], n), words)
             wrong += sum(a is not None and a != b for a, b in zip(values, truth, strict=True))
             outputs += sum(a is not None for a in values)
-    yield never_wrong("right", f"values of learned trees, {SEEDS} trees, all words", wrong, outputs)
+    yield never_wrong(
+        "right", f"values of learned trees, for {SEEDS} trees and all words", wrong, outputs
+    )
     found, sizes = 0, list[int]()
     for _ in range(SEEDS):
         tree = random_tree(d, n_leaves, run.rng)
@@ -82,12 +84,13 @@ def _trees(run: Run, d: int, n_leaves: int) -> Iterator[Finding]:
         found += of_restrictions(run, tree, d, sizes[-1]) == tree
     yield same(
         "found",
-        f"seeds whose tree of {n_leaves} leaves over {d} variables is learned, μ = {MU:g}",
+        f"seeds for which the tree of {n_leaves} leaves over {d} variables is learned from the "
+        f"sufficient number of restrictions, with variables free with probability {MU:g}",
         found,
         SEEDS,
         evidence="statistical",
-        words=f"{found}, from {', '.join(map(str, sizes))} restrictions",
-        wanted=f"all {SEEDS}, each with probability ≥ {1 - DELTA:g}",
+        words=f"{found} of {SEEDS} seeds, from {', '.join(map(str, sizes))} restrictions",
+        wanted=f"all {SEEDS} seeds, each with probability ≥ {1 - DELTA:g}",
     )
 
 
@@ -100,29 +103,29 @@ def _large(run: Run) -> Finding:
         found.append(sum(of_restrictions(run, tree, OVER, n) == tree for tree in trees))
     return at_least(
         "sizes",
-        f"seeds whose tree of {', '.join(map(str, rows))} leaves over {OVER} variables is learned "
-        f"from {', '.join(map(str, rows.values()))} restrictions",
+        f"seeds for which a tree of {' and of '.join(map(str, rows))} leaves over {OVER} variables "
+        f"is learned from {' and from '.join(map(str, rows.values()))} restrictions",
         "statistical",
         min(found),
         MOST_SEEDS,
-        words=", ".join(f"{each} of {SEEDS}" for each in found),
-        wanted=f"at least {MOST_SEEDS}",
+        words=", ".join(f"{each} of {SEEDS} seeds" for each in found),
+        wanted=f"at least {MOST_SEEDS} seeds",
     )
 
 
 def values_of(tree: Tree, words: np.ndarray) -> list[int | None]:
-    """The values of a tree on all words, None in its unknown subtrees."""
+    """The values of a tree on each of the words; None where the subtree is unknown."""
     return [tree_value(tree, word) for word in words]
 
 
 def of_restrictions(run: Run, tree: Tree, d: int, n: int) -> Tree:
-    """The tree learned from n random restrictions."""
+    """The tree over d variables that is learned from n random restrictions of `tree`."""
     rows = restrictions(d, MU, n, run.rng)
     return tree_by_restriction(d, [(row, restricted(tree, row)) for row in rows])
 
 
 def depth(tree: Tree) -> int:
-    """The number of tests on the longest path."""
+    """The number of tests on the longest path of a decision tree."""
     return 1 + max(depth(tree[1]), depth(tree[2])) if isinstance(tree, tuple) else 0
 
 
@@ -130,30 +133,35 @@ def _terms(run: Run, d: int, width: int) -> Iterator[Finding]:
     """DNF formulas are learned from the sufficient samples, and not from a tenth of them."""
     n = enough_for_terms(width, TERMS, MU, DELTA)
     found = sum(formula_found(run, d, width, n) for _ in range(SEEDS))
-    what = f"seeds whose DNF of {TERMS} terms of {width} literals over {d} variables is learned"
+    what = (
+        f"seeds for which a DNF of {TERMS} terms of {width} literals over {d} variables is learned"
+    )
     yield same(
         "found",
-        f"{what} from {n} restrictions, μ = {MU:g}",
+        f"{what} from {n} restrictions, a sufficient number",
         found,
         SEEDS,
         evidence="statistical",
-        words=f"{found}",
-        wanted=f"all {SEEDS}, each with probability ≥ {1 - DELTA:g}",
+        words=f"{found} of {SEEDS} seeds",
+        wanted=f"all {SEEDS} seeds, each with probability ≥ {1 - DELTA:g}",
     )
     found = sum(formula_found(run, d, width, n // PART) for _ in range(SEEDS))
     yield at_most(
         "too-few",
-        f"{what} from {n // PART}",
+        f"{what} from {n // PART} restrictions, 1/{PART} of the sufficient number",
         "statistical",
         found,
         SEEDS - MOST_SEEDS,
-        words=f"{found} of {SEEDS}",
-        wanted=f"at most {SEEDS - MOST_SEEDS}",
+        words=f"{found} of {SEEDS} seeds",
+        wanted=f"at most {SEEDS - MOST_SEEDS} seeds",
     )
 
 
 def formula_found(run: Run, d: int, width: int, n: int) -> bool:
-    """Whether a random formula is learned from n restrictions."""
+    """Whether a random DNF formula over d variables is learned from n random restrictions.
+
+    Its terms have `width` literals.
+    """
     terms = set[Term]()
     while len(terms) < TERMS:
         variables = run.rng.permutation(d)[:width].tolist()

@@ -39,15 +39,20 @@ ROUNDING = 1e-12  # rounding of sums of a few probabilities
 def sampling_or_argmax(
     run: Run,
     *,
-    draws: Annotated[int, option("random pairs of distributions", min=2, max=10**4)] = 200,
+    draws: Annotated[
+        int, option("number of random pairs of distributions", min=2, max=10**4)
+    ] = 200,
 ) -> Iterator[Finding]:
-    """R* ≤ R_s ≤ 2R* − V/(V − 1)·R*² for the errors of the argmax and of a sample, V outcomes.
+    """R* ≤ R_s ≤ 2R* − V/(V − 1)·R*² for the errors R* of the argmax and R_s of a sample.
 
-    The error of the argmax of q exceeds the error of the argmax of p by at most √(2KL(p‖q)).
-    Greedy text of T independent symbols, one of probability 3/5, has the total variation distance 1
-    − (3/5)^T from the source, and greedy text need not be the most probable text.  The calibrated
-    model with prompts of m answers has the error MM(m − 1)/m when sampled and, if 1 − α > α/m, 0 by
-    argmax.
+    The distribution has V outcomes.  For a model q of a distribution p, the error of the argmax of
+    q exceeds the error of the argmax of p by at most √(2KL(p‖q)).  For T independent symbols, one
+    of which has probability 3/5, the total variation distance of greedy text from the source is
+    1 − (3/5)^T.  Greedy text need not be the most probable text.
+
+    Let prompts have m possible answers, let documents answer a prompt with probability α, and let
+    MM be α times the fraction of prompts that no document answers.  A sample of the calibrated
+    model has the error MM(m − 1)/m.  If 1 − α > α/m, its argmax has the error 0.
     """
     for alpha in (Fraction(1, 2), Fraction(1)):
         yield two_uses(run, alpha)
@@ -59,7 +64,10 @@ def sampling_or_argmax(
 
 
 def between(quick: bool) -> Finding:
-    """The inequality between R* and R_s for all distributions on a grid, with cases of equality."""
+    """The inequalities between the errors of the argmax and of a sample, with cases of equality.
+
+    They are checked for all distributions on a grid.
+    """
     found = [
         (p, least, sampled, most_sampling_error(least, V))
         for V in ((2, 3) if quick else (2, 3, 4))
@@ -74,40 +82,48 @@ def between(quick: bool) -> Finding:
     )
     return no_counterexample(
         "errors",
-        "R* ≤ R_s ≤ 2R* − V/(V − 1)·R*²",
+        "R* ≤ R_s ≤ 2R* − V/(V − 1)·R*² for the error R* of the argmax and the error R_s of a "
+        "sample of a distribution on V outcomes",
         wrong if below and above else ["no equality"],
-        words=f"for {len(found)} distributions, with equality on the left for {below} and on the "
-        f"right for {above}",
+        words=f"true for {len(found)} distributions, with equality on the left for {below} and on "
+        f"the right for {above}",
         wanted="no counterexample",
     )
 
 
 def excess(run: Run, draws: int) -> Finding:
-    """(p(argmax p) − p(argmax q))² compared with 2KL(p‖q), by balls."""
+    """The excess error of the argmax of a model, compared with its bound by the divergence.
+
+    (p(argmax p) − p(argmax q))² is compared with 2KL(p‖q), by enclosing balls.
+    """
     pairs = [
         (random_distribution(run.rng, 4), random_distribution(run.rng, 4)) for _ in range(draws)
     ]
     lost = [excess_error(p, q) for p, q in pairs]
     return no_counterexample(
         "excess",
-        "the excess error of the argmax of q is at most √(2KL(p‖q))",
+        "excess error of the argmax of a model q of p ≤ √(2KL(p‖q))",
         (
             f"p = {p}, q = {q}"
             for (p, q), each in zip(pairs, lost, strict=True)
             if not at_most_rational(-2 * kl(p, q), -(each**2))
         ),
-        words=f"for {draws} draws; the largest excess is {max(lost)}",
+        words=f"true for {draws} random pairs; the largest excess error is {max(lost)}",
         wanted="no counterexample",
     )
 
 
 def words() -> Source:
-    """A source of independent words, the first of probability ⅗."""
+    """A source of two independent words, the first of which has probability ⅗."""
     return source([1], [[[Fraction(3, 5)]], [[Fraction(2, 5)]]])
 
 
 def fork() -> Source:
-    """A source of two symbols: 0 (11/20) and then one of five, or 1 (9/20) and then always 1."""
+    """A source whose greedy text is not its most probable text.
+
+    The first symbol is 0 with probability 11/20 or 1 with probability 9/20.  After 0 there are
+    five equally likely symbols, and after 1 always the symbol 1.
+    """
     steps = np.full((5, 3, 3), Fraction(0), dtype=object)
     steps[0, 0, 1], steps[1, 0, 2] = Fraction(11, 20), Fraction(9, 20)
     steps[:, 1, 1], steps[1, 2, 2] = Fraction(1, 5), Fraction(1)
@@ -115,20 +131,21 @@ def fork() -> Source:
 
 
 def greedy() -> Finding:
-    """The total variation distance of greedy text from a source of independent words."""
+    """The total variation distance of greedy text from a source of independent words, by length."""
     lengths = (1, 5, 20)
     return same(
         "greedy",
-        "total variation distance of greedy text from a source of independent words",
+        "total variation distance of greedy text of T words from a source of independent words, "
+        f"the more probable of which has probability 3/5, for T = {', '.join(map(str, lengths))}",
         {f"T = {T}": str(distance_of_greedy(words(), T)) for T in lengths},
         {f"T = {T}": str(1 - Fraction(3, 5) ** T) for T in lengths},
         words=", ".join(f"{float(distance_of_greedy(words(), T)):.5f}" for T in lengths),
-        wanted="1 − (3/5)^T",
+        wanted="1 − (3/5)^T, exactly",
     )
 
 
 def likeliest() -> Finding:
-    """A source whose greedy text is not the most probable text."""
+    """The probabilities of two texts of a source whose greedy text is not the most probable."""
     of = fork()
     found = {
         "greedy": str(of.probability(greedy_text(of, 2))),
@@ -136,17 +153,18 @@ def likeliest() -> Finding:
     }
     return same(
         "likeliest",
-        "probabilities of the greedy text and of the most probable text",
+        "probabilities of the greedy text and of the most probable text of a source",
         found,
         {"greedy": "11/100", "most probable": "9/20"},
-        wanted="11/20·1/5 and 9/20·1, different",
+        wanted="11/100 and 9/20, which shows that the greedy text is not the most probable text",
     )
 
 
 def memoriser() -> Finding:
-    """KL = ½ ln 1/(4ε(1 − ε)) for a model that gives one of two equal facts the probability ε.
+    """The divergence of a model that gives one of two equally likely facts the probability ε.
 
-    The model outputs no falsehood, and its KL is unbounded as ε → 0.
+    It is ½ ln 1/(4ε(1 − ε)).  The model outputs only facts, and its divergence is unbounded as
+    ε → 0.
     """
     half, sizes = Fraction(1, 2), (4, 16, 30)
 
@@ -157,16 +175,21 @@ def memoriser() -> Finding:
                 yield f"ε = 2^−{k}"
 
     distances = (float(half * log(Fraction(2 ** (2 * k - 2), 2**k - 1))) for k in sizes)
-    words = f"at ε = 2^−4, 2^−16, 2^−30: {', '.join(f'{each:.2f}' for each in distances)} nats"
-    name = "a memoriser without falsehoods has KL = ½ ln 1/(4ε(1 − ε))"
+    shown = ", ".join(f"{each:.2f}" for each in distances)
+    words = f"equal for ε = 2^−4, 2^−16, 2^−30: {shown} nats"
+    name = (
+        "KL divergence of a model that outputs only facts and gives one of two equally likely "
+        "facts the probability ε, and ½ ln 1/(4ε(1 − ε))"
+    )
     return no_counterexample("memoriser", name, wrong(), words=words)
 
 
 def two_uses(run: Run, alpha: Fraction) -> Finding:
-    """The errors of the calibrated model with prompts, sampled and by argmax, on its tensors.
+    """The errors of the calibrated model with prompts, when sampled and by argmax.
 
-    The right answer to a prompt that was never answered is uniform among m, so that any answer to
-    it is wrong with probability (m − 1)/m.
+    The model is hand-built, and `alpha` is the probability with which documents answer a prompt.
+    The right answer to a prompt that was never answered is uniform among the m answers, so that
+    each answer is wrong with probability (m − 1)/m.
     """
     m, silent = ANSWERS, ANSWERS  # the answers are 0 … m − 1
     strings, probabilities = [], []
@@ -184,18 +207,23 @@ def two_uses(run: Run, alpha: Fraction) -> Finding:
     off = max(abs(sampled - float(wanted[0])), abs(most - float(wanted[1])))
     return at_most(
         f"two-uses/{'half' if alpha < 1 else 'one'}",
-        f"errors minus their closed forms: {PROMPTS} prompts, {KNOWN} answered, {m} answers, "
-        f"α = {alpha}",
+        "largest difference of the errors of the calibrated model from their closed forms, for "
+        f"{PROMPTS} prompts with {m} possible answers, {KNOWN} of them answered in the documents, "
+        f"and answers with probability {alpha}",
         "float",
         off,
         ROUNDING,
-        words=f"error {sampled:.4f} when sampled and {most:.4f} by argmax",
-        wanted=f"MM·(m − 1)/m = {float(wanted[0]):.4f} and {float(wanted[1]):.4f}",
+        words=f"the error is {sampled:.4f} when sampled and {most:.4f} by argmax",
+        wanted=f"{float(wanted[0]):.4f} when sampled and {float(wanted[1]):.4f} by argmax, up to "
+        f"{ROUNDING:g}",
     )
 
 
 def used(model: Transformer) -> tuple[float, float]:
-    """The errors of the model, sampled and by argmax, on prompts that were never answered."""
+    """The errors of the model when sampled and by argmax.
+
+    Only prompts that no document answers contribute errors.
+    """
     BOS, wrong = PROMPTS, (ANSWERS - 1) / ANSWERS
     queries = [
         [BOS, prompt, answer] for prompt in range(KNOWN, PROMPTS) for answer in range(ANSWERS)

@@ -44,19 +44,22 @@ Learner = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
     faults_seen=[{"bits": 50}],
 )
 def sparse_and(
-    run: Run, *, bits: Annotated[int, option("bits T, in addition to 50", min=10)] = 200
+    run: Run, *, bits: Annotated[int, option("number of bits T, tested after 50", min=10)] = 200
 ) -> Iterator[Finding]:
     """Observation: attention learns a conjunction of 3 of T bits from 5⌈ln C(T, 3)/h(1/8)⌉ samples.
 
-    This is five times a lower bound for any learner.  Elimination and L1-penalised logistic
-    regression succeed as well.  Logistic regression without a penalty, whose training is invariant
-    under rotations of the words, does not.  The samples prove that the head's three largest scores,
-    as a conjunction, have an error of at most (ln C(T, 3) + ln 20)/m; bounds by votes
-    [Schapire1998] and by norms are vacuous at these sizes: for an error of a tenth they require
-    more than 100 times, respectively 100 000 times, as many samples.
+    Here h is the binary entropy in nats, and the number of samples is five times a lower bound for
+    every learner.  Elimination and L1-penalised logistic regression succeed as well.  Logistic
+    regression without a penalty, whose training is invariant under rotations of the words, does
+    not.
+
+    If the conjunction of the head's three largest scores is right on all m samples, its error is
+    at most (ln C(T, 3) + ln 20)/m with probability ≥ .95.  Bounds on the head's error by votes
+    [Schapire1998] and by norms are vacuous at these sizes.  To bound the error by .1, they require
+    at least 100 times and 100 000 times as many samples, respectively.
     """
     if bits > MOST:
-        raise InputError(f"bits is {bits}: give at most {MOST}")
+        raise InputError(f"bits is {bits}: give at most {MOST} bits")
     for T in dict.fromkeys((SMALL, bits)) if not run.quick else (SMALL,):
         yield from labelled(f"{T} bits", _learned(run, T))
     run.draw(run.seed)
@@ -67,15 +70,24 @@ def _learned(run: Run, T: int) -> Iterator[Finding]:
     m = TIMES * least_samples(T, K)
     for name, learner in LEARNERS.items():
         found = [success(run, T, m, learner) for _ in range(SEEDS)]
-        words = f"{sum(found)} of {SEEDS}"
-        what = f"{name}: seeds with balanced accuracy above {RIGHT:g} from {m} samples"
+        words = f"{sum(found)} of {SEEDS} seeds"
+        what = (
+            f"seeds for which {NAMED[name]} has a balanced accuracy above {RIGHT:g} after {m} "
+            "samples"
+        )
         if name in FAILING:
             yield at_most(
-                name, what, "trained", sum(found), FEW, words=words, wanted=f"at most {FEW}"
+                name, what, "trained", sum(found), FEW, words=words, wanted=f"at most {FEW} seed"
             )
         else:
             yield at_least(
-                name, what, "trained", sum(found), ENOUGH, words=words, wanted=f"at least {ENOUGH}"
+                name,
+                what,
+                "trained",
+                sum(found),
+                ENOUGH,
+                words=words,
+                wanted=f"at least {ENOUGH} seeds",
             )
     runs = [certified(*drawn(run, T, m)) for _ in range(SEEDS)]
     yield from certificates(runs, T, K, m, ENOUGH)
@@ -84,7 +96,7 @@ def _learned(run: Run, T: int) -> Iterator[Finding]:
 
 
 def success(run: Run, T: int, m: int, learner: Learner) -> bool:
-    """Whether a learner finds a random conjunction from m samples."""
+    """Whether a learner finds a random conjunction of three of T bits from m random words."""
     rule, words, labels = drawn(run, T, m)
     queries = run.rng.integers(2, size=(QUERIES, T))
     scores = learner(words, labels)(queries)
@@ -92,14 +104,17 @@ def success(run: Run, T: int, m: int, learner: Learner) -> bool:
 
 
 def drawn(run: Run, T: int, m: int) -> tuple[Conjunction, np.ndarray, np.ndarray]:
-    """A random conjunction, m words, and their labels."""
+    """A random conjunction of three of T bits, m random words, and their labels."""
     rule = random_conjunction(T, K, run.rng)
     words = run.rng.integers(2, size=(m, T))
     return rule, words, rule.labels(words)
 
 
 def sparse(words: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """L1-penalised logistic regression; its penalty is chosen on a third of the words."""
+    """A scoring function by L1-penalised logistic regression.
+
+    The penalty is chosen on a third of the words.
+    """
     third = len(words) // 3
     validation, training = slice(third), slice(third, None)
 
@@ -113,7 +128,7 @@ def sparse(words: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray], np.n
 
 
 def permuted(words: np.ndarray, labels: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """The null model: the head trained on the labels of other words."""
+    """The scoring function of the null model, a head trained on the labels of other words."""
     return attention(words, np.roll(labels, 1))
 
 
@@ -124,11 +139,21 @@ LEARNERS: dict[str, Learner] = {
     "logistic": logistic,
     "permuted": permuted,
 }
+NAMED = {
+    "attention": "an attention head",
+    "elimination": "elimination",
+    "l1-logistic": "L1-penalised logistic regression",
+    "logistic": "logistic regression without a penalty",
+    "permuted": "an attention head trained on permuted labels",
+}
 FAILING = "logistic", "permuted"
 
 
 def remaining_bits(rule: Conjunction, words: np.ndarray, labels: np.ndarray) -> int:
-    """The number of bits outside the rule that elimination does not eliminate."""
+    """The number of bits outside a conjunction that elimination does not eliminate.
+
+    `labels` are the labels of the words under the conjunction `rule`.
+    """
     eye = 1 - np.eye(rule.T, dtype=np.int64)
     lost = elimination(words, labels)(eye) < 0
     return int(lost.sum()) - len(rule.positions)
@@ -143,12 +168,13 @@ def _false_bits(run: Run, T: int) -> Finding:
     wanted, reach = false_bits(T, K, m), errors_for(found.freedom) * found.error
     return within(
         "false-bits",
-        f"mean number of false bits of elimination after {m} samples, {DRAWS} draws",
+        "mean number of bits outside the conjunction that elimination leaves after m = "
+        f"{m} samples, over {DRAWS} draws",
         "statistical",
         found.mean,
         (wanted - reach, wanted + reach),
         words=f"{found:.3f}",
-        wanted=f"(T − 3)(15/16)^m = {wanted:.3f}, within {reach:.3f}",
+        wanted=f"({T} − 3)(15/16)^m = {wanted:.3f} within {reach:.3f}",
     )
 
 
@@ -159,10 +185,10 @@ def _fano(run: Run, T: int) -> Finding:
     most = greatest_probability(T, K, m)
     return at_most(
         "too-few",
-        f"fraction of {DRAWS} conjunctions that elimination finds from {m} samples",
+        f"fraction of {DRAWS} random conjunctions that elimination finds from {m} samples",
         "statistical",
         float(found),
         most,
         words=f"{found:.3f}",
-        wanted=f"at most {most:.3f}, Fano's bound for every learner",
+        wanted=f"at most {most:.3f}, by Fano's bound for every learner",
     )

@@ -49,22 +49,25 @@ def sparse_and_growth(
     run: Run,
     *,
     bits: Annotated[
-        int, option("the largest T, from 100 to 800; T is doubled from 50 on", min=100)
+        int, option("largest T, from 100 to 800; T is 50, 100, 200, … up to it", min=100)
     ] = 200,
 ) -> Iterator[Finding]:
-    """Observation: samples for a conjunction of 3 of T bits grow like a small power of T or like T.
+    """Observation: depending on the learner, the samples required for a conjunction of 3 of T bits
+    grow like a small power of T or like T.
 
     For each of ten seeds and T = 50, 100, 200, the smallest number of samples from which a learner
-    succeeds is determined; words of T bits are prefixes of the same longer words.  From T = 50 to
-    200, ln C(T, 3) grows like T^.26.  The exponent of an attention head, of elimination and of
-    L1-penalised logistic regression is below 2/3; the exponent of logistic regression, which is
-    invariant under rotations, is above 2/3.  (From 50 to 200 ten seeds may not decide the head's
-    exponent; `--bits 800` does.)  With fresh words for each number of samples, half of the seeds
-    take less than five times a lower bound for any learner, but half of the seeds of logistic
-    regression take more.
+    succeeds is determined.  Words of T bits are prefixes of the same longer words.  From T = 50 to
+    200, ln C(T, 3) grows like T^.26.  The exponent of the number of samples is below 2/3 for an
+    attention head, for elimination and for L1-penalised logistic regression.  It is above 2/3 for
+    logistic regression, which is invariant under rotations.  (From 50 to 200, ten seeds may not
+    decide whether the head's exponent is below 2/3; with `--bits 800` they do.)
+
+    With fresh words for each number of samples, half of the seeds succeed from at most five times
+    a lower bound for every learner.  Only for logistic regression do half of the seeds require
+    more samples.
     """
     if bits > MOST:
-        raise InputError(f"bits is {bits}: give at most {MOST}")
+        raise InputError(f"bits is {bits}: give at most {MOST} bits")
     sizes = [T for T in (SMALL * 2**i for i in range(5)) if bits >= T]
     sizes = [sizes[0], sizes[-1]] if run.quick else sizes
     streams = [stream(run, sizes[-1]) for _ in range(SEEDS)]
@@ -80,16 +83,21 @@ def sparse_and_growth(
 
 
 def stream(run: Run, T: int) -> tuple[Conjunction, np.ndarray, np.ndarray]:
-    """A conjunction of the first 50 bits, a stream of samples, and test words, of T bits."""
+    """A random conjunction of three of the first 50 bits, random words and test words.
+
+    The words have T bits.
+    """
     positions = tuple(sorted(run.rng.permutation(SMALL)[:K].tolist()))
     words, queries = (run.rng.integers(2, size=(n, T), dtype=np.int8) for n in (GRID[-1], QUERIES))
     return Conjunction(T, positions), words, queries
 
 
 def least(learner: Learner, given: tuple[Conjunction, np.ndarray, np.ndarray], T: int) -> float:
-    """The smallest number of samples on the grid from which a learner succeeds on the first T bits.
+    """The smallest number of samples on a grid from which a learner succeeds on words of T bits.
 
-    It is found by bisection, which assumes monotonicity; infinite if all of the grid fails.
+    `given` is a result of `stream`, whose words are cut to T bits.  The number is found by
+    bisection, which assumes monotonicity.  It is infinite if the learner fails from all numbers
+    of the grid.
     """
     rule, words, queries = given
 
@@ -111,13 +119,20 @@ LEARNERS: dict[str, Learner] = {
     "l1-logistic": lambda words, labels: l1_logistic(words, labels, PENALTY),
     "logistic": logistic,
 }
+NAMED = {
+    "attention": "an attention head",
+    "elimination": "elimination",
+    "l1-logistic": "L1-penalised logistic regression",
+    "logistic": "logistic regression without a penalty",
+}
 DENSE = "logistic"
 
 
 def exponent(found: np.ndarray, sizes: list[int]) -> Mean:
-    """The least-squares slope of ln m over ln T, its mean and standard error over seeds.
+    """The exponent p in m ∝ T^p, with its mean and standard error over seeds.
 
-    NaN if a seed never succeeds.
+    `found` (seeds, sizes) are the numbers m of samples, and `sizes` the numbers T of bits.  The
+    exponent is the least-squares slope of ln m over ln T, and NaN if a seed never succeeds.
     """
     if not np.isfinite(found).all():
         return Mean(np.nan, np.nan)
@@ -129,17 +144,19 @@ def _exponent(name: str, found: np.ndarray, sizes: list[int]) -> Finding:
     """The exponent of one learner compared with 2/3."""
     slope = exponent(found, sizes)
     each = "; ".join(
-        f"T = {T}: m = {np.median(column):.0f} for half of the seeds, {column.max():.0f} for all"
+        f"at T = {T} half of the seeds require {np.median(column):.0f} samples and all seeds "
+        f"{column.max():.0f}"
         for T, column in zip(sizes, found.T, strict=True)
     )
     compare = above if name == DENSE else below
     return compare(
         name,
-        f"{name}: exponent p of the smallest sample size m ~ T^p, {len(found)} seeds",
+        f"exponent p in (smallest number of samples) ∝ T^p for {NAMED[name]}, over {len(found)} "
+        "seeds",
         slope,
         BETWEEN,
         words=f"{slope:.2f}; {each}",
-        wanted=f"{'above' if name == DENSE else 'below'} 2/3",
+        wanted=f"an exponent {'above' if name == DENSE else 'below'} 2/3",
     )
 
 
@@ -153,37 +170,47 @@ def _above_the_bound(table: dict[str, np.ndarray], sizes: list[int]) -> Finding:
     )
     return at_least(
         "any-learner",
-        "median of the smallest sample size, divided by Fano's bound for probability ½",
+        "smallest ratio, over learners and T, of the median number of samples to Fano's bound for "
+        "success probability ½",
         "statistical",
         over,
         1.0,
-        words=f"at least {over:.2f}; the bounds are {', '.join(map(str, needed))}",
-        wanted="at least 1",
+        words=f"{over:.2f}; the bounds for T = {', '.join(map(str, sizes))} are "
+        f"{', '.join(map(str, needed))} samples",
+        wanted="a ratio of at least 1",
     )
 
 
 def tried(run: Run, sizes: list[int]) -> Iterator[Finding]:
-    """The numbers of samples from which half and all of the seeds succeed, each on fresh words."""
+    """The findings on the numbers of samples from which half of the seeds succeed.
+
+    Each number of samples is tried on fresh words.
+    """
     for name, learner in LEARNERS.items():
         found = [row(run, T, learner) for T in sizes]
         over = [half / least_samples(T, K) for T, (half, _) in zip(sizes, found, strict=True)]
         compare, extreme = (at_least, min) if name == DENSE else (at_most, max)
         each = ", ".join(
-            f"{half:g}/{all_:g} at T = {T}" for T, (half, all_) in zip(sizes, found, strict=True)
+            f"{half:g} and {all_:g} samples at T = {T}"
+            for T, (half, all_) in zip(sizes, found, strict=True)
         )
         yield compare(
             f"tried/{name}",
-            f"{name}: samples from which half of {SEEDS} seeds succeed, divided by Fano's bound",
+            f"{'smallest' if name == DENSE else 'largest'} ratio, over T, of the number of samples "
+            f"from which half of {SEEDS} seeds of {NAMED[name]} succeed to Fano's bound",
             "trained",
             extreme(over),
             TIMES,
-            words=f"{extreme(over):.2f}; half/all of the seeds from {each} samples",
-            wanted=f"{'at least' if name == DENSE else 'at most'} {TIMES}",
+            words=f"{extreme(over):.2f}; half and all of the seeds succeed from {each}",
+            wanted=f"a ratio of {'at least' if name == DENSE else 'at most'} {TIMES}",
         )
 
 
 def row(run: Run, T: int, learner: Learner) -> tuple[float, float]:
-    """The smallest numbers of samples from which half and all of the seeds succeed, or infinity."""
+    """The smallest numbers of samples from which half and all of the seeds succeed.
+
+    A fixed list of numbers is tried, and the result is infinite if none of them suffices.
+    """
     half = np.inf
     for m in TRIED:
         succeeded = sum(succeeds(run, T, m, learner) for _ in range(SEEDS))
@@ -195,7 +222,7 @@ def row(run: Run, T: int, learner: Learner) -> tuple[float, float]:
 
 
 def succeeds(run: Run, T: int, m: int, learner: Learner) -> bool:
-    """Whether a learner finds a random conjunction from m random words."""
+    """Whether a learner finds a random conjunction of three of T bits from m random words."""
     rule = random_conjunction(T, K, run.rng)
     words, queries = (run.rng.integers(2, size=(n, T)) for n in (m, QUERIES))
     scores = learner(words, rule.labels(words))(queries)

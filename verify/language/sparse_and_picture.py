@@ -1,4 +1,4 @@
-"""The picture of `sparse-and`: balanced accuracy of the learners by samples."""
+"""The picture of `sparse-and`: balanced accuracy of the learners by the number of samples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ LEARNERS = {"attention head": attention, "elimination": elimination, "logistic":
 
 
 def draw(seed: int) -> Figure:
-    """A panel for each T: mean balanced accuracy by samples, and Fano's bound."""
+    """The picture of the mean balanced accuracy of learners by the number of samples.
+
+    It has a panel for each number T of bits, with Fano's bound.
+    """
     figure = Figure(figsize=(8.6, 3.8))
     for panel, T in zip(figure.subplots(1, 2, sharey=True), BITS, strict=True):
         least = least_samples(T, 3)

@@ -27,11 +27,13 @@ MORE = {"vote": 100, "norms": 100_000}
 
 
 class Certified(NamedTuple):
-    """The bounds for one head.
+    """The error of one trained head, and bounds on this error from the head's samples.
 
-    error                        error of the AND of the k largest scores; NaN if it errs on a
-    sample vote, norms                  bounds by the margin as a vote, and by norms
-    vote_samples, norms_samples  samples with the same margin that make these bounds small
+    error          error of the AND of the k largest scores; NaN if it is wrong on a sample
+    vote           bound by the margin of the head as a vote
+    norms          bound by the norms of the head
+    vote_samples   number of samples at which `vote` would be at most 0.1, for the same margin
+    norms_samples  number of samples at which `norms` would be at most 0.1, for the same margin
 
     The last four are infinite if the head is wrong on a sample.
     """
@@ -44,7 +46,10 @@ class Certified(NamedTuple):
 
 
 def certified(rule: Conjunction, words: np.ndarray, labels: np.ndarray) -> Certified:
-    """Train a head on the words, and compute the bounds on its error from them."""
+    """The bounds on the error of a head that is trained on words with labels.
+
+    `rule` is the conjunction that gives the labels.
+    """
     s, a, b = attention_parameters(words, labels)
     k, (m, T) = len(rule.positions), words.shape
     found = largest_scores(s, k)
@@ -68,8 +73,7 @@ def certified(rule: Conjunction, words: np.ndarray, labels: np.ndarray) -> Certi
 
 
 def samples_for(bound: Callable[[int], float]) -> int:
-    """The smallest number of samples, to 1 %, at which a decreasing bound is at most
-    `SMALL_ERROR`."""
+    """The smallest number of samples, up to 1 %, at which a decreasing bound is at most 0.1."""
     low, high = 1, 2
     while bound(high) > SMALL_ERROR:
         low, high = high, 2 * high
@@ -82,7 +86,11 @@ def samples_for(bound: Callable[[int], float]) -> int:
 def certificates(
     runs: list[Certified], T: int, k: int, samples: int, enough: int
 ) -> Iterator[Finding]:
-    """The largest scores are certified, and the bounds by votes and norms are vacuous."""
+    """The findings on the bounds on the errors of trained heads.
+
+    The bound for the AND of the k largest scores is small, and the bounds by votes and by norms
+    are vacuous.
+    """
     errors = [run.error for run in runs if not np.isnan(run.error)]
     bound = occam(log_choices(T, k), samples, DELTA)
     yield at_least(
@@ -91,37 +99,39 @@ def certificates(
         "trained",
         len(errors),
         enough,
-        words=f"{len(errors)} of {len(runs)}",
-        wanted=f"at least {enough}",
+        words=f"{len(errors)} of {len(runs)} heads",
+        wanted=f"at least {enough} heads",
     )
     yield at_most(
         "largest/error",
-        "largest true error of these conjunctions, compared with the Occam bound",
+        f"largest true error of the AND of a head's {k} largest scores, over the heads for which "
+        f"this AND is right on all {samples} samples",
         "exact",
         max(errors, default=np.nan),
         bound,
         words=f"{max(errors, default=np.nan):.3f}",
-        wanted=f"(ln C({T}, {k}) + ln {1 / DELTA:.0f})/{samples} = {bound:.3f}, each with "
-        f"probability ≥ {1 - DELTA:g}",
+        wanted=f"at most (ln C({T}, {k}) + ln {1 / DELTA:.0f})/{samples} = {bound:.3f}, the Occam "
+        f"bound, for each head with probability ≥ {1 - DELTA:g}",
     )
-    for id, name in (("vote", "its margin as a vote"), ("norms", "the norms of its scores")):
+    for id, name in (("vote", "margin as a vote"), ("norms", "margin and norms")):
         least = min(getattr(run, id) for run in runs)
         yield at_least(
             id,
-            f"bound on the error of a head by {name}, the minimum over {len(runs)} heads",
+            f"smallest bound on the error of a head by its {name}, over {len(runs)} heads",
             "float",
             least,
             1.0,
             words=f"{least:.3g} (vacuous)" if least >= 1 else f"{least:.3g}",
-            wanted="at least 1, so vacuous",
+            wanted="a bound of at least 1, that is, a vacuous bound",
         )
         wanted_ones = [getattr(run, f"{id}_samples") for run in runs]
         yield at_least(
             f"{id}-samples",
-            f"samples required for a bound of {SMALL_ERROR:g} by {name}, {len(runs)} heads",
+            f"number of samples at which the bound on the error of a head by its {name} would be "
+            f"{SMALL_ERROR:g}, for the same margin",
             "float",
             min(wanted_ones),
             MORE[id] * samples,
-            words=f"from {min(wanted_ones):.2g} to {max(wanted_ones):.2g}",
-            wanted=f"at least {MORE[id]:g} times {samples}, for the same margins",
+            words=f"{min(wanted_ones):.2g} to {max(wanted_ones):.2g} for {len(runs)} heads",
+            wanted=f"at least {MORE[id]:g} times the given {samples} samples",
         )

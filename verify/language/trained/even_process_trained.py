@@ -31,21 +31,24 @@ ROUNDING = 1e-9  # rounding of sums of logarithms over all words
 
 @claim()
 def even_process_trained(run: Run) -> Iterator[Finding]:
-    """Observation: trained on the even process, a transformer is within .002 nats of its entropy.
+    """Observation: the loss of a transformer trained on the even process is within .002 nats of the
+    entropy of the process.
 
-    CE_t = H(X_t|X_<t) + KL_t.  The source is known exactly and the probabilities of all 2^10 words
-    are computed, so that losses are exact.  Each of three seeds is judged.  Thresholds were stated
-    before training, except the threshold for impossible words of untrained models.
+    The loss is summed over the ten symbols of a word.  The source p is known exactly and the
+    probabilities g of all 2^10 words under the model are computed, so that losses are exact.  The
+    loss for symbol t is CE_t = H_t + KL_t, where H_t is the entropy of symbol t given the earlier
+    symbols.  Each of three seeds is judged.  Thresholds were stated before training, except the
+    threshold for impossible words of untrained models.
 
-    loss         Σ_t (CE_t − H_t), summed over symbols, is KL(p‖g) of words.
+    loss         Σ_t (CE_t − H_t) equals the divergence KL(p‖g) of words.
     learned      Σ_t KL_t ≤ .002.
-    impossible   words of probability 0 have total probability at most 1 − e^{−KL} under the model,
-                 with equality if g ∝ p on other words, and at least the deterministic bound for
-                 every τ.
-    rescaling    2δ² ≤ kl(p(A)‖g(A)) ≤ KL(p‖g) for δ = max_τ |g(A) − p(A)|, A = {g > τ}; the middle
-                 term is the gain of rescaling g on A.
+    impossible   Words of probability 0 under p have total probability at most 1 − e^{−KL(p‖g)}
+                 under the model, with equality if g ∝ p on the other words.  The total probability
+                 is at least the deterministic bound for every threshold.
+    rescaling    2δ² ≤ kl(p(A)‖g(A)) ≤ KL(p‖g) for δ = max_τ |g(A) − p(A)|, A = {g > τ}.  The middle
+                 term is the decrease of the loss if g is rescaled on A.
     calibrated   δ ≤ .01.
-    looks-back   KL_10 is below the cost of a window of six symbols.
+    looks-back   KL_10 is below the extra loss of reading only the last six symbols.
     """
     found = models_of(NAME, KIND)
     for name, model, task in found:
@@ -55,14 +58,17 @@ def even_process_trained(run: Run) -> Iterator[Finding]:
 
 
 def scored(model: Any, length: int) -> StringDistributions:
-    """The distributions of the source and a model, in float64 so that prefix sums agree."""
+    """The probabilities of all words of `length` bits under the even process and under a model.
+
+    They are computed in float64, so that sums over words with the same prefix are exact enough.
+    """
     words, source = all_sequences(length, 2).tolist(), even_process()
     p = np.array([float(source.probability(word)) for word in words])
     return StringDistributions(p, string_probabilities(model.double(), length).numpy())
 
 
 def losses(of: StringDistributions) -> list[float]:
-    """KL_t for t = 1 … T, the cross-entropy of X_t given X_<t minus the entropy of the source."""
+    """The cross-entropy of each symbol given the earlier symbols, minus its entropy."""
     return [
         cross - float(conditional_entropy(even_process(), t))
         for t, cross in enumerate(of.cross_entropies, start=1)
@@ -70,31 +76,33 @@ def losses(of: StringDistributions) -> list[float]:
 
 
 def trained(of: StringDistributions) -> Iterator[Finding]:
-    """The findings on one model."""
+    """The findings on one trained model."""
     each, whole, T = losses(of), of.divergence, of.length
     yield at_most(
         "loss",
-        f"|Σ_t (CE_t − H_t) − KL(p‖g)| over all 2^{T} words",
+        "absolute difference between the sum over symbols of (cross-entropy) − (entropy of the "
+        f"source) and the divergence KL(p‖g) of the model g from the source p on all 2^{T} words",
         "float",
         abs(sum(each) - whole),
         ROUNDING,
-        words=f"both {whole:.6f} nats",
-        wanted=f"at most {ROUNDING:g}, for rounding",
+        words=f"both are {whole:.6f} nats",
+        wanted=f"at most {ROUNDING:g}, for rounding errors",
     )
     yield at_most(
         "learned",
-        "cross-entropy minus the entropy of the source",
+        "(cross-entropy of a word) − (entropy of the source)",
         "trained",
         sum(each),
         LEARNED,
-        words=f"Σ KL_t = {sum(each):.5f} nats; KL_{T} = {each[-1]:.5f}",
-        wanted=f"at most {LEARNED:g}",
+        words=f"{sum(each):.5f} nats, of which {each[-1]:.5f} nats for symbol {T}",
+        wanted=f"at most {LEARNED:g} nats",
     )
     yield between(of, whole)
     yield rescaling(of, whole)
     yield at_most(
         "calibrated",
-        "δ = max_τ |g(A) − p(A)|, over- or under-confidence at the worst threshold",
+        "over- or under-confidence |g(A) − p(A)| of the model g, with A = {g > τ} for the worst "
+        "threshold τ",
         "trained",
         of.worst_level.delta,
         CALIBRATED,
@@ -104,63 +112,77 @@ def trained(of: StringDistributions) -> Iterator[Finding]:
     cost = float(window_cost(even_process(), T, WINDOW))
     yield at_most(
         "looks-back",
-        f"KL_{T} compared with the cost of a window of {WINDOW} symbols",
+        f"(cross-entropy of symbol {T}) − (its entropy given the earlier symbols)",
         "trained",
         each[-1],
         cost,
         words=f"{each[-1]:.5f} nats",
-        wanted=f"at most {cost:.4f} nats",
+        wanted=f"at most {cost:.4f} nats, the extra loss of reading only the last {WINDOW} symbols",
     )
 
 
 def between(of: StringDistributions, whole: float) -> Finding:
-    """g(H) of impossible words between the largest deterministic bound and 1 − e^{−KL}."""
+    """The model's probability of impossible words, compared with its lower and upper bounds.
+
+    The bounds are the largest deterministic bound and 1 − e^{−KL}, where KL = `whole` is the
+    divergence of the model from the source.
+    """
     found, least, most = of.impossible, of.least_impossible, -expm1(-whole)
     outside = max(least - found, found - most)
     return at_most(
         "impossible",
-        "probability of impossible words, between its bounds",
+        "model's total probability of words that are impossible under the source",
         "float",
         outside,
         ROUNDING,
-        words=f"g(H) = {found:.2e}",
-        wanted=f"from {max(least, 0.0):.1e} to 1 − e^(−KL) = {most:.2e}",
+        words=f"{found:.2e}",
+        wanted=f"from {max(least, 0.0):.1e}, the deterministic bound, to "
+        f"1 − e^(−KL(p‖g)) = {most:.2e}",
     )
 
 
 def rescaling(of: StringDistributions, whole: float) -> Finding:
-    """2δ² ≤ kl(p(A)‖g(A)) ≤ KL(p‖g) at the worst threshold."""
+    """The decrease of the loss if a model g is rescaled on A = {g > τ}, compared with its bounds.
+
+    τ is the threshold with the largest δ = |g(A) − p(A)|.  The bounds are 2δ² and KL(p‖g) =
+    `whole`.
+    """
     delta, gain = of.worst_level.delta, of.worst_level.gain
     return each_at_most(
         "rescaling",
-        "gain of rescaling g at the worst threshold, between 2δ² and KL(p‖g)",
+        "decrease of the loss if the model g is rescaled on A = {g > τ}, for the threshold τ with "
+        "the largest δ = |g(A) − p(A)|",
         "float",
         {"2δ²": 2 * delta**2, "gain": gain},
         {"2δ²": gain + ROUNDING, "gain": whole + ROUNDING},
-        words=f"δ = {delta:.4f}, 2δ² = {2 * delta**2:.2e} ≤ {gain:.2e} ≤ {whole:.2e} nats",
-        wanted="2δ² ≤ gain ≤ KL(p‖g)",
+        words=f"{gain:.2e} nats, with δ = {delta:.4f}",
+        wanted=f"from 2δ² = {2 * delta**2:.2e} to KL(p‖g) = {whole:.2e} nats",
     )
 
 
 def control(models: list[StringDistributions]) -> Iterator[Finding]:
-    """The null model: before training the loss is large and impossible words are probable."""
+    """The findings on the null model: before training, losses are large.
+
+    Impossible words are probable before training.
+    """
     lost = [sum(losses(of)) for of in models]
     impossible = [of.impossible for of in models]
     yield at_least(
         "learned",
-        "cross-entropy minus the entropy of the source before training, the minimum over seeds",
+        "(cross-entropy of a word) − (entropy of the source) before training, by seed",
         "trained",
         min(lost),
         UNTRAINED,
         words=f"{', '.join(f'{each:.3f}' for each in lost)} nats",
-        wanted=f"at least {UNTRAINED:g} nats",
+        wanted=f"at least {UNTRAINED:g} nats for every seed",
     )
     yield at_least(
         "impossible",
-        "probability of impossible words before training, the minimum over seeds",
+        "model's total probability, before training, of words that are impossible under the "
+        "source, by seed",
         "trained",
         min(impossible),
         IMPOSSIBLE,
         words=f"{', '.join(f'{each:.3f}' for each in impossible)}",
-        wanted=f"at least {IMPOSSIBLE:g}",
+        wanted=f"at least {IMPOSSIBLE:g} for every seed",
     )

@@ -39,26 +39,32 @@ UNTRAINED = 10  # recall and 1 − g(H) of an untrained model are at most UNTRAI
 def facts_trained(run: Run) -> Iterator[Finding]:
     """Observation: as a transformer memorises documents, falsehoods give way to over-confidence.
 
-    4096 facts (a name of two digits to base 64 and its value) among 64^4 strings, 2048 documents,
-    96 epochs.  The probabilities of all strings are computed, so that every measure is exact up to
-    float32.  One run has snapshots at epochs 2, 8, 16, 32 and 96, two more runs at 2 and 96.
-    Thresholds were stated before any of these models was trained.  A run of another program was
-    known (recall .99, g(H) .14 and δ⁺ .60 at the end, p(U) .61); so the thresholds are halves of
-    p(U), not fitted values.
+    There are 4096 facts among 64^4 strings.  A fact is a name of two digits to base 64 and its
+    value.  Training is on 2048 documents for 96 epochs.  The probabilities of all strings are
+    computed, so that every measure is exact up to float32.  One run has snapshots at epochs 2, 8,
+    16, 32 and 96, and two more runs have snapshots at epochs 2 and 96.
 
-    sure          g(H) is at least the deterministic bound, for every model, as is proved
-    printed       g(H) is at least the printed bound where this is positive; Mis is the
-                  miscalibration in ten bins of equal g.  No theorem implies it, since these facts
-                  are not regular: a seen name has no other value
-    trade         from each snapshot to the next g(H) falls and δ⁺ rises, in every run
-    learned       at the end recall is above .95, in every seed
-    memorised     at the end g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2, in every seed: the model has memorised
-    early         after 2 epochs δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2
-    recalibrated  mixed with the uniform distribution by one weight, fitted on fresh documents, the
-                  last model of every seed has δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2 again
+    Let g(H) be the hallucination rate (the probability of strings that are not facts), δ⁺ the
+    over-confidence, p(U) the probability of unseen facts and |F| the number of facts.  Thresholds
+    were stated before any of these models was trained.  A run of another program was known (at the
+    end recall .99, g(H) .14 and δ⁺ .60, with p(U) .61).  So the thresholds are halves of p(U), not
+    fitted values.
 
-    Null models: an untrained model (recall below 10/|F|, g(H) above 1 − 10/|F|), and hand-built
-    calibrated, Good–Turing and memoriser models, which lie on opposite sides of the thresholds.
+    sure          For every model, g(H) is at least the deterministic bound, as is proved.
+    printed       g(H) is at least the bound of [KalaiVempala2024] where this bound is positive,
+                  with the miscalibration in ten bins of equal g.  No theorem implies this
+                  inequality, since these facts are not regular: a seen name has no other value.
+    trade         In every run, g(H) falls and δ⁺ rises from each snapshot to the next.
+    learned       At the end, recall is above .95 in every run.
+    memorised     At the end, g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2 in every run.
+    early         After 2 epochs, δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2.
+    recalibrated  The last model of every run is mixed with the uniform distribution, by one weight
+                  that is fitted on fresh documents.  The mixture has δ⁺ ≤ p(U)/2 and
+                  g(H) ≥ p(U)/2 again.
+
+    The null models are an untrained model, with recall below 10/|F| and g(H) above 1 − 10/|F|, and
+    hand-built calibrated, Good–Turing and memoriser models.  The memoriser lies on the other side
+    of the thresholds p(U)/2 than the calibrated and Good–Turing models.
     """
     found: dict[str, list[Snapshot]] = {}
     again: dict[str, Figures] = {}
@@ -79,7 +85,11 @@ def facts_trained(run: Run) -> Iterator[Finding]:
 def recalibrated(
     task: Facts, probabilities: np.ndarray, rng: np.random.Generator
 ) -> tuple[float, np.ndarray]:
-    """The maximum-likelihood weight of a uniform component on fresh documents, and the mixture."""
+    """The model mixed with a uniform component: the weight of this component, and the mixture.
+
+    The weight maximises the likelihood of fresh documents.  `probabilities` are the model's
+    probabilities of all strings.
+    """
     fresh = task.facts[rng.integers(len(task.facts), size=FRESH)]
     weight = uniform_fraction(probabilities[numbers(fresh, task.base)], len(probabilities))
     return weight, (1 - weight) * probabilities + weight / len(probabilities)
@@ -88,21 +98,21 @@ def recalibrated(
 def findings(
     runs: dict[str, list[Snapshot]], again: dict[str, Figures], *, bounded: bool = True
 ) -> Iterator[Finding]:
-    """The findings on the snapshots of each run in order, and on the recalibrated last snapshots.
+    """The findings on the snapshots of each run, in order, and on the recalibrated last snapshots.
 
-    Without `bounded` the printed bound is omitted, as it is vacuous for tiny worlds.
+    Unless `bounded`, the bound of [KalaiVempala2024] is omitted, as it is vacuous for tiny worlds.
     """
     for name, run in runs.items():
         yield from labelled(name, along(run, bounded))
     last = {name: run[-1].figures for name, run in runs.items()}
     yield at_least(
         "learned",
-        "recall of the seen facts at the end, the minimum over runs",
+        "recall of the seen facts at the end of training, by run",
         "trained",
         min(each.recall for each in last.values()),
         LEARNED,
-        wanted=f"at least {LEARNED:g}",
-        words=", ".join(f"{name} {each.recall:.1%}" for name, each in last.items()),
+        wanted=f"a recall of at least {LEARNED:.0%} in every run",
+        words=", ".join(f"{each.recall:.1%} for {name}" for name, each in last.items()),
     )
     yield from halves("memorised", "at the end of training", last, early=False)
     first = {name: run[0].figures for name, run in runs.items()}
@@ -111,41 +121,45 @@ def findings(
 
 
 def along(run: list[Snapshot], bounded: bool) -> Iterator[Finding]:
-    """The findings on one run: bounds for each snapshot, and the trade-off along the run."""
+    """The findings on one run: the bounds for each snapshot, and the trade-off along the run.
+
+    Unless `bounded`, the bound of [KalaiVempala2024] is omitted.
+    """
     each = [snapshot.figures for snapshot in run]
     yield at_least(
         "sure",
-        f"g(H) minus the deterministic bound, the minimum over {len(run)} snapshots",
+        f"(hallucination rate g(H)) − (deterministic bound on it), for {len(run)} snapshots",
         "float",
         min(of.hallucination - of.deterministic for of in each) + ROUNDING,
         0,
-        words="; ".join(f"step {one.steps}: {one.figures}" for one in run),
-        wanted="g(H) ≥ the bound",
+        words="; ".join(f"at step {one.steps} {one.figures}" for one in run),
+        wanted="g(H) at least the deterministic bound in every snapshot",
     )
     if bounded:
         bounded_ones = [of for of in each if of.printed > 0]
         found = at_least(
             "printed",
-            f"g(H) minus MF − Mis − 3e^(−s)/γ − √(6 ln(6/γ)/n), γ = {GAMMA:g}, where positive",
+            "(hallucination rate g(H)) − (bound of [KalaiVempala2024] that holds with probability "
+            f"{1 - GAMMA:g}), for the snapshots with a positive bound",
             "trained",
             min((of.hallucination - of.printed for of in bounded_ones), default=0.0),
             0,
             words=f"the bound is positive for {len(bounded_ones)} of {len(run)} snapshots",
-            wanted="g(H) ≥ the bound",
+            wanted="g(H) at least the bound in these snapshots",
         )
         yield unless_vacuous(found, max(of.printed for of in each))
     rises = [after.hallucination - before.hallucination for before, after in pairwise(each)]
     falls = [before.over_confidence - after.over_confidence for before, after in pairwise(each)]
     yield Finding(
         "trade",
-        "g(H) falls and δ⁺ rises along the run",
+        "course of the hallucination rate g(H) and of the over-confidence δ⁺ along the run",
         "trained",
         {"g(H)": max(rises), "δ⁺": max(falls)},
         {"g(H)": 0, "δ⁺": 0},
         Verdict.of(max(*rises, *falls) < 0),
         words=f"g(H) {_course([of.hallucination for of in each])}; "
         f"δ⁺ {_course([of.over_confidence for of in each])}",
-        wanted="g(H) falls and δ⁺ rises from each snapshot to the next",
+        wanted="g(H) decreases and δ⁺ increases from each snapshot to the next",
     )
 
 
@@ -154,32 +168,37 @@ def _course(values: list[float]) -> str:
 
 
 def halves(id: str, when: str, of: dict[str, Figures], *, early: bool) -> Iterator[Finding]:
-    """g(H) and δ⁺ compared with p(U)/2: g(H) above and δ⁺ below if early, otherwise reversed."""
+    """The findings that compare hallucination and over-confidence with half of the unseen mass.
+
+    With `early`, the hallucination rate must be at least this half and the over-confidence at most
+    this half; otherwise the reverse.  `when` is the time of the models, as text.
+    """
     for part, what, above in (
         ("falsehoods", "hallucination", early),
         ("over", "over_confidence", not early),
     ):
         sign = -1 if above else 1
         bounds = {
-            name: f" (bound {shown(each.deterministic, 3)})" * (part == "falsehoods")
+            name: f" (deterministic bound {shown(each.deterministic, 3)})" * (part == "falsehoods")
             for name, each in of.items()
         }
         words = ", ".join(
-            f"{name} {getattr(each, what):.3f}{bounds[name]}" for name, each in of.items()
+            f"{getattr(each, what):.3f} for {name}{bounds[name]}" for name, each in of.items()
         )
         yield each_at_most(
             f"{id}/{part}",
-            f"{'g(H)' if part == 'said' else 'δ⁺'} {when}, compared with p(U)/2",
+            f"{'hallucination rate' if part == 'falsehoods' else 'over-confidence'} {when}",
             "trained",
             {name: sign * getattr(each, what) for name, each in of.items()},
             {name: sign * each.unseen / 2 for name, each in of.items()},
             words=words,
-            wanted=f"{'at least' if above else 'at most'} p(U)/2",
+            wanted=f"{'at least' if above else 'at most'} half of the probability of unseen facts, "
+            + ", ".join(sorted({f"{each.unseen / 2:.3f}" for each in of.values()})),
         )
 
 
 def control(task: Facts, probabilities: np.ndarray) -> Iterator[Finding]:
-    """The null model: before training recall is near 0, and g(H) near 1."""
+    """The findings on the null model: recall is near 0 and hallucination near 1 before training."""
     of, most = figures(task, probabilities), UNTRAINED / len(task.facts)
     yield at_most(
         "untrained/recall",
@@ -188,21 +207,25 @@ def control(task: Facts, probabilities: np.ndarray) -> Iterator[Finding]:
         of.recall,
         most,
         words=f"{of.recall:.5f}",
-        wanted=f"at most {UNTRAINED}/|F| = {most:.5f}",
+        wanted=f"at most {UNTRAINED}/(number of facts) = {most:.5f}",
     )
     yield at_least(
         "untrained/falsehoods",
-        "g(H) before training",
+        "hallucination rate before training",
         "trained",
         of.hallucination,
         1 - most,
         words=f"{of.hallucination:.5f}",
-        wanted=f"at least 1 − {UNTRAINED}/|F| = {1 - most:.5f}",
+        wanted=f"at least 1 − {UNTRAINED}/(number of facts) = {1 - most:.5f}",
     )
 
 
 def planted(task: Facts) -> Iterator[Finding]:
-    """Hand-built models: two agree with the first snapshot, and the memoriser with the last."""
+    """The findings on hand-built models, which lie on the two sides of the thresholds.
+
+    The calibrated and Good–Turing models must be on the same side as the first snapshot, and the
+    memoriser on the same side as the last snapshot.
+    """
     for name in MODELS:
         of: dict[str, Figures] = {name: figures(task, string_distribution(task, name))}
         yield from halves(

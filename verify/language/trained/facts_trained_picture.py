@@ -23,7 +23,11 @@ def draw(
     again: Mapping[str, Figures],
     task: Facts,
 ) -> Figure:
-    """Left, the first run as lines and the others as rings; right, the last models recalibrated."""
+    """The picture of hallucination and over-confidence during training, and after recalibration.
+
+    The left panel shows the first run as lines and the other runs as rings.  The right panel shows
+    the last models before and after recalibration.
+    """
     figure = Figure(figsize=(10, 4.6))
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     for i, run in enumerate(runs.values()):

@@ -18,12 +18,15 @@ BINS = 10  # bins of equal g for the miscalibration
 
 
 class Figures(NamedTuple):
-    """The measures of one model.
+    """The measures of a model trained on facts.
 
-    recall           of seen facts             deterministic  bound on g(H)
-    hallucination    g(H)                      printed        bound on g(H), with this Mis
-    over_confidence  δ⁺ at 1/|U|               unseen         p(U)
-    miscalibration   Mis in ten bins
+    recall           recall of the seen facts
+    hallucination    the hallucination rate: the probability of strings that are not facts
+    over_confidence  the over-confidence at the threshold 1/(number of unseen strings)
+    miscalibration   the miscalibration in ten bins
+    deterministic    the deterministic bound on the hallucination rate
+    printed          the bound of [KalaiVempala2024] on it, with this miscalibration
+    unseen           the probability of the unseen facts
     """
 
     recall: float
@@ -37,8 +40,8 @@ class Figures(NamedTuple):
     def __str__(self) -> str:
         return (
             f"recall {self.recall:.3f}, g(H) {self.hallucination:.3f}, "
-            f"δ⁺ {self.over_confidence:.3f}, bound {shown(self.deterministic, 3)}, "
-            f"printed {shown(self.printed, 3)}"
+            f"over-confidence {self.over_confidence:.3f}, deterministic bound "
+            f"{shown(self.deterministic, 3)}, bound of [KalaiVempala2024] {shown(self.printed, 3)}"
         )
 
 
@@ -50,7 +53,10 @@ class Snapshot(NamedTuple):
 
 
 def figures(task: Facts, probabilities: np.ndarray) -> Figures:
-    """The measures of a model with these probabilities of all strings (b^L,)."""
+    """The measures of a model, from its probabilities of all strings.
+
+    `probabilities` has an entry for each string, in lexicographic order.
+    """
     of = task.levels(probabilities)
     tau, facts = 1 / int(of.unseen.sum()), len(task.facts)
     once = float((task.counts == 1).sum() / task.documents)
@@ -67,7 +73,7 @@ def figures(task: Facts, probabilities: np.ndarray) -> Figures:
 
 
 def string_distribution(task: Facts, name: ModelName) -> np.ndarray:
-    """The probabilities of all strings under a model of `theory.language.worlds`."""
+    """The probabilities of all strings under the model `name` of `theory.language.worlds`."""
     seen, strings = numbers(task.facts[task.counts > 0], task.base), task.base**task.length
     p = [Fraction(1, len(task.facts))] * len(task.facts)
     given = probabilities_of_seen(p, task.counts.tolist(), name)

@@ -31,12 +31,12 @@ QUICK, AT_ONCE = 2000, 1000  # words of a quick run, and words per batch
 
 
 class Seen(NamedTuple):
-    """The measures of one model.
+    """The measures of a model trained on a parity.
 
     parity    accuracy of the last decoded token as the parity
-    others    accuracy of the same token as the parity of the other bits
-    nodes     accuracy of each node after the true earlier nodes
-    children  attention on the children of the next node, mean over nodes and heads
+    others    accuracy of the last decoded token as the parity of the bits outside the parity
+    nodes     accuracy of each node of the tree, given the true earlier nodes
+    children  attention on the two children of the next node, the mean over nodes and heads
     """
 
     parity: float
@@ -49,22 +49,23 @@ class Seen(NamedTuple):
     picture="verify.language.trained.parity_trained_picture:draw",
 )
 def parity_trained(
-    run: Run, *, words: Annotated[int, option("fresh words", min=QUICK, max=50_000)] = 4000
+    run: Run, *, words: Annotated[int, option("number of test words", min=QUICK, max=50_000)] = 4000
 ) -> Iterator[Finding]:
     """Observation: one layer learns a parity of 8 of 16 bits only with its chain of thought.
 
-    Training is by AdamW on 1000 batches of 128 fresh words for both targets: the nodes of a tree
-    (CoT tokens), or only the parity.  Each target has five seeds, and each seed is reported.
+    Training is by AdamW on 1000 batches of 128 fresh words.  There are two targets: the nodes of a
+    tree (CoT tokens), or only the parity.  Each target has five seeds, and each seed is reported.
 
-    steps      with CoT at least half of the seeds compute the parity with accuracy .95 by
+    steps      With CoT, at least half of the seeds compute the parity with accuracy .95 by
                autoregressive decoding.
-    nodes      with CoT every seed learns at least 5 of 7 nodes to accuracy .95, each after the true
-               earlier ones.
-    attention  seeds that learn the parity have half of the attention on the two children.
-    answer     without CoT the accuracy of every seed is within .05 of ½.
-    others     with CoT the accuracy as the parity of the other bits is within .05 of ½.
-    untrained  before training the accuracy is within .05 of ½, no node is learned, and at most a
-               quarter of the attention is on the children.
+    nodes      With CoT, every seed learns at least 5 of 7 nodes to accuracy .95, given the true
+               earlier nodes.
+    attention  Seeds that learn the parity have at least half of the attention on the two children.
+    answer     Without CoT, the accuracy of every seed is within .05 of ½.
+    others     With CoT, the accuracy of the output as the parity of the other 8 bits is within .05
+               of ½.
+    untrained  Before training, the accuracy is within .05 of ½, no node is learned, and at most a
+               quarter of the attention is on the two children.
     """
     steps, answer = (models_of(name, KIND) for name in NAMES)
     task = steps[0].task
@@ -77,9 +78,12 @@ def parity_trained(
         for m in steps[:BEFORE]
     }
     yield from learned(with_cot)
-    yield by_guessing("answer", "accuracy of the parity without CoT", without, "parity")
+    yield by_guessing("answer", "accuracy of the parity without CoT, by seed", without, "parity")
     yield by_guessing(
-        "others", "accuracy as the parity of the other bits, with CoT", with_cot, "others"
+        "others",
+        "accuracy of the output with CoT as the parity of the bits outside the parity, by seed",
+        with_cot,
+        "others",
     )
     yield from untaught(before)
     run.draw(
@@ -94,7 +98,7 @@ def seed(name: str) -> str:
 
 
 def seen(model: Any, task: Parity, words: torch.Tensor) -> Seen:
-    """The measures of a model on words (m, d)."""
+    """The measures of a model trained on the parity `task`, on test words (m, d)."""
     nodes, rest = task.nodes(words), np.setdiff1d(range(task.d), task.tree.positions)
     found = torch.cat(
         [model.generate(part, task.n_generated)[:, -1] for part in words.split(AT_ONCE)]
@@ -110,12 +114,15 @@ def seen(model: Any, task: Parity, words: torch.Tensor) -> Seen:
 
 
 def agree(found: torch.Tensor, wanted: torch.Tensor) -> float:
-    """The fraction of words with found = wanted."""
+    """The fraction of words for which the entries of `found` and `wanted` are equal."""
     return float((found == wanted).double().mean())
 
 
 def on_children(model: Any, task: Parity, tokens: np.ndarray) -> float:
-    """The mean attention on the children of the next node; 0 for models without CoT."""
+    """The mean attention of a model on the two children of the next node of the tree.
+
+    It is 0 for models without CoT.
+    """
     if task.say != "steps":
         return 0.0
     (pattern,) = patterns(model, tokens)
@@ -124,72 +131,77 @@ def on_children(model: Any, task: Parity, tokens: np.ndarray) -> float:
 
 
 def steps_learned(found: Seen) -> int:
-    """The number of nodes with accuracy .95 after the true earlier nodes."""
+    """The number of nodes that a model learns to accuracy .95, given the true earlier nodes."""
     return int((found.nodes >= LEARNED).sum())
 
 
 def learned(with_cot: dict[str, Seen]) -> Iterator[Finding]:
-    """The findings on seeds with CoT: the parity, the nodes, and attention."""
+    """The findings on the models with CoT: on the parity, on the nodes, and on attention."""
     right = {name: m for name, m in with_cot.items() if m.parity >= LEARNED}
     yield at_least(
         "steps",
-        f"seeds with CoT whose accuracy of the parity is at least {LEARNED:g}",
+        f"seeds with CoT that decode the parity with accuracy at least {LEARNED:g}",
         "trained",
         len(right),
         MOST * len(with_cot),
-        words=f"{len(right)} of {len(with_cot)}; accuracies "
+        words=f"{len(right)} of {len(with_cot)} seeds; the accuracies are "
         + ", ".join(f"{m.parity:.3f}" for m in with_cot.values()),
-        wanted=f"at least {MOST * len(with_cot):g}",
+        wanted=f"at least {MOST:.0%} of the seeds",
     )
     yield at_least(
         "nodes",
-        f"nodes with accuracy {LEARNED:g} after the true earlier ones, the minimum over seeds",
+        f"number of nodes that a model with CoT learns to accuracy {LEARNED:g}, given the true "
+        "earlier nodes, by seed",
         "trained",
         min(map(steps_learned, with_cot.values())),
         NODES,
         words=", ".join(str(steps_learned(m)) for m in with_cot.values())
-        + "; accuracies of the worst nodes "
+        + "; the accuracies of the worst nodes are "
         + ", ".join(f"{m.nodes.min():.3f}" for m in with_cot.values()),
-        wanted=f"at least {NODES}",
+        wanted=f"at least {NODES} nodes for every seed",
     )
     yield at_least(
         "attention",
-        "attention on the two children, the minimum over seeds that learn the parity",
+        "mean attention on the two children of the next node, for the seeds that learn the parity",
         "trained",
         min((m.children for m in right.values()), default=np.nan),
         CHILDREN,
-        words=", ".join(f"{name} {m.children:.2f}" for name, m in right.items()),
-        wanted=f"at least {CHILDREN:g}",
+        words=", ".join(f"{m.children:.2f} for {name}" for name, m in right.items()),
+        wanted=f"at least {CHILDREN:g} for each of these seeds",
     )
 
 
 def by_guessing(id: str, name: str, models: dict[str, Seen], what: str) -> Finding:
-    """The finding that every accuracy is within .05 of ½."""
+    """The finding that the accuracies of all models are within .05 of ½.
+
+    `what` is the measure of `Seen` that is the accuracy.
+    """
     found = [getattr(m, what) for m in models.values()]
     words = ", ".join(f"{each:.3f}" for each in found)
-    return within(id, name, "trained", found, GUESSING, words=words, wanted="½ within .05")
+    return within(id, name, "trained", found, GUESSING, words=words, wanted="from 0.45 to 0.55")
 
 
 def untaught(before: dict[str, Seen]) -> Iterator[Finding]:
-    """The null model, before training."""
+    """The findings on the null model: models with CoT before training."""
     yield by_guessing(
-        "untrained/parity", "accuracy of the parity before training", before, "parity"
+        "untrained/parity", "accuracy of the parity before training, by seed", before, "parity"
     )
     yield at_most(
         "untrained/nodes",
-        f"nodes with accuracy {LEARNED:g} before training",
+        f"largest number of nodes that a model predicts with accuracy {LEARNED:g} before training",
         "trained",
         max(map(steps_learned, before.values())),
         0,
-        words=f"none; largest accuracy {max(m.nodes.max() for m in before.values()):.3f}",
-        wanted="0",
+        words="none; the largest accuracy of a node is "
+        f"{max(m.nodes.max() for m in before.values()):.3f}",
+        wanted="no node",
     )
     yield at_most(
         "untrained/attention",
-        "attention on the two children before training, the maximum over seeds",
+        "mean attention on the two children of the next node before training, by seed",
         "trained",
         max(m.children for m in before.values()),
         NOWHERE,
         words=", ".join(f"{m.children:.2f}" for m in before.values()),
-        wanted=f"at most {NOWHERE:g}",
+        wanted=f"at most {NOWHERE:g} for every seed",
     )

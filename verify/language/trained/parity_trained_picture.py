@@ -9,9 +9,10 @@ from matplotlib.figure import Figure
 
 
 def draw(nodes: Mapping[str, np.ndarray], parities: Mapping[str, float]) -> Figure:
-    """The accuracy of each node after the true earlier nodes, and of the parity, by seed.
+    """The picture of the accuracy of each node and of the parity, by seed.
 
-    The accuracy of the parity, by autoregressive decoding, follows the name of the seed.
+    `nodes` are the accuracies of the nodes given the true earlier nodes.  `parities` are the
+    accuracies of the parity by autoregressive decoding, which follow the names of the seeds.
     """
     accuracies = np.array(list(nodes.values()))
     figure = Figure(figsize=(7.0, 3.4))

@@ -7,7 +7,7 @@ from verify.evidence.checkpoints import Trained
 
 
 def built(models: list[Trained]) -> list[Trained]:
-    """`parity_with_steps` over the bits of each model's task."""
+    """The hand-built models `parity_with_steps` for the parities on which `models` are trained."""
     return [
         Trained(name, parity_with_steps(task.d, task.k, task.tree.positions), task)
         for name, _, task in models
