@@ -122,8 +122,8 @@ def _signal(d: int) -> Finding:
     step, without = least_step_signal(d + k - 2), mean_signal_bound(d, k)
     return at_least(
         "signal",
-        "ratio of two fractions of the squared gradient that depend on a parity of "
-        f"{k} of {d} bits: at a CoT node, and without CoT for the average parity",
+        "ratio of the fraction of the squared gradient at a CoT node that depends on the node's "
+        f"children to the mean fraction without CoT that depends on a parity of {k} of {d} bits",
         "proved",
         step / without,
         RATIO,

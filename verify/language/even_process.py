@@ -28,10 +28,10 @@ def known_source(quick: bool) -> Iterator[Finding]:
     wanted = [window_entropy_by_definition(of, t, t - 1) for t in range(1, T + 1)]
     yield no_counterexample(
         "entropies",
-        f"entropy of symbol t given the earlier symbols, t = 1 … {T}: the computation from beliefs "
-        f"equals the sum over all strings of t symbols",
+        f"entropy of symbol t given the earlier symbols, t = 1 … {T}, from beliefs and by the sum "
+        "over all strings of t symbols",
         (f"t = {t}" for t, (a, b) in enumerate(zip(found, wanted, strict=True), 1) if a != b),
-        words=f"equal for all t: {', '.join(f'{float(each):.6f}' for each in found)} nats",
+        words=f"equal for all t, {', '.join(f'{float(each):.6f}' for each in found)} nats",
     )
     yield same(
         "closed",
@@ -47,8 +47,8 @@ def known_source(quick: bool) -> Iterator[Finding]:
     counted = [window_entropy_by_definition(of, T, window) - wanted[-1] for window in windows]
     yield no_counterexample(
         "windows",
-        f"extra loss at symbol {T} if only the last {', '.join(map(str, windows))} symbols are "
-        "read: the computation from beliefs equals the sum over all strings",
+        f"extra loss at symbol {T} of reading only the last {', '.join(map(str, windows))} symbols, "
+        "from beliefs and by the sum over all strings",
         (f"window {w}" for w, a, b in zip(windows, costs, counted, strict=True) if a != b),
-        words=f"equal for all windows: {', '.join(f'{float(each):.4f}' for each in costs)} nats",
+        words=f"equal for all windows, {', '.join(f'{float(each):.4f}' for each in costs)} nats",
     )

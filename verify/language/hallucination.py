@@ -165,14 +165,14 @@ def mostly(drawn: World, calibrated: Levels) -> Iterator[Finding]:
         ),
     }  # fmt: skip
     names = {
-        "corpus": "the bound given the corpus",
-        "printed": "the bound of [KalaiVempala2024]",
+        "corpus": "its bound for regular facts given the corpus",
+        "printed": "its bound of [KalaiVempala2024]",
     }
     for id, bound in bounds.items():
         found = at_least(
             id,
             "hallucination rate of the calibrated model, compared with "
-            f"{names[id]} that holds with probability {1 - GAMMA:g}",
+            f"{names[id]}, which holds with probability {1 - GAMMA:g}",
             "float",
             rate + ROUNDING,
             bound,
@@ -227,5 +227,5 @@ def not_regular(run: Run) -> Finding:
         float(known.hallucination),
         words=f"the bound is {bound:.3f}, the miscalibration {mis:g} and the hallucination rate "
         f"{known.hallucination:g}",
-        wanted="a bound above the hallucination rate: without the hypothesis the bound is false",
+        wanted="a bound above the hallucination rate, so that the bound requires its hypothesis",
     )

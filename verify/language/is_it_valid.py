@@ -108,7 +108,7 @@ def _attained() -> Finding:
         [str(each) for each in found.values()],
         ["0"] * len(found),
         words="0 for all models",
-        wanted="0: the models attain the bound",
+        wanted="0, so that the models attain the bound",
     )
 
 
@@ -142,7 +142,7 @@ def _choices(run: Run, count: int) -> Finding:
         str(least),
         "0",
         words=f"{least}",
-        wanted="0: the bound holds, and uniform models attain it",
+        wanted="0, so that the bound holds and uniform models attain it",
     )
 
 

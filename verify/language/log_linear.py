@@ -60,10 +60,10 @@ def log_linear(
     )
     yield no_counterexample(
         "gradient",
-        "gradient E_θ f − E_p f of the loss of a log-linear family with features f: the change of "
-        "the loss minus its linear part, and KL(p_θ‖p_θ')",
+        "(change of the loss of a log-linear family from θ to θ') − (its linear part, by the "
+        "gradient E_θ f − E_p f), and KL(p_θ‖p_θ')",
         other_gradients(run, draws),
-        words=f"equal for {draws} random steps from θ to θ', exactly",
+        words=f"equal for {draws} random steps",
     )
     yield no_counterexample(
         "hessian",

@@ -71,7 +71,7 @@ def sure(run: Run) -> Finding:
         str(least),
         "0",
         words=f"{least}, over {count} instances on 3 or 6 strings",
-        wanted="0: the bound holds and is attained",
+        wanted="0, so that the bound holds and is attained",
     )
 
 
