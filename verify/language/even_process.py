@@ -47,8 +47,8 @@ def known_source(quick: bool) -> Iterator[Finding]:
     counted = [window_entropy_by_definition(of, T, window) - wanted[-1] for window in windows]
     yield no_counterexample(
         "windows",
-        f"extra loss at symbol {T} of reading only the last {', '.join(map(str, windows))} symbols, "
-        "from beliefs and by the sum over all strings",
+        f"extra loss at symbol {T} of reading only the last {', '.join(map(str, windows))} symbols"
+        ", from beliefs and by the sum over all strings",
         (f"window {w}" for w, a, b in zip(windows, costs, counted, strict=True) if a != b),
         words=f"equal for all windows, {', '.join(f'{float(each):.4f}' for each in costs)} nats",
     )
