@@ -143,7 +143,7 @@ def test_each_pair_gets_one_answer_and_needs_two(found):
 
 def test_the_bounds_are_those_of_the_theorems(found):
     """One head of value dimension 2 in 16 bits: 48 bits, below 64 and below 32·log₂32 = 160."""
-    assert found["induction/random/bfloat16"].wanted == "48 bits < 64"
+    assert "48 < 64" in found["induction/random/bfloat16"].wanted
     composed = found["composition/random/bfloat16"]
     assert all(number in composed.wanted for number in ("48 bits", "R = 112", "0.233"))
     assert round(112 / (3 * 160), 3) == 0.233

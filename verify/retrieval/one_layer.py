@@ -254,7 +254,8 @@ def _short(game: Game, split: Split) -> str:
     if game.forced is None:
         return f"a wrong answer, as the message has {split.bits} < {game.bits:g} bits"
     R, error = game.forced(split.attn.n_heads, split.attn.W_V.shape[-1], split.format.bits)
-    return f"wrong with probability at least {error:.3f}, as the message lacks R = {R:g} bits"
+    needed = f"the message has {split.bits} bits, R = {R:g} fewer than required"
+    return f"wrong with probability at least {error:.3f}, as {needed}"
 
 
 def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -> Finding:
