@@ -135,7 +135,35 @@ class Examples(Interface):
                 f"x has {n} examples but the weights are for n = {self.n}: "
                 f"pass {bound}{self.n}, or build the model again with n={n}"
             )
+        self._check_products(x, y, x_query)
         return x, y, x_query
+
+    def _check_products(self, x: Tensor, y: Tensor, x_query: Tensor) -> None:
+        """Raise ValueError if a largest product of two entries is not a normal float, nor 0.
+
+        If all are, underflow changes the sums of products by less than rounding does.  The encoder
+        `fitted` divides by ‖x_i‖², so it requires a normal square of every example.
+        """
+        x, y, x_query = (each.detach().abs() / self.scale for each in (x, y, x_query))
+        largest, rows = x.amax((-2, -1)), x.amax(-1)
+        squares = rows if self.encode is fitted else largest
+        pairs = {
+            "x and x": (squares, squares),
+            "x and y": (largest, y.amax(-1)),
+            "x and x_query": (largest, x_query.amax(-1)),
+        }
+        lowest, highest = (
+            math.frexp(each)[1] for each in (torch.finfo(x.dtype).tiny, torch.finfo(x.dtype).max)
+        )
+        for names, (one, other) in pairs.items():
+            exponents = torch.frexp(one).exponent + torch.frexp(other).exponent
+            most = highest - math.frexp(math.prod(x.shape[-2:]))[1]
+            wrong = (exponents <= lowest) | (exponents > most)
+            if (wrong & (one != 0) & (other != 0)).any():
+                raise InputError(
+                    f"products of entries of {names} are outside the range of normal numbers of "
+                    f"{x.dtype}: rescale the inputs"
+                )
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         x, y, x_query = inputs

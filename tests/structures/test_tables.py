@@ -1,5 +1,6 @@
 """Tables of extra cells, their law, and cells that hold everything."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -78,3 +79,24 @@ def test_one_cell_holds_all(numbers):
 def test_bits_are_as_many_as_needed():
     assert cell_bits(16, 2**20) == 320
     assert [cell_bits(1, b) for b in (2, 3, 4, 5)] == [1, 2, 2, 3]
+
+
+@given(
+    st.lists(st.floats(0, 1) | st.integers(0, 99).map(lambda each: each / 100), max_size=5),
+    st.integers(1, 10**9),
+)
+def test_buckets_of_floats_are_exact(queries, T):
+    exact = [min(math.floor(T * Fraction(q)), T - 1) for q in queries]
+    assert bucket_of(queries, T, 0.0, 1.0).tolist() == exact
+
+
+def test_a_product_that_rounds_to_an_integer_is_below_it():
+    assert bucket_of([0.7], 100, 0.0, 1.0).tolist() == [69]
+
+
+def test_buckets_of_ranges_and_integers_that_overflow_in_float64_or_int64():
+    assert bucket_of([0.5], 3, -1e308, 1e308).tolist() == [1]
+    assert bucket_of([10**15 - 1], 10**9, 0, 10**15).tolist() == [10**9 - 1]
+    points = [0, 2**61, 2**62]
+    assert table_of(points, 4, 0, 2**62).tolist() == [0, 1, 1, 2]
+    assert table_lookup(points, [2**60 - 1, 2**60, 2**62], 4, 0, 2**62).tolist() == [0, 1, 2]

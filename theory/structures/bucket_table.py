@@ -19,7 +19,9 @@ As T → ∞ at fixed N the probability that the table finds the nearest neighbo
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
+from math import lcm
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -48,8 +50,17 @@ def bucket_of(queries: NumberArray, n_cells: Size, low: End, high: End) -> np.nd
             f"some queries are outside {low:g} to {high:g}: give low "
             "and high that enclose the queries"
         )
-    bucket = np.floor(n_cells * (queries - low) / (high - low))
-    return np.asarray(np.minimum(bucket, n_cells - 1), dtype=np.int64)
+    # In exact arithmetic: for T = 100 and range (0, 1), the float 0.7 is in bucket 69, not 70.
+    a, b = (Fraction(end.item()) for end in (low, high))
+    D = lcm(a.denominator, b.denominator)
+    A, B = int(a * D), int(b * D)
+
+    def bucket(q: float) -> int:
+        p, k = q.as_integer_ratio()
+        return min(n_cells * (p * D - A * k) // (k * (B - A)), n_cells - 1)
+
+    found = [bucket(q) for q in queries.ravel().tolist()]
+    return np.array(found, dtype=np.int64).reshape(queries.shape)
 
 
 @checked
@@ -67,12 +78,21 @@ def table_of(points: Points, n_cells: Size, low: End, high: End) -> np.ndarray:
     )
     check_range(low, high)
     middle = _middles(np.arange(T), T, low, high)
-    return abs(2 * T * x[..., None, :] - middle[:, None]).argmin(-1)
+    return abs(2 * T * _wide(x, T)[..., None, :] - middle[:, None]).argmin(-1)
 
 
 def _middles(bucket: np.ndarray, T: int, low: Any, high: Any) -> np.ndarray:
     """2T times the middles of the buckets; with integers, comparisons are then exact."""
-    return np.asarray(2 * T * low + (2 * bucket + 1) * (high - low))
+    a, b = low.item(), high.item()
+    return np.asarray(2 * T * a + (2 * _wide(bucket, a, b) + 1) * (b - a))
+
+
+def _wide(x: np.ndarray, *factors: float) -> np.ndarray:
+    """The same numbers, as Python's integers if a multiple by a factor could overflow."""
+    if x.dtype.kind not in "iu" or not x.size:
+        return x
+    largest = float(max(abs(x.min().item()), abs(x.max().item()), 1))
+    return x.astype(object) if largest * max(map(abs, factors)) > 2**59 else x
 
 
 @checked
@@ -86,7 +106,7 @@ def table_lookup(
     ValueError as `bucket_of` does.
     """
     middle = _middles(bucket_of(queries, n_cells, low, high), n_cells, low, high)
-    return abs(2 * n_cells * points[..., None, :] - middle[..., None]).argmin(-1)
+    return abs(2 * n_cells * _wide(points, n_cells)[..., None, :] - middle[..., None]).argmin(-1)
 
 
 @checked
