@@ -101,29 +101,34 @@ def fourier(model: Transformer) -> Iterator[Finding]:
     needed, allowed = exact_in(model).bits, max(model.at_most.values())
     yield Finding(
         "exactness",
-        "bits of float64 that exact logits require, by the exponents of the tensors",
+        "bits of float64 that exact logits require, and largest cosine or sine of a sum",
         "proved",
         {"bits": needed, "largest sum": longest[0]},
         {"bits": FLOAT64_BITS, "largest sum": allowed},
         Verdict.of(needed <= FLOAT64_BITS and longest[0] <= allowed),
-        f"{needed} bits; cosines and sines of sums at most {longest[0]:.6f}",
-        f"at most {FLOAT64_BITS} bits; at most {allowed:.6f}",
+        f"{needed} bits by the exponents of the tensors; cosines and sines of sums are at most "
+        f"{longest[0]:.6f}",
+        f"at most {FLOAT64_BITS} bits, and cosines and sines of at most {allowed:.6f}",
     )
     yield all_right(model, found, "proved" if rounds_nothing(model) else "float")
     yield gap(model, found)
     yield no_counterexample(
         "whole-numbers",
-        f"all {found.pairs * model.interface.n_answers} logits and all registers, against int64",
+        f"all {found.pairs * model.interface.n_answers} logits and all registers, compared with "
+        "the "
+        f"formula with cosines rounded to multiples of 2^−{bits}, in int64",
         wrong,
-        words=f"equal to the formula with cosines rounded to 2^−{bits}, by balls",
+        words="equal",
     )
     statement = OverTokens("", lambda V, n: model, lambda rows: sums(rows)[..., None])
     few = np.array([(0, 0), (L // 3, L), (L, L - 1)])
     yield no_counterexample(
         "rational",
-        "predictions and logits over Q, by an independent forward pass",
+        "predictions over Q by an independent forward pass, compared with a + b, and logits over "
+        "Q, "
+        "compared with float64",
         differences_over_q(statement, model, few),
-        words="a + b, and the logits of float64, on 3 pairs",
+        words="equal on 3 pairs",
     )
 
 
@@ -153,12 +158,13 @@ def gap(model: Transformer, found: Enumerated) -> Finding:
     moved = 2 * rounding_of_logits(alpha, bits)
     return within(
         "gap",
-        "smallest gap between the right logit and the others, over all pairs",
+        "smallest difference of the right logit and another logit, over all pairs",
         "float",
         found.least,
         (unrounded - moved, unrounded + moved),
         words=f"{found.least:.4f}",
-        wanted=f"{unrounded:.4f} ± {moved:.4f}, the gap of unrounded cosines ± rounding",
+        wanted=f"{unrounded:.4f} ± {moved:.4f}, the difference for unrounded cosines ± the effect "
+        "of rounding",
     )
 
 
@@ -176,7 +182,7 @@ def tolerance(p: int, alpha: float) -> Finding:
         found = interval(limit)
     return Finding(
         "tolerance",
-        f"α for which predictions are right at every error |ε| < 5, p = {p}",
+        f"weight α of the bump, compared with the limit for errors |ε| < 5 of the size, p = {p}",
         "enclosure",
         alpha,
         found,
@@ -195,11 +201,11 @@ def coarser(models: dict[str, Transformer]) -> Finding:
     strange = {name: strange for name, (strange, _) in counts.items()}
     return same(
         "coarser",
-        "pairs that are wrong or tie if sizes are rounded to multiples of 6 and 7",
+        "pairs whose prediction is wrong or a tie if sizes are rounded to multiples of 6 and 7",
         strange,
         dict.fromkeys(strange, 0),
-        words=", ".join(f"{name}: {beyond}" for name, (_, beyond) in counts.items()),
-        wanted="exactly the pairs with |ε| ≥ 5",
+        words=", ".join(f"{beyond} pairs for {name}" for name, (_, beyond) in counts.items()),
+        wanted="exactly the pairs whose size has an error of at least 5",
     )
 
 
@@ -230,18 +236,23 @@ def linear(run: Run, L: int) -> Iterator[Finding]:
         wrong.extend(differences(model, pairs, logits, streams, 2 * c * s - c * c))
 
     found = enumerated(model, sums, seen=compare)
-    yield no_counterexample("logits", "logits 2cs − c² in integers, all pairs", wrong)
+    yield no_counterexample(
+        "logits",
+        "logits of c for all pairs of sum s, compared with the integers 2cs − c²",
+        wrong,
+        words="equal",
+    )
     yield all_right(model, found, "proved" if rounds_nothing(model) else "float")
     eighths = [Fraction(k, 8) for k in range(-12, 13)]
     right = [e for e in eighths if adds_with_error(e)]
     words = f"{right[0]} … {right[-1]}" if right else "none"
     yield same(
         "tolerance",
-        "errors ε in eighths at which the prediction is right, s = 10, L = 10",
+        "errors ε (multiples of 1/8) of the sum s = 10 for which the prediction is right, L = 10",
         [str(e) for e in right],
         [str(e) for e in eighths if abs(e) < Fraction(1, 2)],
         words=words,
-        wanted="those with |ε| < ½",
+        wanted="the errors with |ε| < ½",
     )
 
 

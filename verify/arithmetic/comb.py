@@ -77,8 +77,10 @@ def cosines() -> Finding:
     θ = 36°, and the recurrence for the others."""
     return no_counterexample(
         "cosines",
-        "exact cos 36°k, k = 0 … 20: cos 180° = −1, cos 36° > 0 and the recurrence",
+        "exact values of cos 36°k, k = 0 … 20, compared with cos 180° = −1, cos 36° > 0 and the "
+        "recurrence of cosines",
         wrong_cosines(),
+        words="all equations hold",
     )
 
 
@@ -102,23 +104,27 @@ def table() -> Iterator[Finding]:
         folded = all(C(F, d) == C(F, -d) == C(F, d + 10) for d in range(10))
         yield no_counterexample(
             f"table/{named(F)}",
-            f"values C(0), …, C(5) of the comb of periods {named(F)}",
+            f"exact values C(0), …, C(5) and gap of the comb of periods {named(F)}, compared with "
+            "a "
+            "table",
             [*differ, *["not even, or not of period 10"] * (not folded)],
-            words=f"{', '.join(map(str, found[:-1]))}; gap {found[-1]} = {float(found[-1]):.3f}",
+            words=f"equal: {', '.join(map(str, found[:-1]))}; gap {found[-1]} = "
+            f"{float(found[-1]):.3f}",
         )
     apart = {named(F): comb_gap(F).sign > 0 for F in SETS}
     positive = dict.fromkeys(apart, True)
-    name = "sets of periods whose comb separates the residues mod 10 (gap > 0)"
-    yield same("apart", name, apart, positive, words=", ".join(apart), wanted="all of these")
+    name = "sets of periods whose comb separates the residues mod 10 (has a positive gap)"
+    wanted = "all of these sets"
+    yield same("apart", name, apart, positive, words=", ".join(apart), wanted=wanted)
     closed = {named(F): rational(F) for F in TABLE}
     stated_closed = {named(ZHOU): False, named(RATIONAL): True, named(ALL): True}
     yield same(
         "rational",
-        "sets of periods whose comb is rational",
+        "sets of periods whose comb has only rational values",
         closed,
         stated_closed,
         words=", ".join(name for name, is_closed in closed.items() if is_closed),
-        wanted="2, 2.5, 5 and all five, but not 2, 2.5, 5, 10",
+        wanted="2-2.5-5 and all five periods, but not 2-2.5-5-10",
     )
 
 
@@ -142,6 +148,7 @@ def closure() -> Finding:
         [str(period(f)) for f in found],
         [str(period(f)) for f in ZHOU],
         words=", ".join(str(period(f)) for f in found),
+        wanted="2, 5/2, 5, 10",
     )
 
 
@@ -153,10 +160,10 @@ def identities() -> Finding:
     """
     return no_counterexample(
         "squares",
-        "cos and sin of a + b by squares of averages and half the period, as polynomials",
+        "cosine and sine of a + b, compared with their formulas from averages and half the period",
         (wrong for t, x in product(range(-4, 5), repeat=2) for wrong in wrong_squares(t, x)),
         evidence="proved",
-        words="equal on a grid finer than their degree",
+        words="equal as polynomials, on a grid with more points than their degree requires",
     )
 
 
@@ -191,7 +198,7 @@ def limits(p: int) -> Finding:
     ratio = found[named(ZHOU)] / found[named((1,))]
     return all_hold(
         "limits",
-        f"the largest α for errors below 5, p = {p}",
+        f"largest weight α of the bump for errors |ε| < 5 of the size, by set of periods, p = {p}",
         verdicts,
         words=f"{', '.join(f'{name}: {value:.1f}' for name, value in found.items())}; periods 2, "
         f"2.5 and 5 increase the limit of period 10 by a factor of {ratio:.2f}",
@@ -209,9 +216,11 @@ def binds() -> Finding:
     as_proved |= {10 - d: above[10 - d] == above[d] for d in range(1, 5)}
     return no_counterexample(
         "binds",
-        "d = 5 is strictest: C(0) − C(d) = 4 at d = 5, > 4 at d = 1, 3, 4, > 0.64·4 at d = 2",
+        "C(0) − C(d) is 4 at d = 5, above 4 at d = 1, 3, 4 and above 0.64·4 at d = 2, so the "
+        "condition on α is strictest at d = 5",
         (f"not at d = {d}" for d, holds in as_proved.items() if not holds),
         evidence="proved",
+        words="all hold",
     )
 
 
@@ -227,12 +236,14 @@ def by_hand(p: int) -> Iterator[Finding]:
         z = logits(p, limit * arb(1.02), Fraction(4999, 1000), F)
         above.append(Verdict.of(bool(z[d] > z[0])))
     name = (
-        f"candidate with the largest logit, α = (1 − 2^−10)·limit, p = {p}, {len(steps)} errors, "
-        f"{len(SETS)} sets of periods"
+        f"candidate c with the largest logit z(c) for α = (1 − 2^−10)·limit, p = {p}, {len(steps)} "
+        f"errors |ε| < 5 and {len(SETS)} sets of periods"
     )
-    yield all_hold("below", name, below, words="c = s", wanted="c = s only")
-    name = f"candidate above s, α = 1.02·limit, p = {p}, ε = 4.999"
-    yield all_hold("above", name, above, words="z(c) > z(s)", wanted="z(c) > z(s)")
+    yield all_hold("below", name, below, words="the sum s", wanted="the sum s only")
+    name = (
+        f"difference z(c) − z(s) of a logit and the right logit, α = 1.02·limit, p = {p}, ε = 4.999"
+    )
+    yield all_hold("above", name, above, words="positive for some c", wanted="positive for some c")
 
 
 def signatures(p: int) -> Iterator[Finding]:
@@ -249,7 +260,8 @@ def signatures(p: int) -> Iterator[Finding]:
     halves = [e for e in quarters if (2 * e) % 2 != 1 and abs(e) < p / 2]
     yield all_hold(
         "no-comb",
-        f"error of the prediction without the comb, p = {p}, ε in quarters up to {p // 2}",
+        f"error of the prediction without the comb, for errors ε of the size up to {p // 2}, p = "
+        f"{p}",
         all_errors(halves, round, ()),
         words="ε rounded to an integer",
         wanted="ε rounded to an integer",
@@ -257,23 +269,23 @@ def signatures(p: int) -> Iterator[Finding]:
     z = logits(p, arb(0), Fraction(0), ZHOU)
     yield all_hold(
         "no-bump",
-        f"largest logits without the bump, p = {p}",
+        f"candidates c with the largest logit without the bump, p = {p}",
         [wins(z, list(range(0, p, 10)))],
-        words=f"those of the {p // 10} candidates c ≡ s mod 10, which tie",
-        wanted="those of c ≡ s mod 10, which tie",
+        words=f"the {p // 10} candidates c ≡ s mod 10, which tie",
+        wanted="the candidates c ≡ s mod 10, which tie",
     )
     tens = [e for e in quarters if e % 10 != 5 and abs(e) < p / 2]
     yield all_hold(
         "beyond",
-        f"error of the prediction, p = {p}, ε in quarters up to {p // 2}",
+        f"error of the prediction, for errors ε of the size up to {p // 2}, p = {p}",
         all_errors(tens, lambda e: 10 * round(e / 10), ZHOU),
         words="ε rounded to a multiple of 10",
         wanted="ε rounded to a multiple of 10",
     )
     at_five = logits(p, alpha, Fraction(5), ZHOU)
     verdicts = [wins(at_five, [0, 10]), same_ball(at_five[0], at_five[10])]
-    name = f"largest logits at ε = 5, p = {p}"
-    tied = "those of s and s + 10, which tie"
+    name = f"candidates with the largest logit at ε = 5, p = {p}"
+    tied = "s and s + 10, which tie"
     yield all_hold("tie", name, verdicts, words=tied, wanted=tied)
 
 
@@ -292,11 +304,11 @@ def impossible(most: int) -> Finding:
     them."""
     return no_counterexample(
         "residues",
-        f"sum of the inequalities for separable logits that add mod m, m = 2 … {most}, every r",
+        f"sum of the inequalities that separable logits for addition mod m satisfy, m = 2 … {most}",
         satisfiable(most),
         evidence="proved",
-        words="0 > 0, so there are no such logits",
-        wanted="a contradiction",
+        words="0 > 0 for every residue r, so there are no such logits",
+        wanted="the contradiction 0 > 0",
     )
 
 
@@ -324,11 +336,12 @@ def layers(run: Run, count: int) -> Iterator[Finding]:
     }
     yield same(
         "separable",
-        f"random layers of attention with separable logits, of {count} of each kind, over Q",
+        f"number of {count} random attention layers of each kind whose logits are separable, over "
+        "Q",
         found,
         {kind: 0 if kind == "linear at b" else count for kind in found},
-        words=", ".join(f"{kind} {number}" for kind, number in found.items()),
-        wanted="all, except linear heads at the position of b, which have products",
+        words=", ".join(f"{kind}: {number}" for kind, number in found.items()),
+        wanted="all layers, except linear attention at the position of b, which has products",
     )
 
 

@@ -86,9 +86,10 @@ def masks(run: Run) -> Iterator[Finding]:
     count = 3 if run.quick else 10
     yield no_counterexample(
         "mask/iff",
-        "KP = K iff KRᵀ = 0, for removed rows R and kept rows K, over Q",
+        "for removed rows R, kept rows K and the filter P, whether KP = K, compared with whether "
+        "KRᵀ = 0, over Q",
         against_criterion(run, count),
-        words=f"{2 * count} random cases, half of them orthogonal",
+        words=f"equivalent in {2 * count} random cases, half of them with KRᵀ = 0",
     )
     p, D, r = 60, 100, 10
     Q, bins = fourier_matrix(p), fourier_bins(p)
@@ -98,7 +99,7 @@ def masks(run: Run) -> Iterator[Finding]:
     found = leakage(random[low], random[~low])
     yield within(
         "mask/random",
-        f"random unembedding {p} × {D}, {r} rows removed: change of the kept coefficients",
+        f"relative change of the kept coefficients, random {p} × {D} unembedding, {r} rows removed",
         "float",
         found,
         (expected / 2, 2 * expected),
@@ -108,8 +109,9 @@ def masks(run: Run) -> Iterator[Finding]:
     kernel = np.fft.irfft(1 + run.rng.random(p // 2 + 1), p)
     circulant = Q @ kernel[(np.arange(p)[:, None] - np.arange(p)) % p]
     found = leakage(circulant[low], circulant[~low])
-    name = "circulant unembedding: change of the kept coefficients"
-    yield at_most("mask/circulant", name, "float", found, 8 * p * EPS, words=f"{found:.1e}")
+    name = "relative change of the kept coefficients, circulant unembedding"
+    words, wanted = f"{found:.1e}", f"at most {8 * p * EPS:.1e}, a bound on rounding"
+    yield at_most("mask/circulant", name, "float", found, 8 * p * EPS, words=words, wanted=wanted)
 
 
 def against_criterion(run: Run, count: int) -> Iterator[str]:
@@ -173,7 +175,9 @@ def registers_are_bins(model: Transformer) -> Finding:
         P, cleared = null_space_projection(rows[removed], rounding(model)), np.eye(model.d_model)
         cleared[columns(model, registers), columns(model, registers)] = 0
         distance[name] = float(np.linalg.norm(P - cleared))
-    name = "distance between a filter and the projection that clears registers"
+    name = (
+        "distance between the filter of the high or low bins and a projection that clears registers"
+    )
     return by_rounding("registers", name, distance, leak_bound(model))
 
 
@@ -186,7 +190,7 @@ def by_rounding(id: str, name: str, found: dict[str, float], bound: float) -> Fi
         found,
         dict.fromkeys(found, bound),
         words=", ".join(f"{what} {value:.1e}" for what, value in found.items()),
-        wanted=f"{bound:.1e}, from the rounding of the weights",
+        wanted=f"at most {bound:.1e}, from the rounding of the weights",
     )
 
 
@@ -223,7 +227,7 @@ def leaks(model: Transformer) -> Finding:
         "high removed": leakage(rows[high], rows[~high], rounding(model)),
         "low removed": leakage(rows[low], rows[~low], rounding(model)),
     }
-    name = "relative change of the kept coefficients, in the adder"
+    name = "relative change of the kept coefficients in the adder, without high bins or low bin 1"
     return by_rounding("leakage", name, found, leak_bound(model))
 
 
@@ -279,37 +283,39 @@ def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -
     none, low, high = (table[name] for name in ("none removed", "low removed", "high removed"))
     yield same(
         "none",
-        "nothing removed: right predictions",
+        "fraction of right predictions if nothing is removed",
         str(none.right),
         str(none.pairs),
         evidence=evidence,
         words=f"{100 * none.accuracy:.4g} %",
-        wanted="all",
+        wanted="all pairs",
     )
     strange = [e for e in low.errors if e % 10]
     yield same(
         "low",
-        "low removed: candidates that tie",
+        "candidates c that tie if the low bin 1 is removed",
         {"right": str(low.right), "maximisers": [low.least, low.most], "others": len(strange)},
         {"right": str(Fraction(low.pairs * 10, p)), "maximisers": [p // 10] * 2, "others": 0},
         evidence=evidence,
-        words=f"the {low.most} with c ≡ s mod 10: accuracy {100 * low.accuracy:.3g} % at random",
-        wanted=f"the p/10 = {p // 10} with c ≡ s mod 10",
+        words=f"the {low.most} candidates c ≡ s mod 10, so the accuracy of a random choice is "
+        f"{100 * low.accuracy:.3g} %",
+        wanted=f"the p/10 = {p // 10} candidates c ≡ s mod 10",
     )
     yield same(
         "high",
-        "high removed: accuracy and errors of the predictions",
+        "accuracy, and errors of the predictions, if the high bins (above 1) are removed",
         {"right": str(high.right), "errors": [min(high.errors), max(high.errors)]},
         {"right": str(right_size), "errors": ends},
         evidence=evidence,
         words=f"{100 * high.accuracy:.3f} %, errors {min(high.errors)} … {max(high.errors)}",
-        wanted=f"P(ε = 0) = {100 * right_size / high.pairs:.3f} %, errors {ends[0]} … {ends[1]}",
+        wanted=f"{100 * right_size / high.pairs:.3f} %, the fraction of pairs with a right size; "
+        f"errors {ends[0]} … {ends[1]}",
     )
     for name, divisor in (("low and period 2", 2), ("low and period 5", 5)):
         each = table[name]
         yield no_counterexample(
             name.replace(" ", "-"),
-            f"{name} kept: errors of the predictions",
+            f"errors of the predictions if only the {name.replace('low', 'low bin 1')} are kept",
             (f"an error of {e}" for e in sorted(each.errors) if e % divisor),
             evidence=evidence,
             words=f"{_listed(each.errors)}; accuracy {100 * each.accuracy:.2f} %",
@@ -367,7 +373,8 @@ def beside_published(table: dict[str, Filtered]) -> Finding:
     )
     found = no_counterexample(
         "published",
-        "order of the accuracies after removals, built and published",
+        "order of the accuracies after removals in the built model, compared with the published "
+        "model",
         wrong,
         words=f"the same in all {len(costs_more)} comparisons",
     )

@@ -56,12 +56,13 @@ def orthonormal(p: int) -> Finding:
     # Sums of p products of entries of at most √(2/p), each with an error of a few eps.
     return at_most(
         "orthonormal",
-        f"real transform of p = {p} points: error of Q Qᵀ = I, and cosines outside their bin",
+        f"largest entry of Q Qᵀ − I and of cosines outside their bin, real transform of p = {p} "
+        "points",
         "float",
         max(off),
         8 * p * EPS,
         words=f"{max(off):.1e}; {at}",
-        wanted=f"8·p·eps = {8 * p * EPS:.1e}",
+        wanted=f"at most 8·p·eps = {8 * p * EPS:.1e}",
     )
 
 
@@ -71,10 +72,11 @@ def defects(p: int) -> Iterator[Finding]:
     gram, scales = printed_gram(p), printed_scales(p)
     whole = np.sqrt([float(scale) for scale in scales])
     off = float(abs(F @ F.T - whole[:, None] * gram / 2 * whole).max())
-    name = f"error of F Fᵀ of the printed matrix against the exact formula, p = {p}"
-    yield at_most("gram", name, "float", off, 8 * p * EPS, words=f"{off:.1e}")
-    name = f"rows of the printed matrix in which columns 0 and {N} differ"
-    yield same("columns", name, differing(F), 0)
+    name = f"largest entry of (F Fᵀ in float64) − (exact formula), printed matrix F, p = {p}"
+    words, wanted = f"{off:.1e}", f"at most 8·p·eps = {8 * p * EPS:.1e}"
+    yield at_most("gram", name, "float", off, 8 * p * EPS, words=words, wanted=wanted)
+    name = f"number of rows of the printed matrix in which columns 0 and {N} differ"
+    yield same("columns", name, differing(F), 0, wanted="0, the columns are equal")
     yield same(
         "rank",
         f"rank of the printed {p} × {p} matrix",
@@ -88,11 +90,11 @@ def defects(p: int) -> Iterator[Finding]:
     period_two = scales[-1] * Fraction(int(gram[-1, -1]), 2)
     yield same(
         "period-2",
-        "squared norm of the row of period 2, where other rows have 1 or 1 + 2/N",
+        f"squared norm of the row of period 2 in the printed matrix, N = {N}",
         str(period_two),
         str(2 * (1 + Fraction(1, N))),
-        words=f"{float(period_two):.4f}: this row is too large by a factor of √2",
-        wanted="2(1 + 1/N)",
+        words=f"{float(period_two):.4f}, so this row is too large by a factor of √2",
+        wanted="2(1 + 1/N), where an orthonormal basis has 1",
     )
 
 
@@ -104,22 +106,22 @@ def not_orthonormal(p: int, gram: np.ndarray, scales: list[Fraction]) -> Iterato
     off = squares - np.diag(np.diag(squares))
     yield same(
         "off-diagonal",
-        "square of the largest off-diagonal entry of F Fᵀ",
+        f"largest off-diagonal entry of F Fᵀ, printed matrix F, N = {N}",
         str(Fraction(int(off.max()), 4 * N * N)),
         str(Fraction(4 if N > 2 else 2, N * N)),
-        words=f"the entry is {(off.max() / 4) ** 0.5 / N:.3g}",
-        wanted="that of 2/N" if N > 2 else "that of √2/N, between the cosine and the constant",
+        words=f"{(off.max() / 4) ** 0.5 / N:.3g}",
+        wanted="2/N" if N > 2 else "√2/N, between the cosine and the constant",
     )
     trace = sum((scale * int(g) / 2 for scale, g in zip(scales, np.diag(gram), strict=True)))
     total = Fraction(int(squares.sum()), 4 * N * N) - 2 * trace + p
     missed = (float(total) / p) ** 0.5
     yield same(
         "inverse",
-        "‖FᵀF − I‖² = Σ(λ − 1)², from the entries",
+        f"squared Frobenius norm of FᵀF − I, printed matrix F, s = 4 + 1/N, N = {N}",
         str(total),
         str(printed_inversion_error(p)),
-        words=f"relative error of FᵀFu for Gaussian u: {missed:.1%}, root mean square",
-        wanted="s² − 2s − 5, s = 4 + 1/N",
+        words=f"equal; the relative error of FᵀFu for Gaussian u is {missed:.1%} (RMS)",
+        wanted="s² − 2s − 5",
     )
 
 
@@ -144,7 +146,7 @@ def eigenvalues(p: int, gram: np.ndarray, scales: list[Fraction]) -> Finding:
     two = f"{float(a_sum) / 2 + root:.6f} and {float(a_sum) / 2 - root:.6f}"
     return same(
         "eigenvalues",
-        "eigenvalues of F Fᵀ, by exact ranks and traces",
+        "eigenvalues of F Fᵀ for the printed matrix F, by exact ranks and traces",
         found,
         wanted,
         evidence="proved",

@@ -74,25 +74,29 @@ def proof(run: Run, moduli: list[int]) -> Iterator[Finding]:
     chance = 3 / prime
     yield no_counterexample(
         "mean",
-        f"step (1), the mean of a neuron is 2/((p − 1)p) Σ u_a v_b w̃_(a+b), p = "
+        "mean margin of a neuron, compared with 2/((p − 1)p) Σ u_a v_b w̃_(a+b) (step 1), p = "
         f"{', '.join(map(str, some))}",
         chain.from_iterable(other_means(run, p, prime) for p in some),
         evidence="identity",
-        words=f"equal at random points mod a prime; error probability ≤ {chance:.1e}",
+        words=f"equal at random points mod a prime, with error probability ≤ {chance:.1e}",
     )
     yield no_counterexample(
         "fourier",
-        "step (2), the mean is 2/((p − 1)p²) Σ_{k≠0} û_k v̂_k ŵ_(−k)",
+        "mean margin of a neuron, compared with 2/((p − 1)p²) Σ_{k≠0} û_k v̂_k ŵ_(−k) (step 2), p "
+        "= "
+        f"{', '.join(map(str, some))}",
         chain.from_iterable(other_coefficients(run, p) for p in some),
         evidence="identity",
-        words="equal at random points of a field with p-th roots of unity; error ≤ 1e-17",
+        words="equal at random points of a field with p-th roots of unity, with error probability "
+        "≤ 1e-17",
     )
     yield no_counterexample(
         "constant",
-        "step (3), 4/((p − 1)p²)·(p/6)^(3/2) = γ*, and k ≠ −k for k ≠ 0",
+        "4/((p − 1)p²)·(p/6)^(3/2), compared with the maximum margin γ* = √(2/27)/(√p (p − 1)) "
+        "(step 3)",
         chain.from_iterable(map(other_constants, moduli)),
         evidence="exact",
-        words=f"equal squares for {len(moduli)} odd p",
+        words=f"equal squares for {len(moduli)} odd p; also k ≠ −k mod p for k ≠ 0",
     )
 
 
@@ -136,18 +140,20 @@ def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
     yield ahead_by_all(found, p, model.interface.margin or 0.0)
     yield each_at_most(
         "all-logits",
-        f"error of the logits, from 2(p [c = a + b] − 1), all pairs, p = {listed(models)}",
+        "largest |logit of c − 2(p [c = a + b] − 1)| over all pairs (a, b) and all c, p = "
+        f"{listed(models)}",
         "float",
         off,
         bounds,
         words=f"{max(off.values()):.1e}",
-        wanted="(p² + 16p)·2^−47, from the rounding of cosines and sums",
+        wanted="at most (p² + 16p)·2^−47, from the rounding of cosines and sums",
     )
     yield no_counterexample(
         "network",
-        f"layer 2 is a network of quadratic neurons of the codes of a and b, p = {listed(models)}",
+        "layer 2, compared with a network of quadratic neurons on the codes of a and b, p = "
+        f"{listed(models)}",
         strange,
-        words="W_Q = W_K without biases, the codes at all pairs, the unembedding",
+        words="equal: W_Q = W_K, no biases, the codes of all pairs, the unembedding",
     )
     verdicts, ratios, logits = list[Verdict](), dict[str, tuple[float, float]](), list[Verdict]()
     every = MOST_EVERY_QUICK if run.quick else MOST_EVERY
@@ -159,21 +165,25 @@ def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
             logits += as_proved(each, every=q <= every)
     yield all_hold(
         "ratio",
-        f"normalised margin of the tensors divided by γ*, p = {listed(models)}",
+        "normalised margin of the tensors divided by the maximum γ* = √(2/27)/(√p (p − 1)), p = "
+        f"{listed(models)}",
         verdicts,
         words=f"1 ± {max(abs(end - 1) for ends in ratios.values() for end in ends):.1e}",
         wanted=f"1 ± {NEAR:.1e}, with cosines in float64",
     )
     yield all_hold(
         "logits",
-        "logits enclosed by balls: 2(p − 1) at c = a + b, −2 at other c",
+        "logits of c in ball arithmetic, compared with 2(p − 1) at c = a + b and −2 at other c",
         logits,
-        words=f"up to the rounding of cosines, on all pairs for p ≤ {every}, on three for larger p",
+        words=f"equal up to the rounding of cosines, on all pairs for p ≤ {every} and on three for "
+        "larger p",
     )
     margins = {q: exact_margin_squared(q) for q in models}
     yield no_counterexample(
         "exact",
-        "margin 2p of 4(p − 1) neurons with ‖θ‖² = 3p/2: normalised and squared, it is γ*²",
+        "normalised margin 2p/(4(p − 1)(3p/2)^(3/2)) of the built neurons, compared with the "
+        "maximum "
+        "γ* = √(2/27)/(√p (p − 1))",
         (f"p = {q}: {x}" for q, x in margins.items() if x != largest_margin_squared(q)),
         words=f"equal squares for p = {listed(models)}",
     )
@@ -222,13 +232,13 @@ def ahead_by_all(found: Enumerated, p: int, declared: float) -> Finding:
     least = 2 * p - 2 * forward_bound(p)
     return Finding(
         "all-pairs",
-        f"wrong predictions and smallest gap of the right logit, {found.pairs} pairs, p = {p}",
+        f"number of wrong predictions on all {found.pairs} pairs, and smallest gap, p = {p}",
         "float",
         {"wrong": found.wrong, "ahead": found.least},
         {"wrong": 0, "ahead": least},
         Verdict.of(found.wrong == 0 and found.least >= max(least, declared)),
-        f"{found.wrong} wrong, gap ≥ {found.least:.15g}",
-        f"none wrong, gap 2p = {2 * p} up to rounding",
+        f"{found.wrong} wrong; the right logit exceeds all others by at least {found.least:.15g}",
+        f"none wrong; a gap of 2p = {2 * p}, up to rounding",
         found.first,
     )
 
@@ -266,12 +276,14 @@ def random_networks(run: Run, moduli: list[int]) -> Finding:
             count += drawn.shape[1]
     return at_most(
         "neurons",
-        f"largest ratio of the mean to γ*‖θ‖³, {count} neurons, random and near optimal ones",
+        "largest (mean margin)/(cubed norm) of a neuron, divided by the maximum normalised "
+        "margin, over "
+        f"{count} random and nearly optimal neurons",
         "float",
         most,
         1 + 1e-12,
         words=f"{most:.15g}",
-        wanted="1 up to rounding",
+        wanted="at most 1, up to rounding",
     )
 
 
@@ -293,12 +305,12 @@ def few_frequencies(run: Run) -> Finding:
     verdicts += [Verdict.of(value > 0) for value in found.values()]
     return Finding(
         "few-frequencies",
-        f"margin of Σ_k cos(2πk(c − s)/p) with few frequencies k, p = {p}",
+        f"margin of the logits Σ_k cos(2πk(c − s)/p) with few frequencies k ∈ K, p = {p}",
         "float",
         found,
         limit,
         Verdict.together(verdicts),
-        f"{', '.join(map(str, K))}: {found['these']:.3f}; medians of random sets of "
-        f"{', '.join(medians)}",
-        "above 0, and at most |K|p/(p − 1)",
+        f"{found['these']:.3f} for K = {{{', '.join(map(str, K))}}}; medians over random K, by the "
+        f"number of frequencies: {', '.join(medians)}",
+        "above 0, and at most |K|p/(p − 1) for |K| frequencies",
     )

@@ -114,13 +114,13 @@ def all_right(model: Transformer, found: Enumerated, evidence: Evidence) -> Find
     ties = found.least == 0
     return Finding(
         "all-pairs",
-        f"wrong predictions on all {found.pairs} pairs of numbers",
+        f"number of wrong predictions on all {found.pairs} pairs of numbers, and smallest gap",
         evidence,
         found.wrong,
         0,
         Verdict.of(found.wrong == 0 and found.least > 0 and found.least >= declared),
-        f"{found.wrong} wrong, gap of the right logit ≥ {found.least:.4g}",
-        f"none wrong, gap > 0 and at least the declared margin {declared:.4g}",
+        f"{found.wrong} wrong; the right logit exceeds all others by at least {found.least:.4g}",
+        f"none wrong; a positive gap of at least {declared:.4g}, the declared margin",
         found.first or "two logits tie" * ties,
     )
 

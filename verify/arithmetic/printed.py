@@ -44,15 +44,17 @@ def printed(run: Run) -> Iterator[Finding]:
     longest = max(lengths)
     yield Finding(
         "fourier-basis",
-        f"rank and row norms of the printed Fourier basis, p = {PRINTED} rows of period {N}",
+        f"rank and row norms of the printed Fourier matrix, {PRINTED} rows of period {N}",
         "exact",
         {"rank": found, "rows by squared norm": _named(lengths)},
         {"rank": N, "rows by squared norm": _named(stated)},
         Verdict.of(same_columns and found == N and lengths == stated),
-        f"rank {found}, columns 0 and {N} equal, the row of period 2 of norm "
+        f"rank {found}; columns 0 and {N} are equal; the row of period 2 has norm "
         f"√({longest}) = {float(longest) ** 0.5:.4f}",
-        f"not a basis: rank {N}, a row of norm √(2 + 2/{N}), the others 0, 1, √(1 + 1/{N}) or "
-        f"√(1 + 2/{N}); for a multiple of 10 points the real transform has the same bins",
+        f"rank {N}, so the rows are not a basis; one row has norm √(2 + 2/{N}), and the others "
+        "have "
+        f"norm 0, 1, √(1 + 1/{N}) or √(1 + 2/{N}).  For a multiple of 10 points the real Fourier "
+        "transform has bins of the same periods",
     )
 
 

@@ -77,14 +77,14 @@ def trained(model: Any) -> Iterator[Finding]:
         ratio = ratio_of(built)
         exceeds, reaches = below(ratio, arb(1)), below(arb(NEAR), ratio)
         ends = interval(ratio)
-    words = f"{ends[0]:.7f} γ*, by {built.n_heads} neurons"
-    name = "normalised margin of the tensors, enclosed"
-    yield Finding("bound", name, "enclosure", ends, 1, exceeds, words, "at most γ*, as proved")
-    yield Finding("ratio", name, "trained", ends, NEAR, reaches, words, f"at least {NEAR} γ*")
+    words = f"{ends[0]:.7f}, with {built.n_heads} neurons"
+    name = "(normalised margin of the tensors)/(maximum normalised margin), in ball arithmetic"
+    yield Finding("bound", name, "enclosure", ends, 1, exceeds, words, "at most 1, as proved")
+    yield Finding("ratio", name, "trained", ends, NEAR, reaches, words, f"at least {NEAR}")
     of_neurons = frequencies_of(model.neurons)
     yield at_least(
         "single",
-        "fraction of ‖θ‖² at the largest frequency of a neuron",
+        "fraction of the squared norm of a neuron at its largest frequency, weighted mean",
         "trained",
         of_neurons.single,
         SINGLE,
@@ -94,7 +94,8 @@ def trained(model: Any) -> Iterator[Finding]:
     found = of_neurons.frequencies.tolist()
     yield within(
         "frequencies",
-        f"fraction of Σ‖θ‖³ of each of {len(found)} frequencies, divided by the uniform fraction",
+        f"(fraction of the total cubed norm at each of {len(found)} frequencies)/(uniform "
+        "fraction)",
         "trained",
         found,
         (EVEN, 1 / EVEN),
@@ -108,12 +109,13 @@ def control(model: Any) -> Iterator[Finding]:
     with Ball.precision(BITS):
         ratio = ratio_of(model.as_transformer())
         verdict, ends = Verdict.of(bool(ratio < 0)), interval(ratio)
-    name = "normalised margin before training"
-    yield Finding("ratio", name, "trained", ends, 0, verdict, f"{ends[1]:.3f} γ*", "below 0")
+    name = "(normalised margin before training)/(maximum normalised margin)"
+    yield Finding("ratio", name, "trained", ends, 0, verdict, f"{ends[1]:.3f}", "below 0")
     single = frequencies_of(model.neurons).single
     yield at_most(
         "single",
-        "fraction of ‖θ‖² at the largest frequency of a neuron, before training",
+        "fraction of the squared norm of a neuron at its largest frequency, weighted mean, before "
+        "training",
         "trained",
         single,
         MIXED,

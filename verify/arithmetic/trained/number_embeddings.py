@@ -63,17 +63,16 @@ def number_embeddings(
     numbers = minilm.number_tokens(place) if place is not None else minilm.planted(run.rng)
     E, trials = numbers.rows, 100 if run.quick else permutations
     what = "planted noise instead of embeddings: " * (embeddings == "planted")
-    yield same("package", f"{what}numbers and features", list(E.shape), list(SHAPE))
+    yield same("package", f"{what}number of numbers and of features", list(E.shape), list(SHAPE))
     ratios, bound = measured(run, E, trials)
-    peaks = above("peaks", "size of bins divided by the median", PEAKS, ratios, bound)
+    name = "size of the bin of each period divided by the median size"
+    peaks = above("peaks", name, PEAKS, ratios, bound)
     high = [k for k in range(FIRST, len(ratios)) if ratios[k] > bound]
-    peaks.words += f"; all periods above the bound: {', '.join(f'{NUMBERS / k:.4g}' for k in high)}"
+    peaks.words += f"; the periods above the bound: {', '.join(f'{NUMBERS / k:.4g}' for k in high)}"
     yield peaks
-    yield below_bound(
-        "others", "size of bins divided by the median, other periods", OTHERS, ratios, bound
-    )
+    yield below_bound("others", f"{name}, periods without a peak", OTHERS, ratios, bound)
     yield third(ratios, bound, embeddings)
-    name = f"peaks without a polynomial trend of degree {DEGREE}"
+    name = f"{name}, without a polynomial trend of degree {DEGREE}"
     yield above("trend", name, PEAKS, peak_ratios(without_trend(E, DEGREE), FIRST), bound)
     yield from confound(run, numbers, trials)
     yield variance_at_peaks(E)
@@ -122,7 +121,7 @@ def below_bound(
 
 
 def _compared(id: str, name: str, found: dict[str, float], bound: float, side: int) -> Finding:
-    words = ", ".join(f"{period}: {value:.2f}" for period, value in found.items())
+    words = ", ".join(f"{value:.2f} at period {period}" for period, value in found.items())
     holds = all(side * (value - bound) > 0 for value in found.values())
     return Finding(
         id,
@@ -132,7 +131,9 @@ def _compared(id: str, name: str, found: dict[str, float], bound: float, side: i
         bound,
         Verdict.of(holds) if np.isfinite(bound) else Verdict.UNDECIDED,
         words,
-        f"{'above' if side > 0 else 'at most'} {bound:.2f}, the {LEVEL:.0%} bound of random orders",
+        f"{'above' if side > 0 else 'at most'} {bound:.2f}, the {LEVEL:.0%} quantile of random "
+        "orders "
+        "of the numbers",
     )
 
 
@@ -144,13 +145,15 @@ def third(ratios: np.ndarray, bound: float, embeddings: Source) -> Finding:
     value = found["10/3"]
     return Finding(
         "third",
-        "size of the bin of period 10/3 divided by the median",
+        "size of the bin of period 10/3 divided by the median size",
         "statistical",
         value,
         least,
         Verdict.of(value < least),
-        f"{value:.2f}, {'just above' if value > bound else 'below'} the bound {bound:.2f}",
-        f"below the smallest of the four, {least:.2f}",
+        f"{value:.2f}, {'above' if value > bound else 'below'} the {LEVEL:.0%} quantile "
+        f"{bound:.2f} of "
+        "random orders of the numbers",
+        f"below {least:.2f}, the smallest such size at periods 2, 2.5, 5 and 10",
     )
 
 
@@ -160,12 +163,13 @@ def confound(run: Run, numbers: NumberTokens, trials: int) -> Iterator[Finding]:
     rank."""
     ranks = numbers.ranks.astype(np.float64)
     ratios, bound = measured(run, ranks, trials)
-    yield above("rank", "peaks of the rank in the vocabulary", PEAKS, ratios, bound)
+    name = "size of the bin of each period divided by the median size"
+    yield above("rank", f"{name}, rank of a number in the vocabulary", PEAKS, ratios, bound)
     groups = np.argsort(np.argsort(ranks)) // TEN
     ratios, bound = measured(
         run, without_confounds(numbers.rows, np.eye(NUMBERS // TEN)[groups]), trials
     )
-    name = f"peaks without the means of {NUMBERS // TEN} groups of rank"
+    name = f"{name}, without the means of {NUMBERS // TEN} groups of numbers by rank"
     yield above("without-rank", name, PEAKS, ratios, bound)
 
 
@@ -188,7 +192,7 @@ def probes(run: Run, E: np.ndarray, trials: int) -> Iterator[Finding]:
             {f"mod {m}": bounds[m] for m in moduli},
             Verdict.of(all(side * (found[m] - bounds[m]) > 0 for m in moduli)),
             ", ".join(f"mod {m}: {found[m]:.1%}" for m in moduli),
-            f"{what} {limits}, the {LEVEL:.0%} bounds of random orders",
+            f"{what} {limits}, the {LEVEL:.0%} quantiles of random orders of the numbers",
         )
 
 
@@ -209,11 +213,11 @@ def variance_at_peaks(E: np.ndarray) -> Finding:
     flat = 7 / (NUMBERS - 1)
     return Finding(
         "share",
-        "fraction of the variance at the four periods",
+        "fraction of the variance of the embeddings at periods 2, 2.5, 5 and 10",
         "statistical",
         found,
         (flat, 0.1),
         Verdict.of(flat < found < 0.1),
         f"{found:.1%}",
-        f"above {flat:.1%}, that of noise, and below 10 %",
+        f"above {flat:.1%}, the fraction for noise, and below 10 %",
     )

@@ -39,6 +39,7 @@ LENS = 0.5  # largest accuracy after layer 1, divided by the accuracy after laye
 CHEAP = 0.05  # largest loss of accuracy
 DRAWS, QUICK = 20, 3  # random sets of dimensions
 
+RATIO = "size of the bins of four periods divided by the median size, in the spectrum"
 ROWS = "minilm", "scratch"
 LOW, HIGH = False, True
 KIND = {"heads": HEADS, "MLPs": MLPS}
@@ -104,25 +105,26 @@ def with_rows(adder: Adder, learned: list[Adder]) -> Iterator[Finding]:
     ahead = adder.right.ahead_of(best.right)
     yield above(
         "accuracy",
-        "test accuracy, minus the best with learned rows",
+        "(test accuracy with rows of MiniLM) − (best test accuracy with learned rows)",
         ahead,
         AHEAD,
-        words=f"{ahead:.1%}, from {adder.right.mean:.1%} and {best.right.mean:.1%}",
-        wanted=f"more than {AHEAD:.0%}",
+        words=f"{ahead:.1%}, the difference of {adder.right.mean:.1%} and {best.right.mean:.1%}",
+        wanted=f"above {AHEAD:.0%}, by 3 standard errors",
     )
     trained, before = peaks(adder.logits.T), peaks_before(adder)
-    yield all_peaks("peaks", "peaks in the spectrum of the logits", trained)
+    yield all_peaks("peaks", f"{RATIO} of the logits", trained)
     yield Finding(
         "learnt",
-        "peaks in the spectrum of the logits, compared with before training",
+        f"{RATIO} of the logits, after and before training",
         "trained",
         trained,
         before,
         Verdict.of(all(trained[T] > before[T] for T in trained)),
         listed(trained),
-        f"before training {listed(before)}",
+        f"each larger than before training: {listed(before)}",
     )
-    yield signature("even", "fraction of the errors that are even", adder, even_fraction, learned)
+    name = "fraction of even errors among the errors of the predictions"
+    yield signature("even", name, adder, even_fraction, learned)
 
 
 def peaks_before(adder: Adder) -> dict[str, float]:
@@ -132,11 +134,10 @@ def peaks_before(adder: Adder) -> dict[str, float]:
 
 def from_scratch(adder: Adder, given: list[Adder]) -> Iterator[Finding]:
     """The findings on a model with learned rows."""
-    name = "peaks in the spectrum of the logits"
-    yield few_peaks("peaks", name, peaks(adder.logits.T))
-    name = "peaks in the spectrum of the rows"
-    yield few_peaks("rows", name, peaks(tied_embedding(adder.model)))
-    yield signature("near", "fraction of the errors within ±2", adder, near_fraction, given)
+    yield few_peaks("peaks", f"{RATIO} of the logits", peaks(adder.logits.T))
+    yield few_peaks("rows", f"{RATIO} of the embedding", peaks(tied_embedding(adder.model)))
+    name = "fraction of errors within ±2 among the errors of the predictions"
+    yield signature("near", name, adder, near_fraction, given)
 
 
 def all_peaks(id: str, name: str, found: dict[str, float]) -> Finding:
@@ -148,7 +149,8 @@ def all_peaks(id: str, name: str, found: dict[str, float]) -> Finding:
 
 def few_peaks(id: str, name: str, found: dict[str, float]) -> Finding:
     """At most `FEW` peaks are above `PEAK`."""
-    count, wanted = sum(value > PEAK for value in found.values()), f"at most {FEW} above {PEAK:g}"
+    count = sum(value > PEAK for value in found.values())
+    wanted = f"at most {FEW} of these above {PEAK:g}"
     return at_most(id, name, "trained", count, FEW, words=listed(found), wanted=wanted)
 
 
@@ -165,7 +167,8 @@ def signature(id: str, name: str, adder: Adder, part: Fraction, others: list[Add
         {"least": SIGNATURE, "others": most},
         verdict if count >= ENOUGH else Verdict.UNDECIDED,
         f"{found:.1%} of {count} errors",
-        f"at least {SIGNATURE:.0%}, and above {most:.1%}, the largest with the other rows",
+        f"at least {SIGNATURE:.0%}, and above {most:.1%}, the largest fraction with the other "
+        "embedding",
     )
 
 
@@ -175,18 +178,19 @@ def by_parts(run: Run, adder: Adder) -> Iterator[Finding]:
     *_, first, last = layers = by_layer(adder)
     yield Finding(
         "lens",
-        "accuracy if the stream is read after the embedding, layer 1 and layer 2",
+        "accuracy if the residual stream is read after the embedding, after layer 1 and after "
+        "layer 2",
         "trained",
         layers,
         LENS,
         Verdict.of(first <= LENS * last),
         ", ".join(f"{found:.1%}" for found in layers),
-        f"after layer 1 at most {LENS:.0%} of that after layer 2",
+        f"the accuracy after layer 1 is at most {LENS:.0%} of the accuracy after layer 2",
     )
     parts = {module: high_fraction(adder, (module,)) for module in (*HEADS, *MLPS)}
     heads, mlps = high_fraction(adder, HEADS), high_fraction(adder, MLPS)
     each = ", ".join(f"{module} {part:.0%}" for module, part in parts.items())
-    name = "fraction of high bins in the contribution to the logits, of heads and of MLPs"
+    name = "fraction of the contribution to the logits that is in bins ≥ 29, for heads and for MLPs"
     words = f"heads {heads:.0%}, MLPs {mlps:.0%} ({each})"
     yield more("parts", name, heads, mlps, words, "larger for heads")
     without = {
@@ -196,22 +200,27 @@ def by_parts(run: Run, adder: Adder) -> Iterator[Finding]:
     }
     for id, high, kept, cut in (("low", LOW, "heads", "MLPs"), ("high", HIGH, "MLPs", "heads")):
         words = f"{cut} {without[cut, high]:.1%}, {kept} {without[kept, high]:.1%}"
-        name = f"accuracy without the {id} bins of {cut}, and of {kept}"
-        yield more(id, name, without[kept, high], without[cut, high], words, f"lower for {cut}")
+        bins = "high bins (≥ 29)" if high else "low bins (1 … 28)"
+        name = f"accuracy without the {bins} of {cut}, and without those of {kept}"
+        wanted = f"lower without those of {cut}"
+        yield more(id, name, without[kept, high], without[cut, high], words, wanted)
         drawn = draws(run, masked_at_random, adder, KIND[cut], high)
-        name = f"accuracy without the {id} bins of {cut}"
+        name = f"accuracy without the {bins} of {cut}"
         yield below_random(f"{id}/random", name, without[cut, high], drawn)
     yield at_least(
         "cheap",
-        "accuracy without the high bins of MLPs",
+        "accuracy without the high bins (≥ 29) of MLPs",
         "trained",
         without["MLPs", HIGH],
         whole - CHEAP,
         words=f"{without['MLPs', HIGH]:.1%}",
-        wanted=f"at most {CHEAP:.0%} below {whole:.1%}",
+        wanted=f"at most {CHEAP:.0%} below {whole:.1%}, the accuracy with all bins",
     )
     rank, width = rank_of_filter(adder.model, LOW), adder.model.d_model
-    name = f"accuracy with the low filter on outputs of MLPs, which removes {rank} of {width} axes"
+    name = (
+        f"accuracy if a filter removes the low bins, {rank} of {width} dimensions, from outputs of "
+        "MLPs"
+    )
     drawn = draws(run, filtered_at_random, adder, MLPS, rank)
     yield below_random("projection", name, filtered(adder, MLPS, LOW), drawn)
 
@@ -232,16 +241,17 @@ def below_random(id: str, name: str, found: float, control: list[float]) -> Find
         control,
         Verdict.of(found < min(control)) if max(control) >= CHEAP else Verdict.UNDECIDED,
         f"{found:.1%}",
-        f"below all {len(control)} random choices, {min(control):.1%} to {max(control):.1%}",
+        f"below all accuracies with as many random dimensions removed, {min(control):.1%} to "
+        f"{max(control):.1%} in {len(control)} draws",
     )
 
 
 def controls(given: Adder) -> Iterator[Finding]:
     """The controls: the rows by themselves, the rows in random order, and the untrained model."""
     shuffled = untrained(preset("addition", "shuffled")).requires_grad_(False)
-    name = "peaks in the spectrum of the rows"
+    name = f"{RATIO} of MiniLM's number embeddings"
     yield all_peaks("minilm/rows", name, peaks(tied_embedding(given.model)))
-    yield few_peaks("shuffled/rows", f"{name} in random order", peaks(tied_embedding(shuffled)))
+    yield few_peaks("shuffled/rows", f"{name}, in random order", peaks(tied_embedding(shuffled)))
     found = before_training(given.name, given.pairs).right.mean
     words, wanted = f"{found:.1%}", f"at most {UNTRAINED:.0%}"
     name = "test accuracy before training"
@@ -250,7 +260,7 @@ def controls(given: Adder) -> Iterator[Finding]:
 
 def listed(found: dict[str, float]) -> str:
     """Peaks by period, in words."""
-    return ", ".join(f"{period}: {value:.1f}" for period, value in found.items())
+    return ", ".join(f"{value:.1f} at period {period}" for period, value in found.items())
 
 
 def more(id: str, name: str, larger: float, smaller: float, words: str, wanted: str) -> Finding:
