@@ -1,20 +1,21 @@
 """Transformers that compute: automata, logics, circuits, PRAMs and Turing machines.
 
-    semiautomaton                   automata in ⌈log₂T⌉ layers
-    shortcut                        automata in constant depth, by a cascade
-    scratchpad                      automata in one layer, by a chain of thought
-    gridworld_walk                  a walk between walls, in three layers
-    dyck                            words of brackets
+    semiautomaton                   semiautomata on T symbols in ⌈log₂T⌉ layers
+    shortcut                        semiautomata in constant depth, by a cascade
+    scratchpad                      semiautomata in one layer, by a chain of thought
+    gridworld_walk                  a walk between two walls, in three layers
+    dyck                            Dyck words
     from_formula                    formulas of counting logic (C-RASP) and of past LTL
-    parity, first_symbol, majority  functions of bits; `…_bounded` with bounded positions
-    prefix_sums                     x₁ + … + x_i
+    parity, first_symbol, majority  functions of bits; `parity_bounded` and
+                                    `first_symbol_bounded` have bounded positions
+    prefix_sums                     the sums x₁ + … + x_i of a sequence x
     pram, connected_components      PRAM programs, one layer for each step
     circuit_evaluator               Boolean circuits, by a chain of thought
     turing_machine                  Turing machines, by a chain of thought
-    to_circuit                      the circuit of a transformer
+    to_circuit                      a Boolean circuit that computes the answers of a transformer
 
-`theory.computation` has functions `parity`, `majority` and `first_symbol`, too: they are the
-definitions. If both are needed, import one of the two modules by name.
+`theory.computation` also has functions `parity`, `majority` and `first_symbol`, which compute the
+answers by definition. To use functions of both packages, import one of the packages by name.
 """
 
 from constructions.computation.boolean_circuits import circuit_evaluator

@@ -1,36 +1,42 @@
-"""Average-hard attention as constant-depth threshold circuits, by affine forms over wires.
+"""The translation of average-hard attention into constant-depth threshold circuits.
 
-The languages of saturated transformers, whose heads average the tokens with the largest score, are
-in TC⁰ [MSS2022], also with exact rationals [Chiang2025].  So are the languages of softmax
-transformers of logarithmic precision [MS2023].  This file implements the argument for averaging
-heads and exact rationals, on the tensors of a given model.  Each coordinate of the stream at a
-token is an affine form over wires (`theory/computation/wiring.py`); linear maps take no gates.
+The heads of average-hard (saturated) attention average the values of the tokens with the largest
+score.  The languages of such transformers are in TC⁰ [MSS2022], also with exact rationals
+[Chiang2025].  The languages of softmax transformers of logarithmic precision are in TC⁰ as well
+[MS2023].  This file implements the argument for averaging heads and exact rationals, on the tensors
+of a given model.  Each coordinate of the stream at a token is an affine form over wires
+(`theory/computation/wiring.py`), so linear maps take no gates.
 
-A head.  A score s_j is a sum of products of forms.  The product of two forms that both depend on
-the word takes an AND for each pair of wires.  The head attends to token j if s_j ≥ s_j' for all j'
-that the mask admits:
+A head.  The score s_j of token j is a sum of products of forms.  The product of two forms that both
+depend on the word takes an AND for each pair of wires.  Let m_j be 1 if the head attends to token
+j, that is, if s_j ≥ s_j' for all j' that the mask admits:
 
-    m_j = ∧_{j'} [s_j − s_j' ≥ 0]      n² comparisons, and n conjunctions of them.
+    m_j = ∧_{j'} [s_j − s_j' ≥ 0]      (n² comparisons and n conjunctions for n tokens).
 
-If scores do not depend on the word, m_j is a constant, and averages take no gates.  If the ranges
-of their comparisons show that no two m_j hold together, the output of the head is Σ m_j V_j.
-Otherwise let v_0 < v_1 < … be the possible values of the mean M = Σ m_j V_j / Σ m_j.  Then
+Let V_j be the value of token j.  If the scores do not depend on the word, the m_j are constants,
+and averages take no gates.  If the ranges of the comparisons show that at most one m_j is 1, the
+output of the head is Σ m_j V_j.  Otherwise let v_0 < v_1 < … be the possible values of the mean M =
+Σ m_j V_j / Σ m_j.  Then
 
     M = v_0 + Σ (v_k − v_{k−1})·[M ≥ v_k],      [M ≥ v] = [Σ m_j (V_j − v) ≥ 0],
 
-without a division.  A ReLU is a similar sum, relu(u) = Σ (v_k − v_{k−1})·[u ≥ v_k] over the
-positive values of u.  The answer is a conjunction of comparisons of logits.
+which takes no division.  A ReLU is a similar sum, relu(u) = Σ (v_k − v_{k−1})·[u ≥ v_k], where v_0
+= 0 and v_1 < v_2 < … are the positive values of u.  The answer is a conjunction of comparisons of
+logits.
 
-Levels of gates: products, comparisons, conjunctions, values, means and ReLUs take one level each,
-so a layer takes at most 6; the unembedding takes 2.  So the depth is at most 6L + 2 for L layers,
-at every length.  If D is a common denominator of the coefficients of a form, the form takes at most
-as many values as there are multiples of 1/D in its range.  If the numbers in the
-model are integers, or fractions k/N, of size polynomial in n, the circuit has polynomial size.
+Depth.  Products, comparisons, conjunctions, values, means and ReLUs take one level of gates each,
+so a layer takes at most 6 levels.  The unembedding takes 2 levels.  So the depth is at most 6L + 2
+for L layers, at every length.
 
-Parity in two layers (`parity(n, causal=True)`) becomes n + 1 gates in depth 2, n ≥ 2: the scores of
-the second layer depend only on the fraction k/N, so that their comparisons are the n thresholds
-[k ≥ t].  The sign that the head retrieves is their alternating sum, and the last gate compares this
-sum with 1.
+Size.  Let D be a common denominator of the coefficients of a form.  The values of the form are
+multiples of 1/D in its range, which bounds their number.  If the numbers in the model are integers,
+or fractions k/N, of size polynomial in n, the circuit has polynomial size.
+
+Example.  For n ≥ 2, the two-layer transformer `parity(n, causal=True)` becomes a circuit of n + 1
+gates and depth 2.  With k ones among N tokens, the scores of the second layer depend only on the
+fraction k/N, so the comparisons of scores are the n thresholds [k ≥ t], t = 1 … n.  The sign that
+the head retrieves is the alternating sum of these thresholds, and the last gate compares this sum
+with 1.
 """
 
 from __future__ import annotations
@@ -49,10 +55,10 @@ Row = list[Form]
 
 
 def averaging_circuit(model: ExactModel) -> ThresholdCircuit:
-    """The threshold circuit, of depth at most 6L + 2, that computes the answer of an L-layer model.
+    """A threshold circuit, of depth at most 6L + 2, that computes the answer of an L-layer model.
 
-    The answer is taken at the last token.  Raises `ValueError` for a model whose numbers take too
-    many values, and for too many gates.
+    The answer is the output of the model at the last token.  Raises `ValueError` for a model whose
+    numbers take too many values, and for a circuit of too many gates.
     """
     built = _Built(model)
     logits = model.unembedding(built.stream(len(model.layers), model.last), ONE)

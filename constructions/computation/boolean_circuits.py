@@ -1,45 +1,47 @@
-"""Boolean circuits of given size, evaluated with one CoT token for each gate [Li2024].
+"""Evaluation of Boolean circuits of given size, with one CoT token for each gate [Li2024].
 
-Two layers evaluate every circuit of n inputs and G gates; the circuit is in the prompt.  BOS is at
-position 0 and the n input bits are at 1 … n.  Then each of the G gates has three tokens: its table
-and the addresses of its two wires.  The address of a wire is the position of its value.  The values
-of the gates are decoded after the prompt: the value of gate g = 1, 2, … is at position n + 3G + g.
-It is the output at the token before,
+A transformer of two layers evaluates every circuit of n inputs and G gates.  The circuit is in the
+prompt.  BOS is at position 0 and the n input bits are at positions 1 … n.  Then each of the G gates
+has three tokens: its table and the addresses of its two wires.  The address of a wire is the
+position of the value of the wire.  The values of the gates are decoded after the prompt: the value
+of gate g = 1, 2, … is at position n + 3G + g.  This value is the output at the token before, at
+position
 
     t = n + 3G + g − 1,
 
-and the three tokens of the gate are at n + 3(g − 1) + c = 3t − (2n + 9G) + c, c = 1, 2, 3.  These
-positions are linear in t, so that the prompt needs no pointers to gates.
+and the three tokens of gate g are at n + 3(g − 1) + c = 3t − (2n + 9G) + c, c = 1, 2, 3.  These
+positions are linear in t, so the prompt needs no pointers to gates.
 
 Layer 1.  Three heads look up position a = 3t − (2n + 9G) + c by the registers j and j²: the score
 
     2a·j − j² = a² − (a − j)²        is largest at j = a, by at least 1; if a < 0, at j = 0.
 
-The values of the heads are the table, whose four bits are written to `table`, and the two
-addresses, which are written to `left` and `right`.  The token at t is a bit or an address, so
-that its `table` is 0 before layer 1.  Tokens before the first such t have a ≤ n.  At position a
-there is then no table and no address, so `left` and `right` are 0, the position of BOS.
+The heads retrieve the table, whose four bits are written to `table`, and the two addresses, which
+are written to `left` and `right`.  The token at t is a bit or an address, so `table` is 0 there
+before layer 1.  Tokens before the first such t have a ≤ n.  Then position a has no table and no
+address, so `left` and `right` are 0, the position of BOS.
 
 Layer 2.  In the same way two heads look up the positions `left` and `right` of earlier wires, and
 write the values there to `x` and `y`.  The MLP adds four ReLUs,
 
     Σ_{a,b} relu(f(a, b) + [x = a] + [y = b] − 2) = f(x, y),
 
-at most one of which is on, and writes 2f(x, y) − 1 to `result`, whose sign is the output.
+at most one of which is positive, where f is the function of the gate and a and b run over 0 and 1.
+The MLP writes 2f(x, y) − 1 to `result`, whose sign is the output.
 
-Before the last token of the prompt the output is f(0, 0) at a table, and 0 elsewhere; it is not
-used, since values come from the embedding.  A prompt that ends too early raises ValueError.
+Before the last token of the prompt the output is f(0, 0) at a table, and 0 elsewhere.  This output
+is not used, since the tokens of the prompt are given.  A prompt that ends too early raises
+ValueError.
 
-Circuits that have only NAND gates need no tables.  A gate has two tokens, at 2t − (n + 4G) + c,
-c = 1, 2, and its value is the output at t = n + 2G + g − 1.  Each layer has two heads, and the MLP
-has one ReLU,
+Circuits of NAND gates need no tables.  Gate g has two tokens, at 2t − (n + 4G) + c, c = 1, 2, and
+its value is the output at t = n + 2G + g − 1.  Each layer has two heads, and the MLP has one ReLU,
 
     1 − 2 relu(x + y − 1) = 2 NAND(x, y) − 1.
 
 Before the last token of the prompt the output is NAND(0, 0) = 1.
 
 The width is constant, and the numbers have O(log(n + G)) bits.  In the theorem of [Li2024], which
-is not checked here, the width is O(log) and the precision constant.
+is not checked here, the width is O(log(n + G)) and the precision is constant.
 """
 
 from __future__ import annotations
@@ -65,9 +67,10 @@ PARTS = "the table", "the left wire", "the right wire"
 
 
 class Circuits(Tokens):
-    """The tokens of circuits: bits 0 and 1, then tables, if any, then wires.
+    """The tokenizer of Boolean circuits: the tokens are bits, then tables, if any, then wires.
 
-    Table k is token 2 + k; wire w is 18 + w, or 2 + w if all gates are NAND.
+    The bits are tokens 0 and 1.  Table k is token 2 + k.  Wire w is token 18 + w, or token 2 + w if
+    all gates are NAND gates.
     """
 
     def __init__(self, n_inputs: int, n_gates: int, nand: bool = False) -> None:
@@ -85,7 +88,7 @@ class Circuits(Tokens):
         self.n_inputs, self.n_gates, self.first_wire = n_inputs, n_gates, first
 
     def lacking(self, given: int) -> str:
-        """The end of the error message for a prompt that ends in the circuit, at `given` tokens."""
+        """The end of the error message for a prompt of `given` tokens that ends inside the circuit."""
         gate, part = divmod(given - self.n_inputs, len(self.parts))
         lacks = f"{self.parts[part]} of gate {gate} of {self.n_gates}"
         if given < self.n_inputs:
@@ -93,10 +96,11 @@ class Circuits(Tokens):
         return f", so that {lacks} is missing: give model.interface.prompt(circuit, inputs)"
 
     def prompt(self, circuit: Circuit, inputs: ArrayLike) -> np.ndarray:
-        """The prompt of a circuit and its inputs (…, n): (…, n + 3G), or (…, n + 2G) if all NAND.
+        """The prompts for a circuit with inputs (…, n).
 
-        Raises ValueError for a circuit of other sizes, for a gate other than NAND if the model was
-        built with `nand`, and for inputs that are not bits.
+        For n inputs and G gates the prompts have shape (…, n + 3G), or (…, n + 2G) if the model was
+        built with `nand`.  Raises ValueError for a circuit of other sizes, for a gate other than
+        NAND if the model was built with `nand`, and for inputs that are not bits.
         """
         if not isinstance(circuit, Circuit):
             raise InputError(f"circuit is a {type(circuit).__name__}: give Circuit(…)")
@@ -121,7 +125,7 @@ class Circuits(Tokens):
 def circuit_evaluator(
     n_inputs: Count, n_gates: Count, *, nand: bool = False, sharpness: Positive | None = None
 ) -> Transformer:
-    """Returns a model that evaluates any circuit of n inputs and G gates, one token for each gate.
+    """Returns a model that evaluates any Boolean circuit of given size, with a CoT token per gate.
 
     The values of the gates are
 
@@ -130,10 +134,10 @@ def circuit_evaluator(
     | gates     | layers | heads | width | ReLUs | prompt |
     |-----------|--------|-------|-------|-------|--------|
     | any       | 2      | 3     | 13    | 4     | n + 3G |
-    | all NAND  | 2      | 2     | 9     | 1     | n + 2G |
+    | only NAND | 2      | 2     | 9     | 1     | n + 2G |
 
-    The table holds for all n = n_inputs and G = n_gates; these numbers occur only in biases and in
-    the embeddings of tokens and positions.
+    The table holds for all n = n_inputs and G = n_gates.  The row "only NAND" is for nand=True.
+    The numbers n and G occur only in biases and in the embeddings of tokens and positions.
 
     Raises ValueError for a sharpness that is too small.
     """

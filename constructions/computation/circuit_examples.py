@@ -1,14 +1,14 @@
-"""Small transformers that the claims on circuits translate: unique-hard and averaging heads.
+"""Small transformers with unique-hard and average-hard heads, as examples for `to_circuit`.
 
-Symbols are at positions 1 … T after BOS at position 0; the output is a bit after each symbol.
+BOS is at position 0 and the symbols are at positions 1 … T.  The output after each symbol is a bit.
 
-contains_aa     outputs whether there were two 1s in a row so far.  Layer 1 attends to position
-                j − 1, and its MLP writes [the symbols at j and j − 1 are 1] into `pair`.  Layer 2
-                attends to the latest token where `pair` is 1; if there is none, it attends to the
-                token itself, where `pair` is 0.
+contains_aa     outputs whether there were two 1s in a row so far.  In layer 1, position j attends
+                to position j − 1, and the MLP writes 1 to `pair` if both symbols are 1.  Layer 2
+                attends to the latest token where `pair` is 1; if there is none, each token
+                attends to itself, where `pair` is 0.
 marked_majority outputs whether there were more 1s at odd than at even positions so far.  The 1s
-                share the largest score, and one head averages their values: +1 at odd, −1 at even
-                positions.  BOS has half the score of a 1, and the value 0.
+                share the largest score, and one head averages their values, which are +1 at odd
+                and −1 at even positions.  BOS has half the score of a 1, and the value 0.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ SOURCE = "weightwright"
 
 @construction
 def contains_aa(max_length: Count) -> Transformer:
-    """Whether the word so far contains 1 1: 2 layers, 1 head, width 6, 1 ReLU."""
+    """Returns a model that outputs whether there were two 1s in a row so far.
+
+    The model has 2 layers of 1 head, width 6 and 1 ReLU.
+    """
     _, T = sizes(2, max_length)
     stream = Stream(x=1, before=1, pair=1, j=1, norm=1, answer=1)
     x, before, pair, j, norm, answer = map(stream.read, stream)
@@ -53,7 +56,10 @@ def contains_aa(max_length: Count) -> Transformer:
 
 @construction
 def marked_majority(max_length: Count) -> Transformer:
-    """Whether more of the 1s so far are at odd than at even positions: 1 layer, 1 head, width 3."""
+    """Returns a model that outputs whether more 1s so far are at odd than at even positions.
+
+    The model has 1 layer of 1 head and width 3.
+    """
     _, T = sizes(2, max_length)
     stream = Stream(mark=1, side=1, answer=1)
     mark, side, answer = map(stream.read, stream)

@@ -1,51 +1,53 @@
-"""Formal models of computation: automata, logics, circuits, parallel and Turing machines.
+"""Formal models of computation: automata, logics, circuits, parallel machines and Turing machines.
 
-Words are integer arrays (…, T) of symbols, numbered from 0; states are numbers too.
+Words of T symbols are integer arrays (…, T).  Symbols and states are numbered from 0.
 
 Automata and languages:
 
-    semiautomata            maps of states, words, products, automata from files
-    benchmark_automata      parity, counters, flip-flops, groups, bounded stacks, all maps
-    permutations            small groups: derived series, cyclic factors
-    holonomy                image sets, their classes, heights and tiles
+    semiautomata            semiautomata, their products, and how to read one from a file
+    benchmark_automata      named semiautomata: counters, flip-flops, groups, bounded stacks
+    permutations            small permutation groups: their derived series and cyclic factors
+    holonomy                the holonomy decomposition of a semiautomaton
     products                a running product in a solvable group, as counters
-    cascade                 counters and flip-flops that together compute the state
-    monoids                 transformation monoids: aperiodic or not, their subgroups
-    languages               automata with accepting states, minimal automata, comparison
-    regular_expressions     from text, by derivatives
-    dyck                    words of brackets, random and adversarial ones
+    cascade                 counters and flip-flops that compute a semiautomaton's state
+    monoids                 transformation monoids: aperiodicity and subgroups
+    languages               regular languages, their minimal automata, and their comparison
+    regular_expressions     regular expressions, parsed from text, and their automata
+    dyck                    Dyck words, random and adversarial
     parity, first, majority, ones    functions of words of 0 and 1
 
 Logics:
 
-    temporal_logic          past LTL, by definition and as automata; temporal_syntax parses it
+    temporal_logic          past LTL, by its definition and as automata
+    temporal_syntax         a parser for formulas of past LTL
     temporal_program        a formula as a sequence of truth tables
     truth_tables            functions of a symbol and bits, and their cubes
-    star_free               star-free languages: their formulas, by flip-flops
-    counting                counting logic (C-RASP), by definition; counting_syntax parses it
+    star_free               formulas of past LTL for star-free languages
+    counting                counting logic (C-RASP), by its definition
+    counting_syntax         a parser for formulas of counting logic
     conjunctions            Boolean combinations as sums of disjoint conjunctions
 
 Circuits:
 
-    boolean_circuits        gates of two earlier wires
-    circuit_prompts         such circuits as rows of tokens
-    threshold_circuits      AND, OR and threshold gates of unbounded fan-in
-    wiring                  threshold circuits as affine forms over wires
+    boolean_circuits        Boolean circuits of gates of fan-in 2
+    circuit_prompts         Boolean circuits as rows of tokens
+    threshold_circuits      circuits of AND, OR and threshold gates of unbounded fan-in
+    wiring                  threshold circuits whose gates compare affine forms of wires
     subcubes                the largest subcube on which a function of words is constant
 
 Machines:
 
-    turing                  Turing machines, run by definition, and their histories
-    histories               histories of Turing machines as tokens, and their next steps
-    pram                    PRAM programs: reads, minimum writes, local operations
+    turing                  Turing machines and their runs, by definition
+    histories               runs of Turing machines as tokens, and the next step after each token
+    pram                    PRAM programs of reads, writes of a minimum, and local operations
     components              connected components of a graph, by minimum labels
-    edge_lists              all small graphs, and families of larger ones
-    list_ranking            the distance to the end of a list
-    prefix_sums             x₁ + … + x_i
-    message_passing         rounds in which machines send messages to each other's slots
-    attention_rounds        an attention head in rounds of message passing
+    edge_lists              all small graphs, and families of larger graphs
+    list_ranking            the distance of each element to the end of its list
+    prefix_sums             the sums x₁ + … + x_i of a sequence x
+    message_passing         rounds of massively parallel computation (MPC)
+    attention_rounds        an attention head, computed in rounds of MPC
 
-`kinds` (kinds of parameters) and `reading` (a reader of text) are used by the other modules.
+The other modules use `kinds` (types of parameters) and `reading` (a tokenizer for formulas).
 """
 
 from theory.computation.attention_rounds import attention_in_rounds, rounds_of_a_layer

@@ -1,20 +1,23 @@
 """An attention head in 3⌈log_f N⌉ rounds of massively parallel computation (MPC).
 
-There are N² machines (i, j); in a round each sends at most f messages and receives at most f.
-Machine (i, i) starts with token i.  With D = ⌈log_f N⌉, the rounds are
+The head attends over N tokens.  There are N² machines (i, j), where i and j are tokens.  In a round
+each machine sends at most f messages and receives at most f messages, where f ≥ 2 is the fan-in.
+Machine (i, i) starts with the query q_i, key k_i and value v_i of token i.  With D = ⌈log_f N⌉, the
+rounds are
 
     1 … D        (i, i) sends its query to all (i, j), by a tree of fan-out f
     D+1 … 2D     (j, j) sends its key and value to all (i, j)
-    2D+1 … 3D    machine (i, j), which now has the score s_ij and the value v_j, sends
-                 (m, Z, z) = (s_ij, 1, v_j) up a tree of fan-in f to (i, i); a node
+    2D+1 … 3D    machine (i, j), which now has the score s_ij = ⟨q_i, k_j⟩ and the value v_j,
+                 sends (m, Z, z) = (s_ij, 1, v_j) up a tree of fan-in f to (i, i); a node
                  of the tree combines the triples (m_k, Z_k, z_k) that it receives into
                      m = max m_k,   Z = Σ_k b^(m_k − m) Z_k,   z = Σ_k b^(m_k − m) z_k
 
-The output of the head at token i is z/Z.  It is softmax to the base b, computed exactly for integer
-scores and an integer b, or hardmax for b = ∞.  Pairs that the mask hides send nothing in the third
-part.  So a head takes 3D rounds, whatever the scores are.  A message is a query, or a key and a
-value, or a value and two numbers.  Several heads take the same number of rounds, with longer
-messages; an MLP is local and takes no rounds.
+The output of the head at token i is z/Z, for the triple that (i, i) has at the end.  The attention
+is softmax to the base b, computed exactly for integer scores and an integer b.  For b = ∞ it is
+average-hard attention.  If the mask hides token j from token i, machine (i, j) sends nothing in
+rounds 2D+1 … 3D.  So a head takes 3D rounds for all scores.  A message consists of a query, or of a
+key and a value, or of a triple.  Several heads take the same number of rounds, with longer
+messages.  An MLP is local and takes no rounds.
 """
 
 from __future__ import annotations
@@ -35,7 +38,11 @@ MOST_MACHINES = 10**5
 
 
 class PartialSum(NamedTuple):
-    """(m, Z, z): the largest score, and the sums of weights and weighted values relative to it."""
+    """A softmax sum over some tokens: the largest score, and sums of weights relative to it.
+
+    With m = `largest` the maximum of the scores s_j and b the base of the softmax, `weight` is Z =
+    Σ_j b^(s_j − m) and `values` is z = Σ_j b^(s_j − m) v_j, where v_j is the value of token j.
+    """
 
     largest: Fraction | int
     weight: Fraction
@@ -44,10 +51,10 @@ class PartialSum(NamedTuple):
 
 @dataclass
 class Cluster:
-    """Machines that each send and receive at most `fan_in` messages in a round.
+    """Machines that exchange messages in rounds, at most `fan_in` in and `fan_in` out per machine.
 
-    `rounds` is the number of rounds so far, and `busiest` is the largest number of messages that
-    one machine has sent or received in one round.
+    `rounds` is the number of rounds so far.  `busiest` is the largest number of messages that one
+    machine has sent, or has received, in one round.
     """
 
     fan_in: int
@@ -59,7 +66,8 @@ class Cluster:
     ) -> dict[Machine, list[Any]]:
         """Runs one round of messages (from, to, content) and returns what each machine receives.
 
-        Raises `ValueError` if a machine sends or receives more than `fan_in` messages.
+        Raises `ValueError` if a machine sends more than `fan_in` messages or receives more than
+        `fan_in`.
         """
         sent, received = Counter[Machine](), dict[Machine, list[Any]]()
         for source, target, content in messages:
@@ -74,7 +82,11 @@ class Cluster:
         return received
 
     def spread(self, rows: dict[int, Any], at: Callable[[int, int], Machine], N: int) -> list[Any]:
-        """Sends the content of each row from its place 0 to all its N places: [row][place]."""
+        """Sends the content of each row from its place 0 to its places 0, …, N − 1, by a tree.
+
+        Place k of a row is the machine at(row, k).  Returns a list for each row: the content at
+        each place.
+        """
         memory = {at(row, 0): content for row, content in rows.items()}
         for level in range(tree_depth(N, self.fan_in)):
             # Place k < f^level sends the content to k + f^level, …, k + (f − 1)f^level.
@@ -91,7 +103,11 @@ class Cluster:
     def gather(
         self, contents: dict[Machine, Any], at: Callable[[int, int], Machine], N: int, join: Any
     ) -> list[Any]:
-        """Joins the contents of the N places of each row at its place 0, in any order."""
+        """Joins the contents of the N places of each row at its place 0, by a tree.
+
+        Place k of a row is the machine at(row, k).  `join` maps a list of contents to one content
+        and must not depend on their order.  Returns the joined content of each row.
+        """
         memory, depth = dict(contents), tree_depth(N, self.fan_in)
         for level in reversed(range(depth)):
             width = self.fan_in**level
@@ -115,10 +131,11 @@ def attention_in_rounds(
     fan_in: FanIn,
     base: CountFrom2 | None = None,
 ) -> tuple[list[list[Fraction]], Cluster]:
-    """Returns the outputs (N, d_value) of a head at N tokens, and the cluster that computed them.
+    """Returns the outputs (N, d_value) of a head at N tokens, and the `Cluster` that computed them.
 
-    Queries and keys are (N, d), values (N, d_value); token i attends to token j where seen[i][j] is
-    true.  Scores are ⟨q_i, k_j⟩ and weights base^score; base=None is average-hard attention.
+    The queries Q and keys K have shape (N, d), and the values V have shape (N, d_value).  Token i
+    attends to the tokens j for which seen[i][j] is true.  The scores are ⟨q_i, k_j⟩, and the
+    weights are base^score; base=None is average-hard attention.
 
     Raises `ValueError` for shapes that do not match, for scores that are not integers if a base is
     given, for a token that may attend to no token, and for more than 10⁵ machines.
@@ -161,7 +178,11 @@ def attention_in_rounds(
 
 
 def joined(parts: Sequence[PartialSum | None], base: int | None) -> PartialSum | None:
-    """The sum (m, Z, z) of several partial sums; None stands for a pair that the mask hides."""
+    """Combines several partial sums into one: None if all parts are None.
+
+    A part that is None stands for a pair of tokens that the mask hides.  base=None is average-hard
+    attention.
+    """
     shown = [part for part in parts if part is not None]
     if not shown:
         return None
@@ -178,7 +199,13 @@ def joined(parts: Sequence[PartialSum | None], base: int | None) -> PartialSum |
 def attention_by_definition(
     Q: Rows, K: Rows, V: Rows, seen: Sequence[Sequence[bool]], base: int | None = None
 ) -> list[list[Fraction]]:
-    """Σ_j w_ij v_j/Σ_j w_ij with w_ij = base^s_ij, or 1 at the largest scores and 0 elsewhere."""
+    """The outputs of an attention head, Σ_j w_ij v_j / Σ_j w_ij at token i, with exact arithmetic.
+
+    The sums are over the tokens j for which seen[i][j] is true.  The scores are s_ij = ⟨q_i, k_j⟩
+    and the weights w_ij = base^s_ij.  For base=None (average-hard attention) the weights are 1 at
+    the largest scores of token i and 0 elsewhere.  Q and K have shape (N, d), V and the outputs (N,
+    d_value).
+    """
     found = []
     for q, row in zip(Q, seen, strict=True):
         visible_keys = [j for j, visible in enumerate(row) if visible]
@@ -199,5 +226,5 @@ def _power(base: int | None, exponent: Fraction | int) -> Fraction:
 
 @checked
 def rounds_of_a_layer(n_tokens: Count, fan_in: FanIn) -> int:
-    """The number 3⌈log_f N⌉ of rounds of a head at N tokens with fan-in f."""
+    """The number 3⌈log_f N⌉ of rounds of a head, for N = n_tokens and f = fan_in."""
     return 3 * tree_depth(n_tokens, fan_in)

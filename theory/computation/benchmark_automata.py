@@ -1,13 +1,15 @@
-"""Benchmark semiautomata, by name: groups, flip-flops, stacks of bounded height, all maps.
+"""Benchmark semiautomata with names: groups, flip-flops, bounded Dyck words, walks, all maps.
 
-cyclic(m)            symbols 0: stay, 1: add 1 mod m; `parity` is cyclic(2)
-flip_flop(n)         symbols 0: stay, 1 … n: go to state 0 … n − 1
-cyclic_with_reset(m) symbols 0: add 1 mod m, 1: go to 0
-S3, D4, A4, S4, A5   permutations of 3, 4, 4, 4 and 5 states, two generators each
-Q8                   the quaternion group on its 8 elements, generators i and j
-bounded_dyck(D)      symbols 0: open, 1: close; states: the depth 0 … D, and D + 1 for an error
-gridworld(S)         symbols 0: left, 1: right on 0 … S, with walls at both ends
-all_maps(n)          generators of all nⁿ maps of n states
+cyclic(m)            symbol 0 stays, symbol 1 adds 1 mod m; `parity` is cyclic(2)
+flip_flop(n)         symbol 0 stays, symbol 1 + q goes to state q, for q = 0 … n − 1
+cyclic_with_reset(m) symbol 0 adds 1 mod m, symbol 1 goes to state 0
+S3, D4, A4, S4, A5   groups of permutations of 3, 4, 4, 4 and 5 states, by two generators
+Q8                   the quaternion group acting on its 8 elements, by the generators i and j
+bounded_dyck(D)      symbol 0 opens a bracket, symbol 1 closes one; the state is the depth 0 … D,
+                     or D + 1 after an error
+gridworld(S)         a walk on 0 … S with walls at both ends; symbol 0 is a step to the left,
+                     symbol 1 a step to the right
+all_maps(n)          all nⁿ maps of n states, by generators
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from theory.kinds import Choice, Count, CountFrom2, Kind, checked
 
 @checked
 def cyclic(m: Count) -> Semiautomaton:
-    """The counter mod m: symbol 0 stays, symbol 1 adds 1."""
+    """The counter mod m: symbol 0 leaves the state unchanged, symbol 1 adds 1."""
     table_fits(m, 2)
     turn = tuple((q + 1) % m for q in range(m))
     return Semiautomaton((identity(m), turn), "parity" if m == 2 else f"mod {m}")
@@ -30,7 +32,7 @@ def cyclic(m: Count) -> Semiautomaton:
 
 @checked
 def flip_flop(n: Count = 2) -> Semiautomaton:
-    """The flip-flop of n states: symbol 0 stays, symbol 1 + q goes to state q."""
+    """The flip-flop of n states: symbol 0 changes nothing, symbol 1 + q goes to state q."""
     table_fits(n, n + 1)
     name = "flip-flop" if n == 2 else f"flip-flop of {n}"
     return Semiautomaton((identity(n), *((q,) * n for q in range(n))), name)
@@ -61,10 +63,10 @@ Q8 = _quaternions()
 
 @checked
 def bounded_dyck(depth: Count) -> Semiautomaton:
-    """The depth of a word of brackets; symbol 0 opens a bracket, symbol 1 closes one.
+    """The semiautomaton of Dyck words of bounded depth: symbol 0 opens a bracket, 1 closes one.
 
-    The state is the depth of the word so far.  Once it has been negative or more than `depth`, the
-    state is `depth` + 1 for the rest of the word.
+    The state is the number of open brackets so far.  Once this number has been negative or more
+    than `depth`, the state is `depth` + 1 for the rest of the word.
     """
     D = depth
     table_fits(D + 2, 2)
@@ -88,7 +90,11 @@ def gridworld(steps: Count) -> Semiautomaton:
 
 @checked
 def all_maps(n: CountFrom2) -> Semiautomaton:
-    """Generators of all maps of n states: a transposition, a cycle, a map that merges 0 and 1."""
+    """The semiautomaton of n states whose words induce all maps of the states.
+
+    Its symbols are generators: a transposition, a cycle of all states, and a map that merges states
+    0 and 1.
+    """
     table_fits(n, 3)
     swap = (1, 0, *range(2, n))
     merge = (1, 1, *range(2, n))

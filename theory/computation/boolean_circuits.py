@@ -1,9 +1,9 @@
 """Boolean circuits of gates of fan-in 2, in an order in which each gate reads earlier wires.
 
-Wires 0 … n − 1 are the inputs, wire n + g is gate g.  A gate is a table of four bits and two
-earlier wires; for values x and y of its wires its value is bit 2x + y of the table: table 8 is AND,
-14 OR, 6 XOR, 7 NAND.  The two wires may be the same, and a table may depend on one of them, or on
-neither.
+Wires 0 … n − 1 are the n inputs, and wire n + g is the output of gate g.  A gate consists of a
+table of four bits and of two earlier wires.  If these wires have the values x and y, the value of
+the gate is bit 2x + y of the table.  Table 8 is AND, 14 is OR, 6 is XOR and 7 is NAND.  The two
+wires may be equal, and a table may ignore one of the wires or both.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ AND, OR, XOR, NAND, NOR, XNOR = 8, 14, 6, 7, 1, 9
 
 
 class Gate(NamedTuple):
-    """A gate: bit 2x + y of `table`, for the values x of wire `left` and y of wire `right`."""
+    """A gate of fan-in 2, given by its truth table and its two wires.
+
+    The value of the gate is bit 2x + y of `table`, where x is the value of wire `left` and y is the
+    value of wire `right`.
+    """
 
     table: int
     left: int
@@ -41,8 +45,8 @@ TableNumbers: TypeAlias = Sequence[Annotated[Steps, Within(most=TABLES - 1)]]
 class Circuit:
     """A Boolean circuit: `n_inputs` inputs, and gates (table, left, right) that read earlier wires.
 
-    Raises `ValueError` if there are no gates, for a table outside 0 … 15, and for a gate that reads
-    itself or a later wire (so there are no cycles).
+    Wires 0, 1, … are the inputs and then the gates.  Raises `ValueError` if there are no gates, for
+    a table outside 0 … 15, and for a gate that reads itself or a later wire.
     """
 
     n_inputs: Count
@@ -69,9 +73,10 @@ class Circuit:
         return len(self.gates)
 
     def run(self, inputs: ArrayLike) -> np.ndarray:
-        """The values (…, gates) of all gates on input bits (…, n).
+        """The values (…, n_gates) of all gates on input bits (…, n_inputs).
 
-        Raises `ValueError` for numbers that are not bits, and for a number of bits other than n.
+        Raises `ValueError` for numbers that are not bits, and for a number of bits other than
+        n_inputs.
         """
         bits = Integers(f"... {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         wires = list(np.moveaxis(bits, -1, 0))
@@ -87,9 +92,10 @@ class Circuit:
 def all_circuits(
     n_inputs: Count, n_gates: Count, tables: TableNumbers = range(TABLES)
 ) -> Iterator[Circuit]:
-    """Yields all circuits with these numbers of inputs and gates and these tables.
+    """Yields all circuits of n_gates gates on n_inputs inputs, with all tables and wires.
 
-    For n inputs and k tables there are ∏_g k(n + g)² circuits, g = 0, …, n_gates − 1.
+    For n inputs and k tables the number of circuits is the product of k(n + g)² over g = 0, …,
+    n_gates − 1.
     """
     choices = len(tables) * n_gates * (n_inputs + n_gates) ** 2
     machine.fits_in_memory("the choices for all gates", 100 * choices, "give fewer wires")
@@ -106,7 +112,7 @@ def _all_circuits(n_inputs: int, n_gates: int, tables: Sequence[int]) -> Iterato
 def random_circuit(
     n_inputs: Count, n_gates: Count, seed: Seed, tables: TableNumbers = range(TABLES)
 ) -> Circuit:
-    """A random circuit: tables are uniform among `tables`, and wires among the earlier wires.
+    """A random circuit: each gate has a uniform table from `tables` and uniform earlier wires.
 
     Raises `ValueError` if `tables` is empty, and for a circuit that does not fit in memory.
     """
@@ -126,8 +132,8 @@ def random_circuit(
 def adder(n_bits: Count) -> Circuit:
     """A circuit that adds two numbers x and y of n_bits bits each, with 6 gates for each bit.
 
-    The inputs are the bits of x, then the bits of y, least significant first.  The last two gates
-    for each bit are the bit of the sum and the carry.
+    The inputs are the bits of x, then the bits of y, both with the least significant bit first.
+    The last two of the 6 gates are the bit of the sum and the carry.
     """
     count = n_bits
     machine.fits_in_memory("the gates of the adder", 2000 * count, "give fewer bits")
@@ -146,9 +152,9 @@ def adder(n_bits: Count) -> Circuit:
 
 
 def adversarial(n_inputs: int, n_gates: int, nand: bool = False) -> Iterator[Circuit]:
-    """Yields extreme circuits: chains, equal wires, unused inputs, constants.
+    """Yields circuits of extreme shapes: chains, equal wires, unused inputs, constant gates.
 
-    With `nand` all tables are NAND, and the wires are the same as without it.
+    If `nand` is true, all gates are NAND gates; the wires do not depend on `nand`.
     """
     n, G = n_inputs, n_gates
     last = [max(n + g - 1, 0) for g in range(G)]

@@ -1,9 +1,9 @@
 """A cascade of counters and flip-flops for every semiautomaton whose holonomy groups are solvable.
 
 A semiautomaton with a holonomy group that is not solvable has no such cascade [KrohnRhodes1965].
-Whether it has another model of constant depth is open. Its word problem is complete for NC¹
-[Barrington1989], and constant-depth transformers are in TC⁰; so if TC⁰ ≠ NC¹, they do not solve it
-[Liu2023, Theorem 4].
+Whether a transformer of constant depth computes its state is open. The word problem of such a
+semiautomaton is complete for NC¹ [Barrington1989], and constant-depth transformers are in TC⁰. So
+if TC⁰ ≠ NC¹, constant-depth transformers do not solve this word problem [Liu2023, Theorem 4].
 
 A cascade is a sequence of stages. The value of a stage before a symbol depends only on the earlier
 symbols:
@@ -14,21 +14,23 @@ symbols:
 
 The input of a stage is a function of the symbol and of the values of earlier stages. The state
 after the symbol is a function of the symbol and of the values of all stages. All these functions
-are stored as tables. So every counter is one sum over the earlier symbols, and every flip-flop one
-search for the latest position [Liu2023, Theorem 2]. The number of stages does not depend on the
-number of symbols.
+are stored as tables. So a counter is computed by one sum over the earlier symbols, and a flip-flop
+by one search for the latest position with an input [Liu2023, Theorem 2]. The number of stages does
+not depend on the length of the word.
 
-**Construction.** In the holonomy decomposition (`holonomy.py`) each class at height h has a group.
-Counters compute the running product g in this group if it is solvable (`products.py`).
+**Construction.** In the holonomy decomposition (defined in `holonomy.py`) each class of image sets
+has a height h and a group. If the group is solvable, counters compute its running product g, as
+described in `products.py`.
 
-A reset to tile c, at running product g, sets a flip-flop to the place c·g⁻¹; the place at height h
-is then (value of the flip-flop)·g. The classes of one height share a flip-flop, but each has a
-running product, since a product across classes would leave the group. The place at height h has no
-meaning, and is set to 0, if no set in the chain has height h.
+A reset to tile c, at running product g, sets a flip-flop to the place c·g⁻¹. From then on the place
+at height h is (value of the flip-flop)·g. The classes of one height share a flip-flop, but each
+class has a separate running product, since a product across classes would leave the group. If no
+set in the chain has height h, the place at height h has no meaning and is set to 0.
 
 The variables of each table are found by search: all values of the stages that words reach are
-listed, and a variable is dropped if the others determine the entry. The same enumeration proves
-(`disagreements`) that the cascade and the automaton have the same state for words of every length.
+listed, and a variable is dropped if the other variables determine the entry. The same enumeration
+proves that the cascade and the automaton have the same state for words of every length; this is the
+method `Cascade.disagreements`.
 """
 
 from __future__ import annotations
@@ -56,9 +58,11 @@ Kind = Literal["counter", "flip-flop", "table"]
 
 @dataclass(frozen=True)
 class Table:
-    """A function of some variables, as a table: variable 0 is the symbol, 1, 2, … are the stages.
+    """A function of the symbol and of the values of some stages of a cascade, stored as a table.
 
-    `rows` maps the values of the variables `reads`, in this order, to the value of the function.
+    Variable 0 is the symbol, and variable i ≥ 1 is the value of stage i. `reads` are the variables
+    on which the function depends. `rows` maps their values, in this order, to the value of the
+    function.
     """
 
     reads: tuple[int, ...]
@@ -74,9 +78,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Stage:
-    """A counter mod `size`, or a flip-flop or a table of `size` values.
+    """A stage of a cascade: a counter mod `size`, or a flip-flop or a table with `size` values.
 
-    `first` is the value before the first symbol, and `height` the height of the stage's classes.
+    `first` is the value before the first symbol. `height` is the height, in the holonomy
+    decomposition, of the image sets to which the stage belongs.
     """
 
     kind: Kind
@@ -86,7 +91,10 @@ class Stage:
     height: int
 
     def after(self, value: int, variables: Sequence[int]) -> int:
-        """The value after a symbol, from the value and all variables before the symbol."""
+        """The value after a symbol, from the value and all variables before the symbol.
+
+        Variable 0 is the symbol, and variable i ≥ 1 is the value of stage i.
+        """
         given = self.table(variables)
         if self.kind == "counter":
             return (value + given) % self.size
@@ -95,7 +103,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Cascade:
-    """The stages of a cascade, and the table of the state after a symbol."""
+    """A cascade for a semiautomaton: its stages, and the table that gives the state after a symbol.
+
+    `answer` is that table, a function of the symbol and of the values of the stages before it.
+    """
 
     automaton: Semiautomaton
     stages: tuple[Stage, ...]
@@ -129,14 +140,14 @@ class Cascade:
         return states
 
     def values(self, word: Sequence[int]) -> list[tuple[int, ...]]:
-        """The values of the stages before each symbol."""
+        """The values of all stages before each symbol of a word."""
         found = [self.first()]
         for symbol in word[:-1]:
             found.append(self.after(found[-1], symbol))
         return found
 
     def walk(self) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yields each pair (state of the automaton, values of the stages) that some word leads to.
+        """Yields each pair (automaton's state, values of the stages) that some word leads to.
 
         Raises `KeyError` if a table has no row for the values of its variables.
         """
@@ -151,9 +162,13 @@ class Cascade:
                     left.append(after)
 
     def disagreements(self) -> int:
-        """The number of pairs in `walk` and symbols that lead to different or missing states.
+        """The number of cases in which the cascade and the automaton have different states.
 
-        If it is 0, the cascade and the automaton have the same state for words of every length.
+        A case is a symbol and a pair (state of the automaton, values of the stages) that `walk`
+        yields; a case for which the table has no state counts too.
+
+        If the number is 0, the cascade and the automaton have the same state for words of every
+        length.
         """
         wrong = 0
         for q, values in self.walk():
@@ -164,10 +179,11 @@ class Cascade:
 
 @checked
 def cascade(automaton: Automaton, *, compact: bool = False) -> Cascade:
-    """The cascade of counters and flip-flops of a semiautomaton; formulas at the top of the module.
+    """The cascade of counters and flip-flops of a semiautomaton, from its holonomy decomposition.
 
-    With `compact`, every height with a group, except the last, has a table stage that contains the
-    place of the tile. Later tables then read this one variable and have fewer rows.
+    The module's docstring has the formulas. If `compact` is true, every height with a group, except
+    the last, has a table stage that contains the place of the tile. Later tables then read this one
+    variable and have fewer rows.
 
     Raises `NotSolvable` if a holonomy group is not solvable, and `ValueError` if the automaton of
     all stages has more than 2^16 states.

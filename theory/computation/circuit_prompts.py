@@ -1,9 +1,9 @@
-"""Boolean circuits as prompts, and a definition of the gate that is computed at each token.
+"""Boolean circuits as prompts, and the gate that is computed at each token of a prompt.
 
-A prompt consists of the n input bits, tokens 0 and 1, and of three tokens for each gate: its table
-k as token 2 + k, and each of its two wires w as token 18 + w.  For circuits that have only NAND
-gates the table is left out and wire w is token 2 + w.  The values of the gates follow, as bits.  A
-gate is computed at the token before its value.
+A prompt begins with the n input bits, as tokens 0 and 1.  Then each gate has three tokens: table k
+is token 2 + k, and each of the two wires w is token 18 + w.  For circuits of NAND gates the table
+is left out, and wire w is token 2 + w.  After the prompt come the values of the gates, as bits.
+Each gate is computed at the token before its value.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ NAMES = ("table", "left", "right", "x", "y", "value")
 
 
 def read_gates(tokens: np.ndarray, nand: bool = False) -> dict[str, np.ndarray]:
-    """The gate that is computed at each token of prompts (…, T): arrays (…, T, width), by name.
+    """The gate that is computed at each token of prompts (…, T): a dictionary of arrays.
 
-    `table` is the table of the gate, `left` and `right` are the positions of its two wires (BOS is
-    position 0), `x` and `y` are the values of these wires, and `value` is the value of the gate.
-    At tokens where no gate is computed, wires and values are 0, and the table is that of the token,
-    if the token is a table.
+    The arrays have shape (…, T, width).  `table` has the table of the gate, `left` and `right` have
+    the positions of its two wires (BOS is position 0), `x` and `y` have the values of these wires,
+    and `value` has the value of the gate.  At tokens where no gate is computed, wires and values
+    are 0; if the token itself is a table, the array `table` has this table.  If `nand` is true, all
+    gates are NAND gates and the prompts have no tables.
     """
     rows = [_read(row, nand) for row in tokens.reshape(-1, tokens.shape[-1]).tolist()]
     columns = (np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(NAMES)))

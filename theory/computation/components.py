@@ -1,22 +1,22 @@
 """Connected components of a graph by minimum labels, with hooking and pointer jumping.
 
-Nodes are numbered 1, …, n. Each node v has a label p(v), at first v; at the end p(v) is the
-smallest node of the component of v. In a step
+Nodes are numbered 1, …, n. Each node v has a label p(v). At first p(v) = v, and at the end p(v) is
+the smallest node of the component of v. In a step
 
     jump   every node looks up p(p(v))
-    hook   every edge uv looks up p(u) and p(v), and sends the smaller to node max(p(u), p(v))
+    hook   every edge uv looks up p(u) and p(v), and sends their minimum to node max(p(u), p(v))
     p(v) ← the minimum of p(p(v)) and of the numbers sent to v
 
-A label is a node of the same component and never grows, so p(v) ≤ v. Let m be the smallest node of
-a component, and S the set of its nodes with label m. If S is not the whole component, some edge uv
-has u in S and v not in S, and sends m to the node x = p(v) ≠ m. Afterwards x is in S. If x was in S
-before the message, v is new in S, since v looked up p(x) = m. So S grows with every message, and
-after n − 1 messages all labels are right. Conversely, if the ends of every edge have equal labels,
-then all labels are right.
+The label of v is a node of the component of v and never grows, so p(v) ≤ v. Let m be the smallest
+node of a component, and S the set of the nodes of this component with label m. If S is not the
+whole component, some edge uv has u in S and v not in S, and sends m to the node x = p(v) ≠ m.
+Afterwards x is in S. If x was in S before the message, v is new in S, since v looked up p(x) = m.
+So S grows with every message, and after n − 1 messages all labels are right. Conversely, if the
+ends of every edge have equal labels, then all labels are right.
 
-In the overlapped form, a step sends the labels that edges looked up in the step before. A message
-takes two steps, each of one layer. Otherwise looking up and sending are two separate steps of the
-program.
+In the overlapped form, a step sends the labels that edges looked up in the step before, so that a
+message takes two steps of one layer each. In the other form, looking up and sending are separate
+steps of the program.
 """
 
 from __future__ import annotations
@@ -44,11 +44,13 @@ SEND = Write("lo", "hi", "m")
 def components(
     n_nodes: Count, n_edges: Steps, steps: Steps | None = None, *, overlapped: bool = True
 ) -> Program:
-    """The PRAM program for connected components of graphs with n nodes and at most m edges.
+    """The PRAM program for the connected components of graphs of up to n_edges edges.
 
-    Processors 1, …, n are the nodes and the others are the edges. The inputs u and v of an edge are
-    its ends; at nodes they are 0. By default there are 2(n − 1) steps, which suffice for every
-    graph. Raises `ValueError` for an odd number of steps if `overlapped` is False.
+    Processors 1, …, n, where n = n_nodes, are the nodes, and the other processors are the edges.
+    The inputs u and v of an edge are its two ends; the inputs of a node are 0. By default there are
+    2(n − 1) steps, which suffice for every graph. If `overlapped` is true, a step sends the labels
+    that edges looked up in the step before; otherwise looking up and sending are separate steps.
+    Raises `ValueError` for an odd number of steps if `overlapped` is False.
     """
     n, m = n_nodes, n_edges
     processors_fit(n + m)
@@ -76,15 +78,18 @@ def components(
 
 
 def enough_steps(n_nodes: int) -> int:
-    """The number 2(n − 1) of steps, after which all labels are right.
+    """The number 2(n − 1) of steps after which `components` has labelled every graph of n nodes.
 
-    A message takes two steps, and n − 1 messages are enough.
+    A message along an edge takes two steps, and n − 1 successive messages are enough.
     """
     return 2 * (n_nodes - 1)
 
 
 def as_inputs(edges: np.ndarray, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """The input registers u and v, each (…, n + m), for edges (…, m, 2)."""
+    """The inputs u and v of the program `components`, each (…, n + m), for edges (…, m, 2).
+
+    Here n = n_nodes. The first n entries belong to nodes and are 0.
+    """
     at_nodes = np.zeros((*edges.shape[:-2], n_nodes, 2), dtype=np.int64)
     both = np.concatenate([at_nodes, edges], axis=-2)
     return both[..., 0], both[..., 1]
@@ -92,9 +97,9 @@ def as_inputs(edges: np.ndarray, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
 
 @checked
 def least_labels(edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count) -> np.ndarray:
-    """The smallest node of the component of each node, (…, n), by a search of the graph.
+    """The smallest node of the component of each node, (…, n_nodes), by a search of the graph.
 
-    The edges are (…, m, 2).
+    The edges are an array (…, m, 2) of pairs of nodes, which are numbered from 1.
     """
     n = n_nodes
     processors_fit(n)
@@ -111,7 +116,11 @@ def least_labels(edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count
 def settled_after(
     edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count, *, overlapped: bool = True
 ) -> int:
-    """Runs the program on a graph (m, 2) and returns the number of steps to right labels."""
+    """The number of steps of the program `components` after which all labels of a graph are right.
+
+    The edges are an array (m, 2) of pairs of nodes, which are numbered from 1. If `overlapped` is
+    true, the program sends labels in the step after it looked them up.
+    """
     program = components(n_nodes, len(edges), overlapped=overlapped)
     right = least_labels(edges, n_nodes)
     return next(
@@ -122,7 +131,10 @@ def settled_after(
 
 
 def slowest(edges: np.ndarray, n: int) -> int:
-    """The largest number of steps that one of the graphs (graphs, edges, 2) takes."""
+    """The largest number of steps that the program `components` takes on any of several graphs.
+
+    The graphs have n nodes, and their edges are an array (graphs, edges, 2).
+    """
     right = least_labels(edges, n)
     program = components(n, edges.shape[1])
     for after, held in enumerate(program.run(*as_inputs(edges, n))):

@@ -1,15 +1,16 @@
-"""Boolean combinations of symbols and comparisons as sums of disjoint conjunctions.
+"""Boolean combinations of symbols and comparisons, rewritten as sums of disjoint conjunctions.
 
-Given the symbol at a position, a combination depends only on comparisons, and a decision tree
-evaluates it: each path to "true" is a conjunction of a set of symbols, comparisons and negated
-comparisons.  At most one path is taken, so the combination is the sum of all paths, and one layer
-of gates computes it.
+A comparison is an inequality of counts (`counting.py`).  Given the symbol at a position, a
+combination depends only on comparisons, and a decision tree evaluates the combination.  Each path
+of the tree to "true" is a conjunction of a set of symbols, comparisons and negated comparisons.  At
+most one path is taken, so the combination is the sum of the conjunctions of all paths, and one
+layer of gates computes it.
 
-The level of a formula is the number of layers of attention and MLP that compute it.  A layer counts
-formulas of lower level, and its MLP computes conjunctions of formulas of lower level with one
-comparison of the new counts.  The level of a comparison is 1 more than the highest level of the
-formulas that it counts.  A combination has the highest level of its comparisons, or 1 more if one
-of its conjunctions has two comparisons of that level.
+The level of a formula is the number of layers of a transformer that compute it.  The attention of a
+layer counts formulas of lower level.  Its MLP computes conjunctions of formulas of lower level with
+one comparison of the new counts.  The level of a comparison is 1 more than the highest level of the
+formulas that it counts.  The level of a combination is the highest level of its comparisons, or 1
+more if one of its conjunctions has two comparisons of this highest level.
 """
 
 from __future__ import annotations
@@ -26,14 +27,17 @@ START = ""  # used instead of a symbol before the first symbol
 
 @dataclass(frozen=True)
 class Conjunction:
-    """The formula that the symbol is in `symbols` and each comparison has its given truth value."""
+    """A conjunction: the symbol is in `symbols`, and each comparison has its given truth value."""
 
     symbols: frozenset[str]
     literals: tuple[tuple[Count, bool], ...]
 
 
 class Conjunctions:
-    """The conjunctions and levels of formulas over an alphabet."""
+    """The conjunctions and levels of formulas of counting logic over an alphabet.
+
+    The level of a formula is the number of layers of a transformer that compute it.
+    """
 
     def __init__(self, alphabet: str) -> None:
         self.symbols = (*alphabet, START)
@@ -72,7 +76,10 @@ class Conjunctions:
                     yield ((first, value), *path)
 
     def level(self, formula: Formula) -> int:
-        """The level of a formula: 0 if the formula depends only on the symbol."""
+        """The level of a formula: the number of layers of a transformer that compute it.
+
+        The level is 0 if the formula depends only on the symbol.
+        """
         if formula not in self._levels:
             if isinstance(formula, Count):
                 found = 1 + max((self.level(each) for _, each in formula.terms), default=0)
@@ -99,7 +106,7 @@ def stripped(formula: Formula) -> tuple[Formula, bool]:
 
 
 def comparisons(formula: Formula) -> list[Count]:
-    """The different comparisons of a Boolean combination, in order."""
+    """The different comparisons in a Boolean combination, in the order of first occurrence."""
     match formula:
         case Count():
             return [formula]
@@ -112,7 +119,7 @@ def comparisons(formula: Formula) -> list[Count]:
 
 
 def simplified(formula: Formula, symbol: str, known: dict[Count, bool]) -> Formula:
-    """A combination simplified for a given symbol and given truth values of some comparisons."""
+    """A Boolean combination, simplified for a given symbol and known values of comparisons."""
     match formula:
         case Symbol(a):
             return TRUE if a == symbol else FALSE

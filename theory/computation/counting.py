@@ -1,16 +1,17 @@
-"""Past counting logic: linear inequalities of prefix counts of a word [YangChiang2024].
+"""Past counting logic: linear inequalities between prefix counts of a word [YangChiang2024].
 
 Counting logic is the logic of C-RASP.  A formula is true or false at each position i of a word.
 Formulas are
 
-    σ                       symbol i is σ
+    σ                       the symbol at position i is σ
     ¬φ, φ ∧ ψ, φ ∨ ψ        Boolean connectives
     low ≤ Σ_k a_k #φ_k ≤ high    #φ is the number of positions j ≤ i at which φ holds; the a_k and
                             the bounds are integers, and one of the bounds may be absent
 
-`counting_syntax.py` parses formulas, `conjunctions.py` splits their Boolean combinations.
+`counting_syntax.py` parses formulas, and `conjunctions.py` splits their Boolean combinations.
 
-Shape glossary: words (…, T) are integer arrays; symbol 0 of the alphabet "abc" is a, 1 is b, ….
+Words of T symbols are integer arrays (…, T).  Symbol 0 of the alphabet "abc" is a, symbol 1 is b,
+and so on.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Not:
 
 @dataclass(frozen=True)
 class And:
-    """The conjunction of formulas; the empty one is true."""
+    """The conjunction of formulas; the empty conjunction is true."""
 
     parts: tuple[Formula, ...]
 
@@ -71,7 +72,7 @@ class And:
 
 @dataclass(frozen=True)
 class Or:
-    """The disjunction of formulas; the empty one is false."""
+    """The disjunction of formulas; the empty disjunction is false."""
 
     parts: tuple[Formula, ...]
 
@@ -84,7 +85,11 @@ class Or:
 
 @dataclass(frozen=True)
 class Count:
-    """The comparison low ≤ Σ a·#φ ≤ high, for terms (a, φ); a bound None is absent."""
+    """The comparison low ≤ Σ a·#φ ≤ high, where the sum is over the terms (a, φ).
+
+    #φ is the number of positions up to the current one at which φ holds.  A bound of None is
+    absent.
+    """
 
     terms: tuple[tuple[int, Formula], ...]
     low: int | None
@@ -173,7 +178,7 @@ def counting_depth(formula: Formula) -> int:
 
 
 def holds(formula: Formula, words: ArrayLike, alphabet: str) -> np.ndarray:
-    """Whether a formula holds at each position of words (…, T), as booleans, by the definition.
+    """Whether a formula holds at each position of words (…, T): booleans (…, T).
 
     Raises `ValueError` for tokens that are not in the alphabet, and for empty words.
     """
@@ -194,9 +199,11 @@ def holds(formula: Formula, words: ArrayLike, alphabet: str) -> np.ndarray:
 
 
 def counted(formula: Count, words: ArrayLike, alphabet: str) -> np.ndarray:
-    """The sum Σ a·#φ of a comparison at each position of words (…, T).
+    """The sum Σ a·#φ of a comparison at each position of words: (…, T) → (…, T).
 
-    Raises `ValueError` as `holds` does.
+    The sum is over the terms (a, φ) of `formula`, and #φ is the number of positions up to the
+    current one at which φ holds.  Raises `ValueError` for tokens that are not in the alphabet, and
+    for empty words.
     """
     tokens = kinds.read(kinds.Tokens, "words", words, below=len(alphabet))
     total = np.zeros_like(tokens)
@@ -206,7 +213,7 @@ def counted(formula: Count, words: ArrayLike, alphabet: str) -> np.ndarray:
 
 
 def checked_alphabet(alphabet: str, formula: Formula) -> str:
-    """Returns the alphabet if it is valid: different symbols, among them those of the formula.
+    """Returns the alphabet if its symbols are different and include the symbols of the formula.
 
     Raises `ValueError` otherwise.
     """
@@ -225,12 +232,12 @@ def checked_alphabet(alphabet: str, formula: Formula) -> str:
 def counting_words(
     vocabulary_size: kinds.Count, length: kinds.Count, seed: kinds.Seed
 ) -> dict[str, np.ndarray]:
-    """Families of words (rows, T) on which counts nearly tie, by name.
+    """A dictionary of families of words (rows, length) on which the counts of symbols nearly tie.
 
-    "equal runs"            one run of each symbol, all of one length, in every rotation
-    "runs of all lengths"   one run of each symbol, of random and of nearly equal lengths
-    "one symbol exchanged"  equal runs, with one symbol exchanged
-    "shuffled"              equal counts in random order
+    "equal runs"            one run of each symbol, all runs of one length, in every rotation
+    "runs of all lengths"   one run of each symbol, with random or nearly equal lengths
+    "one symbol exchanged"  equal runs in which one symbol is replaced by another symbol
+    "shuffled"              equal counts of all symbols, in random order
 
     Raises `ValueError` for words that do not fit in memory.
     """
@@ -259,7 +266,7 @@ def random_formula(
 ) -> Formula:
     """A random formula of counting depth `depth`.
 
-    A sum has at most `size` counts, and a Boolean combination at most `size` parts.
+    A sum in the formula has at most `size` counts, and a Boolean combination at most `size` parts.
     """
     checked_alphabet(alphabet, TRUE)
     generator: np.random.Generator = seed

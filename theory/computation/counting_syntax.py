@@ -3,8 +3,8 @@
     formula      conjunction | conjunction | …
     conjunction  part & part & …
     part         !part   (formula)   symbol   true   false   sum comparison sum
-    sum          terms joined by + or −: integers, and counts #symbol or #(formula), which may
-                 have a factor, 2#a or 2*#a
+    sum          terms joined by + or −; a term is an integer, or a count #symbol or #(formula),
+                 which may have a factor, as in 2#a or 2*#a
     comparison   one of = != < <= > >=
 
 Symbols are a … z.  Spaces are ignored.
@@ -37,10 +37,10 @@ TOKEN = r"true|false|[0-9]+|[!<>]=|==|\S"
 
 
 def parse(text: str) -> Formula:
-    """Parses a text and returns its formula.
+    """Returns the formula of counting logic that a text denotes.
 
-    Raises `ValueError` for a text that is not a formula; the message has the first character that
-    does not fit.
+    Raises `ValueError` for a text that is not a formula; the message quotes the first character at
+    which the grammar is violated.
     """
     reader = Reader("formula", text, TOKEN, MOST_CHARACTERS)
     found = _any_of(reader)
@@ -168,9 +168,10 @@ ABC = parse("#a = #b & #b = #c & #(a & #b + #c > 0) = 0 & #(b & #c > 0) = 0")
 
 
 def in_language(name: str, words: np.ndarray) -> np.ndarray:
-    """Whether each prefix of words (…, T) is in a named language, by definitions without counts.
+    """Whether each prefix of words (…, T) is in a named language: booleans (…, T).
 
-    The names are majority, dyck-1 and abc, the languages of `MAJORITY`, `DYCK_1` and `ABC`.
+    The names are "majority", "dyck-1" and "abc".  The result is computed without counting logic.
+    The module's formulas `MAJORITY`, `DYCK_1` and `ABC` define the same languages.
     """
     if name == "dyck-1":
         return is_dyck(words, 1)

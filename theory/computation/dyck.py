@@ -1,9 +1,9 @@
 """Dyck languages: well-nested words of brackets of k types.
 
-Symbol a < k opens a bracket of type a, and symbol k + a closes it.  In Dyck-(k, D) at most D
-brackets are open at once [Yao2021].
+Symbol a < k opens a bracket of type a, and symbol k + a closes such a bracket.  In the words of
+Dyck-(k, D) at most D brackets are open at once [Yao2021].
 
-Shape glossary: words (…, T) are integer arrays of symbols.
+Words of T symbols are integer arrays (…, T).
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ Types: TypeAlias = Annotated[Count, Within(most=2**61)]
 
 @checked
 def is_dyck(words: Tokens, k: Types, depth: Count | None = None) -> np.ndarray:
-    """Whether each prefix of words (…, T) is a Dyck word of k types, by a stack: bool (…, T).
+    """Whether each prefix of words is a Dyck word of k types: (…, T) → booleans (…, T), by a stack.
 
-    If a prefix has an unmatched closing bracket or a depth above `depth`, no longer prefix is a
-    Dyck word.  Raises `ValueError` for symbols ≥ 2k.
+    Symbol a < k opens a bracket of type a, and symbol k + a closes such a bracket.  If a prefix has
+    an unmatched closing bracket or a depth above `depth`, the longer prefixes are not Dyck words
+    either.  Raises `ValueError` for symbols ≥ 2k.
     """
     symbols = read(Tokens, "words", words, below=2 * k)
     most = symbols.shape[-1] if depth is None else depth
@@ -50,19 +51,21 @@ def _judged(word: list[int], k: int, most: int) -> list[bool]:
 
 @checked
 def balances(words: Tokens, k: Types) -> np.ndarray:
-    """The balance at each position, (…, T): opening minus closing brackets of all types so far.
+    """The number of opening brackets minus that of closing brackets up to each position, (…, T).
 
-    Raises `ValueError` as `is_dyck` does.
+    Symbols a < k open a bracket, and symbols k + a close one.  Raises `ValueError` for symbols ≥
+    2k.
     """
     symbols = read(Tokens, "words", words, below=2 * k)
     return np.where(symbols < k, 1, -1).cumsum(-1)
 
 
 def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
-    """The type of the opening bracket that a closing bracket at each position would match, or 0.
+    """The type of the opening bracket that a closing bracket after each position would match, or 0.
 
-    This is the latest opening bracket after which the balance was one more than the current
-    balance `b`.  The type is 0 if there is no such bracket.
+    `b` is the balance (opening minus closing brackets) at each position of `words`.  The matching
+    bracket is the latest opening bracket at which the balance is one more than at the current
+    position.  If there is none, the type is 0.
     """
     found = np.zeros_like(words)
     for at in np.ndindex(words.shape):
@@ -76,9 +79,10 @@ def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
 
 @checked
 def brackets(word: OneSequence, k: Types) -> str:
-    """The text of a word, such as `([)]`, or `(0 (1 0) 1)` if k > 4.
+    """The text of a word of k types of brackets, such as `([)]`, or `(0 (1 0) 1)` if k > 4.
 
-    Raises `ValueError` as `is_dyck` does.
+    Symbol a < k opens a bracket of type a, and symbol k + a closes one.  Raises `ValueError` for
+    symbols ≥ 2k.
     """
     symbols = read(OneSequence, "word", word, below=2 * k).tolist()
     if k > len(PAIRS):
@@ -88,7 +92,9 @@ def brackets(word: OneSequence, k: Types) -> str:
 
 @checked
 def read_brackets(text: str, k: Annotated[Count, Within(most=len(PAIRS))]) -> list[int]:
-    """The symbols of a text of brackets of k types, the first k of () [] {} <>.
+    """The symbols of a text of brackets; the k types are the first k of () [] {} <>.
+
+    A bracket of type a opens as symbol a and closes as symbol k + a.
 
     Raises `ValueError` for a character that is not one of these brackets.
     """
@@ -101,11 +107,11 @@ def read_brackets(text: str, k: Annotated[Count, Within(most=len(PAIRS))]) -> li
 
 @checked
 def random_dyck(n_words: Count, length: Count, k: Types, seed: Seed) -> np.ndarray:
-    """Uniform random Dyck words (n_words, T) of k types.
+    """Uniform random Dyck words of T = length symbols and k types of brackets, shape (n_words, T).
 
-    With r symbols left and h brackets open, the next symbol opens a bracket with probability
-    (r − h)(h + 2) / (2r(h + 1)).  For odd T the words are the first T symbols of Dyck words of
-    T + 1 symbols.  Raises `ValueError` for words that do not fit in memory.
+    If r symbols are left and h brackets are open, the next symbol opens a bracket with probability
+    (r − h)(h + 2) / (2r(h + 1)).  If T is odd, the words are the first T symbols of Dyck words of T
+    + 1 symbols.  Raises `ValueError` for words that do not fit in memory.
     """
     generator: np.random.Generator = seed
     T, even = length, length + length % 2
@@ -127,20 +133,20 @@ def random_dyck(n_words: Count, length: Count, k: Types, seed: Seed) -> np.ndarr
 def adversarial_words(
     length: Count, k: Types, seed: Seed, depth: Count | None = None
 ) -> dict[str, np.ndarray]:
-    """Families of words (rows, T) that are hard for recognisers of Dyck languages.
+    """A dictionary of families of words (rows, T = length) that are hard to recognise as Dyck.
 
     "words"                random Dyck words
-    "deep"                 all brackets open, then all close: depth T/2
+    "deep"                 all brackets open, then all close; the depth is T/2
     "alternating"          each bracket closes at once
     "one kind of symbol"   one bracket repeated
-    "one bracket flipped"  a Dyck word with one opening bracket made closing, or conversely
-    "below 0 and back"     a Dyck word with a closing and then an opening bracket inserted
+    "one bracket flipped"  a Dyck word in which one opening bracket is made closing, or conversely
+    "below 0 and back"     a Dyck word in which a closing and then an opening bracket are inserted
     "one wrong type"       a Dyck word in which one bracket has another type (k ≥ 2)
-    "crossing"             a Dyck word with ([)] inserted (k ≥ 2, T ≥ 4)
-    "as deep as allowed"   up to `depth` and back to 0 repeatedly; the same with `depth` + 1
-                           (if `depth` is given)
+    "crossing"             a Dyck word in which ([)] is inserted (k ≥ 2, T ≥ 4)
+    "as deep as allowed"   words whose depth goes up to `depth`, or to `depth` + 1, and back to 0
+                           repeatedly (if `depth` is given)
 
-    For odd T the words are the first T symbols of words of T + 1 symbols.
+    If T is odd, the words are the first T symbols of words of T + 1 symbols.
     """
     generator: np.random.Generator = seed
     T, even = length, length + length % 2

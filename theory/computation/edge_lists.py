@@ -1,4 +1,4 @@
-"""Graphs as arrays of edges: all small graphs, and families that may take many steps."""
+"""Graphs as arrays of edges: all small graphs, and families of graphs that may take many steps."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from theory.kinds import Count, CountFrom2, Seed, checked
 
 
 def all_graphs(n_nodes: int) -> Iterator[np.ndarray]:
-    """Yields all sets of edges on n_nodes nodes, by number of edges, as arrays (graphs, edges, 2).
+    """Yields all graphs of n_nodes nodes as arrays of edges, one array for each number of edges.
 
-    Every second edge begins at its larger node.  Each array is followed by an
-    array that also contains the reverse of every edge.
+    The arrays have shape (graphs, edges, 2).  Every second edge begins at its larger node.  Each
+    array is followed by an array that also contains the reverse of every edge.
     """
     pairs = np.array([*combinations_with_replacement(range(1, n_nodes + 1), 2)])
     pairs[1::2] = pairs[1::2, ::-1]
@@ -29,9 +29,10 @@ def all_graphs(n_nodes: int) -> Iterator[np.ndarray]:
 
 @checked
 def families(n_nodes: CountFrom2, samples: Count, seed: Seed) -> dict[str, np.ndarray]:
-    """Shuffled paths, random and adversarial graphs of n nodes and at most n edges, by name.
+    """A dictionary of families of graphs of n_nodes nodes and at most n_nodes edges.
 
-    Each family is an array (graphs, edges, 2).
+    The families are shuffled paths, random graphs and adversarial graphs.  Each family is an array
+    of edges, (graphs, edges, 2).
     """
     n, generator = n_nodes, seed
     at = np.arange(1, n + 1)

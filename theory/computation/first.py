@@ -1,6 +1,7 @@
 """The first symbol of a word, and the margins of two transformers that output it.
 
-Signed logits are as in `parity.py`.
+A signed logit is the difference of the two logits with the sign of the right answer: the difference
+is positive if the output is right.
 """
 
 from __future__ import annotations
@@ -14,26 +15,27 @@ from theory.kinds import Bits, Count, checked
 
 @checked
 def first_symbol(words: Bits) -> np.ndarray:
-    """The first bit x₁ of words (…, n): (…, 1)."""
+    """The first bit x₁ of words: (…, n) → (…, 1)."""
     return np.asarray(words[..., :1])
 
 
 def least_signed_first(q: Any) -> Any:
-    """A lower bound on the signed logit of the first symbol, by softmax attention: 1 − 2q.
+    """The lower bound 1 − 2q on the signed logit of a softmax head that outputs the first symbol.
 
-    The score of position j is −βj, q = e^{−β} ≤ ½, and the value is ±1, with the sign of the
-    symbol.  Relative to the first symbol the others have weights q^m, m = 1 … n − 1, and the token
-    with value 0 has weight at most qⁿ.  So the signed logit is at least
-    (1 − Σ_{m≥1} q^m) / Σ_{m≥0} q^m, with infinite sums, for all words of all lengths.
+    A signed logit is positive if the output is right.  The score of position j is −βj, where β is
+    the inverse temperature, and q = e^{−β} ≤ ½.  The value is 1 for symbol 1 and −1 for symbol 0.
+    In a word of n symbols the other symbols have weights q^m, m = 1 … n − 1, relative to the first,
+    and the token with value 0 has weight at most qⁿ.  So the signed logit is at least (1 − Σ_{m≥1}
+    q^m) / Σ_{m≥0} q^m = 1 − 2q, with infinite sums, for all words of all lengths.
     """
     return 1 - 2 * q
 
 
 @checked
 def bounded_first_logit(n: Count, e: Any) -> Any:
-    """The signed logit ½ e/(e + n) of the model of [ChiangCholak2022], e = e^c.
+    """The signed logit ½ e/(e + n) of the model of [ChiangCholak2022] that outputs the first bit.
 
-    The scores are c at position 1 and 0 at n other positions; the value is ±½ at position 1 and 0
-    elsewhere.
+    The scores are c at position 1 and 0 at n other positions, and the parameter e is e^c.  The
+    value is ±½ at position 1 and 0 elsewhere.  A signed logit is positive if the output is right.
     """
     return e / (2 * (e + n))

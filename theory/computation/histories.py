@@ -1,10 +1,12 @@
-"""Histories of Turing machines as rows of tokens, and their next steps.
+"""Histories of Turing machines as rows of tokens, and the next step after each token.
 
-The token of a step is (state·|Γ| + symbol)·2 + [the move is to the right], where the state is the
-state after the step, and the symbol is the one that the step writes.  Addressed tokens also name
-the cell that the step writes: they add 2|Q||Γ| times its number in the order 0, 1, −1, 2, −2, ….
-Without addresses, the first step writes cell 0, and each further step writes the cell to which the
-head has moved.
+A history has one token for each step of a machine with states Q and tape symbols Γ.  The token of a
+step is (state·|Γ| + symbol)·2 + right.  Here `state` is the state after the step, `symbol` is the
+symbol that the step writes, and `right` is 1 if the head moves to the right and 0 otherwise.
+
+Addressed tokens also name the cell that the step writes.  Cells are numbered in the order 0, 1, −1,
+2, −2, …, and 2|Q||Γ| times the number of the cell is added to the token.  Without addresses, the
+first step writes cell 0, and each further step writes the cell to which the head has moved.
 """
 
 from __future__ import annotations
@@ -21,14 +23,17 @@ NAMES = ("cell", "cell_square", "head", "head_square", "state", "symbol", "go", 
 def after_each_step(
     machine: TuringMachine, tokens: np.ndarray, addressed: bool = False
 ) -> dict[str, np.ndarray]:
-    """Quantities (…, T, width), by name, after each step of histories (…, T).
+    """A dictionary of arrays (…, T, width): the situation after each step of histories (…, T).
 
-    cell, head       the cell that the step wrote and the cell of the head, each with its square
-    state, symbol    state and symbol (one-hot) after the next step; unchanged if the machine halts
+    cell, head       the cell that the step wrote, and the cell of the head after the step;
+                     cell_square and head_square are the squares of these numbers
+    state, symbol    the state after the next step and the symbol that it writes (one-hot); the
+                     present state and the symbol under the head if the machine halts
     go               the move of the next step; 0 if the machine halts
     next             the token of the next step; −1 if the machine halts
 
-    A history may contain steps that the machine would not make.
+    `tokens` are the histories; if `addressed` is true, the tokens also name cells.  A history may
+    contain steps that the machine would not make.
     """
     rows = [_replayed(machine, row, addressed) for row in tokens.reshape(-1, tokens.shape[-1])]
     columns = (np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(NAMES)))

@@ -1,20 +1,22 @@
 """The holonomy decomposition of a semiautomaton: image sets, their classes, heights and tiles.
 
-The image sets are the sets Q·w for all words w, and the sets of one state. We write P ≤ R iff
-P ⊆ R·s for a word s. Sets with P ≤ R ≤ P form a class, and words map the sets of a class onto each
-other as bijections. The height of a set of one state is 0; the height of another set is 1 more than
-the largest height of a set below it. The tiles of a set are its maximal proper subsets among the
-image sets. They cover the set, since sets of one state are image sets.
+Let Q be the set of states that can be reached from the start. The image sets are the sets Q·w for
+all words w, and the sets of one state. For image sets P and R, write P ≤ R if P ⊆ R·s for a word s.
+Two sets are in the same class if P ≤ R and R ≤ P; words then map them onto each other as
+bijections. The height of a set of one state is 0. The height of a larger set is 1 more than the
+largest height of the sets below it in this order. The tiles of a set are its maximal proper subsets
+among the image sets. The tiles cover the set, since sets of one state are image sets.
 
-A state q is described by a chain Q = P ⊃ P′ ⊃ … ⊃ {q}, in which each set is a tile of the previous
+A state q is described by a chain Q ⊃ P₁ ⊃ P₂ ⊃ … ⊃ {q}, in which each set is a tile of the previous
 set. The coordinate at height h is the place of the next tile among the tiles of the set of height
-h, numbered as in the representative of its class. A symbol s maps chains to chains, one height
-after the other, the greatest first. At height h, let P be the set in the chain before s, and P′ the
-set in the chain after s; then P·s ⊆ P′:
+h. These tiles are numbered as in the representative of the class of the set. A symbol s maps chains
+to chains, one height after the other, the greatest height first. At height h, let P be the set in
+the chain before s, and P′ the set in the chain after s, so that P·s ⊆ P′. The symbol changes the
+coordinate as follows:
 
-    height(P′) < h                    nothing
+    height(P′) < h                    there is no coordinate to set
     height(P) = h and P·s = P′        a permutation of the tiles
-    otherwise                         a reset: to a tile of P′ that contains P·s
+    otherwise                         a reset to a tile of P′ that contains P·s
 
 The permutations at a class generate its holonomy group.
 """
@@ -37,10 +39,11 @@ States = frozenset[int]
 
 @dataclass(frozen=True)
 class Class:
-    """A class of image sets that words map to each other; all sets of a class have one height.
+    """A class of image sets that words map onto each other; these sets have the same height.
 
-    The first set in `sets` is the representative: `tiles` are its tiles, `there[P]` maps it to P,
-    and `back[P]` is the inverse. `group` is the holonomy group, whose elements permute the tiles.
+    The first set in `sets` is the representative of the class. `tiles` are the tiles of the
+    representative, `there[P]` maps the representative to the set P, and `back[P]` is the inverse
+    map. `group` is the holonomy group, whose elements permute the tiles.
     """
 
     number: int
@@ -52,26 +55,27 @@ class Class:
     group: frozenset[Map] = frozenset()
 
     def tile(self, P: States, place: int) -> States:
-        """The tile of P at this place."""
+        """The tile of the image set P at this place."""
         return moved(self.tiles[place], self.there[P])
 
     def holding(self, P: States, part: States) -> int:
-        """The place of the first tile of P that contains the subset `part`."""
+        """The place of the first tile of the image set P that contains the subset `part` of P."""
         seen = moved(part, self.back[P])
         return next(i for i, tile in enumerate(self.tiles) if seen <= tile)
 
     def permutation(self, P: States, symbol: Map, to: States) -> Map:
-        """The permutation of the tiles by a symbol that maps P to `to`; both are in this class."""
+        """The permutation of the tiles by a symbol that maps the set P to `to`, in this class."""
         around = then(then(self.there[P], symbol), self.back[to])
         return tuple(self.tiles.index(moved(tile, around)) for tile in self.tiles)
 
 
 @dataclass(frozen=True)
 class Holonomy:
-    """The decomposition of the states that can be reached from `start`.
+    """The holonomy decomposition of a semiautomaton.
 
-    `states` is the set of these states. `classes` are the classes of image sets of more than one
-    state, the greatest height first, and `of[P]` is the class of such a set.
+    `states` is the set of states that can be reached from the start. `classes` are the classes of
+    image sets of more than one state, the greatest height first. `of[P]` is the class of the image
+    set P.
     """
 
     automaton: Semiautomaton
@@ -96,9 +100,10 @@ def moved(states: States, by: Map) -> States:
 
 @checked
 def image_sets(automaton: Automaton) -> list[States]:
-    """The sets Q·w for all words w, in the order of breadth-first search, and then the singletons.
+    """The image sets of a semiautomaton: the images Q·w under words w, and the singletons.
 
-    Q is the set of states that can be reached from the start.
+    The images Q·w come first, in the order of breadth-first search, and the singletons follow. Q is
+    the set of states that can be reached from the start.
     """
     everything = frozenset(automaton.reachable())
     return list(dict.fromkeys([*_orbit(automaton, everything), *map(_single, everything)]))
@@ -106,9 +111,10 @@ def image_sets(automaton: Automaton) -> list[States]:
 
 @checked
 def holonomy(automaton: Automaton) -> Holonomy:
-    """The holonomy decomposition of a semiautomaton; formulas at the top of the module.
+    """The holonomy decomposition of a semiautomaton into classes of image sets, with their groups.
 
-    Raises `ValueError` for more than 128 states, 1000 image sets or 10 000 permutations of a set.
+    The module's docstring has the definitions. Raises `ValueError` for more than 128 states, more
+    than 1000 image sets, or more than 10 000 permutations of a set.
     """
     everything = frozenset(automaton.reachable())
     _few(automaton, len(everything), MOST_STATES, "states")

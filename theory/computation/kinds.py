@@ -1,4 +1,4 @@
-"""Kinds of parameters of this topic: alphabets, triples, edges, fan-ins."""
+"""Types of the parameters in `theory.computation`: alphabets, triples, edges and fan-ins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FanIn: TypeAlias = CountFrom2
 
 @dataclass(frozen=True)
 class DistinctSymbols(Kind):
-    """An alphabet: a text of different alphanumeric characters; symbol a is its character a."""
+    """An alphabet: a text of different alphanumeric characters; symbol a is text[a]."""
 
     what = "different alphanumeric characters, such as 'ab'"
     example = "ab"
@@ -55,7 +55,7 @@ class Triple(Kind):
 
 @dataclass(frozen=True)
 class EdgeArray(Integers):
-    """The edges of graphs, (…, m, 2); nodes are numbered from 1, and [] is the empty set."""
+    """The edges of graphs, (…, m, 2), with nodes numbered from 1; [] is the empty set of edges."""
 
     @property
     def wrong(self) -> tuple[Any, ...]:

@@ -1,6 +1,6 @@
-"""Regular languages: automata with accepting states, minimal automata, and comparison.
+"""Regular languages as automata with accepting states, their minimal automata and comparison.
 
-A word leads from the start to a state; it is in the language iff that state is accepting.
+A word leads from the start to a state.  The word is in the language iff this state is accepting.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ S = TypeVar("S", bound=Hashable)
 @checked
 @dataclass(frozen=True)
 class Language:
-    """The words that lead `automaton` to a state in `accepting`; symbol a is written alphabet[a].
+    """A regular language: the words that lead `automaton` from its start to a state in `accepting`.
 
-    Raises ValueError if the alphabet and the automaton have different numbers of symbols, and for
-    accepting states that the automaton does not have.
+    Symbol number a is written alphabet[a]. Raises ValueError if the alphabet and the automaton have
+    different numbers of symbols, and for accepting states that the automaton does not have.
     """
 
     automaton: Semiautomaton
@@ -62,7 +62,7 @@ class Language:
         return bool(self.contains_prefixes(symbols)[-1])
 
     def contains_prefixes(self, words: ArrayLike) -> np.ndarray:
-        """Whether the prefix that ends at each position is in the language: (…, T) → (…, T).
+        """Whether each prefix of words is in the language: (…, T) → booleans (…, T).
 
         Raises ValueError for symbols that are not in the alphabet, and for empty words.
         """
@@ -70,7 +70,7 @@ class Language:
         return accepts[self.automaton.run(words)]
 
     def spelled(self, word: list[int]) -> str:
-        """The text of a word, given by its symbols."""
+        """The text of a word that is given by the numbers of its symbols."""
         return "".join(self.alphabet[a] for a in word)
 
     def minimal(self) -> Language:
@@ -98,8 +98,9 @@ class Language:
     def differs(self, other: Language) -> str | None:
         """A shortest non-empty word that is in exactly one of the two languages, or None.
 
-        The search covers all pairs of states that words lead to, so None means that the languages
-        are equal up to the empty word. Raises ValueError for languages over different alphabets.
+        The search covers all pairs of states to which words lead, so None means that the languages
+        are equal except perhaps for the empty word. Raises ValueError for languages over different
+        alphabets.
         """
         if self.alphabet != other.alphabet:
             raise InputError(
@@ -127,9 +128,10 @@ def explored(
     alphabet: str,
     name: str,
 ) -> Language:
-    """The language of the automaton whose states are those that `step` reaches, minimised.
+    """The language of the automaton whose states are reached from `start` by `step`, minimised.
 
-    Raises ValueError for more than 2000 states.
+    `step` maps a state and a symbol to the next state, and `accepts` decides whether a state is
+    accepting. Raises ValueError for more than 2000 states.
     """
     number, left, rows = {start: 0}, deque([start]), list[list[int]]()
     while left:

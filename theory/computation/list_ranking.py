@@ -1,12 +1,14 @@
-"""List ranking by pointer jumping: the number of elements from an element to the end of its list.
+"""List ranking by pointer jumping: the number of elements from each element to the end of its list.
 
-Every element has a successor `next`, 0 at the end, and a rank, at first 1. A step computes
+Every element has a successor `next`, which is 0 at the end of a list, and a rank, which is 1 at
+first. A step computes
 
     rank ← rank + rank[next],   next ← next[next]
 
-After k steps `next` is 2^k elements further, and the rank is the number of elements before it: 2^k,
-or the number of elements up to the end if this is smaller. If elements have a common successor, the
-lists form a forest, and a rank is the number of nodes on the path to the root.
+After k steps `next` points 2^k elements further, and the rank is the number of elements before that
+one: 2^k, or the number of elements up to the end if this is smaller. If elements have a common
+successor, the lists form a forest, and the rank of a node is the number of nodes on its path to the
+root.
 """
 
 from __future__ import annotations
@@ -21,7 +23,11 @@ from theory.kinds import Count, InputError, OneSequence, Seed, Within, checked
 
 @checked
 def list_ranking(max_length: Count) -> Program:
-    """The program of ⌈log₂N⌉ steps for at most N = max_length elements; the input is `next`."""
+    """The PRAM program for list ranking: ⌈log₂N⌉ steps for at most N = max_length elements.
+
+    The input is the successor of each element, 0 at the end of a list. The answer is the rank: the
+    number of elements from the element to the end of its list.
+    """
     N = max_length
     processors_fit(N)
     jump = Step(
@@ -41,9 +47,10 @@ def list_ranking(max_length: Count) -> Program:
 
 @checked
 def ranks(successors: Annotated[OneSequence, Within(most="T")]) -> np.ndarray:
-    """The ranks (N,) of elements 1, …, N, computed by walking to the end of the list from each.
+    """The rank of each of N elements, (N,): the number of elements up to the end of its list.
 
-    The successors (N,) are numbers 0 … N. Raises `ValueError` for successors with a cycle.
+    The rank is computed by walking from the element to the end. The successors (N,) are numbers in
+    0 … N, where 0 is the end. Raises `ValueError` for successors with a cycle.
     """
     following = np.concatenate([[0], successors])
     N = len(successors)
@@ -60,7 +67,7 @@ def ranks(successors: Annotated[OneSequence, Within(most="T")]) -> np.ndarray:
 
 
 def all_lists(n: int) -> np.ndarray:
-    """All arrays of successors of n elements without a cycle, (…, n)."""
+    """All arrays of successors of n elements that have no cycle, as the rows of an array (…, n)."""
     rows = np.moveaxis(np.indices((n + 1,) * n), 0, -1).reshape(-1, n)
     place = np.broadcast_to(np.arange(1, n + 1), rows.shape)
     following = np.concatenate([np.zeros((len(rows), 1), dtype=int), rows], axis=1)

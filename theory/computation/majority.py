@@ -12,14 +12,15 @@ from theory.kinds import Bits, Count, Steps, Within, checked
 
 @checked
 def majority(words: Bits) -> np.ndarray:
-    """Whether x₁ … x_i has more ones than zeros, 1 or 0, after each bit of words (…, n): (…, n)."""
+    """The majority of each prefix of words of bits, (…, n) → (…, n): 1 for more ones than zeros."""
     return (np.cumsum(2 * words - 1, axis=-1) > 0).astype(np.int64)
 
 
 @checked
 def signed_mean(n: Count, k: Annotated[Steps, Within(most="n")]) -> Fraction:
-    """The signed logit |2z − 1|/(n + 1), z = 2k − n, of majority for k ones among n bits.
+    """The signed logit |2z − 1|/(n + 1), z = 2k − n, of the majority of n bits with k ones.
 
-    The logit is twice the mean (z − ½)/N over N = n + 1 tokens.
+    The logit is twice the mean (z − ½)/N over N = n + 1 tokens.  A signed logit is the logit with
+    the sign of the right answer, so it is positive if the output is right.
     """
     return Fraction(abs(2 * (2 * k - n) - 1), n + 1)

@@ -1,14 +1,14 @@
-"""Rounds of massively parallel computation (MPC): machines of s words that send messages.
+"""Rounds of massively parallel computation (MPC) as steps of PRAM programs.
 
-In a round every machine computes with its words and sends messages.  A message to slot k of machine
-i is addressed to the place s·i + k and becomes word k of machine i, so that the messages to a
-machine fit in its s words.  Each message of a machine is a `Write` to every slot, so a machine that
-sends s messages takes s² writes.  The algorithms here send at most one message to a slot; several
-messages to one slot would be added.
+Each machine has s words.  In a round every machine computes with its words and sends messages.  A
+message to slot k of machine i is addressed to the place s·i + k and becomes word k of machine i.
+So the messages to a machine fit in its s words.  Each message takes one `Write` of the PRAM for
+every slot, so a machine that sends s messages takes s² writes.  The algorithms here send at most
+one message to a slot; messages of several registers to one slot would be added.
 
-tree_sum     machine i sends its sum to machine ⌈i/s⌉, each sender to a different slot, so that
-             after r rounds machine i has the sum of the i-th block of s^r numbers
-transpose    s machines have the rows of a matrix and receive its columns, in one round
+tree_sum     each machine i sends its sum to machine ⌈i/s⌉, where each sender uses a different
+             slot; after r rounds machine i has the sum of the i-th block of s^r numbers
+transpose    s machines have the rows of a matrix and receive its columns in one round
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from theory.kinds import Count, InputError, Vectors, checked
 
 @checked
 def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
-    """The step in which every machine sends `messages`, and receives messages in `words`.
+    """The step of a PRAM program in which every machine sends `messages` and receives its `words`.
 
-    `messages` maps the register of a message's value to the register of its place s·machine + slot;
-    `words` names the registers of the s slots, which are 0 where no message arrives.
+    `messages` maps the register of a message's value to the register of its address s·i + k, which
+    is slot k of machine i. `words` names the registers of the s slots of a machine; they are 0
+    where no message arrives.
 
     Raises `ValueError` if `messages` or `words` is empty.
     """
@@ -47,9 +48,10 @@ def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
 
 @checked
 def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
-    """The program that adds numbers x ≤ `largest`, one at each of N machines, in ⌈log_s N⌉ rounds.
+    """The PRAM program that adds numbers, one at each of N machines, in ⌈log_s N⌉ rounds.
 
-    The sum is at machine 1.
+    Here N = n_machines. The numbers are at most `largest`, and each machine has s words. The sum is
+    at machine 1.
     """
     N = n_machines
     processors_fit(N + s)
@@ -70,7 +72,7 @@ def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
 
 @checked
 def transpose(s: Count, largest: Count = 1) -> Program:
-    """The program that transposes an s × s matrix of numbers up to `largest` in one round.
+    """The PRAM program that transposes an s × s matrix of numbers up to `largest` in one round.
 
     Machine i has row i in the inputs w1, …, ws and sends word k to slot i of machine k.  The answer
     is w1.
@@ -91,6 +93,9 @@ def transpose(s: Count, largest: Count = 1) -> Program:
 
 @checked
 def block_sums(x: Vectors, width: Count) -> np.ndarray:
-    """The sums (…, N) of blocks of `width` numbers, block i at place i; 0 after the last block."""
+    """The sums of consecutive blocks of `width` numbers: (…, N) → (…, N).
+
+    The sum of block i is at place i, and the places after the last block are 0.
+    """
     starts = range(0, x.shape[-1] * width, width)
     return np.stack([x[..., start : start + width].sum(-1) for start in starts], axis=-1)

@@ -1,13 +1,13 @@
 """The transformation monoid of a semiautomaton: the maps of its states that words induce.
 
-    M = { q ↦ q·w : all words w },      x·y is first x, then y
+    M = { q ↦ q·w : all words w },      where x·y means first x, then y
 
-An element x is aperiodic if x^n = x^{n+1} for some n; M is aperiodic if all its elements are.
-Otherwise some word permutes several states in a cycle.
+An element x is aperiodic if x^n = x^{n+1} for some n.  M is aperiodic if all its elements are
+aperiodic.  Otherwise some word permutes several states in a cycle.
 
-The groups in M: some power of x is an idempotent e, and x lies in a group in M iff x·e = x.  Then e
-is the identity of this group, and x permutes the states of the image of e.  M is aperiodic iff all
-its groups are trivial.
+Groups in M: some power of x is an idempotent e, and x lies in a group in M iff x·e = x.  In this
+case e is the identity of the group, and x permutes the states in the image of e.  M is aperiodic
+iff all groups in M are trivial.
 
 A regular language is star-free (made of finite languages by union, concatenation and complement)
 iff the monoid of its minimal automaton is aperiodic [Schutzenberger1965].
@@ -30,8 +30,8 @@ MOST_ELEMENTS = 10**5
 class Monoid:
     """The transformation monoid of an automaton: the maps of all words, each with a shortest word.
 
-    `states` are the states that can be reached, in the order of breadth-first search; the maps act
-    on their indices.
+    `states` are the states that can be reached, in the order of breadth-first search.  The maps act
+    on the indices of the states in this order.
     """
 
     automaton: Semiautomaton
@@ -40,7 +40,7 @@ class Monoid:
 
     @property
     def periodic(self) -> Map | None:
-        """An element of period > 1, with the shortest word of these; None if there are none."""
+        """An element of period > 1 with a shortest word, or None if all periods are 1."""
         return next((x for x in self.words if period(x) > 1), None)
 
     @property
@@ -49,7 +49,7 @@ class Monoid:
         return self.periodic is None
 
     def circle(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """A shortest word that permutes more than one state in a cycle, and this cycle; or None."""
+        """A shortest word that permutes several states in a cycle, and the cycle; or None."""
         if (x := self.periodic) is None:
             return None
         # After n_states steps, every state is on a cycle.
@@ -60,7 +60,11 @@ class Monoid:
         return self.words[x], tuple(self.states[r] for r in around)
 
     def groups(self) -> dict[Map, frozenset[Map]]:
-        """The maximal subgroups, by identity e; their elements permute the image of e, in order."""
+        """The maximal subgroups of the monoid: a dictionary from the identity e to the group.
+
+        The elements of the group are permutations of the image of e, whose states are taken in
+        order.
+        """
         found: dict[Map, set[Map]] = {}
         for x in self.words:
             e = idempotent(x)
@@ -72,7 +76,7 @@ class Monoid:
 
     @property
     def is_solvable(self) -> bool:
-        """Whether all subgroups are solvable."""
+        """Whether all subgroups of the monoid are solvable."""
         return all(len(derived_series(group)[-1]) == 1 for group in self.groups().values())
 
 
@@ -100,7 +104,7 @@ def monoid(automaton: Automaton, most: Count = MOST_ELEMENTS) -> Monoid:
 
 
 def power(x: Map, n: int) -> Map:
-    """The power xⁿ."""
+    """The n-th power of a map, xⁿ: the map applied n times."""
     found = identity(len(x))
     for _ in range(n):
         found = then(found, x)
@@ -108,7 +112,7 @@ def power(x: Map, n: int) -> Map:
 
 
 def period(x: Map) -> int:
-    """The smallest p ≥ 1 with x^{n+p} = x^n for large n."""
+    """The period of a map x: the smallest p ≥ 1 with x^{n+p} = x^n for all large n."""
     first = power(x, len(x))  # after len(x) steps every state is on a cycle
     again, p = then(first, x), 1
     while again != first:
@@ -117,7 +121,7 @@ def period(x: Map) -> int:
 
 
 def idempotent(x: Map) -> Map:
-    """The power e of x with e·e = e."""
+    """The idempotent power of a map x: the power e = xⁿ, n ≥ 1, with e·e = e."""
     found = x
     while then(found, found) != found:
         found = then(found, x)

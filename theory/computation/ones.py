@@ -1,4 +1,4 @@
-"""Functions of the number of ones of a word; their means over all words are sums of n + 1 terms."""
+"""Means, over all words of n bits, of functions of the number of ones: sums of n + 1 terms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLACES = 64
 
 @checked
 def words_by_ones(n: Steps) -> np.ndarray:
-    """The words 1^k 0^{n−k} for k = 0 … n: (n + 1, n)."""
+    """The words 1^k 0^{n−k} for k = 0 … n, as an array (n + 1, n)."""
     return (np.arange(n) < np.arange(n + 1)[:, None]).astype(np.int64)
 
 
@@ -24,7 +24,7 @@ def words_by_ones(n: Steps) -> np.ndarray:
 def extremes(n: Count) -> np.ndarray:
     """The words of n bits with 0, 1, n − 1 or n ones: all 2n + 2 words for n ≤ 64.
 
-    For n > 64, only 64 positions of the single different bit are included.
+    For n > 64, the single different bit takes only 64 positions.
     """
     places = np.unique(np.linspace(0, n - 1, min(n, PLACES)).astype(int))
     one = np.eye(n, dtype=np.int64)[places]
@@ -41,11 +41,18 @@ def by_ones(n: Steps, value: Callable[[int], Any]) -> Any:
 
 
 def bits_lost(signed: Any) -> arb:
-    """The cross-entropy log₂(1 + e^{−s}), in bits, at the signed logit s, as a ball."""
+    """The cross-entropy log₂(1 + e^{−s}), in bits, at the signed logit s, as an Arb ball.
+
+    A signed logit is positive if the output is right.
+    """
     return (-arb(signed)).exp().log1p() / arb(2).log()
 
 
 def cross_entropy(n: int, signed: Callable[[int], Any]) -> arb:
-    """The mean of `bits_lost` over all 2ⁿ words, for the signed logits signed(k) at k ones."""
+    """The mean cross-entropy in bits over all 2ⁿ words of n bits.
+
+    At a word with k ones the signed logit is signed(k), and the cross-entropy is log₂(1 +
+    e^{−signed(k)}).  A signed logit is positive if the output is right.
+    """
     lost: arb = by_ones(n, lambda k: bits_lost(signed(k)))
     return lost

@@ -1,8 +1,8 @@
 """The parity of the number of ones, and the margins of two transformers that compute it.
 
 Words are arrays (…, n) of 0 and 1, and k is the number of ones of a word.  A signed logit is the
-difference of the two logits with the sign of the right answer: positive if the output is right.
-The functions of q, e and s apply to floats, fractions and balls.
+difference of the two logits with the sign of the right answer, so it is positive if the output is
+right.  The functions of q and e apply to floats, fractions and Arb balls.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from theory.kinds import Bits, Count, Steps, Within, checked
 
 @checked
 def parity(words: Bits) -> np.ndarray:
-    """The parity (x₁ + … + x_i) mod 2 after each bit of words (…, n): (…, n)."""
+    """The parity (x₁ + … + x_i) mod 2 of each prefix of words of bits: (…, n) → (…, n)."""
     return np.cumsum(words, axis=-1) % 2
 
 
 @checked
 def signed_counts(n: Steps, q: Any) -> list[Any]:
-    """The signed logits of parity for k = 0 … n ones, by softmax attention to position k.
+    """The signed logits of a softmax head that computes the parity of n bits, for k = 0 … n ones.
 
-    The signed logits are Σ_j (−1)^{j−k} q^{(j−k)²} / Σ_j q^{(j−k)²} over j = 0 … n, which is (−1)^k
-    times the mean of (−1)^j under softmax with scores −β(j − k)², where q = e^{−β}.  They are at
-    least (1 − 2q)/(1 + 2q), for all n and k (`least_signed_count`).
+    A signed logit is positive if the output is right.  The head attends to position k: it has the
+    scores −β(j − k)² at positions j = 0 … n, where β is the inverse temperature, and the values
+    (−1)^j.  With q = e^{−β} its signed logit is Σ_j (−1)^{j−k} q^{(j−k)²} / Σ_j q^{(j−k)²}, with
+    sums over j = 0 … n.  The signed logit is at least (1 − 2q)/(1 + 2q), for all n and k (see
+    `least_signed_count`).
     """
     even, odd = [0 * q], [0 * q]  # sums of the weights at even and at odd distances 1 … m
     for m in range(1, n + 1):
@@ -43,14 +45,15 @@ def signed_counts(n: Steps, q: Any) -> list[Any]:
 def least_signed_count(q: Any) -> Any:
     """The minimum (1 − 2q)/(1 + 2q) of `signed_counts` over all n and k, for 0 ≤ q ≤ 1.
 
-    The minimum is attained at n = 2, k = 1.  Proof: let E and O be the sums of the weights at even
-    and at odd distances from k.  The signed logit is (E − O)/(E + O), so the bound is O ≤ 2qE.  The
-    weights at distance 1, at most one on each side of k, are together at most 2q·1, where 1 is the
-    weight at distance 0.  A weight at distance m = 3, 5, … is q^{m²} ≤ 2q·q^{(m−1)²}, since
-    m² ≥ 1 + (m − 1)², and distance m − 1 occurs on the same side.
+    The minimum is attained at n = 2, k = 1.  Proof: position j has the weight q^{(j−k)²}.  Let E
+    and O be the sums of the weights at even and at odd distances from k.  The signed logit is (E −
+    O)/(E + O), so the claim is O ≤ 2qE.  There is at most one position at distance 1 on each side
+    of k; together these have weight at most 2q·1, where 1 is the weight at distance 0.  A weight at
+    distance m = 3, 5, … is q^{m²} ≤ 2q·q^{(m−1)²}, since m² ≥ 1 + (m − 1)², and distance m − 1
+    occurs on the same side.
 
-    So the signed logit is positive at every length if q < ½, that is β > ln 2; for n = 2 this
-    condition is necessary.
+    So the signed logit is positive at every length n if q < ½, that is, if the inverse temperature
+    β is more than ln 2.  For n = 2 this condition is necessary.
     """
     return (1 - 2 * q) / (1 + 2 * q)
 
@@ -58,7 +61,9 @@ def least_signed_count(q: Any) -> Any:
 def one_side(r: int) -> dict[int, int]:
     """The coefficients, by power, of q + 2q Σ_{even m} q^{m²} − Σ_{odd m} q^{m²}, m = 1 … r.
 
-    The polynomial is the contribution to 2qE − O of r positions on one side of k and of half of the
+    This polynomial occurs in the proof of `least_signed_count`, where position j has the weight
+    q^{(j−k)²}, and E and O are the sums of the weights at even and at odd distances from k.  The
+    polynomial is the contribution to 2qE − O of r positions on one side of k and of half of the
     weight at distance 0.
     """
     found = {1: 1}
@@ -72,9 +77,10 @@ def one_side(r: int) -> dict[int, int]:
 def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> Any:
     """The signed logit of parity for k ones among n ≥ 1 bits, in the model of [ChiangCholak2022].
 
-    Two heads with scores ±c·cos jπ over positions j = 0 … n have the values (1/N)[j = k], where
-    N = n + 1, and the logit is the difference of their outputs.  Let e = e^c, let A and B be the
-    numbers of even and of odd positions, and Z₊Z₋ = (Ae + B/e)(A/e + Be).  The signed logit is
+    Two heads with scores c·cos jπ and −c·cos jπ over positions j = 0 … n have the values (1/N)[j =
+    k], where N = n + 1.  The logit is the difference of the outputs of the heads.  The parameter e
+    is e^c.  Let A and B be the numbers of even and of odd positions, and Z₊Z₋ = (Ae + B/e)(A/e +
+    Be).  The signed logit is
 
         (e² − e⁻²)/(N Z₊Z₋) · {B if k is even, A if k is odd} > 0        for c > 0.
     """
@@ -88,7 +94,8 @@ def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> An
 def mean_logit(n: Count, e: Any) -> Any:
     """The mean of `bounded_logit` over all words of n bits.
 
-    With N = n + 1 and e = e^c the mean is sinh 2c/(N² cosh² c − [n even] sinh² c).
+    With N = n + 1 and e = e^c the mean is sinh 2c/(N² cosh² c − [n even] sinh² c), where [n even]
+    is 1 if n is even and 0 otherwise.
     """
     N, square = n + 1, e * e
     double, plus, minus = square - 1 / square, (e + 1 / e) ** 2, (e - 1 / e) ** 2

@@ -1,19 +1,20 @@
 """Parallel random-access machines (PRAM): programs of reads, writes and local operations.
 
-Processors are numbered 1, …, N. Register r of processor i contains an integer r_i in 0 … most; it
-is a cell of shared memory, which every processor can read. A program is a list of steps that is
+Processors are numbered 1, …, N. Register r of processor i contains an integer r_i in 0 … most. The
+registers are shared memory, which every processor can read. A program is a list of steps that is
 repeated. In each step all processors do the following at once:
 
-    Read   into_i = of_a,   a = the sum of the registers `at` of i and of a shift
-    Write  into_i = min { value_k : to_k = i },   `most` if no processor writes to i (MIN-CRCW);
-           for cell c of s cells of each processor, the minimum is over all k with to_k = s·i + c
-    Set    into_i = op(…),  of registers and of the results of the reads and writes of the step
+    Read   into_i = of_a, where a is the sum of the registers `at` of processor i, plus a shift
+    Write  into_i = min { value_k : to_k = i }, or `most` if no processor writes to i (MIN-CRCW);
+           if processors have s cells each, the minimum for cell c of processor i is over all k
+           with to_k = s·i + c
+    Set    into_i = op(…), of registers and of the results of the reads and writes of the step
 
-Reads and writes see the registers as they were before the step. Their results are in separate
-registers until the step ends. Addresses are clipped to 0 … N; every register contains 0 at address
-0, and a write to address 0 has no effect.
+Reads and writes use the values of the registers before the step. The results of reads and writes
+are in separate registers until the step ends. Addresses are clipped to 0 … N. Every register
+contains 0 at address 0, and a write to address 0 has no effect.
 
-Shape glossary: a register is an int64 array (…, N), of processors 1, …, N.
+A register is an int64 array (…, N), with one entry for each of the processors 1, …, N.
 """
 
 from __future__ import annotations
@@ -61,7 +62,11 @@ def processors_fit(count: int) -> None:
 @checked
 @dataclass(frozen=True)
 class Read:
-    """into_i = of_a with a = Σ_r r_i + shift over the registers r of `at`."""
+    """A read by every processor i: into_i = of_a, at an address a that is a sum of registers of i.
+
+    The address is a = Σ_r r_i + shift, with a sum over the registers r in `at`. `of` is the
+    register that is read, and `into` is the register of the result.
+    """
 
     of: str
     at: tuple[str, ...]
@@ -72,9 +77,11 @@ class Read:
 @checked
 @dataclass(frozen=True)
 class Write:
-    """into_i = the minimum of value_k over all processors k with to_k = cells·i + cell.
+    """A write with minimum: into_i is the minimum of the values sent to processor i.
 
-    If there is no such processor, into_i is `empty`, or `most` if `empty` is None.
+    Processor k sends value_k to the address to_k. The minimum is over all processors k with to_k =
+    cells·i + cell. If there is no such processor, into_i is `empty`, or the largest number `most`
+    of the program if `empty` is None.
     """
 
     value: str
@@ -88,11 +95,11 @@ class Write:
 @checked
 @dataclass(frozen=True)
 class Set:
-    """into_i = op(operands) at the processors i of kind `at`, or at all processors.
+    """A local operation: into_i = op(operands) at every processor i, or at those of the kind `at`.
 
-    Operands are registers or integers. The operations are those of `OPS`: copy, min, max, minus
-    (clipped at 0), plus (of two or more, clipped at `most`) and where(flag, x, y), which is x where
-    flag > 0 and y elsewhere.
+    Operands are registers of processor i, or integers. The operations are copy, min, max, minus
+    (clipped at 0), plus (of two or more numbers, clipped at the largest number of the program) and
+    where(flag, x, y), which is x where flag > 0 and y elsewhere.
     """
 
     into: str
@@ -104,7 +111,7 @@ class Set:
 @checked
 @dataclass(frozen=True)
 class Step:
-    """One step of a program: reads and writes, then local operations."""
+    """One step of a program: its reads and writes, followed by its local operations `sets`."""
 
     reads: tuple[Read, ...] = ()
     writes: tuple[Write, ...] = ()
@@ -112,20 +119,20 @@ class Step:
 
     @property
     def brought(self) -> list[str]:
-        """The registers that contain the results of reads and writes."""
+        """The registers that contain the results of the step's reads and writes."""
         return [read.into for read in self.reads] + [write.into for write in self.writes]
 
 
 @checked
 @dataclass(frozen=True)
 class Program:
-    """A program for at most `processors` = N processors: `steps`, repeated `repeat` times.
+    """A PRAM program for at most N = `processors` processors: `steps`, repeated `repeat` times.
 
     inputs   registers whose values are the arguments of `run`, numbers in 0 … most
     initial  initial values of other registers, by processor; 0 by default
-    kinds    sets of processors by name: each is a register, 1 at these processors and 0 elsewhere
+    kinds    named sets of processors; each set is a register that is 1 at its processors, else 0
     answer   the register that is the output
-    most     the largest number; at least N, the default
+    most     the largest number in a register; at least N, which is the default
 
     Raises `ValueError` for a name that is not a register or that is used twice, for a wrong number
     of operands, and for numbers outside 0 … most.
@@ -170,19 +177,23 @@ class Program:
 
     @property
     def state(self) -> list[str]:
-        """The registers that keep their values between steps: inputs, initial and set registers."""
+        """The registers that keep their values between steps.
+
+        These are the inputs, the registers with initial values, and the registers that a step sets.
+        """
         return list(dict.fromkeys([*self.inputs, *self.initial, *self.assigned]))
 
     @property
     def brought(self) -> list[str]:
-        """The registers that contain results of the reads and writes of all steps."""
+        """The registers that contain the results of the reads and writes of all steps."""
         return list(dict.fromkeys(name for step in self.steps for name in step.brought))
 
     def run(self, *inputs: ArrayLike) -> Iterator[Registers]:
         """Yields the registers of `state` before the first step and after each step.
 
-        Each input is (…, N'), one number for each of N' ≤ N processors. Raises `ValueError` for
-        more than N processors, inputs of different shapes, and numbers outside 0 … most.
+        Each input has shape (…, N'): one number for each of N' processors. Raises `ValueError` for
+        more processors than the program has, for inputs of different shapes, and for numbers
+        outside 0 … most.
         """
         given = self.checked(*inputs)
         shape = given[0].shape if given else (self.processors,)
@@ -197,7 +208,11 @@ class Program:
                 yield (held := self._after(step, held))
 
     def checked(self, *inputs: ArrayLike) -> list[np.ndarray]:
-        """The inputs as int64 arrays of one shape; raises `ValueError` as `run` does."""
+        """The inputs as int64 arrays of one shape.
+
+        Raises `ValueError` for more processors than the program has, for inputs of different
+        shapes, and for numbers outside 0 … most.
+        """
         if len(inputs) != len(self.inputs):
             wanted = ", ".join(self.inputs) or "none"
             raise InputError(f"{self.name} was given {len(inputs)} inputs: give {wanted}")

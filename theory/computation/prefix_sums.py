@@ -1,7 +1,7 @@
-"""Prefix sums, and the window sums from which rounds of fan-in s compute them.
+"""Prefix sums, and the window sums that rounds of fan-in s compute.
 
-The prefix sum at position i is x₁ + … + x_i.  After ℓ rounds of fan-in s, position i has the sum of
-the last s^ℓ numbers up to x_i.
+The prefix sum of a sequence x at position i is x₁ + … + x_i.  In each round a position adds s
+numbers.  After ℓ rounds, position i has the sum of the last s^ℓ numbers up to x_i.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from theory.kinds import Count, Vectors, checked
 
 @checked
 def window_sums(x: Vectors, width: Count) -> np.ndarray:
-    """The sums of the last `width` numbers up to each position, (…, N) → (…, N).
+    """The sum of the last `width` numbers up to each position: (…, N) → (…, N).
 
-    If there are fewer numbers, all are added: for width N the result is the prefix sums.
+    If there are fewer than `width` numbers up to a position, all of them are added.  So for width N
+    the result is the prefix sums.
     """
     ends = range(1, x.shape[-1] + 1)
     return np.stack([x[..., max(0, i - width) : i].sum(-1) for i in ends], axis=-1)
@@ -24,7 +25,7 @@ def window_sums(x: Vectors, width: Count) -> np.ndarray:
 
 @checked
 def tree_depth(n_leaves: Count, fan_in: FanIn) -> int:
-    """The depth ⌈log_s N⌉ of a tree of N leaves whose nodes have at most s = fan_in children."""
+    """The depth ⌈log_s N⌉ of a tree of N = n_leaves leaves with up to s = fan_in children a node."""
     depth = 0
     while fan_in**depth < n_leaves:
         depth += 1

@@ -1,15 +1,16 @@
-"""The running product in a solvable group, as counters.
+"""The running product in a solvable group of permutations, computed by counters.
 
-Let G be the group of a class of the holonomy decomposition (`holonomy.py`); assume that G is
+Let G be the group of a class of the holonomy decomposition (`holonomy.py`). Assume that G is
 solvable, with derived series G = G₀ > G₁ > … > {id}. Let g be the product of the permutations so
-far, and let a₁, a₂, … generate the cyclic factors of G₀/G₁. Then g = n·t(e) for some n ∈ G₁,
-where the t(e) = a₁^{e₁}a₂^{e₂} … are the representatives of the cosets. If g is multiplied by x on
-the right, then
+far, and let a₁, a₂, … generate the cyclic factors of G₀/G₁. Then g = n·t(e) for an element n of G₁
+and a vector e of exponents, where t(e) = a₁^{e₁}a₂^{e₂} … represents a coset of G₁. Let e(x) be the
+exponents of the coset of x. If g is multiplied by x on the right, n and e become
 
     e′ = e + e(x)   mod the orders,          n′ = n·[t(e) x t(e′)⁻¹].
 
-So the counters count the exponents e, and the bracket, which is in G₁, is the input of the product
-in G₁. An exponent mod m takes one counter mod m/gcd(m, v) for each value v ≠ 0 that is added.
+So counters compute the exponents e. The bracket is in G₁ and is the input of the running product in
+G₁, which is computed in the same way. An exponent mod m takes one counter mod m/gcd(m, v) for each
+value v ≠ 0 that can be added to it.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from theory.kinds import InputError
 
 
 class NotSolvable(InputError):
-    """Raised for an automaton with a holonomy group that is not solvable.
+    """The error raised for an automaton with a holonomy group that is not solvable.
 
-    `tiles` are the sets of states that the group permutes, `group` is the set of its permutations,
-    `order` is their number, and `core` is the order of its perfect core, the largest subgroup that
-    equals its commutator subgroup.
+    `tiles` are the sets of states that the group permutes, `group` is the set of the permutations,
+    and `order` is the number of permutations. `core` is the order of the perfect core of the group,
+    the largest subgroup that equals its commutator subgroup.
     """
 
     def __init__(self, automaton: Semiautomaton, of: Class, core: int) -> None:
@@ -45,7 +46,10 @@ class NotSolvable(InputError):
 
 
 class Product:
-    """The running product in the group of one class, as exponents and counters."""
+    """The running product in the holonomy group of one class of image sets, computed by counters.
+
+    Raises `NotSolvable` if the group is not solvable. The module's docstring has the formulas.
+    """
 
     def __init__(self, automaton: Semiautomaton, of: Class) -> None:
         series = derived_series(of.group)
@@ -70,7 +74,7 @@ class Product:
         ]
 
     def exponents(self, counts: Sequence[int], j: int) -> tuple[int, ...]:
-        """The exponents e at step j of the derived series, from the values of the counters."""
+        """The exponents (e₁, e₂, …) at step j of the derived series, from the counters' values."""
         orders = self.steps[j][0]
         sums = [0] * len(orders)
         for (step, i, v), count in zip(self.counters, counts, strict=True):
@@ -79,7 +83,11 @@ class Product:
         return tuple(total % m for total, m in zip(sums, orders, strict=True))
 
     def representative(self, j: int, exponents: Sequence[int]) -> Map:
-        """The representative t(e) = a₁^{e₁}a₂^{e₂} … at step j of the derived series."""
+        """The product a₁^{e₁}a₂^{e₂} … that represents a coset at step j of the derived series.
+
+        a₁, a₂, … are the generators of the cyclic factors at this step, and e₁, e₂, … the
+        exponents.
+        """
         found = identity(self.points)
         for (a, _), e in zip(self.steps[j][1], exponents, strict=True):
             for _ in range(e):
@@ -87,14 +95,20 @@ class Product:
         return found
 
     def element(self, counts: Sequence[int]) -> Map:
-        """The product g = … t₁(e) t₀(e)."""
+        """The running product, an element of the group, from the values of the counters.
+
+        It is … t₁ t₀, where t_j is the representative of a coset at step j of the derived series.
+        """
         found = identity(self.points)
         for j in reversed(range(len(self.steps))):
             found = then(found, self.representative(j, self.exponents(counts, j)))
         return found
 
     def inputs(self, counts: Sequence[int], x: Map) -> list[int]:
-        """The inputs of the counters when the product is multiplied by x."""
+        """The inputs, 0 or 1, of the counters when the running product is multiplied by x.
+
+        The multiplication is on the right, and `counts` are the values of the counters before it.
+        """
         given = dict.fromkeys(self.counters, 0)
         for j, (orders, _, below, exponents) in enumerate(self.steps):
             coset = min(then(n, x) for n in below)

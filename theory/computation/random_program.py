@@ -1,4 +1,4 @@
-"""Random PRAM programs for tests, with all kinds of steps and operations."""
+"""Random PRAM programs for tests, in which all reads, writes and operations occur."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ CHOOSE = ("copy", "min", "max", "where")
 
 
 def random_program(seed: int | np.random.Generator) -> Program:
-    """A random program of 1 to 4 steps, repeated up to 3 times, on up to 7 processors.
+    """A random PRAM program of 1 to 4 steps, repeated up to 3 times, on 2 to 7 processors.
 
-    The inputs are x and y. Registers r and s have initial values and are set to any results.
-    Registers c and d are addresses of writes, and are set only to numbers whose squares are in a
-    register.
+    The inputs are x and y. Registers r and s have initial values, and steps set them to any
+    results. Registers c and d are the addresses of writes. Steps set c and d only to numbers whose
+    squares the compiled transformer also has in a register.
     """
     rng = np.random.default_rng(seed)
     N = int(rng.integers(2, 8))
@@ -44,7 +44,7 @@ def random_program(seed: int | np.random.Generator) -> Program:
 def random_inputs(
     program: Program, rows: int, seed: int | np.random.Generator
 ) -> tuple[np.ndarray, ...]:
-    """Random inputs (rows, N') of a program, for a random number N' of processors."""
+    """Random inputs of a PRAM program, each (rows, N'), for a random number N' of processors."""
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, program.processors + 1))
     return tuple(rng.integers(0, program.most + 1, (rows, count)) for _ in program.inputs)

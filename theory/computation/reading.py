@@ -1,4 +1,4 @@
-"""A reader of formulas and expressions: tokens with their places in the text, for errors."""
+"""A reader that splits formulas and expressions into tokens and reports where an error is."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ MOST_SHOWN = 60  # characters of a text in an error
 
 
 class Reader:
-    """Reads the tokens of a text one by one; "" stands for its end.
+    """A reader that returns the tokens of a text one by one, and "" at the end of the text.
 
-    `what` names the text in errors, `token` is the pattern of a token, and `most` the largest
-    number of characters. Raises ValueError for a value that is not a text, for an empty text, and
-    for a longer text.
+    `what` names the text in errors, `token` is the regular expression of a token, and `most` is the
+    largest number of characters. Raises ValueError for a value that is not a text, for an empty
+    text, and for a text of more than `most` characters.
     """
 
     def __init__(self, what: str, text: str, token: str, most: int) -> None:
@@ -33,37 +33,37 @@ class Reader:
 
     @property
     def cited(self) -> str:
-        """The name and the beginning of the text, on one line, for errors."""
+        """The name and the beginning of the text, on one line, for use in error messages."""
         shown = " ".join(self.text.split())
         return f"{self.what} {shown if len(shown) <= MOST_SHOWN else shown[:MOST_SHOWN] + '…'!r}"
 
     @property
     def next(self) -> str:
-        """The next token."""
+        """The next token, or "" at the end of the text."""
         return self.tokens[self.at][0]
 
     def take(self) -> str:
-        """Returns the next token and moves past it."""
+        """Returns the next token and moves past this token."""
         token = self.next
         self.at += 1
         return token
 
     def skip(self, *tokens: str) -> bool:
-        """Returns whether the next token is one of these, and moves past the token if so."""
+        """Returns whether the next token is one of `tokens`, and if so moves past the next token."""
         if self.next not in tokens:
             return False
         self.at += 1
         return True
 
     def fail(self, wanted: str) -> NoReturn:
-        """Raises ValueError: the next token is not `wanted`, which the grammar requires here."""
+        """Raises ValueError, with the message that `wanted` is required in place of the next token."""
         token, place = self.tokens[self.at]
         found = repr(token) if token else "the end"
         raise InputError(f"{self.cited}: {found} at character {place + 1}, expected {wanted}")
 
     @contextmanager
     def nested(self) -> Iterator[None]:
-        """A context one level deeper; raises ValueError beyond 50 levels."""
+        """A context manager for a subexpression; raises ValueError for more than 50 nested levels."""
         self.depth += 1
         if self.depth > MOST_NESTED:
             place = self.tokens[self.at][1]

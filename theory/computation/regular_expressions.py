@@ -1,20 +1,22 @@
 """Regular expressions and their minimal automata, which are computed by derivatives.
 
-    a, b, 0, …    this symbol                     r|s    union
+    a, b, 0, …    the symbol itself               r|s    union
     .             any symbol                      r&s    intersection
     rs            concatenation                   ~r     complement
     r*  r+  r?    any number, at least one,       ()     the empty word
                   at most one
 
-Precedence, highest first: *, +, ?; ~; concatenation; &; |.  So ~ab is (~a)b.
+The operators *, + and ? have the highest precedence, then ~, then concatenation, then &, then |.
+So ~ab is (~a)b.
 
-The derivative of r by a symbol a is an expression for the words w with aw in r:
+The derivative rₐ of an expression r by a symbol a is an expression for the words w with aw in r:
 
     (rs)ₐ = rₐ s | sₐ if r contains the empty word       (r*)ₐ = rₐ r*
     (r|s)ₐ = rₐ | sₐ,   (r&s)ₐ = rₐ & sₐ,   (~r)ₐ = ~(rₐ)
 
-Up to order and repetition in | and &, an expression has finitely many iterated derivatives.  They
-are the states of an automaton; a state is accepting if it contains the empty word.
+An expression has finitely many iterated derivatives, up to the order and repetition of the parts of
+| and &.  These derivatives are the states of an automaton.  A state is accepting if its expression
+contains the empty word.
 """
 
 from __future__ import annotations
@@ -34,9 +36,10 @@ MOST_CHARACTERS = 200
 def regular_expression(text: str, alphabet: Alphabet | None = None) -> Language:
     """The language of a regular expression, with its minimal automaton.
 
-    By default the alphabet consists of the symbols in the expression, in the order of their codes.
-    Raises ValueError for a text that is not an expression (the message has the place of the error),
-    for a symbol outside the alphabet, and for an automaton of more than 2000 states.
+    By default the alphabet consists of the symbols in the expression, in the order of their Unicode
+    code points.  Raises ValueError for a text that is not an expression (the message gives the
+    place of the error), for a symbol outside the alphabet, and for an automaton of more than 2000
+    states.
     """
     reader = Reader("regular expression", text, r"\S", MOST_CHARACTERS)
     named = "".join(sorted({token for token, _ in reader.tokens if token.isalnum()}))

@@ -1,9 +1,10 @@
-"""Semiautomata: finitely many states, and for each symbol a map of the states.
+"""Semiautomata: finite sets of states, with a map of the states for each symbol.
 
     q · a = transitions[a][q],        q · (a₁ … a_T) = (… (q · a₁) · a₂ …) · a_T
 
-A semiautomaton has no accepting states: the task is to compute the state after each symbol of a
-word. Shape glossary: words (…, T) of symbols 0, …, n_symbols − 1; states 0, …, n_states − 1.
+Here q is a state and a, a₁, …, a_T are symbols. A semiautomaton has no accepting states: the task
+is to compute the state after each symbol of a word. Words are arrays (…, T) of symbols 0, …,
+n_symbols − 1, and states are 0, …, n_states − 1.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ Map = tuple[int, ...]
 
 
 def identity(n: int) -> Map:
-    """The identity of n states."""
+    """The identity map of n states."""
     return tuple(range(n))
 
 
 def then(first: Map, second: Map) -> Map:
-    """The composition q ↦ second(first(q)): words act from left to right."""
+    """The composition q ↦ second(first(q)) of two maps of states: `first` acts before `second`."""
     return tuple(second[q] for q in first)
 
 
@@ -110,10 +111,10 @@ class Semiautomaton:
 
 
 def product(*automata: Semiautomaton) -> Semiautomaton:
-    """The product of automata: all read the same word.
+    """The product of automata, which all read the same word.
 
-    State (q₁, q₂, …) has number (q₁ n₂ + q₂) n₃ + …, where nᵢ are the numbers of states.  Raises
-    `ValueError` if the automata have different numbers of symbols.
+    State (q₁, q₂, …) has number (q₁ n₂ + q₂) n₃ + …, where nᵢ is the number of states of automaton
+    i.  Raises `ValueError` if the automata have different numbers of symbols.
     """
     symbols = {
         automaton.n_symbols
@@ -139,7 +140,10 @@ def product(*automata: Semiautomaton) -> Semiautomaton:
 
 
 def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
-    """The map of the last `window` symbols up to each position, (…, T, n), by composition."""
+    """The map of states that the last `window` symbols up to each position induce.
+
+    Returns an array (…, T, n_states) for words (…, T): the image of each state at each position.
+    """
     found = np.empty((*words.shape, A.n_states))
     for row in np.ndindex(words.shape[:-1]):
         for i in range(words.shape[-1]):
@@ -149,10 +153,11 @@ def windows(A: Semiautomaton, words: np.ndarray, window: int) -> np.ndarray:
 
 
 def written_next(A: Semiautomaton, tokens: np.ndarray) -> np.ndarray:
-    """The next token at each of `tokens` (…, T): the symbols of a word, followed by its states.
+    """The next token of a chain of thought at each of `tokens` (…, T), or −1 at the symbols.
 
-    State q is token |Σ| + q. The next token at the i-th state is the image of this state under the
-    i-th symbol. At a symbol it is −1.
+    The tokens are the symbols of a word, followed by the states of the automaton. State q is token
+    n_symbols + q. The next token after the i-th state is the image of this state under the i-th
+    symbol of the word.
     """
     symbols, table = A.n_symbols, np.array(A.transitions)
     length = int((tokens < symbols).sum(-1).max())
@@ -162,7 +167,7 @@ def written_next(A: Semiautomaton, tokens: np.ndarray) -> np.ndarray:
 
 
 def table_fits(n_states: int, n_symbols: int) -> None:
-    """Raises `ValueError` unless the table of these states and symbols fits in memory."""
+    """Raises `ValueError` unless a transition table of this size fits in memory."""
     states, symbols = min(n_states, 10**150), min(n_symbols, 10**150)
     what = f"maps of {states:.4g} states for {symbols:.4g} symbols"
     machine.fits_in_memory(what, 200 * states * symbols, "take fewer")
@@ -170,7 +175,7 @@ def table_fits(n_states: int, n_symbols: int) -> None:
 
 @checked
 def random_semiautomaton(n_states: Count, n_symbols: Count, seed: Seed) -> Semiautomaton:
-    """A semiautomaton with independent uniform maps for its symbols."""
+    """A random semiautomaton, whose symbols have independent uniform maps of the states."""
     table_fits(n_states, n_symbols)
     rows = seed.integers(n_states, size=(n_symbols, n_states)).tolist()
     return Semiautomaton(tuple(map(tuple, rows)), f"random({n_states}, {n_symbols})")
@@ -183,8 +188,8 @@ AutomatonFile: TypeAlias = Annotated[Any, File("an automaton")]
 def read_automaton(path: AutomatonFile) -> Semiautomaton:
     """The semiautomaton in a JSON file.
 
-    The file contains `{"transitions": [[1, 0], [0, 1]], "start": 0, "name": "mine"}`, or the table
-    of transitions alone. Raises `ValueError` for a file that cannot be read or is not JSON, and for
+    The file contains `{"transitions": [[1, 0], [0, 1]], "start": 0, "name": "mine"}`, or only the
+    table of transitions. Raises `ValueError` for a file that cannot be read or is not JSON, and for
     a table that is not a semiautomaton.
     """
     fields = json_table(path, ("transitions", "start", "name"))

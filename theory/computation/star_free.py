@@ -1,20 +1,20 @@
-"""Star-free languages: past-LTL formulas that define them.
+"""Formulas of past LTL that define star-free languages.
 
 A regular language is star-free iff the monoid of its minimal automaton is aperiodic
-[Schutzenberger1965], iff a formula of past LTL defines it [Kamp1968], [YCA2024].  The formula is
-built from the cascade of the automaton, which then has flip-flops and no counters.  A flip-flop has
-a value v, other than its first value, iff
+[Schutzenberger1965], and iff a formula of past LTL defines the language [Kamp1968], [YCA2024].  The
+formula is built from the cascade of the minimal automaton.  For a star-free language this cascade
+has flip-flops and no counters.  A flip-flop has a value v, other than its first value, iff
 
     no value has been set since v was set.
 
-The value that is set is a table of the symbol and of the earlier flip-flops, for which there are
-formulas already.
+The value that is set is a function of the symbol and of the earlier flip-flops, for which formulas
+have already been built.
 
 Proof that there are no counters: a counter belongs to a holonomy group with a permutation p ≠ 1 of
-the tiles of a set, which some word induces.  In an aperiodic monoid the map x of the word satisfies
-xⁿ = xⁿ⁺¹ for some n, so pⁿ = pⁿ⁺¹ and p = 1, a contradiction.  Conversely, the monoid of a cascade
-of flip-flops is aperiodic, since it divides a wreath product of monoids of constant maps and the
-identity [KrohnRhodes1965].
+the tiles of a set, and some word induces p.  In an aperiodic monoid the map x of this word
+satisfies xⁿ = xⁿ⁺¹ for some n, so pⁿ = pⁿ⁺¹ and p = 1, a contradiction.  Conversely, the monoid of
+a cascade of flip-flops is aperiodic, since this monoid divides a wreath product of monoids that
+consist of constant maps and the identity [KrohnRhodes1965].
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ from theory.kinds import InputError, Steps, checked
 
 @checked
 def formula_of(language: Language) -> Formula:
-    """A past-LTL formula that holds at the last position of exactly the words of a language.
+    """A past-LTL formula that defines a star-free language.
 
-    Raises ValueError for a language that is not star-free; the message has a word that permutes
+    The formula holds at the last position of a non-empty word iff the word is in the language.
+    Raises ValueError for a language that is not star-free; the message gives a word that permutes
     states of the minimal automaton in a cycle.
     """
     least = language.minimal()
@@ -51,9 +52,10 @@ def formula_of(language: Language) -> Formula:
 
 @checked
 def from_cascade(cascade: Cascade, accepted: Iterable[Steps], alphabet: Alphabet) -> Formula:
-    """The formula that holds iff the state that a cascade of flip-flops computes is in `accepted`.
+    """A past-LTL formula that holds iff the state that a cascade computes is in `accepted`.
 
-    Raises ValueError for a cascade with counters, and for an alphabet of another size.
+    The cascade must consist of flip-flops.  Raises ValueError for a cascade with counters, and for
+    an alphabet that does not have as many symbols as the automaton.
     """
     if len(alphabet) != cascade.automaton.n_symbols:
         raise InputError(
@@ -92,7 +94,7 @@ def from_cascade(cascade: Cascade, accepted: Iterable[Steps], alphabet: Alphabet
 
 
 def has_flip_flops_only(A: Semiautomaton) -> bool:
-    """Whether an automaton has a cascade without counters."""
+    """Whether an automaton has a cascade of flip-flops, without counters."""
     try:
         return all(stage.kind != "counter" for stage in cascade(A).stages)
     except NotSolvable:

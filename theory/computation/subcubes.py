@@ -1,13 +1,15 @@
-"""Subcubes on which a function of words is constant; parity has none of dimension 1 or more.
+"""Subcubes on which a function of words is constant.
 
-A subcube fixes some symbols of a word and leaves the others free; its dimension is the number of
-free symbols.  Parity and its negation change with every bit, so they are not constant on subcubes
-of dimension 1 or more; every other function of bits is constant on such a subcube.  The dimension
-of the largest constant subcube measures the distance to parity: functions in AC⁰ are constant on
-subcubes with many free bits, parity only on single words [FSS1984].
+A subcube fixes some symbols of a word and leaves the other symbols free.  Its dimension is the
+number of free symbols.  Parity and its negation change with every bit, so they are not constant on
+any subcube of dimension 1 or more.  Every other function of bits is constant on some subcube of
+dimension 1 or more.  The dimension of the largest constant subcube measures how far a function is
+from parity: functions in AC⁰ are constant on subcubes with many free bits, and parity is constant
+only on single words [FSS1984].
 
-All (V + 1)^n subcubes are considered.  The values on a subcube with a free symbol are the values on
-V smaller subcubes, so that minimum and maximum are computed axis by axis.
+For words of n symbols from a vocabulary of size V, all (V + 1)^n subcubes are searched.  The values
+on a subcube with a free symbol are the values on V smaller subcubes, so minimum and maximum are
+computed axis by axis.
 """
 
 from __future__ import annotations
@@ -24,14 +26,14 @@ MOST_SUBCUBES = 5_000_000  # 14 bits have 3^14 subcubes
 
 @dataclass(frozen=True)
 class Subcube:
-    """A subcube of words, where `None` is a free symbol, and the value of the function on it."""
+    """A subcube of words, in which None is a free symbol, and the value of a function on it."""
 
     symbols: tuple[int | None, ...]
     value: int
 
     @property
     def dimension(self) -> int:
-        """The number of free symbols."""
+        """The number of free symbols of the subcube."""
         return self.symbols.count(None)
 
     def __str__(self) -> str:
@@ -46,9 +48,9 @@ Values: TypeAlias = Annotated[Any, Integers("N")]
 def largest_constant_subcube(values: Values, vocabulary_size: CountFrom2 = 2) -> Subcube:
     """One of the largest subcubes on which a function of n symbols is constant.
 
-    values (V^n,) are in the order of `all_sequences(n, V)`, in which the first symbol is the most
-    significant.  Raises `ValueError` unless there are V^n values, n ≥ 1, and for more than
-    5 000 000 subcubes.
+    With V = vocabulary_size, the array `values` has shape (V^n,).  It is in the order of
+    `all_sequences(n, V)`, in which the first symbol is the most significant.  Raises `ValueError`
+    if the number of values is not V^n for an n ≥ 1, and for more than 5 000 000 subcubes.
     """
     V, n = vocabulary_size, 0
     while V**n < values.size:

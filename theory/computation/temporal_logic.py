@@ -8,14 +8,15 @@ A formula is true or false at each position i of a word.  Formulas are
     φ or ψ        φ ∨ ψ, φ | ψ               historically φ   φ at all j < i
     φ since ψ     ψ at some j < i, and φ at all positions strictly between j and i
 
-The precedence, from the highest: not, yesterday, once, historically; since, which associates to the
-right; and; or.  At the first position `yesterday true` is false and `historically false` is true.
-The identities
+The operators not, yesterday, once and historically have the highest precedence, then since, which
+associates to the right, then and, then or.  At the first position `yesterday true` is false and
+`historically false` is true.  The identities
 
     yesterday φ = false since φ      once φ = true since φ      historically φ = ¬ once ¬φ
 
-reduce every formula to symbols, not, and, or, since.  The temporal depth of a formula is the
-nesting depth of its `since`.  Its language is the set of words at whose last position it holds.
+reduce every formula to symbols and the operators not, and, or, since.  The temporal depth of a
+formula is the nesting depth of its `since`.  The language of a formula is the set of words at whose
+last position the formula holds.
 
 A formula is equivalent to an automaton whose state contains the truth value of each `since`:
 
@@ -44,7 +45,7 @@ MOST_SHOWN = 500  # the largest number of symbols and connectives that are print
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """A formula of past LTL; parts may be shared, and formulas are compared by identity.
+    """A formula of past LTL; formulas may share parts, and are compared by identity.
 
     `temporal_syntax.formula` parses the text of a formula, unless it has more than 500 parts.
     """
@@ -60,7 +61,7 @@ class Formula:
 
 @dataclass(frozen=True, eq=False)
 class Symbol(Formula):
-    """The formula a: the symbol at this position is a."""
+    """The formula that holds at position i iff the symbol at position i is `symbol`."""
 
     symbol: str
     __str__ = Formula.__str__
@@ -68,7 +69,7 @@ class Symbol(Formula):
 
 @dataclass(frozen=True, eq=False)
 class Not(Formula):
-    """The formula ¬of."""
+    """The negation of the formula `of`."""
 
     of: Formula
     __str__ = Formula.__str__
@@ -76,7 +77,7 @@ class Not(Formula):
 
 @dataclass(frozen=True, eq=False)
 class And(Formula):
-    """The conjunction of parts; the empty one is true."""
+    """The conjunction of the formulas `parts`; the empty conjunction is true."""
 
     parts: tuple[Formula, ...]
     __str__ = Formula.__str__
@@ -84,7 +85,7 @@ class And(Formula):
 
 @dataclass(frozen=True, eq=False)
 class Or(Formula):
-    """The disjunction of parts; the empty one is false."""
+    """The disjunction of the formulas `parts`; the empty disjunction is false."""
 
     parts: tuple[Formula, ...]
     __str__ = Formula.__str__
@@ -92,7 +93,11 @@ class Or(Formula):
 
 @dataclass(frozen=True, eq=False)
 class Since(Formula):
-    """The formula `throughout since then`."""
+    """The formula φ since ψ, where φ is `throughout` and ψ is `then`.
+
+    It holds at position i iff ψ holds at some j < i and φ holds at all positions strictly between j
+    and i.
+    """
 
     throughout: Formula
     then: Formula
@@ -100,9 +105,10 @@ class Since(Formula):
 
     @cached_property
     def stop(self) -> Formula:
-        """The formula then ∨ ¬throughout.
+        """The formula `then` ∨ ¬`throughout`.
 
-        The latest earlier position at which it holds decides whether `since` holds.
+        Let j be the latest earlier position at which this formula holds.  The `since` holds iff
+        `then` holds at j.
         """
         return Or((self.then, Not(self.throughout)))
 
@@ -111,17 +117,17 @@ TRUE, FALSE = And(()), Or(())
 
 
 def yesterday(of: Formula) -> Formula:
-    """The formula `yesterday of`: `of` held one position before."""
+    """The formula that holds iff the formula `of` held one position before."""
     return Since(FALSE, of)
 
 
 def once(of: Formula) -> Formula:
-    """The formula `once of`: `of` held at some earlier position."""
+    """The formula that holds iff the formula `of` held at some earlier position."""
     return Since(TRUE, of)
 
 
 def historically(of: Formula) -> Formula:
-    """The formula `historically of`: `of` held at all earlier positions."""
+    """The formula that holds iff the formula `of` held at all earlier positions."""
     return Not(once(Not(of)))
 
 
@@ -176,9 +182,11 @@ def combined(
     since: Callable[[Since], Truth],
     known: dict[Formula, Truth] | None = None,
 ) -> Truth:
-    """The truth values of a formula, from those of its symbols and of its outermost `since`.
+    """The truth values of a formula, from those of its symbols and of its outermost `since` parts.
 
-    `known` contains the values that are already computed; the function adds to it.
+    `symbol` and `since` are functions that return the truth values of a symbol and of a `since`
+    part.  `known` contains the values that have already been computed, and new values are added to
+    `known`.
     """
     known = {} if known is None else known
 
@@ -205,10 +213,10 @@ def combined(
 
 @checked
 def holds(formula: Formula, words: Tokens, alphabet: Alphabet) -> np.ndarray:
-    """Whether a formula holds at each position of words (…, T), by the definition, over all j < i.
+    """Whether a formula holds at each position of words (…, T), computed by the definition.
 
-    Raises ValueError for tokens that are not in the alphabet, and for an alphabet that lacks a
-    symbol of the formula.
+    Returns booleans (…, T).  Raises ValueError for tokens that are not in the alphabet, and for an
+    alphabet that lacks a symbol of the formula.
     """
     has_symbols_of(alphabet, formula)
     array = read(Tokens, "words", words, below=len(alphabet))
@@ -230,7 +238,7 @@ def holds(formula: Formula, words: Tokens, alphabet: Alphabet) -> np.ndarray:
 
 
 def subformulas(of: Formula) -> list[Formula]:
-    """The different subformulas of a formula, each after its own subformulas."""
+    """The different subformulas of a formula, each listed after its parts."""
     found, seen = list[Formula](), set[Formula]()
 
     def visit(of: Formula) -> None:
@@ -246,7 +254,7 @@ def subformulas(of: Formula) -> list[Formula]:
 
 
 def sinces(of: Formula) -> list[Since]:
-    """The `since` subformulas of a formula, inner ones first."""
+    """The `since` subformulas of a formula, where inner subformulas come first."""
     return [part for part in subformulas(of) if isinstance(part, Since)]
 
 
@@ -260,7 +268,7 @@ def has_symbols_of(alphabet: str, of: Formula) -> None:
 
 
 def temporal_depth(of: Formula) -> int:
-    """The temporal depth of a formula: the nesting depth of its `since`."""
+    """The temporal depth of a formula: the nesting depth of its `since` operators."""
     depths = dict[Formula, int]()
 
     def depth(of: Formula) -> int:
@@ -338,7 +346,7 @@ def language(formula: Formula, alphabet: Alphabet, name: str = "") -> Language:
 def random_formula(
     alphabet: Alphabet, depth: Annotated[Steps, Within(most=MOST_DRAWN)], seed: Seed
 ) -> Formula:
-    """A random formula of temporal depth at most `depth`, with uniform connectives."""
+    """A random formula of temporal depth at most `depth`, with connectives drawn uniformly."""
     rng: np.random.Generator = seed
 
     def drawn(depth: int, size: int) -> Formula:

@@ -1,14 +1,14 @@
-"""A formula of past LTL as a sequence of `since`, each with two truth tables.
+"""A formula of past LTL as a sequence of `since` operators, each given by two truth tables.
 
-Let j < i be the latest position at which ψ ∨ ¬φ holds: φ since ψ holds at i iff ψ holds at j
-[YCA2024].  So a `since` is given by two truth tables,
+Let j < i be the latest position before i at which ψ ∨ ¬φ holds.  Then φ since ψ holds at i iff ψ
+holds at j [YCA2024].  So a `since` is given by two truth tables,
 
     stop = ψ ∨ ¬φ        value = ψ
 
-of the symbol and of the `since` in φ and ψ, and a formula is given by a table of the symbol and of
-its outermost `since`.  Tables leave out irrelevant variables.  The sequence leaves out a `since`
-that never holds, that equals an earlier `since`, or that is irrelevant to the formula; so it is at
-most as deep as the formula.
+whose variables are the symbol and the `since` operators in φ and ψ.  A formula is given by a table
+whose variables are the symbol and the outermost `since` operators of the formula.  Tables leave out
+irrelevant variables.  The sequence leaves out a `since` that never holds, that equals an earlier
+`since`, or that is irrelevant to the formula.  So the sequence is at most as deep as the formula.
 """
 
 from __future__ import annotations
@@ -35,9 +35,11 @@ MOST_ROWS = 2**16  # the largest number of rows of a truth table
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a program: `node` holds iff `value` holds at the latest earlier `stop`.
+    """A step of a program: a `since` operator, `node`, given by two truth tables.
 
-    `depth` is the nesting depth of `since` up to this one.
+    `node` holds at a position iff the table `value` is true at the latest earlier position at which
+    the table `stop` is true.  `depth` is the nesting depth of `since` operators in `node`,
+    including `node`.
     """
 
     node: Since
@@ -48,17 +50,17 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """A formula as a sequence of `since`.
+    """A formula of past LTL as a sequence of `since` operators.
 
-    Variable 0 is the symbol, and variable v is the `since` of steps[v − 1].  `answer` is the table
-    of the formula.
+    Variable 0 is the symbol, and variable v ≥ 1 is the `since` of steps[v − 1].  `answer` is the
+    truth table of the formula in these variables.
     """
 
     steps: tuple[Step, ...]
     answer: TruthTable
 
     def depth(self, table: TruthTable) -> int:
-        """The depth of the deepest variable that a table reads."""
+        """The largest depth of a `since` that a table reads; 0 if it reads only the symbol."""
         return max((self.steps[v - 1].depth for v in table.reads if v), default=0)
 
     @property
@@ -72,7 +74,7 @@ class Program:
 
 
 def program(of: Formula, alphabet: str) -> Program:
-    """The sequence of `since` of a formula.
+    """The program of a formula of past LTL: the sequence of its `since` operators.
 
     Raises ValueError for an alphabet that lacks a symbol of the formula, and for a table of more
     than 2^16 rows.
@@ -132,7 +134,8 @@ def _needed(of: Program) -> Program:
 def language_of_program(by: Program, alphabet: str) -> Language:
     """The language of a program, with its minimal automaton.
 
-    A state of the automaton contains, for each step, its value at the latest stop.
+    A state of the automaton contains, for each step, the truth value of its table `value` at the
+    latest position at which its table `stop` was true.
     """
 
     def step(state: tuple[bool, ...], symbol: str) -> tuple[bool, ...]:

@@ -1,4 +1,4 @@
-"""Formulas of past LTL as text: `b and yesterday a or c since b`.
+"""A parser for formulas of past LTL, such as `b and yesterday a or c since b`.
 
 `temporal_logic.py` lists the operators and their precedence.
 """
@@ -34,10 +34,10 @@ UNARY: dict[str, Callable[[Formula], Formula]] = {
 
 @checked
 def formula(text: str, alphabet: Alphabet) -> Formula:
-    """Parses a text and returns its past-LTL formula, for words over an alphabet.
+    """Returns the past-LTL formula that a text denotes, for words over an alphabet.
 
     Raises ValueError for a symbol that the alphabet lacks, and for a text that is not a formula;
-    the message has the first character that does not fit.
+    the message quotes the first character at which the grammar is violated.
     """
     reader = Reader("formula", text, r"\w+|\S", MOST_CHARACTERS)
     found = _or(reader, alphabet)

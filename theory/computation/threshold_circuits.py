@@ -1,20 +1,22 @@
 """Circuits of threshold gates of unbounded fan-in; AND, OR and NOT are special cases.
 
-A gate computes [Σ c_w·w ≥ t] of wires w that are 0 or 1, for integers c_w ≠ 0 and t.  If p of the
-weights c_w are +1 and the other m are −1, the gate is
+A gate computes [Σ c_w·w ≥ t], which is 1 if the inequality holds and 0 otherwise.  The wires w are
+0 or 1, and the weights c_w ≠ 0 and the threshold t are integers.  If p of the weights are +1 and
+the other m are −1, the gate is
 
     for t = p        the AND of its wires, where wires with weight −1 are negated
     for t = 1 − m    the OR of its wires, negated in the same way
 
-So NOT takes no gate: it is the sign of a weight, or part of an output.  Wires are numbered: first
-the inputs 0, …, n_inputs − 1, then the gates, which read only earlier wires.  An output is a wire
-w, or ~w for its negation.
+So NOT takes no gate: a negation is the sign of a weight, or part of an output.  The first wires are
+the inputs 0, …, n_inputs − 1, and the gates follow.  Gates read only earlier wires.  An output is a
+wire w, or ~w for the negation of w.
 
-The depth is the largest number of gates on a path from an input to an output.  As in AC⁰ (AND and
-OR of unbounded fan-in) and TC⁰ (thresholds), negations are not gates.
+The depth of a circuit is the largest number of gates on a path from an input to an output.
+Negations are not gates, as in AC⁰ (AND and OR of unbounded fan-in) and TC⁰ (thresholds).
 
-Shape glossary: bits (…, n_inputs) are 0 and 1; words (…, T) have symbols 0, …, V − 1.  The bits of
-a word are `unary(words, V)`: [x_i ≥ v] for v = 1, …, V − 1.  For V = 2 they are the word itself.
+The inputs are arrays of bits (…, n_inputs).  A word (…, T) of symbols x_i in 0, …, V − 1 is given
+by the bits `unary(words, V)`: [x_i ≥ v] for v = 1, …, V − 1.  For V = 2 these bits are the word
+itself.
 """
 
 from __future__ import annotations
@@ -38,10 +40,10 @@ INT64 = 2**62  # sums below this number are exact in int64
 @checked
 @dataclass(frozen=True)
 class Gate:
-    """A threshold gate, which computes [Σ weights·wires ≥ threshold].
+    """A threshold gate, whose output is 1 if Σ weights·wires ≥ threshold and 0 otherwise.
 
-    Raises `ValueError` for different numbers of wires and weights, for a wire that is read twice,
-    and for a weight 0.
+    Raises `ValueError` for different numbers of wires and weights, for a wire that occurs twice,
+    and for a weight of 0.
     """
 
     wires: tuple[Steps, ...]
@@ -59,7 +61,7 @@ class Gate:
 
     @property
     def kind(self) -> Kind:
-        """The kind of the gate: an AND or OR of wires and negated wires, or another threshold."""
+        """The kind of the gate: "and" or "or" of wires and negated wires, else "threshold"."""
         if all(weight in (1, -1) for weight in self.weights):
             if self.threshold == self.weights.count(1):
                 return "and"
@@ -76,7 +78,7 @@ class Gate:
 @checked
 @dataclass(frozen=True)
 class ThresholdCircuit:
-    """A threshold circuit over `n_inputs` bits; output m is 1 where the answer is `labels[m]`.
+    """A threshold circuit on `n_inputs` bits; output m is 1 if the answer is `labels[m]`.
 
     Raises `ValueError` for a gate that reads itself or a later gate, for outputs that are not
     wires, and for different numbers of outputs and labels.
@@ -107,7 +109,7 @@ class ThresholdCircuit:
 
     @property
     def kinds(self) -> dict[Kind, int]:
-        """The number of gates of each kind."""
+        """The number of gates of each kind: "and", "or" and "threshold"."""
         counts: dict[Kind, int] = {"and": 0, "or": 0, "threshold": 0}
         for gate in self.gates:
             counts[gate.kind] += bool(gate.wires)
@@ -158,9 +160,10 @@ class ThresholdCircuit:
         return np.stack(outputs, axis=-1).reshape(*array.shape[:-1], len(outputs))
 
     def answers(self, bits: ArrayLike) -> np.ndarray:
-        """The labels (…) of the outputs that are 1, on bits (…, n_inputs).
+        """The answers (…) on bits (…, n_inputs): the label of the output that is 1.
 
-        Raises `ValueError` unless exactly one output is 1, and for bits as `__call__` does.
+        Raises `ValueError` unless exactly one output is 1, and for inputs that are not n_inputs
+        bits.
         """
         outputs = self(bits)
         if (outputs.sum(-1) != 1).any():
@@ -174,7 +177,11 @@ class ThresholdCircuit:
 
 @checked
 def unary(words: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
-    """The bits [x_i ≥ v], v = 1 … V − 1, of words (…, T): (…, T·(V − 1)), token after token."""
+    """The unary code of words: each symbol x becomes the V − 1 bits [x ≥ v], v = 1 … V − 1.
+
+    V is vocabulary_size, and [x ≥ v] is 1 if x ≥ v and 0 otherwise.  The shapes are (…, T) → (…,
+    T·(V − 1)), with the bits of one symbol after those of the symbol before.
+    """
     V = vocabulary_size
     machine.fits_in_memory("the unary bits", (8 + words.size) * V, "give a smaller vocabulary")
     bits = words[..., None] >= np.arange(1, V)
@@ -184,7 +191,7 @@ def unary(words: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
 def reachable(
     gates: Sequence[Gate], n_inputs: int, outputs: Iterable[int]
 ) -> tuple[list[Gate], list[int]]:
-    """The gates on which outputs depend, with new numbers, and the outputs in these numbers."""
+    """The gates on which the outputs depend, renumbered without gaps, and the renumbered outputs."""
     outputs = list(outputs)
     needed = {max(output, ~output) for output in outputs}
     for wire in range(n_inputs + len(gates) - 1, n_inputs - 1, -1):

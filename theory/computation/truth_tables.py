@@ -1,8 +1,8 @@
-"""Truth tables of a symbol and of bits, as unions of disjoint cubes.
+"""Truth tables whose variables are a symbol and bits, as unions of disjoint cubes.
 
-Variable 0 is the symbol, with one value for each symbol; variables 1, 2, … are bits.  A cube
-restricts some variables to sets of values.  A table is true where one of its cubes holds, and at
-most one of them holds.
+Variable 0 is the symbol, and variables 1, 2, … are bits.  A cube restricts some variables to sets
+of values.  A table is true where one of its cubes holds.  At most one of the cubes of a table
+holds.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ Cube = Mapping[int, frozenset[int]]
 
 @dataclass(frozen=True, eq=False)
 class TruthTable:
-    """A truth table without irrelevant variables.
+    """A truth table whose variables are a symbol and bits, and which depends on all its variables.
 
-    values[v₁, v₂, …] is the truth value where the variables `reads`, in order, are v₁, v₂, ….
-    The table depends on each of these variables.
+    Variable 0 is the symbol, and variables 1, 2, … are bits.  values[v₁, v₂, …] is the truth value
+    where the variables in `reads`, in order, are v₁, v₂, ….
     """
 
     reads: tuple[int, ...]
@@ -28,7 +28,7 @@ class TruthTable:
 
     @property
     def key(self) -> tuple[tuple[int, ...], tuple[int, ...], bytes]:
-        """The variables, the shape and the entries: equal tables have equal keys."""
+        """A key for comparison: the variables, the shape and the entries of the table."""
         return self.reads, self.values.shape, self.values.tobytes()
 
     def __eq__(self, other: object) -> bool:
@@ -38,9 +38,10 @@ class TruthTable:
         return hash(self.key)
 
     def cubes(self) -> list[Cube]:
-        """Disjoint cubes whose union is the table: the paths of a decision tree to "true".
+        """Disjoint cubes whose union is the set where the table is true.
 
-        At each node the tree reads the variable after which the fewest variables remain.
+        The cubes are the paths of a decision tree to "true".  At each node the tree reads the
+        variable after which the fewest variables remain.
         """
         if not self.reads:
             return [{}] if self.values else []
@@ -61,7 +62,10 @@ class TruthTable:
 
 
 def truth_table(reads: tuple[int, ...], values: np.ndarray) -> TruthTable:
-    """The truth table of `values`, an array with one axis for each variable in `reads`."""
+    """The truth table with the given values, without irrelevant variables.
+
+    `values` is an array with one axis for each variable in `reads`.
+    """
     relevant = list(reads)
     for v in reads:
         axis = relevant.index(v)

@@ -1,14 +1,15 @@
 """One-tape Turing machines that move left or right in each step, run by their definition.
 
-    rules[q][s] = (state, symbol, move):   in state q, if the head reads s, the machine writes the
-                                           symbol, moves the head by ±1, and goes to the state
+    rules[q][s] = (state, symbol, move):   in state q, if the head reads s, the machine writes
+                                           `symbol`, moves the head by `move` = ±1, and goes to
+                                           `state`
 
-All cells of the tape are blank (symbol 0), except the cells of the input word. The machine halts if
-rules[q][s] is None. A state without rules is a halting state; the step that leads to it counts, as
-is usual for busy beavers.
+At the start all cells of the tape are blank (symbol 0), except the cells of the input word. The
+machine halts if rules[q][s] is None. A state without rules is a halting state. The step that leads
+to a halting state is counted, as is usual for busy beavers.
 
 A history is the sequence of the steps (state, symbol, move) made so far. A history determines the
-tape, the head and the state: they result from replaying it from cell 0 of a blank tape.
+tape, the head and the state, which result from replaying the history from cell 0 of a blank tape.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ STEP = re.compile(r"(\d{1,9})([LR])(\w+)")
 
 
 class Step(NamedTuple):
-    """A step of a Turing machine: the state after it, the symbol that it writes, and its move."""
+    """A step of a Turing machine: the state after the step, the symbol written, and the move ±1."""
 
     state: int
     symbol: int
@@ -53,10 +54,12 @@ MachineFile: TypeAlias = Annotated[Any, File("a machine")]
 @checked
 @dataclass(frozen=True)
 class TuringMachine:
-    """A Turing machine: rules[q][s] is a `Step`, or None where the machine halts.
+    """A one-tape Turing machine, given by its rules.
 
-    `names` are the names of the states. Raises `ValueError` for a table without states or symbols,
-    for rows of different lengths, and for a rule with a state, symbol or move out of range.
+    rules[q][s] is the `Step` that the machine makes in state q if the head reads symbol s, or None
+    if the machine halts. `names` are the names of the states. Raises `ValueError` for a table
+    without states or symbols, for rows of different lengths, and for a rule with a state, symbol or
+    move out of range.
     """
 
     rules: tuple[tuple[Rule | None, ...], ...]
@@ -113,7 +116,7 @@ class TuringMachine:
         return sum(rule is not None for row in self.rules for rule in row)
 
     def configuration(self, history: Iterable[Step] = ()) -> Configuration:
-        """The tape, the head and the state after a history, from cell 0 of a blank tape."""
+        """The tape, the head and the state after a history that starts at cell 0 of a blank tape."""
         tape, head, state = dict[int, int](), 0, self.start
         for step in history:
             state, tape[head], head = step.state, step.symbol, head + step.move
@@ -127,8 +130,9 @@ class TuringMachine:
     def writing(self, word: Sequence[int] = ()) -> list[Step]:
         """A history that writes a word on the tape and leaves the head on its first symbol.
 
-        Its steps write the symbols from the last to the first, moving left, then a blank, moving
-        right: m + 1 steps for a word of m symbols. Raises `ValueError` for symbols ≥ n_symbols.
+        Moving left, its steps write the symbols from the last to the first. A last step writes a
+        blank and moves right. A word of m symbols takes m + 1 steps. Raises `ValueError` for
+        symbols ≥ n_symbols.
         """
         if not isinstance(word, Sequence | np.ndarray):
             raise InputError(f"word is {word!r}: give a list of the symbols on the tape, or []")
@@ -140,9 +144,9 @@ class TuringMachine:
 
     @checked
     def run(self, steps: Steps, word: Sequence[int] = ()) -> list[Step]:
-        """The first `steps` steps on a word; fewer steps if the machine halts before.
+        """The first `steps` steps of the machine on a word, or fewer steps if the machine halts.
 
-        Raises `ValueError` as `writing` does.
+        Raises `ValueError` for symbols ≥ n_symbols.
         """
         tape, head, state = self.configuration(self.writing(word))
         made = list[Step]()
@@ -155,10 +159,11 @@ class TuringMachine:
         return made
 
     def space_time(self, steps: Sequence[Step]) -> tuple[np.ndarray, list[int], list[int], int]:
-        """Returns the space-time diagram of steps from cell 0 of a blank tape.
+        """The space-time diagram of a sequence of steps from cell 0 of a blank tape.
 
-        The diagram is the cells (steps + 1, cells) before each step and at the end, the positions
-        of the head and the states at these times, and the number of the first cell.
+        Returns four values: the tape (steps + 1, cells) before each step and at the end, the
+        positions of the head at these times, the states at these times, and the number of the first
+        cell.
         """
         tape, begin, state = self.configuration(self.writing())
         head, rows, heads, states = begin, [dict(tape)], [0], [state]
@@ -177,11 +182,11 @@ class TuringMachine:
 
 @checked
 def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) -> TuringMachine:
-    """The Turing machine with these rules, given as a row for each state.
+    """The Turing machine with rules that are given as a row of texts for each state.
 
-    The rule "1RB" writes 1, moves right and goes to state B. The machine halts at None, and in
-    states without a row. `start` is the first state by default. Raises `ValueError` for rules of
-    another form.
+    The rule "1RB" writes 1, moves right and goes to state B. The machine halts if the rule is None,
+    and in states without a row. By default `start` is the first state. Raises `ValueError` for
+    rules of another form.
     """
     if not rules:
         raise InputError(f"{name} has no rules: give a row such as ['1RB', '1LB'] for each state")
@@ -215,9 +220,9 @@ def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) ->
 
 @checked
 def random_machine(n_states: Count, n_symbols: Count, seed: Seed) -> TuringMachine:
-    """A machine with uniform random rules; it halts if it reads the last symbol in the last state.
+    """A random Turing machine with uniform rules, which halts in the last state at the last symbol.
 
-    The machine with one state and one symbol has a rule for this pair.
+    A machine with one state and one symbol does not halt: it has a rule for this pair.
     """
     n, m = n_states, n_symbols
     machine.fits_in_memory(f"the rules of {n} states and {m} symbols", 500 * n * m, "give fewer")
@@ -232,11 +237,11 @@ def random_machine(n_states: Count, n_symbols: Count, seed: Seed) -> TuringMachi
 
 @checked
 def read_machine(path: MachineFile) -> TuringMachine:
-    """The Turing machine in a JSON file, with rules as in `machine_of`.
+    """The Turing machine in a JSON file.
 
-    The file contains `{"rules": {"A": ["1RB", "1LB"], "B": ["1LA", null]}, "start": "A",
-    "name": "mine"}`. Raises `ValueError` for a file that cannot be read or is not JSON, and
-    as `machine_of` does.
+    The file contains `{"rules": {"A": ["1RB", "1LB"], "B": ["1LA", null]}, "start": "A", "name":
+    "mine"}`, with rules in the form that `machine_of` describes. Raises `ValueError` for a file
+    that cannot be read or is not JSON, and for rules of another form.
     """
     given = json_table(path, ("rules", "start", "name"))
     return machine_of(given["rules"], str(given.get("name", path.stem)), given.get("start"))
@@ -268,7 +273,7 @@ never halts."""
 
 @dataclass(frozen=True)
 class MachineOrName(Kind):
-    """A Turing machine, or a name in `MACHINES`."""
+    """A Turing machine, or the name of a machine in `MACHINES`."""
 
     what = f"a TuringMachine, or a name: {', '.join(MACHINES)}"
     example = MACHINES["busy-beaver-2"]

@@ -1,4 +1,4 @@
-"""Threshold circuits written as arithmetic: affine forms over wires, and their comparisons.
+"""Threshold circuits built by arithmetic: affine forms over wires, and comparisons of these forms.
 
 A number that depends on the input is an affine form k + Σ c_w·w over wires w that are 0 or 1, with
 rational k and c_w.  Sums and multiples take no gates, and a comparison takes one gate:
@@ -6,15 +6,15 @@ rational k and c_w.  Sums and multiples take no gates, and a comparison takes on
     [form ≥ 0] = [Σ weights·wires ≥ t]      integer weights without a common divisor, the first
                                             one positive; t is rounded up to an integer
 
-Here t is rounded up, and [S ≤ t] is written as ¬[S ≥ t + 1], so that comparisons which are the same
+[S ≤ t] is written as ¬[S ≥ t + 1] for a sum S of this kind.  So comparisons that are the same
 function of the same wires become one gate.  The gates of one sum S form a *chain*: [S ≥ t] does not
 grow as t grows.
 
-    A conjunction of comparisons of one S is lo ≤ S ≤ hi.  It is the number
-    [S ≥ lo] − [S ≥ hi + 1], without an AND.  Two conjunctions exclude each other if their ranges
-    are disjoint.  The terms of a chain of m gates in a form take m + 1 values, not 2^m.
+    A conjunction of comparisons of one sum S is a range lo ≤ S ≤ hi.  As a number it is
+    [S ≥ lo] − [S ≥ hi + 1], which takes no AND.  Two conjunctions exclude each other if their
+    ranges are disjoint.  The gates of a chain of m gates take m + 1 joint values, and not 2^m.
 
-The symbols of a word are chains too: [x_i ≥ 1], …, [x_i ≥ V − 1].
+A symbol x_i in 0, …, V − 1 of a word is a chain too: [x_i ≥ 1], …, [x_i ≥ V − 1].
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Ranges = Mapping[Key, tuple[float, float]]
 
 @dataclass(frozen=True)
 class Form:
-    """The affine form constant + Σ terms[w]·w over wires w; no coefficient is 0."""
+    """The affine form constant + Σ terms[w]·w over wires w, in which no coefficient is 0."""
 
     constant: Fraction
     terms: Mapping[int, Fraction]
@@ -69,7 +69,7 @@ class Form:
 
 
 def number(value: Fraction | int) -> Form:
-    """The constant form of a number."""
+    """The constant form with the given value."""
     return Form(Fraction(value), {})
 
 
@@ -78,10 +78,10 @@ ZERO, ONE = number(0), number(1)
 
 @checked
 class Wiring:
-    """A circuit over words of n symbols 0, …, V − 1, whose gates are added as forms are compared.
+    """A circuit under construction, to which comparisons of forms add gates.
 
-    Methods raise `ValueError` for a circuit of more than MOST_GATES gates or a form of more than
-    MOST_VALUES values.
+    Its inputs are words of n symbols 0, …, V − 1.  The methods raise `ValueError` if the circuit
+    has more than MOST_GATES gates, or if a form has more than MOST_VALUES values.
     """
 
     def __init__(self, vocabulary_size: Count, n: Count) -> None:
@@ -97,14 +97,20 @@ class Wiring:
         self._V = V
 
     def symbol(self, token: int, symbol: int) -> Form:
-        """The form [x_token = symbol] = [x_token ≥ symbol] − [x_token ≥ symbol + 1]."""
+        """The form that is 1 if the given token of the word is the given symbol, and 0 otherwise.
+
+        For the token x it is [x ≥ symbol] − [x ≥ symbol + 1].
+        """
         key = "symbol", token
         above, over = (self._wires.get((key, v)) for v in (symbol, symbol + 1))
         found = ONE if symbol == 0 else self._wire(above)
         return found if symbol == self._V - 1 else found - self._wire(over)
 
     def at_least_zero(self, form: Form, *, strictly: bool = False) -> Ranges | None:
-        """The comparison [form ≥ 0], or [form > 0] if `strictly` is True."""
+        """The condition form ≥ 0, or form > 0 if `strictly` is True, as ranges of sums.
+
+        The result is None if the condition never holds.
+        """
         if form.is_constant:
             holds = form.constant > 0 or (form.constant == 0 and not strictly)
             return {} if holds else None
@@ -133,11 +139,14 @@ class Wiring:
         return {key: (low, high)}
 
     def holds(self, form: Form) -> Ranges | None:
-        """The condition [form = 1], for a form that is 0 or 1."""
+        """The condition form = 1, as ranges of sums, for a form that is 0 or 1.
+
+        The result is None if the condition never holds.
+        """
         return self.at_least_zero(form - ONE)
 
     def together(self, parts: Iterable[Ranges | None]) -> Ranges | None:
-        """The conjunction of conjunctions."""
+        """The conjunction of several conditions, given as ranges of sums; None if it never holds."""
         found: dict[Key, tuple[float, float]] = {}
         for part in parts:
             if part is None:
@@ -150,7 +159,11 @@ class Wiring:
         return found
 
     def indicator(self, ranges: Ranges | None) -> Form:
-        """The form that is 1 where a conjunction holds, else 0: one AND if it has several keys."""
+        """The form that is 1 where a condition holds and 0 elsewhere.
+
+        `ranges` is the condition: a range for each of several sums, or None if it never holds. If
+        there are ranges of several sums, the form takes one AND gate.
+        """
         if not ranges:
             return ZERO if ranges is None else ONE
         if len(ranges) == 1:
@@ -171,7 +184,10 @@ class Wiring:
         return ONE - self.all_of(ONE - form for form in forms)
 
     def product(self, a: Form, b: Form) -> Form:
-        """The form a·b: a product of wires is their AND, or the later one if one chain has both."""
+        """The form a·b, where the product of two wires is their AND.
+
+        If both wires are in one chain, so that one implies the other, their product takes no gate.
+        """
         terms: dict[int, Fraction] = defaultdict(Fraction)
         for wire, c in a.terms.items():
             terms[wire] += c * b.constant
@@ -182,7 +198,7 @@ class Wiring:
         return Form(a.constant * b.constant, {wire: c for wire, c in terms.items() if c})
 
     def relu(self, form: Form) -> Form:
-        """The form max(form, 0) = Σ (v_m − v_{m−1})·[form ≥ v_m].
+        """The form max(form, 0), which is the sum of (v_m − v_{m−1})·[form ≥ v_m] over m ≥ 1.
 
         Here v_0 = 0, and v_1 < v_2 < … are the positive values of the form.
         """
@@ -193,10 +209,11 @@ class Wiring:
         return self.staircase(steps, [form - number(value) for value in steps[1:]])
 
     def staircase(self, steps: list[Fraction], reached: list[Form]) -> Form:
-        """The form steps[0] + Σ (steps[m] − steps[m − 1])·[reached[m − 1] ≥ 0].
+        """The form steps[m] for the largest m with reached[m − 1] ≥ 0, or steps[0] if there is none.
 
-        Each condition must imply the previous one. If the conditions compare different sums, they
-        become a new chain.
+        It is steps[0] + Σ_{m ≥ 1} (steps[m] − steps[m − 1])·[reached[m − 1] ≥ 0]. Each condition
+        reached[m] ≥ 0 must imply the previous condition. If the conditions compare different sums,
+        they become a new chain.
         """
         found, first = number(steps[0]), len(self._chain)
         made = list[tuple[int, Form]]()
@@ -232,17 +249,17 @@ class Wiring:
         return sorted(found)
 
     def exclude(self, a: Ranges | None, b: Ranges | None) -> bool:
-        """Whether the ranges show that two conjunctions never hold together."""
+        """Whether the ranges of two conditions show that the conditions never hold together."""
         return self.together([a, b]) is None
 
     def circuit(self, outputs: Iterable[Form], labels: tuple[int, ...]) -> ThresholdCircuit:
-        """The circuit with these outputs, forms that are 0 or 1; it leaves out unused gates."""
+        """The circuit with the given outputs, which are forms that are 0 or 1, without unused gates."""
         literals = list(map(self._literal, outputs))
         gates, literals = reachable(self.gates, self.n_inputs, literals)
         return ThresholdCircuit(self.n_inputs, tuple(gates), tuple(literals), labels)
 
     def literal(self, form: Form) -> Form:
-        """A form that is 0 or 1, rewritten as a wire, as 1 minus a wire, or as a constant."""
+        """A form equal to `form`, which is 0 or 1: a wire, 1 minus a wire, or a constant."""
         if form.is_constant or (form.constant, *form.terms.values()) in ((0, 1), (1, -1)):
             return form
         return self._compared(form - ONE)
