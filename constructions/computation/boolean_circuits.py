@@ -88,7 +88,7 @@ class Circuits(Tokens):
         self.n_inputs, self.n_gates, self.first_wire = n_inputs, n_gates, first
 
     def lacking(self, given: int) -> str:
-        """The end of the error message for a prompt of `given` tokens that ends inside the circuit."""
+        """The end of the error message for a prompt of `given` tokens that ends in the circuit."""
         gate, part = divmod(given - self.n_inputs, len(self.parts))
         lacks = f"{self.parts[part]} of gate {gate} of {self.n_gates}"
         if given < self.n_inputs:
@@ -103,7 +103,7 @@ class Circuits(Tokens):
         NAND if the model was built with `nand`, and for inputs that are not bits.
         """
         if not isinstance(circuit, Circuit):
-            raise InputError(f"circuit is a {type(circuit).__name__}: give Circuit(…)")
+            raise InputError(f"circuit has type {type(circuit).__name__}: give a Circuit")
         if (circuit.n_inputs, circuit.n_gates) != (self.n_inputs, self.n_gates):
             raise InputError(
                 f"circuit is {circuit}: give a circuit of {self.n_inputs} inputs and "

@@ -1,18 +1,19 @@
-"""Connected components: the smallest node of each component, with one layer for each PRAM step.
+"""The smallest node of each connected component, with one layer for each step of a PRAM program.
 
-BOS is at position 0, the nodes are at 1 … n, and the edges follow.  The program is in
-`theory/computation/components.py`; its labels p are right after n − 1 messages at the latest.
-`pram.py` translates its step into a layer with three heads:
+BOS is at position 0, the nodes are at 1 … n, and the edges follow.  The PRAM program is in
+`theory/computation/components.py`.  Each node v has a label p(v), and the labels are right after at
+most n − 1 messages.  `pram.py` translates a step of the program into a layer with three heads:
 
-    p of u + p, into a       edges, whose p is 0, look up p(u); nodes, whose u is 0, look up p(p)
-    p of v + p, into b       edges look up p(v), and nodes p(p)
-    lo to hi, into m         edges send lo from the layer before to node hi; the minimum arrives
+    Read p at u + p, into a   edges, whose p is 0, look up p(u); nodes, whose u is 0, look up p(p)
+    Read p at v + p, into b   edges look up p(v), and nodes look up p(p)
+    Write lo to hi, into m    edges send lo of the layer before to node hi; m is the minimum of the
+                              numbers that arrive
 
-The MLP computes lo = min(a, b), hi = max(a, b), and p = min(a, m) at nodes.  The stream also
+The MLP computes lo = min(a, b), hi = max(a, b), and at nodes p = min(a, m).  The stream also
 contains the squares of p, a, b, lo, hi and m, since hi is an address.
 
-Labels are right iff the ends of every edge have equal labels.  If they are not right after the last
-layer, the model raises ValueError.
+The labels are right iff the two ends of every edge have equal labels.  If the labels are not right
+after the last layer, the model raises ValueError.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ from theory.kinds import Count, InputError, Steps, Within
 def connected_components(
     n_nodes: Count, n_edges: Steps, n_layers: Steps | None = None
 ) -> Transformer:
-    """Returns a model that computes the smallest node of the component of each node, (…, n).
+    """Returns a model that computes the smallest node of the connected component of each node.
 
-    In `connected_components(n, m)(pairs)` the pairs (…, m', 2), m' ≤ m, are the edges of graphs on
-    nodes 1 … n, in any order and direction; loops and repeated edges are allowed.  Each layer has 3
-    heads, width 18 and 18 ReLUs; all layers have the same weights.  By default there are 2(n − 1)
-    layers, which are enough for every graph.
+    `connected_components(n, m)(pairs)` maps the edges of graphs to labels (…, n).  The pairs (…,
+    m', 2), m' ≤ m, are the edges of a graph on nodes 1 … n, in any order and direction; loops and
+    repeated edges are allowed.  Each layer has 3 heads, width 18 and 18 ReLUs, and all layers have
+    the same weights.  By default there are 2(n − 1) layers, which are enough for every graph.
 
-    The model raises ValueError for other inputs, and for a graph whose labels need more layers.
+    The model raises ValueError for other inputs, and for a graph that needs more layers.
     """
     program = components(n_nodes, n_edges, n_layers)
     graph = Graph(n_nodes, n_edges, program.repeat)
@@ -60,10 +61,10 @@ def _of_graph(
 
 
 class Graph(Processors):
-    """The interface of graphs: edges (…, m', 2) on nodes 1 … n → labels (…, n), int64.
+    """The interface of a model on graphs: edges (…, m', 2) on nodes 1 … n → labels (…, n), int64.
 
-    Raises ValueError for more than m edges, for numbers that are not nodes, and for an edge whose
-    ends have different labels in the output.
+    m is the largest number of edges.  Raises ValueError for more than m edges, for numbers that are
+    not nodes, and for an edge whose ends have different labels in the output.
     """
 
     def __init__(self, n_nodes: int, n_edges: int, n_layers: int) -> None:
@@ -76,13 +77,13 @@ class Graph(Processors):
         pairs = EdgeArray("... m 2", within, empty=True).read("edges", edges)
         if pairs.shape[-2] > self.n_edges:
             raise InputError(
-                f"the graph has {pairs.shape[-2]} edges and the model was built for at most "
-                f"{self.n_edges}: build it again with n_edges={pairs.shape[-2]}"
+                f"the graph has {pairs.shape[-2]} edges, and the model was built for at most "
+                f"{self.n_edges}: build a model with n_edges={pairs.shape[-2]}"
             )
         return super().check(like, *as_inputs(pairs, self.n_nodes))
 
     def choices(self) -> tuple[np.ndarray, range]:
-        """All edges (n², 2), and the numbers of edges of a graph."""
+        """All n² possible edges, as an array (n², 2), and all possible numbers of edges."""
         pairs = 1 + np.indices((self.n_nodes,) * 2).reshape(2, -1).T
         return pairs, range(self.n_edges + 1)
 
@@ -94,7 +95,7 @@ class Graph(Processors):
         u, v = (each[..., self.n_nodes :].to(torch.int64) - 1 for each in inputs)
         if bool((labels.gather(-1, u) != labels.gather(-1, v)).any()):
             raise InputError(
-                f"labels are not final after {self.n_layers} layers: build the model with more "
-                f"layers; {enough_steps(self.n_nodes)} are enough for every graph"
+                f"the labels are not final after {self.n_layers} layers: build a model with more "
+                f"layers ({enough_steps(self.n_nodes)} layers are enough for every graph)"
             )
         return labels

@@ -1,27 +1,30 @@
 """Formulas of past counting logic (C-RASP) as transformers with uniform attention [YangChiang2024].
 
-BOS is at position 0 and the symbols are at 1 … T.  At each token, N is the number of tokens that it
-attends to, including itself.  C is a power of two, larger than every N.  The register `symbol` is
-the symbol, one-hot; `bit1`, … are the truth values of subformulas.
+BOS is at position 0 and the symbols are at 1 … T.  N is the number of tokens to which a token
+attends, including itself, and C is a power of two that is larger than every N.  The register
+`symbol` contains the symbol, one-hot.  The registers `bit1`, … contain the truth values of
+subformulas.
 
-A comparison  low ≤ Z ≤ high  of Z = Σ a_k #φ_k takes one layer.  Its head has scores 0 and averages
-Σ a_k φ_k over all tokens into `sum` = Z/N, and the flag of BOS into `inverse` = 1/N; the value at
-BOS is 0, so that only symbols are counted.  Its MLP has the step functions
+A comparison  low ≤ Z ≤ high  of a sum of counts Z = Σ a_k #φ_k takes one layer.  The head of this
+layer has scores 0.  It averages Σ a_k φ_k over the N tokens into `sum` = Z/N, and the flag of BOS
+into `inverse` = 1/N.  The value Σ a_k φ_k is 0 at BOS, so that only symbols are counted.  The MLP
+has the step functions
 
-    [Z > t] of C·(sum − t·inverse) = C(Z − t)/N,   [Z < t] of the negative,
+    [Z > t] of the argument C·(sum − t·inverse) = C(Z − t)/N,   [Z < t] of its negative.
 
-whose argument is at least 1 or at most 0, since Z is an integer.
+The argument is at least 1 or at most 0, since Z is an integer.
 
 A Boolean combination is a sum of disjoint conjunctions (`theory/computation/conjunctions.py`).  A
-conjunction of bits is one ReLU.  A conjunction of bits and a comparison is a step function; for
-each bit that is 0, its argument is lowered by K, which exceeds all values of the argument.  So a
-combination takes no extra layer, unless a conjunction has two comparisons of the same layer: then
-the MLP of the next layer computes it.  The outermost combination takes no layer: the unembedding
-adds the bits of its parts and tests whether all of them (or one of them) are 1.
+conjunction of bits is one ReLU.  A conjunction of bits and a comparison is a step function: for
+each bit that is 0, the argument of the comparison is lowered by K, which exceeds all values of the
+argument.  So a combination takes no extra layer, unless a conjunction has two comparisons of the
+same layer.  Such a conjunction is computed by the MLP of the next layer.  The outermost combination
+takes no layer: the unembedding adds the bits of its parts, and tests whether all bits are 1
+(conjunction) or one bit is 1 (disjunction).
 
-A formula of counting depth d takes at most 2d layers, and at most d if no combination takes an
-extra layer.  All scores are 0, so softmax is exact at every sharpness.  The step functions are
-constant up to a quarter on both sides, so that rounded averages give exact bits.
+A formula of counting depth d takes at most 2d layers, and at most d layers if no combination takes
+an extra layer.  All scores are 0, so softmax is exact at every sharpness.  The step functions are
+constant for arguments up to ¼ and from ¾ on, so rounded averages give exact bits.
 """
 
 from __future__ import annotations
@@ -55,7 +58,7 @@ LARGEST = 2.0**45  # the largest argument of a step function; its rounding is fa
 
 
 def counting_model(formula: Formula, alphabet: str, max_length: int) -> Transformer:
-    """The transformer of a formula of counting logic; see `from_formula`."""
+    """The transformer that `from_formula` returns for a formula of counting logic."""
     _, T = sizes(len(checked_alphabet(alphabet, formula)), max_length)
     return _Compiled(formula, alphabet, T).model()
 
@@ -219,9 +222,11 @@ def _truth(formula: Formula, alphabet: str, words: np.ndarray) -> np.ndarray:
 
 
 def steps(comparison: Count, holds: bool) -> tuple[bool, list[tuple[float, int, float]]]:
-    """A comparison, or its negation, as a constant plus Σ factor·[side·(Z − t) ≥ 1].
+    """A comparison low ≤ Z ≤ high, or its negation, as a constant and terms of step functions.
 
-    The terms of the sum are given as triples (side, t, factor); t is 0 where possible.
+    Its truth value is the constant plus Σ factor·[side·(Z − t) ≥ 1], where the sum is over the
+    terms (side, t, factor).  If `holds` is false, the comparison is negated.  t is 0 where
+    possible.
     """
     low, high = comparison.low, comparison.high
     if holds and high is None and low:

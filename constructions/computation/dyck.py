@@ -2,32 +2,33 @@
 
 After each symbol the transformer outputs whether the prefix is a Dyck word: every closing bracket
 matches the latest open bracket, and no bracket is left open.  BOS is at position 0, and the symbols
-are at 1 … T; N is the number of tokens up to a token, and C > N is a power of two.
+are at 1 … T.  N is the number of tokens up to a token, s is a scale ≥ 1 of scores, and C > N is a
+power of two.
 
 Layer 1.  A head with constant scores averages `sign` (+1 for opening and −1 for closing brackets)
     into `average` = b/N, where b is the balance so far.  It averages the flag of BOS into
-    `inverse` = 1/N.  The MLP adds [b < 0] to `error`: |C·b/N| is 0 or at least 1.
+    `inverse` = 1/N.  The MLP adds [b < 0] to `error`; this is exact, as |C·b/N| is 0 or ≥ 1.
 Layer 2.  Scores s(T + 1)(2·average·j − inverse·j²) = s(T + 1)/N·(b² − (b − j)²) are largest at
     position j = b, by at least s, and at 0 if b < 0; the values there are j and j².
 Layer 3.  A closing bracket looks up the latest opening bracket after which the balance was b + 1,
     one more than at the closing bracket: up to the first error this is the bracket that it matches.
     With M = 2T + 2 the score is M(b + 1)² − M(b_j − b − 1)² + j, minus M for closing brackets, and
-    M(b + 1)² − M/2 at BOS; the largest score exceeds the others by at least 1.  Types are numbers.
-    The type found is subtracted from `type` at the token, and the MLP adds [the difference is not
-    0] to `error` at closing brackets.
+    M(b + 1)² − M/2 at BOS, where b_j is the balance at position j; the largest score exceeds the
+    others by at least 1.  Types are numbers.  The type found is subtracted from `type` at the
+    token.  At closing brackets, the MLP adds 1 to `error` if the difference is not 0.
 Layer 4.  A head adds the average of `error` to `error`: the sum is 0 if there was no error so far,
     and above 1/C otherwise.  The MLP sets `rejected` if C·error + b ≥ 1.
 
-A bound D on the depth takes one more step function in layer 2, which adds [b ≥ D + 1] to `error`.
+For a bound D on the depth, one more step function in layer 2 adds [b ≥ D + 1] to `error`.
 
-With one type of brackets layers 1 and 4 suffice, without positions or BOS.  The condition for
-`rejected` is C(2·error + b/N) ≥ 1: reaching b < 0 takes |b| errors, so 2·error + b/N is at least
-1/N if there was an error.
+For one type of brackets layers 1 and 4 suffice, without positions or BOS.  The condition for
+`rejected` is C(2·error + b/N) ≥ 1.  If b < 0, there have been at least |b| errors, so 2·error + b/N
+is at least 1/N if there was an error.
 
-Softmax.  Averages have constant scores and are exact.  All step functions are constant up to a
-quarter on both sides, so errors of at most a quarter in b or in a type do not change the output.
-With s = Θ(log T) the softmax errors of layer 2 do not matter in the scores of layer 3.  So the
-required sharpness does not depend on T: layer 3 may put 1/(8(k − 1)) of its weight elsewhere.
+Softmax.  Averages have constant scores and are exact.  All step functions are constant within ¼ of
+every integer, so errors of at most ¼ in b or in a type do not change the output.  With s = Θ(log T)
+the softmax errors of layer 2 do not matter in the scores of layer 3.  So the required sharpness
+does not depend on T: layer 3 may put 1/(8(k − 1)) of its weight on other tokens.
 
 Types and balances are numbers, not one-hot codes, so neither the width nor the number of ReLUs
 depends on k.
@@ -58,10 +59,11 @@ YES = np.array([0.0, 1.0])  # logits of a word that is not rejected
 def dyck(
     k: Count, max_length: Count, *, depth: Count | None = None, sharpness: Positive | None = None
 ) -> Transformer:
-    """Returns a model that outputs whether each prefix is a Dyck word of k types, 1 or 0.
+    """Returns a model that outputs 1 if a prefix is a Dyck word of k types, and 0 if not.
 
-    Symbol a < k opens a bracket of type a, and k + a closes it; words have at most max_length = T
-    symbols.  With `depth` = D at most D brackets may be open at once.
+    Symbol a < k opens a bracket of type a, and symbol k + a closes such a bracket.  Words have at
+    most T = max_length symbols.  If `depth` is given, at most D = depth brackets may be open at
+    once.
 
     |              | layers | heads | width | MLP ReLUs of a layer |
     |--------------|--------|-------|-------|----------------------|
@@ -69,8 +71,8 @@ def dyck(
     | k = 1, depth | 3      | 1     | 9     | 2                    |
     | k > 1        | 4      | 1     | 11    | 4                    |
 
-    Hard attention of D + 1 layers recognises Dyck-(k, D) [Yao2021].  Here the number of layers does
-    not depend on D, and the weights of positions grow with T.
+    Hard attention with D + 1 layers recognises the Dyck words of depth at most D [Yao2021].  Here
+    the number of layers does not depend on D, and the embeddings of positions grow with T.
 
     Raises ValueError for a sharpness that is too small.
     """

@@ -1,8 +1,8 @@
-"""Exact linear maps of a hardmax transformer over tokens, from which circuits are made.
+"""The exact linear maps of a hardmax transformer over tokens, for translation into circuits.
 
-Every float64 is a rational number, so nothing is rounded.  A map only adds and multiplies by
-weights, so that it applies to rows of rationals and to rows of affine forms.  A head consists of
-three maps: query, key, and value (W_V W_O).
+Every float64 is a rational number, so nothing is rounded.  A map only adds, and multiplies by
+weights, so it applies to rows of rationals and to rows of affine forms.  A head consists of three
+maps: the query, the key, and the value with the output projection (W_V W_O).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ Number = TypeVar("Number", bound=Any)
 
 @dataclass(frozen=True)
 class Linear:
-    """The map x ↦ x W + b, stored as the bias and the non-zero entries (by row) of each column."""
+    """The map x ↦ x W + b, stored as the bias b and, for each column of W, its non-zero entries."""
 
     columns: tuple[tuple[Fraction, tuple[tuple[int, Fraction], ...]], ...]
 
     @classmethod
     def of(cls, W: np.ndarray, b: np.ndarray | None = None) -> Linear:
-        """The map of a matrix of Fractions, or of floats, which are converted exactly."""
+        """The map x ↦ x W + b for arrays of Fractions or of floats, which are converted exactly."""
         biases = np.zeros(W.shape[1]) if b is None else b
         return cls(
             tuple(
@@ -62,7 +62,10 @@ class Linear:
 
 @dataclass(frozen=True)
 class ExactHead:
-    """The mask of a head, and its query, key and value (W_V W_O) as maps of the stream."""
+    """An attention head: its mask, and its query, key and value maps of the residual stream.
+
+    The value map includes the output projection (W_V W_O).
+    """
 
     mask: Mask
     query: Linear
@@ -70,7 +73,7 @@ class ExactHead:
     value: Linear
 
     def seen(self, token: int, n_tokens: int) -> range:
-        """The tokens that the mask lets a token attend to."""
+        """The tokens to which a token may attend according to the mask."""
         if self.mask == "diagonal":
             return range(token, token + 1)
         return range(
@@ -80,11 +83,11 @@ class ExactHead:
 
 @dataclass(frozen=True)
 class ExactLayer:
-    """The heads of a layer, then the two maps of its MLP, if there is one.
+    """A layer: its heads, and the two linear maps of its MLP if there is an MLP.
 
-    `read_by_itself` contains the coordinates of the stream of a token, before the layer, on which
-    the queries, the MLP or the later layers of the same token depend.  `read` also contains the
-    coordinates on which the keys and values depend that other tokens attend to.
+    `read_by_itself` contains the coordinates of a token's stream, before the layer, on which the
+    queries, the MLP or the later layers of the same token depend.  `read` also contains the
+    coordinates on which the keys and values for other tokens depend.
     """
 
     heads: tuple[ExactHead, ...]
@@ -99,10 +102,10 @@ class ExactLayer:
 
 @dataclass(frozen=True)
 class ExactModel:
-    """A model on words of one length, with exact rational weights.
+    """A transformer on words of one fixed length, with exact rational weights.
 
-    `embedding[i][x]` is the stream of token i before layer 1 if the token is symbol x; a token of
-    the prefix of the model, such as BOS, has one row.
+    `embedding[i][x]` is the stream of token i before layer 1 if token i is symbol x.  A token of
+    the model's prefix, such as BOS, has only one row.
     """
 
     name: str
@@ -115,7 +118,7 @@ class ExactModel:
 
     @property
     def last(self) -> int:
-        """The number of the last token, at which the output is read."""
+        """The position of the last token, at which the output is read."""
         return len(self.embedding) - 1
 
     @property
@@ -126,18 +129,20 @@ class ExactModel:
 
 @checked
 def exact_model(model: Transformer, n: Count) -> ExactModel:
-    """The model on words of n symbols, with its tensors as exact rationals.
+    """The given model, restricted to words of n symbols, with its tensors as exact rationals.
 
-    Raises `ValueError` for a model that is not a hardmax transformer over tokens, for parts that
-    are not translated (norms; softmax, linear and ReLU attention; answers that are frequencies),
-    and for a length n that the model does not take.
+    Raises `ValueError` for a model that is not a hardmax transformer over tokens, and for a length
+    n that the model does not accept.  Also raises `ValueError` for parts that are not translated:
+    norms, softmax, linear or ReLU attention, and answers that are frequencies.
     """
     interface = model.interface
     if not isinstance(interface, Tokens):
-        raise InputError(f"{model.name} is not a transformer over tokens: give one, such as hop(…)")
+        raise InputError(
+            f"{model.name} is not a transformer over tokens: give a model such as hop(…)"
+        )
     least, most = interface.length or 1, interface.length or interface.max_length
     if not least <= n <= most:
-        raise InputError(f"n is {n}: {model.name} takes words of {least} to {most} symbols")
+        raise InputError(f"n is {n}: give a length from {least} to {most} for {model.name}")
     _translatable(model)
     W_E = _exact(model.embed.W_E)
     rows = len(interface.prefix) + n

@@ -1,16 +1,16 @@
-"""The first symbol of a word, output at CLS, in one layer of one head without an MLP.
+"""The first symbol of a word, output at CLS, by one layer of one head without an MLP.
 
-CLS is at position 0; symbols 0 and 1 are at 1 … n ≤ T, as −1 and +1 in `symbol`.  The register
-`late` is j at position j ≥ 1 and T + 1 at CLS.
+CLS is at position 0, and the n ≤ T symbols are at 1 … n.  The register `symbol` is −1 for symbol 0
+and +1 for symbol 1.  The register `late` is j at position j ≥ 1 and T + 1 at CLS.
 
 Layer 1.  CLS attends to position 1, at which the score −late is largest, by at least 1.  The value,
-−1 or +1, is added to `symbol`, which is 0 at CLS.  This sum is the logit.
+−1 or +1, is added to `symbol`, which is 0 at CLS.  The result is the logit.
 
-Softmax at sharpness β gives weight proportional to e^{−βm} to the symbol m positions after the
-first.  So the signed logit is at least 1 − 2e^{−β}, for all words of all lengths
-(`theory.computation.first.least_signed_first`).  No weight depends on n (T + 1 only lowers the
-score of CLS), but positions reach n.  With bounded positions, as in `first_bounded.py`, the
-attention weight of the first symbol is Θ(1/n).
+Softmax at sharpness β gives the symbol at position m + 1 a weight proportional to e^{−βm}.  So the
+signed logit (the logit with the sign of the right answer) is at least 1 − 2e^{−β}, for all words of
+all lengths (`theory.computation.first.least_signed_first`).  No weight depends on n (T + 1 only
+lowers the score of CLS), but positions are as large as n.  With bounded positions, as in
+`first_bounded.py`, the attention weight of the first symbol is Θ(1/n).
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ from theory.kinds import Count, InputError, Positive
 
 @construction
 def first_symbol(max_length: Count, *, sharpness: Positive | None = None) -> Transformer:
-    """Returns a model that outputs the first of at most max_length = T symbols 0 and 1, (…, 1).
+    """Returns a model that outputs the first symbol of words of bits: (…, n) → (…, 1).
 
-    1 layer, 1 head, width 2, no MLP.  The logits are 0 and ±1.  With softmax at `sharpness` β the
-    signed logit is at least 1 − 2e^{−β}.  Raises ValueError for a sharpness of at most ln 2, for
-    which this bound is not positive.
+    The model has 1 layer, 1 head, width 2 and no MLP.  Words have n ≤ max_length symbols.  The
+    logits of the answers 0 and 1 are 0 and ±1.  With softmax at `sharpness` β the signed logit (the
+    logit with the sign of the right answer) is at least 1 − 2e^{−β}.  Raises ValueError for a
+    sharpness of at most ln 2, for which this bound is not positive.
     """
     _, T = sizes(2, max_length)
     beta = 1.0 if sharpness is None else sharpness
     if sharpness is not None and beta <= LEAST:
-        raise InputError(f"sharpness is {beta:g}: give a number above ln 2 = {LEAST:.4f}")
+        raise InputError(f"sharpness is {beta:g}: give a sharpness above ln 2 = {LEAST:.4f}")
     late = np.arange(T + 1)
     late[0] = T + 1
     stream = Stream(symbol=1, late=1)

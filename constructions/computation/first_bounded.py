@@ -1,22 +1,25 @@
-"""The first symbol of a word with bounded positions and weights free of n [ChiangCholak2022].
+"""The first symbol of a word of n bits, with bounded positions and weights that do not depend on n.
 
-CLS is at position 0 and the symbols are at 1 … n, one-hot in `zero`, `one` and `cls`; `start` is 1
-at position 1 and 0 elsewhere.
+This is the model of [ChiangCholak2022].  CLS is at position 0 and the symbols are at 1 … n.  The
+registers `zero`, `one` and `cls` are the one-hot code of the token, and `start` is 1 at position 1
+and 0 elsewhere.
 
 Layer 1.  A ReLU computes hit = [the first symbol is 1] at position 1: relu(start − zero − cls).
-Layer 2.  At CLS the head has scores 10/√6 at position 1 and 0 elsewhere (√6 is the root of the
-width), and the value hit − start/2, which is ±½ at position 1 and 0 elsewhere; it is written to
-`answer`.  The logit is ±½ e/(e + n), e = e^{10/√6}.
+Layer 2.  At CLS the head has scores 10/√6 at position 1 and 0 elsewhere (the width is 6).  The
+value is hit − start/2, which is ±½ at position 1 and 0 elsewhere.  The output is written to
+`answer`.  The logit is ±½ r/(r + n), where r = e^{10/√6}.
 
-Attention is softmax, not an approximation of hardmax: the logit has the right sign for all words,
+Attention is softmax, and need not approximate hardmax: the logit has the right sign for all words,
 and vanishes like 1/n.
 
 layer_norm.  Layer norms without ε, after each layer, make the absolute value of the logit a
-constant, as in `parity_bounded.py`.  Every register contains (v, −v), and a norm divides a token by
-its norm and multiplies it by √12.  The factor is positive, so that the value hit − start/2 keeps
-its sign at position 1 and is 0 elsewhere; the ReLU has no bias and is multiplied by the same
-factor.  So the average has the right sign, for all words.  The MLP of layer 2 erases all registers
-except `answer`, which the last norm makes ±1/√2, and the logit is ±√12/√2 = ±√6.
+constant, as in `parity_bounded.py`.  Every register contains a pair (v, −v).  A layer norm divides
+the stream of a token by its Euclidean norm and multiplies it by √12, the root of the width; the
+model has this factor in the scores and in the unembedding.  The factor is positive, so the value
+hit − start/2 keeps its sign at position 1 and stays 0 elsewhere.  The ReLU has no bias and is
+multiplied by the same factor.  So the average has the right sign for all words.  The MLP of layer 2
+erases all registers except `answer`.  Without the factor √12, the last norm makes `answer` equal to
+±1/√2, so the logit is ±√12/√2 = ±√6.
 """
 
 from __future__ import annotations
@@ -39,15 +42,16 @@ SCORE = 10.0
 
 @construction
 def first_symbol_bounded(max_length: Count, *, layer_norm: bool = False) -> Transformer:
-    """Returns a model that outputs the first of at most max_length = T symbols 0 and 1, (…, 1).
+    """Returns a model with bounded positions that outputs the first symbol of words of n bits.
 
     | layer_norm | layers | heads | width | MLP ReLUs by layer | logits        |
     |------------|--------|-------|-------|--------------------|---------------|
     | no         | 2      | 1     | 6     | 1, 0               | 0 and ±Θ(1/n) |
     | yes        | 2      | 1     | 12    | 1, 10              | 0 and ±√6     |
 
-    The first layer has no head, and n is the length of the word.  Only the number of positions
-    depends on T; √6 and √12 are rounded to float64.
+    The model maps words (…, n), n ≤ max_length, to (…, 1).  The logits of the answers 0 and 1 are 0
+    and the given number.  The first layer has no head.  Only the number of positions depends on
+    max_length.  √6 and √12 are rounded to float64.
     """
     _, T = sizes(2, max_length)
     sides = Sides(REGISTERS, layer_norm)

@@ -1,8 +1,8 @@
-"""Formulas of two logics as transformers, by one function.
+"""Transformers for formulas of two logics, by one function `from_formula`.
 
     counting logic (C-RASP)   uniform attention, whose scores are all 0; see `counting.py`
-    past LTL                  unique-hard attention with a strictly causal mask, one head for each
-                              `since`; see `temporal_logic.py`
+    past LTL                  unique-hard attention with a strictly causal mask, and one head for
+                              each operator `since`; see `temporal_logic.py`
 
 The proofs are in these two files, next to the weights.
 """
@@ -30,13 +30,13 @@ def from_formula(
     form: Form = "lean",
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """Returns a model that outputs whether a formula holds, 1 or 0, at each symbol of a word.
+    """Returns a model that outputs 1 at the symbols of a word where a formula holds, and else 0.
 
-    Words have at most max_length = T symbols; token 0 is the first symbol of the alphabet.  The
-    formula is an object of `theory.computation.counting` (counting logic) or
-    `theory.computation.temporal_logic` (past LTL), or a text.  A text that contains a count `#` is
-    parsed as counting logic, for example `#a = #b & #(#a < #b) = 0`.  Other texts are parsed as
-    past LTL, for example `a since b`.
+    Words have at most T = max_length symbols.  Token 0 is the first symbol of the alphabet.  The
+    formula is a text, or an object of `theory.computation.counting` (counting logic) or of
+    `theory.computation.temporal_logic` (past LTL).  A text that contains a count `#` is parsed as
+    counting logic, for example `#a = #b & #(#a < #b) = 0`.  Other texts are parsed as past LTL, for
+    example `a since b`.
 
     | logic    | layers                          | heads/layer   | softmax at `sharpness`          |
     |----------|---------------------------------|---------------|---------------------------------|
@@ -44,13 +44,15 @@ def from_formula(
     | past LTL | ≤ d, temporal depth d, s `since`| ≤ s           | requires `form="robust"`, which |
     |          |                                 |               | takes twice the ReLUs           |
 
-    A past-LTL model over V symbols has width ≤ V + 3s + 2, for every T.  The number of layers of a
-    counting model is `Conjunctions(alphabet).level` of the formula.  For a
-    conjunction or a disjunction it is the largest level of the parts.
+    In the table, s is the number of operators `since` in the formula.  A past-LTL model over V
+    symbols has width ≤ V + 3s + 2, for every T.  The number of layers of a counting model is
+    `Conjunctions(alphabet).level(formula)`.  If the formula is a conjunction or a disjunction, the
+    number of layers is the largest level of its parts.
 
-    Raises ValueError for a text that is not a formula, a symbol that the alphabet lacks, and a
-    formula that is too large.  In counting logic it raises ValueError for form="robust"; in past
-    LTL, for a sharpness without form="robust", and for a sharpness that is too small.
+    Raises ValueError for a text that is not a formula, for a symbol that the alphabet lacks, and
+    for a formula that is too large.  For counting logic, also raises ValueError for form="robust".
+    For past LTL, also raises ValueError for a sharpness without form="robust" and for a sharpness
+    that is too small.
     """
     if isinstance(formula, str):
         of_counts = "#" in formula
@@ -58,13 +60,12 @@ def from_formula(
     if isinstance(formula, temporal_logic.Formula):
         if sharpness is not None and form == "lean":
             raise InputError(
-                "sharpness is given without form='robust': the lean form is not exact with softmax"
+                "sharpness is given with form='lean', which is not exact with softmax: give "
+                "form='robust'"
             )
         model = temporal_model(formula, alphabet, max_length, form == "robust")
     else:
         if form == "robust":
-            raise InputError(
-                "form is 'robust', but the formula is of counting logic: leave form out"
-            )
+            raise InputError("form is 'robust' for a formula of counting logic: omit form")
         model = counting_model(formula, alphabet, max_length)
     return model.sharpened(sharpness)

@@ -1,34 +1,35 @@
-"""A walk between walls in three layers, for every number of states.
+"""A walk between two walls, computed by three layers for every number of states.
 
-On the states 0 … S symbol 0 steps to the left and symbol 1 to the right, unless a wall stops the
-walk.  This is the automaton of [Liu2023, Theorem 3].  Let z be the displacement of the same steps
-without walls, and q the state.  Then the walls are at the ends of a window
-W = [z − q, z − q + S].  The window moves only when the walk steps against a wall: by one level, and
-the new level is the level just visited.
+The states are 0 … S.  Symbol 0 is a step to the left and symbol 1 a step to the right, unless a
+wall stops the walk.  This is the automaton of [Liu2023, Theorem 3].  Let z be the displacement of
+the same steps without walls, and q the state.  The integers are called levels, and z visits a level
+after each step.  The walls are at the ends of a window W = [z − q, z − q + S] of levels.  The
+window moves only when the walk steps against a wall.  It then moves by one level, and the new level
+in the window is the level just visited.
 
 Lemma.  Assume that at the start every level of W was visited later than the levels at distance
 S + 1 from it.  Then this holds after each step.  Proof: the level visited last is in W and not at
 distance S + 1 from another level of W.  If W gains a level, this is the level just visited.
 
-W has S + 1 levels, so exactly one of z − b and z − b + S + 1 is in W.  It is z − b iff q ≥ b.
-Hence
+W has S + 1 levels, so exactly one of the levels z − b and z − b + S + 1 is in W, for b in 1 … S.
+The level in W is z − b iff q ≥ b.  Hence
 
     q = #{ b in 1 … S : level z − b was visited later than level z − b + S + 1 }.
 
-The prompt begins with BOS, S steps to the left and `start` steps to the right, which visit all
-levels of the window.
+The prompt begins with BOS, S steps to the left and `start` steps to the right.  These steps visit
+all levels of the window.
 
 Layer 1   averages the steps ±1 and the flag of BOS into `average` = z/N and `inverse` = 1/N; the
           MLP adds `plus` = relu(average).
 Layer 2   finds positions max(z, 0) and max(−z, 0) by the fractions plus and plus − average
-          (`tokens/heads.py`); their values (j, j²) and (−j, j²) add up to z and z² in (`level`,
-          `square`).
-Layer 3   For each b two heads find the positions j of the latest visits of the two levels, such as
-          a = z − b with a² = z² − 2bz + b².  They add j and −j to `later`; for an unvisited level
-          they find BOS, j = 0.  The MLP adds [later_b ≥ 1] to `state`, which is exact for errors up
-          to a quarter.
+          (see `tokens/heads.py`); their values (j, j²) and (−j, j²) add up to (z, z²) in the
+          registers `level` and `square`.
+Layer 3   finds, by two heads for each b, the positions j of the latest visits to the levels z − b
+          and z − b + S + 1.  The query for a = z − b contains a² = z² − 2bz + b².  The heads add j
+          and −j to `later`; for an unvisited level they find BOS, j = 0.  The MLP adds
+          [later_b ≥ 1] to `state`, which is exact for errors up to ¼.
 
-3 layers, 2S heads, width S + 10, 2S + 1 ReLUs; the logits are 2s·q − s² for each state s.
+The model has 3 layers, 2S heads, width S + 10 and 2S + 1 ReLUs.  The logit of state s is 2s·q − s².
 """
 
 from __future__ import annotations
@@ -59,9 +60,11 @@ def gridworld_walk(
     start: Annotated[Steps, Within(most="steps")] = 0,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """Returns a model that computes the position 0 … S = `steps` of the walk after each symbol.
+    """Returns a model that computes the position of a walk between two walls after each symbol.
 
-    Symbol 0 steps to the left and symbol 1 to the right; words have at most max_length symbols.
+    The positions are 0, …, `steps`, and the walk begins at `start`.  Symbol 0 is a step to the left
+    and symbol 1 a step to the right, unless a wall stops the walk.  Words have at most max_length
+    symbols.
 
     Raises ValueError for a sharpness that is too small.
     """

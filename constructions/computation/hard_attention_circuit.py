@@ -1,47 +1,49 @@
-"""Unique-hard attention as AND, OR and NOT gates: a wire for each possible content of a token.
+"""The translation of unique-hard attention into a circuit of AND, OR and NOT gates.
 
 [Hao2022] show that languages of unique-hard-attention transformers are in AC⁰.  This file
-implements their argument on the tensors of a given model, with fewer gates.  A content of a token
-after a layer is a possible value of its stream, as exact rationals, in the coordinates that a later
-layer reads.  The wire of a content is 1 if the stream has this value.  The contents of one token
-exclude each other; the contents of an input token are its symbols.
+implements their argument on the tensors of a given model, with fewer gates.  A *content* of a token
+after a layer is a possible value of the token's stream, as exact rationals, in the coordinates that
+a later layer reads.  Each content has a wire, which is 1 if the stream has this value.  The
+contents of one token exclude each other.  The contents of an input token are the symbols.
 
-A layer.  Let u be a content of the query token.  Its scores against all contents of the tokens that
-the mask admits are known when the circuit is built.  So the query token attends to token j with
-content c under the condition
+A layer.  Let u be a content of the query token.  The scores of u against all contents of the tokens
+that the mask admits are known when the circuit is built.  So the query token attends to token j
+with content c under the condition
 
     attends(u; j, c) = present(u) ∧ present(j, c) ∧ ¬present(b) for every b of another token
                        of larger score
 
-which is one AND.  A content is left out if its score is below the scores of all contents of some
-other token, since the head never attends to it.  The new content, with the MLP applied, is a
-function of u and of the value of c: its wire is the OR over all (u; j, c) that lead to it.  So a
-layer takes two levels of gates, at every length.  The contents after the last layer are the
-answers, so that the unembedding takes no level.  If a layer has several heads, the value of each is
-an OR of ANDs, and their conjunction is another AND: four levels.  If there are more than two
-symbols, a symbol in the middle of the alphabet is an AND of two input bits, and symbols with equal
-embeddings are joined by an OR: at most two levels before the first layer.
+which is one AND.  If the score of a content is below the scores of all contents of some other
+token, the head never attends to this content, and the content is left out.  The new content of the
+query token, with the MLP applied, is a function of u and of the value of c.  The wire of a new
+content is the OR over all (u; j, c) that lead to this content.  So a layer takes two levels of
+gates, at every length.  The contents after the last layer are the answers, so the unembedding takes
+no level.  If a layer has several heads, the value of each head is an OR of ANDs, and the
+conjunction of these values is another AND, so the layer takes four levels.  If there are more than
+two symbols, a symbol in the middle of the alphabet is an AND of two input bits, and symbols with
+equal embeddings are joined by an OR.  This takes at most two levels before the first layer.
 
-If tokens with different values can share the largest score, the head averages them.  The mean has
-no wire, and `hard_attention_circuit` raises ValueError.
+If tokens with different values can share the largest score, the head averages the values.  The mean
+has no wire, so `hard_attention_circuit` raises ValueError.
 
 Size.  A token has at most C₀ = V contents before layer 1.  If each of N tokens has at most C
 contents before a layer of H heads, it has at most C·(N·C)^H after the layer, which has at most
 
     N·C·(4H·N·C + 4(N·C)^H) gates      (`most_gates`).
 
-So N·C becomes (N·C)^(H + 1), and L layers have O(N^((H + 1)^L)) gates: polynomially many in the
-length for every fixed number of layers *and* of heads.  For an unbounded number of heads this is
-false: one layer of n − 1 heads computes parity of n bits (`semiautomaton(cyclic(2), n, radix=n)`),
-and its circuit has 2^n + 2 gates.
+So N·C becomes (N·C)^(H + 1), and L layers have O(N^((H + 1)^L)) gates.  This number is polynomial
+in the length for every fixed number of layers *and* of heads.  For an unbounded number of heads
+this is false: one layer of n − 1 heads computes the parity of n bits (`semiautomaton(cyclic(2), n,
+radix=n)`), and the circuit of this model has 2^n + 2 gates.
 
-One layer.  Fix the symbol of the last token, at which the output is read, to any u.  Then each of
-the H heads orders all pairs (token j, content c) by score.  Fix token j of the largest pair to the
-content c, unless j is the last token or in the prefix.  The head attends to this pair, whatever the
-other symbols are, so that the answer is constant on a subcube of at least n − 1 − H free symbols.
-Hence one layer of H heads computes parity of n bits only if H ≥ n − 1.  The bound is attained.
+One layer.  The output is read at the last token.  Fix the symbol of the last token to any symbol u.
+Then each of the H heads orders all pairs (token j, content c) by score.  For the pair with the
+largest score, fix token j to the content c, unless j is the last token or a token of the prefix,
+such as BOS.  The head attends to this token for all values of the other symbols.  So the answer is
+constant on a subcube of at least n − 1 − H free symbols.  Hence one layer of H heads computes the
+parity of n bits only if H ≥ n − 1.  The bound is attained.
 
-More than MOST_CONTENTS contents of one token raise ValueError.
+`hard_attention_circuit` raises ValueError if a token has more than MOST_CONTENTS contents.
 """
 
 from __future__ import annotations
@@ -66,10 +68,10 @@ Terms = list[list[Form]]
 
 
 def hard_attention_circuit(model: ExactModel) -> ThresholdCircuit:
-    """The circuit of AND, OR and NOT gates that computes the answer of a model at the last token.
+    """A circuit of AND, OR and NOT gates that computes the answer of a model at the last token.
 
-    Raises `ValueError` for a head that averages different values, and for a token with more than
-    MOST_CONTENTS contents.
+    The model has unique-hard attention.  Raises `ValueError` for a head that averages different
+    values, and for a token whose stream can have more than MOST_CONTENTS values.
     """
     built = _Built(model)
     answers = built.contents(len(model.layers), model.last)
@@ -78,11 +80,13 @@ def hard_attention_circuit(model: ExactModel) -> ThresholdCircuit:
 
 
 def most_gates(vocabulary_size: int, n_tokens: int, n_heads: Sequence[int]) -> int:
-    """An upper bound on the number of gates, for N tokens and `n_heads` heads in the layers.
+    """An upper bound on the number of gates of the circuit of a unique-hard-attention transformer.
 
-    The bound is 4N·V for the symbols plus Σ over layers of N·C·(4H·N·C + 4(N·C)^H), where C = V
-    before the first layer, and a layer of H heads replaces C by C·(N·C)^H.  Each AND, OR and range
-    of a wire takes at most two gates.
+    The model has N = n_tokens tokens and V = vocabulary_size symbols, and `n_heads` is the number
+    of heads of each layer.  The bound is 4N·V for the symbols, plus the sum over layers of
+    N·C·(4H·N·C + 4(N·C)^H).  Here H is the number of heads of the layer, and C bounds the number of
+    values of a token's stream: C = V before the first layer, and a layer replaces C by C·(N·C)^H.
+    Each AND, OR and range of a wire takes at most two gates.
     """
     N, C, total = n_tokens, vocabulary_size, 4 * n_tokens * vocabulary_size
     for H in n_heads:
@@ -112,8 +116,8 @@ class _Built:
                     found[self._read_later(after, layer)] += terms
         if len(found) > MOST_CONTENTS:
             raise InputError(
-                f"a token of {model.name} has {len(found)} contents after layer {layer}, more than "
-                f"{MOST_CONTENTS}: give a smaller length"
+                f"a token of {model.name} has {len(found)} possible contents after layer {layer}, "
+                f"more than {MOST_CONTENTS}: give a smaller length n"
             )
         return {row: self._any_of(terms) for row, terms in found.items()}
 

@@ -1,13 +1,14 @@
-"""Majority (whether the bits so far have more ones than zeros) in one layer of one head.
+"""Majority, that is, whether the bits so far have more ones than zeros, by one layer of one head.
 
-Symbols 0 and 1 are −1 and +1 in `symbol`, and BOS is −½.  The head has constant scores.  At a token
-that attends to N tokens, including itself, its output is the mean (z − ½)/N, where z is the number
-of ones minus the number of zeros.  It is positive if z ≥ 1 and negative if z ≤ 0, with absolute
-value at least 1/(2N).  Softmax is exact at any sharpness.
+The register `symbol` is −1 for symbol 0, +1 for symbol 1, and −½ for BOS.  The head has constant
+scores.  At a token that attends to N tokens, including itself, the output of the head is the mean
+(z − ½)/N, where z is the number of ones minus the number of zeros.  The mean is positive if z ≥ 1
+and negative if z ≤ 0, with absolute value at least 1/(2N).  Softmax is exact at any sharpness.
 
-The logit is 2·mean, and the signed logit is at least 1/N ≥ 1/(T + 1).  No weight depends on the
-length, and there are no positions, but the margin depends on the length.  A gate of two ReLUs,
-whose weights depend on T, makes the signed logit 1:
+The logit is 2·mean.  The signed logit (the logit with the sign of the right answer) is at least 1/N
+≥ 1/(T + 1), where T is the largest length.  No weight depends on the length, and there are no
+positions, but the margin depends on the length.  A gate of two ReLUs, whose weights depend on T,
+makes the signed logit 1:
 
     gate = [4(T + 1)·mean ≥ 1],  a step function, exact since |4(T + 1)·mean| ≥ 2(T + 1)/N ≥ 2,
 
@@ -31,9 +32,10 @@ from theory.kinds import Count
 
 @construction
 def majority(max_length: Count, *, gate: bool = False) -> Transformer:
-    """Returns a model that outputs, at each of at most T symbols, whether the ones have a majority.
+    """Returns a model that outputs 1 after each bit if the ones so far have a majority, and else 0.
 
-    The number of symbols is at most max_length = T; 1 means more ones than zeros so far.
+    Words have at most T = max_length symbols 0 and 1.  If `gate` is true, a gate of two ReLUs makes
+    the margin 1.
 
     | gate | layers | heads | width | MLP ReLUs | margin    |
     |------|--------|-------|-------|-----------|-----------|

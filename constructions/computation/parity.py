@@ -1,8 +1,8 @@
-"""The parity of the number of ones in two layers of one head, without an MLP.
+"""The parity of the number of ones of a word, by two layers of one head without an MLP.
 
-CLS is at position 0, and symbols 0 and 1 are at 1 … n, so that there are N = n + 1 ≤ T + 1 tokens;
-k of the symbols are ones.  Registers of position j contain j, j² (`norm`) and (−1)^j (`sign`); the
-flag `inverse` is 1 at CLS.
+CLS is at position 0, and the symbols 0 and 1 are at 1 … n, so there are N = n + 1 ≤ T + 1 tokens.
+k is the number of ones.  Position j has registers that contain j, j² (`norm`) and (−1)^j (`sign`).
+The flag `inverse` is 1 at CLS and 0 elsewhere.
 
 Layer 1.  One head with constant scores averages `one` and `inverse` over all tokens: the fractions
 k/N and 1/N.
@@ -12,23 +12,26 @@ Layer 2.  CLS queries position k by its fractions (`tokens.counted`): the score
 
 This position exists, as 0 ≤ k ≤ n, and its value is the sign (−1)^k.
 
-whole    The mask is full, and the answer is read at CLS.  Each head writes to the registers that it
-         reads.  At CLS, `one` is 0 and becomes k/N; `inverse` becomes 1 + 1/N, from which the query
-         subtracts 1; and `sign` becomes 1 + (−1)^k.  The logit is 1 − sign = −(−1)^k.  The streams
-         of other tokens after layer 1 are not read.
-causal   Every token outputs the parity of the symbols up to the token, and the mask admits only
-         these; position k is not after the token.  Since `one` is not 0 at symbols, the fractions
-         are written to `fraction` and `inverse`, and the sign to `cls`, which are 0 at symbols.
+causal=False   The mask is full, and the answer is read at CLS.  Each head writes to the registers
+               that it reads.  At CLS, `one` is 0 and becomes k/N; `inverse` becomes 1 + 1/N, from
+               which the query subtracts 1; and `sign` becomes 1 + (−1)^k.  The logit is
+               1 − sign = −(−1)^k.  The streams of other tokens after layer 1 are not read.
+causal=True    Every token outputs the parity of the symbols up to the token, and the mask admits
+               only these symbols.  Position k is not after the token.  Since `one` is not 0 at
+               symbols, the fractions are written to `fraction` and `inverse`, and the sign to
+               `cls`.  These registers are 0 at symbols.
 
-With softmax at sharpness β, the weight at distance d from k is proportional to q^{d²}, q ≤ e^{−β}
-(for shorter words score differences are larger).  So the signed logit is at least
-(1 − 2q)/(1 + 2q), for all words of all lengths, which is positive if q < ½; the proof is in
+With softmax at sharpness β, the weight at distance d from k is proportional to q^{d²}, where q ≤
+e^{−β} (for words of fewer than T symbols the score differences are larger).  So the signed logit
+(the logit with the sign of the right answer) is at least (1 − 2q)/(1 + 2q), for all words of all
+lengths.  This is positive if q < ½.  The proof is in
 `theory.computation.parity.least_signed_count`.  Layer 1 has constant scores and is exact.
 
-Why positions are unbounded: if positions are in a bounded set and weights do not depend on n,
-scores stay bounded as n grows, every attention weight is O(1/n), and one symbol changes the logit
-by at most O(1/n) ([Hahn2020], as quoted in [ChiangCholak2022]).  Here positions reach n², and
-scores are multiplied by T + 1; in `parity_bounded.py` both hypotheses hold.
+Why positions are unbounded: assume that position embeddings are in a bounded set and weights do not
+depend on n.  Then scores stay bounded as n grows, every attention weight is O(1/n), and one symbol
+changes the logit by at most O(1/n) ([Hahn2020], as quoted in [ChiangCholak2022]).  Here position
+embeddings are as large as n², and scores are multiplied by T + 1.  In `parity_bounded.py` both
+assumptions hold.
 """
 
 from __future__ import annotations
@@ -57,15 +60,16 @@ LEAST = math.log(2)
 def parity(
     max_length: Count, *, causal: bool = False, sharpness: Positive | None = None
 ) -> Transformer:
-    """Returns a model that computes the parity of the ones among at most max_length = T symbols.
+    """Returns a model that computes the parity of the number of ones of words of bits.
 
     | causal | layers | heads | width | MLP ReLUs | answers                       |
     |--------|--------|-------|-------|-----------|-------------------------------|
     | False  | 2      | 1     | 5     | 0         | one for the word, (…, 1)      |
     | True   | 2      | 1     | 7     | 0         | one after each symbol, (…, n) |
 
-    The logits are 0 and ±1.  With softmax at `sharpness` β the signed logit is at least
-    (1 − 2e^{−β})/(1 + 2e^{−β}).  The word 01 attains this bound for T = 2.  Raises
+    Words have n ≤ T = max_length symbols 0 and 1.  The logits of the answers 0 and 1 are 0 and ±1.
+    With softmax at `sharpness` β the signed logit (the logit with the sign of the right answer) is
+    at least (1 − 2e^{−β})/(1 + 2e^{−β}).  The word 01 attains this bound for T = 2.  Raises
     ValueError for a sharpness of at most ln 2, for which the bound is not positive.
     """
     _, T = sizes(2, max_length)
@@ -96,7 +100,7 @@ def parity(
         )
     beta = 1.0 if sharpness is None else sharpness
     if sharpness is not None and beta <= LEAST:
-        raise InputError(f"sharpness is {beta:g}: give a number above ln 2 = {LEAST:.4f}")
+        raise InputError(f"sharpness is {beta:g}: give a sharpness above ln 2 = {LEAST:.4f}")
     mask: Mask = "causal" if causal else "full"
     normalise: Normalise = "hardmax" if sharpness is None else "softmax"
     return Transformer(

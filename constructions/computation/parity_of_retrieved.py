@@ -1,17 +1,19 @@
-"""One layer of H unique-hard heads that outputs the parity of the last bit and of H retrieved bits.
+"""A layer of H unique-hard heads that outputs the parity of the last bit and of H retrieved bits.
 
-BOS is at position 0, and the bits are at 1 … T.  Head h has constant queries and the key
+BOS is at position 0, and the bits x_j are at j = 1 … T.  Head h has constant queries.  Its key at
+position j is
 
     rank_h(j) + b_h·x_j,      rank_h(j) even, b_h odd or 0.
 
-Since ranks differ, no two tokens tie.  So the head attends to the first token in an order of the
-pairs (position, bit), which is an order of the positions if b_h = 0.  BOS has the lowest rank.  The
-value is x_j, so that `sum` is the sum of H bits.  The MLP computes the parity of z = x + `sum`,
+Since the ranks of a head differ, no two tokens tie.  So the head attends to the first token in an
+order of the pairs (position, bit), which is an order of the positions if b_h = 0.  BOS has the
+lowest rank.  The value is x_j, so `sum` is the sum of the H retrieved bits.  Let x be the bit at
+the token.  The MLP computes the parity of z = x + `sum`,
 
     [z odd] = relu(z) − 2 relu(z − 1) + 2 relu(z − 2) − …      for z = 0, …, H + 1.
 
-`hard_attention_circuit.py` proves that the output after n bits is constant on a subcube of at least
-n − 1 − H free bits, for these and all other models of one layer of H heads.
+`hard_attention_circuit.py` proves that, for every model of one layer of H unique-hard heads, the
+output after n bits is constant on a subcube of at least n − 1 − H free bits.
 """
 
 from __future__ import annotations
@@ -37,18 +39,23 @@ Weights: TypeAlias = Annotated[Any, Integers("H", Within(least=-(2**20), most=2*
 
 @construction
 def parity_of_retrieved(ranks: Ranks, bit_weights: Weights) -> Transformer:
-    """Returns a model that outputs, after each bit, its parity with the bits that H heads retrieve.
+    """Returns a model that outputs the parity of each bit and of H bits that its heads retrieve.
 
-    Head h attends to the position j so far with the largest 2·ranks[h, j − 1] + bit_weights[h]·x_j.
-    The model has 1 layer, H heads, width H + 3 and H + 1 ReLUs.  Raises ValueError if a row of
-    `ranks` is not a permutation of 0 … T − 1, if the number of bit weights is not H, and for a bit
-    weight that is even and not 0, since tokens could tie.
+    `ranks` has shape (H, T).  Among the positions j so far, with bits x_j, head h attends to the
+    one with the largest 2·ranks[h, j − 1] + bit_weights[h]·x_j.  The model has 1 layer, H heads,
+    width H + 3 and H + 1 ReLUs.  Raises ValueError if a row of `ranks` is not a permutation of 0 …
+    T − 1, if the number of bit weights is not H, and if a bit weight is even and not 0, since
+    tokens could tie.
     """
     (H, T), b = ranks.shape, bit_weights
     if (np.sort(ranks, axis=1) != np.arange(T)).any():
-        raise InputError(f"ranks of a head are not a permutation: give 0 … {T - 1}, each once")
+        raise InputError(
+            f"the ranks of a head are not a permutation: give each number 0 … {T - 1} once"
+        )
     if b.shape != (H,):
-        raise InputError(f"bit_weights has {b.size} entries: give one for each of {H} heads")
+        raise InputError(
+            f"bit_weights has {b.size} entries: give {H} bit weights, one for each head"
+        )
     if ((b != 0) & (b % 2 == 0)).any():
         raise InputError(f"bit_weights are {b.tolist()}: give odd numbers or 0")
     names = tuple(f"rank{h}" for h in range(H))

@@ -1,45 +1,47 @@
-"""PRAM programs: one layer for each step (`theory/computation/pram.py`).
+"""Transformers that run PRAM programs (`theory/computation/pram.py`), with one layer for each step.
 
 BOS is at position 0 and is not a processor: the registers that steps keep are 0 there.  Processor i
-is the token at position i.  Each register of the program is a register r of the stream.  If it can
-be part of the address of a write, a second register r² contains its square.  Position j has
-`index` = j and `index²` = j².
+is the token at position i.  Each register of the program is a register r of the stream.  If r can
+be part of the address of a write, a second register r² of the stream contains the square of r.
+Position j has the registers `index` = j and `index²` = j².
 
-Read (of_a for a = Σ at + shift): the head `placed` finds position a by
+Read of_a, where the address a is the sum of the registers `at` plus a shift: the head `placed`
+finds position a by
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; clipped at both ends
 
-and at BOS, which has no shift, it finds BOS.
+At BOS, which has no shift, the head finds BOS.
 
 Write: among the tokens k with to_k = a, where a = cells·i + cell, the head `written` finds a token
 of minimum value, with M = 2·most + 2:
 
     score M(2a·c_k − c_k²) − value_k + (M a² − M/2)·bos_k,        c = to
 
-At tokens with c = a the score is M a² − value.  This is at least 1 more than M a² − M/2 at BOS,
-which is at least 1 more than the score of all other tokens.  Tokens of equal value write the same.
-The value of BOS is `empty`.  At BOS the query has a = 0 and 1 in place of a²: the score of BOS is
-M/2, and all other scores are at most 0.
+At tokens with c = a the score is M a² − value.  This is at least 1 more than the score M a² − M/2
+of BOS, and the score of BOS is at least 1 more than the scores of all other tokens.  Tokens of
+equal value write the same number.  The value of BOS is `empty`.  The query at BOS has a = 0, and 1
+in place of a²: the score of BOS is M/2, and all other scores are at most 0.
 
-Set: the MLP computes the operations by ReLUs of sums; numbers are never negative, so relu(x) = x:
+Set: the MLP computes the operations by ReLUs of sums.  Numbers are never negative, so relu(x) = x:
 
     copy x     relu(x)                          plus x y …  relu(x + y + …) − relu(x + y + … − most)
     min x y    relu(x) − relu(x − y)            minus x y   relu(x − y)
     max x y    relu(y) + relu(x − y)
     where f x y    relu(x + K(f − 1)) − relu(K(f − 1)) + relu(y − K f),   K = most, f = 0, 1, …
 
-and −relu(old) subtracts the old value.  For a Set at the processors of one kind, G·(1 − kind) is
-subtracted from the argument of each ReLU, where G is its largest value.  The operations copy, min,
-max and where act on squares by the same formulas, since r ↦ r² is increasing.  So the model never
-squares a number.  The results of reads and writes are cleared by −relu(result), so that heads of
-later steps add to 0.
+A further ReLU, −relu(old), subtracts the old value.  For a Set at the processors of one kind, G·(1
+− kind) is subtracted from the argument of each ReLU, where G is the largest value of the argument.
+The operations copy, min, max and where act on squares by the same formulas, since r ↦ r² is
+increasing.  So the model never squares a number.  The results of reads and writes are cleared by
+−relu(result), so that heads of later steps add to 0.
 
-So a write needs the square of its address in a register.  There is no such square if `to` is an
-input, is set by plus or minus, or depends on such a register through copy, min, max, where, reads
-or writes.  The remedy is two steps: the first reads `index` at that address, and with it index²;
-the second writes to the register that was read.  Without this, `pram` raises ValueError.
+A write requires the square of its address in a register.  There is no such square if `to` is an
+input, if `to` is set by plus or minus, or if `to` depends on such a register through copy, min,
+max, where, reads or writes.  In this case `pram` raises ValueError.  The remedy is to write in two
+steps: the first step reads `index` at this address, and with it index²; the second step writes to
+the address that was read.
 
-All numbers are integers, and tied tokens have equal values: average-hard attention is exact.
+All numbers are integers, and tied tokens have equal values.  So average-hard attention is exact.
 """
 
 from __future__ import annotations
@@ -78,22 +80,25 @@ Units = dict[tuple[tuple[str, float], ...], tuple[LinearRead, dict[str, float]]]
 def pram(program: Program) -> Transformer:
     """Returns a model that runs a PRAM program, with one layer for each step.
 
-    `pram(program)(*inputs)` is the answer register after all steps.  Inputs and the answer are
-    integers (…, N') for N' ≤ N processors, as in `program.run`.  A layer has a head for each
-    address that is read and for each write, with a full mask.
+    `pram(program)(*inputs)` is the answer register after all steps.  Each input, and the answer, is
+    an array of integers (…, N') for N' processors, where N' is at most program.processors.  A layer
+    has one head for each address that is read and one for each write, all with a full mask.
 
-    Raises ValueError if no register contains the square of the address of a write (it is an input,
-    or set by plus or minus: read `index` at this address one step before, and write to the register
-    that was read); for a program that does not fit in memory; and for scores of more than 53 bits.
+    Raises ValueError if no register contains the square of the address of a write.  This is so if
+    the address is an input, or is set by plus or minus.  In this case read `index` at the address
+    one step before, and write to the register that was read.  Also raises ValueError for a program
+    that does not fit in memory, and for scores of more than 53 bits.
     """
     return _Compiled(program).model(Processors(program))
 
 
 class Processors(Interface):
-    """The interface of a PRAM program: input registers (…, N'), N' ≤ N → answer (…, N'), int64.
+    """The interface of a PRAM program: input registers (…, N') → answer register (…, N'), int64.
 
-    Outputs are rounded to integers: they are right if each is within ½ of its exact value.  Raises
-    ValueError as `Program.run` does.
+    N' is at most the number of processors of the program.  The outputs of the model are rounded to
+    integers, which are right if each output is within ½ of its exact value.  Raises ValueError for
+    more processors than the program has, for inputs of different shapes, and for numbers that the
+    program does not allow.
     """
 
     margin = 1.0
@@ -121,12 +126,12 @@ class Processors(Interface):
         return None if rows is None else (self.called(choices[each]) for each in rows)
 
     def choices(self) -> tuple[np.ndarray, range]:
-        """The possible inputs of a processor (choices, inputs), and the numbers of processors."""
+        """All possible inputs of a processor, (choices, inputs), and numbers of processors."""
         given = np.indices((self.program.most + 1,) * len(self.program.inputs))
         return given.reshape(len(given), -1).T, range(1, self.program.processors + 1)
 
     def called(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The inputs of the model for processors with these inputs (…, N', inputs)."""
+        """The inputs of the model, each (…, N'), from an array (…, N', inputs) of all inputs."""
         return tuple(np.moveaxis(rows, -1, 0))
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
@@ -136,7 +141,7 @@ class Processors(Interface):
 def held_after(
     program: Program, name: str, power: int, after: int, *inputs: np.ndarray
 ) -> np.ndarray:
-    """The content of a program register after `after` steps, raised to a power."""
+    """The given power of the program's register `name` after `after` steps."""
     return next(islice(program.run(*inputs), after, None))[name][..., None] ** power
 
 
@@ -179,7 +184,8 @@ class _Compiled:
         if (bits := exact_in(model).bits) > FLOAT64_BITS:
             raise InputError(
                 f"scores of {program.name} take {bits} bits, and float64 has 53: "
-                f"use fewer than {program.processors} processors, or most below {self.most}"
+                f"use fewer than {program.processors} processors, or a number most below "
+                f"{self.most}"
             )
         return model
 
@@ -333,9 +339,9 @@ class _Compiled:
 
 
 def squared(program: Program) -> set[str]:
-    """The registers whose squares are needed: addresses of writes, and the sources of addresses.
+    """The registers whose squares are required: addresses of writes, and the sources of addresses.
 
-    Raises ValueError if a square is needed that no register contains.
+    Raises ValueError if a square is required that no register contains.
     """
     needed = {INDEX} | {write.to for step in program.steps for write in step.writes}
     while True:

@@ -1,14 +1,14 @@
-"""Prefix sums in ⌈log_s N⌉ layers of s − 1 heads and width 3, without an MLP.
+"""Prefix sums of N numbers by ⌈log_s N⌉ layers of s − 1 heads and width 3, without an MLP.
 
 The number 0 is at BOS, position 0, and x_i is at position i.  After layer ℓ, `sum` at token i is
-the sum of the last s^ℓ numbers up to x_i (of all numbers, if there are fewer).  In layer ℓ + 1 head
-w = 1, …, s − 1 looks up position a = i − w·s^ℓ by
+the sum of the last s^ℓ numbers up to x_i, or of all these numbers if there are fewer.  In layer ℓ +
+1, head w = 1, …, s − 1 looks up position a = i − w·s^ℓ by
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at BOS
 
-and adds the sum at this position: the sum of an earlier window, or 0.  The last layer omits heads
-whose positions are all before the first number.  Scores depend only on positions, so each layer is
-linear in x, and the sums are right for all real numbers.
+The head adds the sum at this position, which is the sum of an earlier window, or 0.  The last layer
+omits heads whose positions are all before the first number.  Scores depend only on positions, so
+each layer is linear in x, and the sums are right for all real numbers.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ LARGE = 2**30  # bytes of scores above which the memory is checked
 
 
 class Numbers(Interface):
-    """The interface of numbers: (…, N') → (…, N'), 1 ≤ N' ≤ N; BOS has the number 0.
+    """The interface of a model on numbers: (…, N') → (…, N'), where BOS has the number 0.
 
-    Raises ValueError for an empty row, for more than N numbers, and for NaN or infinite entries.
+    Raises ValueError for an empty row, for more than max_length numbers, and for NaN or infinite
+    entries.
     """
 
     def __init__(self, max_length: int) -> None:
@@ -50,7 +51,7 @@ class Numbers(Interface):
         if x.shape[-1] > self.max_length:
             raise InputError(
                 f"x has {x.shape[-1]} numbers and the model was built for at most "
-                f"{self.max_length}: build it again with max_length={x.shape[-1]}"
+                f"{self.max_length}: build a model with max_length={x.shape[-1]}"
             )
         if (scores := 16 * x.numel() * (x.shape[-1] + 1)) > LARGE:
             what = f"the scores of {x.numel() / x.shape[-1]:.4g} rows of {x.shape[-1]} numbers"
@@ -71,10 +72,10 @@ class Numbers(Interface):
 
 @construction
 def prefix_sums(max_length: Count, s: FanIn = 2) -> Transformer:
-    """Returns a model that computes the sums x₁ + … + x_i of at most N = max_length numbers.
+    """Returns a model that computes the prefix sums x₁ + … + x_i of at most N = max_length numbers.
 
-    `prefix_sums(N, s)(x)` maps (…, N') to (…, N').  The model has ⌈log_s N⌉ layers, s − 1 heads and
-    width 3.  Sums of integers are exact below 2^53.
+    `prefix_sums(N, s)(x)` maps (…, N') to (…, N'), N' ≤ N.  The model has ⌈log_s N⌉ layers, s − 1
+    heads and width 3.  Sums of integers are exact below 2^53.
 
     Raises ValueError for s > max(N, 2), for which some heads would add only 0.
     """

@@ -1,24 +1,26 @@
-"""Any semiautomaton in one layer of one head, with the states as a chain of thought.
+"""Every semiautomaton in one layer of one head, with the states as a chain of thought.
 
-BOS is at position 0, the symbols x₁ … x_T are at 1 … T, the start q₀ is at T + 1, and the decoded
-state q_i is at T + 1 + i.  At position t = T + 1 + i the next state is q_i · x_{i+1}, and the
-symbol is at position t − T: no pointer is needed.
+BOS is at position 0, the symbols x₁ … x_T are at 1 … T, the start state q₀ is at T + 1, and the
+decoded state q_i is at T + 1 + i.  At position t = T + 1 + i the next state is q_i · x_{i+1}, the
+state to which symbol x_{i+1} leads from q_i.  This symbol is at position t − T, so no pointer is
+needed.
 
-One head looks up place a = t − T, by positions j and their squares:
+One head looks up position a = t − T, by positions j and their squares:
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at j = 0
 
-and adds the symbol there to `symbol`, which is 0 at a state.  The MLP has a ReLU for each state q
-and symbol x, relu([q] + [x] − 1), which is 1 where both occur and 0 elsewhere.  This ReLU replaces
-[q] by [q · x] in `state`.  At the symbols of the word a ≤ 0 and the head finds BOS, which has no
-symbol: all ReLUs are 0.
+The head adds the symbol at this position to `symbol`, which is 0 at a state.  The MLP has a ReLU
+for each state q and symbol x, relu([q] + [x] − 1), which is 1 where both occur and 0 elsewhere.
+This ReLU replaces the one-hot code of q by that of q · x in `state`.  At the symbols of the word a
+≤ 0, so the head finds BOS, which has no symbol, and all ReLUs are 0.
 
-The logits are 2·state, and 1 for ⊥, which is the output at the symbols of the word.
+The logits of the states are 2·state, and the logit of ⊥ is 1.  So ⊥ is the output at the symbols of
+the word.
 
-A word of T symbols takes T decoded states and depth 1, for every automaton, including automata
-without a shortcut, such as A5.  With softmax the states are right if the sharpness gives the
-fetched symbol more than half of the weight.  Decoded tokens have no error, so errors do not
-accumulate.
+A word of T symbols takes T decoded states and depth 1, for every automaton.  This includes automata
+without a shortcut (see `shortcut.py`), such as A5.  With softmax the states are right if the
+sharpness gives the fetched symbol more than half of the weight.  Decoded tokens have no error, so
+errors do not accumulate.
 """
 
 from __future__ import annotations
@@ -41,7 +43,10 @@ from theory.kinds import Count, InputError, Integers, Positive, Within
 
 
 class Scratchpad(Tokens):
-    """The interface of the scratchpad: tokens 0 … |Σ| − 1 are symbols, the next |Q| are states."""
+    """The interface of a model that decodes the states of an automaton as a chain of thought.
+
+    The first tokens are the symbols, and the next tokens are the states.
+    """
 
     def __init__(self, automaton: Semiautomaton, length: int) -> None:
         symbols, V = automaton.n_symbols, automaton.n_symbols + automaton.n_states
@@ -50,9 +55,10 @@ class Scratchpad(Tokens):
         self.automaton, self.word_length = automaton, length
 
     def prompt(self, words: ArrayLike) -> np.ndarray:
-        """The prompts (…, T + 1) of words (…, T): the symbols and the start state.
+        """The prompts (…, T + 1) for words (…, T): the symbols, followed by the start state.
 
-        Raises ValueError for symbols ≥ |Σ|, and for words whose length is not T.
+        T is the length for which the model was built.  Raises ValueError for symbols that the
+        automaton does not have, and for words of another length.
         """
         symbols = Within(least=0, below=self.automaton.n_symbols)
         array = Integers(f"... {self.word_length}", symbols).read("words", words)
@@ -60,7 +66,10 @@ class Scratchpad(Tokens):
         return np.concatenate([array, start], axis=-1)
 
     def states(self, tokens: ArrayLike) -> np.ndarray:
-        """The states of decoded tokens.  Raises ValueError for a token that is not a state."""
+        """The numbers of the states that decoded tokens stand for.
+
+        Raises ValueError for a token that is not a state.
+        """
         symbols = self.automaton.n_symbols
         numbers = Within(least=0, below=symbols + self.automaton.n_states)
         array = Integers("... T", numbers).read("tokens", tokens)
@@ -76,13 +85,14 @@ class Scratchpad(Tokens):
 def scratchpad(
     automaton: Automaton, length: Count, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """Returns a model that computes the states after 1, …, T symbols as a chain of thought.
+    """Returns a model that computes the states of an automaton as a chain of thought.
 
-    For a word of T = `length` symbols the states are
+    For a word of T = `length` symbols, the states after 1, …, T symbols are
 
         model.interface.states(model.generate(model.interface.prompt(word), T))
 
-    The model has 1 layer, 1 head, width |Q| + |Σ| + 2 and |Q||Σ| ReLUs.
+    The model has 1 layer, 1 head, width |Q| + |Σ| + 2 and |Q||Σ| ReLUs, where Q are the states and
+    Σ the symbols of the automaton.
 
     Raises ValueError for a sharpness that is too small.
     """

@@ -1,16 +1,18 @@
-"""Any semiautomaton in ⌈log₂T⌉ layers: maps of the states, composed in pairs [Liu2023, Theorem 1].
+"""Every semiautomaton in ⌈log₂T⌉ layers, by composing maps of states in pairs [Liu2023, Theorem 1].
 
-The map of a word sends each state to the state to which the word leads.  BOS is at position 0, and
-the symbols are at 1 … T.  After layer ℓ, `map` at token i is the map of the last 2^ℓ symbols up to
-i (of all symbols, if there are fewer), stored as the image of each state, an integer.  At first
-`map` is the map of the symbol; at BOS it is the identity.
+The automaton has n states.  The map of a word sends each state to the state to which the word
+leads.  BOS is at position 0, and the symbols are at 1 … T.  After layer ℓ, `map` at token i is the
+map of the last 2^ℓ symbols up to i, or of all these symbols if there are fewer.  It is stored as
+the image of each state, an integer.  Before layer 1, `map` is the map of the symbol, and at BOS the
+identity.
 
 Layer ℓ + 1.  One head looks up position a = i − 2^ℓ, by positions j and their squares:
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at j = 0
 
-and copies `map` at this position, the map of the previous symbols, to `fetched`.  The MLP replaces
-f = `map` by q ↦ f(g(q)), g = `fetched`, and clears `fetched`.  For numbers g = 0 … n − 1, f(g) is
+The head copies `map` at this position, which is the map of the previous symbols, to `fetched`.  Let
+f be `map` and g be `fetched`.  The MLP replaces `map` by q ↦ f(g(q)) and clears `fetched`.  For a
+number g = g(q) in 0 … n − 1, f(g) is
 
 lean     f(0) + Σ_t e_t relu(K(g − t) + K/2 + e_t(f(t) − f(t − 1))) − (K/2)g,
          K = 2(n − 1), e_t = (−1)^{t+1}, t = 1 … n − 1.  ReLUs with t ≤ g are active and the others
@@ -21,14 +23,16 @@ robust   f(0) + Σ_t [relu(K(g − t) + K/2 + f(t)) − relu(K(g − t) + K/2 + 
          that the error of g cancels, and the result is exact at every token.  So a softmax error of
          at most ¼ in a fetched number does not change the result, in any number of layers.
 
-Two further kinds of ReLUs clear registers, relu(f) and relu(g), since entries are never negative.
-In all there are n² + n ReLUs (lean) or 2n² (robust).
+Entries are never negative, so two further kinds of ReLUs, relu(f) and relu(g), clear registers.  In
+all there are n² + n ReLUs (lean) or 2n² ReLUs (robust).
 
-Radix r.  With r − 1 heads at distances r^ℓ, 2r^ℓ, … one layer composes the maps of r windows by
-relu(f(s₁) − K[(g₁(s₂) − s₁)² + … + (g_{r−1}(q) − s_{r−1})²]), which is f(s₁) on the path of q and 0
-on other paths.  For the squares the stream contains both g and g².
+Radix r.  With r − 1 heads at distances r^ℓ, 2r^ℓ, …, one layer composes the maps g₁, …, g_{r−1} of
+r − 1 earlier windows with f.  For each state q and each path of states s₁, …, s_{r−1} it has a
+ReLU, relu(f(s₁) − K[(g₁(s₂) − s₁)² + … + (g_{r−1}(q) − s_{r−1})²]), which is f(s₁) on the path of q
+and 0 on other paths.  For these squares the stream contains both g and g².
 
-The logits are 2s·map(q₀) − s² for each state s, largest at s = map(q₀), by at least 1.
+The logit of state s is 2s·map(q₀) − s², where q₀ is the start.  It is largest at s = map(q₀), by at
+least 1.
 """
 
 from __future__ import annotations
@@ -65,7 +69,7 @@ def semiautomaton(
     radix: CountFrom2 = 2,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """Returns a model that computes the state of an automaton after each of at most T symbols.
+    """Returns a model of ⌈log₂T⌉ layers that computes the state of an automaton after each symbol.
 
     The longest words have T = max_length symbols.
 
@@ -75,22 +79,26 @@ def semiautomaton(
     | robust, 2   | ⌈log₂T⌉    | 1     | 2n + 2         | 2n²       |
     | lean, r > 2 | ⌈log_r T⌉  | r − 1 | 2rn + 2        | 2n^r + 2rn |
 
-    Here n is the number of states.  The robust form is for softmax: if β ≥ ln(32(n − 1) + 2), a
-    head puts at most 1/(8(n − 1)) of its weight on other tokens, and all outputs equal the outputs
-    of unique-hard attention, exactly in real arithmetic, for all T.
+    Here n is the number of states, and r is the radix.  The robust form is for softmax attention.
+    If the sharpness is at least ln(32(n − 1) + 2), a head puts at most 1/(8(n − 1)) of its weight
+    on tokens other than the one that it looks up.  Then, in real arithmetic, all outputs equal the
+    outputs of unique-hard attention, for all T.
 
     Raises ValueError for a radix above max(2, T), for a robust form with a radix above 2, for a
     sharpness without the robust form, and for a sharpness that is too small.
     """
     if form == "robust" and radix > 2:
-        raise InputError(f"radix is {radix}: give radix=2 with form='robust', which composes pairs")
+        raise InputError(f"radix is {radix} with form='robust', which composes pairs: give radix=2")
     if sharpness is not None and form == "lean":
         raise InputError(
-            f"sharpness is {sharpness}: give form='robust', since form='lean' is for hard attention"
+            f"sharpness is {sharpness} with form='lean', which is for hard attention: give "
+            "form='robust'"
         )
     V, T = sizes(automaton.n_symbols, max_length)
     if radix > max(2, T):
-        raise InputError(f"radix is {radix}: give at most {max(2, T)} for words of {T} symbols")
+        raise InputError(
+            f"radix is {radix}: give a radix of at most {max(2, T)} for words of {T} symbols"
+        )
     n, others = automaton.n_states, range(1, radix)
     squared = radix > 2
     held = ("map", "square") if squared else ("map",)

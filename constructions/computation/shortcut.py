@@ -1,35 +1,37 @@
-"""A shortcut: a cascade of counters and flip-flops, in a depth that does not depend on T [Liu2023].
+"""A shortcut: semiautomata in a depth that does not depend on the length T of words [Liu2023].
 
-`theory.computation.cascade` decomposes an automaton with solvable holonomy groups into stages; each
-stage has a value *before* each symbol.  Here heads compute every stage.  BOS is at position 0, and
-the symbols are at 1 … T.  The symbol and the value of stage i are one-hot in `symbol` and `is{i}`,
-and the input of stage i at a token is in `in{i}`.
+`theory.computation.cascade` decomposes an automaton with solvable holonomy groups into stages,
+which are counters, flip-flops and tables.  Each stage has a value *before* each symbol.  Here heads
+compute every stage.  BOS is at position 0, and the symbols are at 1 … T.  The symbol is one-hot in
+`symbol`, the value of stage i is one-hot in `is{i}`, and the input of stage i at a token is in
+`in{i}`.
 
-Flip-flop: one head with a strictly causal mask.
+Flip-flop: one head with a strictly causal mask has the scores
 
-    score (T + 2)·flag_j + j,   flag = the sum of in, which is one-hot or 0
+    (T + 2)·flag_j + j,   where flag, the sum of the entries of `in`, is 1 at an input, else 0.
 
-is largest at the latest token with an input, by at least 1; its value in_j is copied to `is`.  BOS
-has the initial value of the flip-flop as its input.
+The score is largest at the latest token with an input, by at least 1.  The value of this token, its
+input, is copied to `is{i}`.  The input of BOS is the initial value of the flip-flop.
 
-Counter mod m: two layers without ReLUs.  In the first a strictly causal head of constant scores
-averages `in` into `fraction` = k/N and the flag of BOS into `inverse` = 1/N, where N is the number
-of earlier tokens, and k of these have input 1.  In the second layer the score
+Counter mod m: two layers without ReLUs.  In the first layer a strictly causal head of constant
+scores averages the input into `fraction` = k/N and the flag of BOS into `inverse` = 1/N, where N is
+the number of earlier tokens, and k of these tokens have input 1.  In the second layer the score
 
-    score (T + 1)·(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
+    (T + 1)·(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
 
-is largest at position k, by at least (T + 1)/N ≥ 1.  This position is not after the token, since
-k < N, and its value is k mod m, one-hot.  One head computes all averages of a layer.
+is largest at position k, by at least (T + 1)/N ≥ 1.  Position k is before the token, since k < N,
+and the value there is k mod m, one-hot.  One head computes all averages of a layer.
 
-Tables.  The input of a stage is a function of the symbol and of earlier stages.  Since these are
-one-hot, each entry of the table is an AND, which takes one ReLU.  A table that depends only on the
-symbol is in W_E.  The others are in the MLP of the first layer after which all their variables are
-known.  In the robust form an entry takes two ReLUs and stays exact if each of the k values that it
-reads has an error of at most 1/(4k).  So softmax errors do not accumulate, for any number of
-layers.  Averages have constant scores and the scores of counters read exact numbers, so softmax
-errors come only from lookups.
+Tables.  The input of a stage is a function of the symbol and of the values of earlier stages, given
+by a table.  Since these variables are one-hot, each entry of the table is an AND, which takes one
+ReLU.  A table that depends only on the symbol is in the embedding W_E.  Any other table is in the
+MLP of the first layer after which all variables of the table are known.  In the robust form an
+entry takes two ReLUs.  It stays exact if each of the k values that it reads has an error of at most
+1/(4k).  So softmax errors do not accumulate, for any number of layers.  Averages have constant
+scores, and the scores of counters read exact numbers, so softmax errors come only from lookups.
 
-The state is one more table of the symbol and the stages, written one-hot to `state`.
+The state after the symbol is one more table of the symbol and the stages, written one-hot to
+`state`.
 """
 
 from __future__ import annotations
@@ -70,19 +72,21 @@ def shortcut(
 ) -> Transformer:
     """Returns a model of constant depth that computes the state of an automaton after each symbol.
 
-    Words have at most T = max_length symbols.  The numbers of layers, heads and ReLUs and the width
-    do not depend on T.  A counter takes two layers, and a flip-flop one layer; stages that do not
-    read each other are computed in parallel.  With `compact` the model has fewer ReLUs and more
-    layers.  The robust form is for softmax and takes twice the ReLUs.
+    The automaton is decomposed into a cascade of counters and flip-flops.  Words have at most T =
+    max_length symbols.  The width and the numbers of layers, heads and ReLUs do not depend on T.  A
+    counter takes two layers, and a flip-flop takes one layer.  Stages that do not read each other
+    are computed in parallel.  If `compact` is true, the model has fewer ReLUs and more layers.  The
+    robust form is for softmax and takes twice the ReLUs.
 
-    Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable.  Then
-    no cascade exists; other models of constant depth are excluded only if TC⁰ ≠ NC¹.  Raises
-    ValueError for a cascade that is too large, for a sharpness without the robust form, and for a
-    sharpness that is too small.
+    Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable.  In
+    this case no such cascade exists; other models of constant depth are excluded only if TC⁰ ≠ NC¹.
+    Raises ValueError for a cascade that is too large, for a sharpness without the robust form, and
+    for a sharpness that is too small.
     """
     if sharpness is not None and form == "lean":
         raise InputError(
-            f"sharpness is {sharpness}: give form='robust', since form='lean' is for hard attention"
+            f"sharpness is {sharpness} with form='lean', which is for hard attention: give "
+            "form='robust'"
         )
     _, T = sizes(automaton.n_symbols, max_length)
     stages = cascade(automaton, compact=compact)
@@ -96,7 +100,7 @@ def shortcut(
 
 
 def depths(of: Cascade) -> list[int]:
-    """The number of layers after which each variable is known: the symbol, then the stages."""
+    """The numbers of layers after which the symbol and each stage are known, in order."""
     found = [0]
     for stage in of.stages:
         found.append(reached(stage.table, found) + LAYERS[stage.kind])

@@ -1,34 +1,35 @@
-"""Formulas of past LTL as unique-hard attention with a strictly causal mask [YCA2024].
+"""Formulas of past LTL as transformers of unique-hard attention with a strictly causal mask.
 
-BOS is at position 0, and the symbols are at 1 … T, one-hot in `symbol`, which is 0 at BOS.  A
-formula consists of symbols, Boolean connectives and
+The construction follows [YCA2024].  BOS is at position 0, and the symbols are at 1 … T, one-hot in
+`symbol`, which is 0 at BOS.  A formula consists of symbols, Boolean connectives and
 
     φ since ψ    ψ at some j < i, and φ at all positions strictly between j and i.
 
-Let j < i be the latest position at which ψ ∨ ¬φ holds: φ since ψ holds at i iff ψ holds at j.  So a
-`since` is one head with a strictly causal mask.  With stop = [ψ ∨ ¬φ], the score
+Let j < i be the latest position before i at which ψ ∨ ¬φ holds.  Then φ since ψ holds at i iff ψ
+holds at j.  So a `since` is one head with a strictly causal mask.  With stop = [ψ ∨ ¬φ], the score
 
     (T + 2)·stop_j + j
 
-is largest, by at least 1, at the latest j < i with stop; the value ψ_j is written to `since1`, ….
-If stop holds at no j < i, the score is largest at i − 1.  There ψ is 0, since ψ implies stop.  At
-BOS the value is 0.
+is largest, by at least 1, at the latest j < i at which stop is 1.  The value ψ_j is written to one
+of the registers `since1`, ….  If stop is 0 at all j < i, the score is largest at i − 1, where ψ is
+0, since ψ implies stop.  At BOS the value is 0.
 
 There is one layer for each level of nested `since`, with one head for each `since` of that level.
 
-Boolean parts.  stop and ψ are truth tables of the symbol and of other `since`
-(`theory/computation/temporal_program.py`).  A table that depends only on the symbol is a column of
-`symbol`, or a register of W_E.  Any other table is written to a register, `part1`, …, by the MLP of
-the layer that computes the last of its bits.  A table is a sum of disjoint cubes; each cube is an
-AND of literals, which takes one ReLU.  A cube that would hold at BOS, where all bits are 0, has the
-additional literal [any symbol], so that parts are 0 at BOS.
+Boolean parts.  stop and ψ are truth tables whose variables are the symbol and other `since`
+operators (`theory/computation/temporal_program.py`).  A table that depends only on the symbol is a
+column of `symbol`, or a register of the embedding W_E.  Any other table is written to a register,
+`part1`, …, by the MLP of the layer that computes the last of its bits.  A table is a sum of
+disjoint cubes.  Each cube is an AND of literals, which takes one ReLU.  All bits are 0 at BOS.  A
+cube that would hold at BOS has one more literal, which is 1 at all symbols and 0 at BOS.  So parts
+are 0 at BOS.
 
-Robust form.  A cube of at most k bits takes two ReLUs, which make its AND constant near bits
-(`primitives.And`).  Errors of up to 1/(4k) in the bits do not change the AND, so that softmax
-errors do not accumulate, at any depth and length.
+Robust form.  A cube of at most k bits takes two ReLUs, which make its AND constant near 0 and 1
+(see `primitives.And`).  Errors of up to 1/(4k) in the bits do not change the AND, so softmax errors
+do not accumulate, at any depth and length.
 
-In [YCA2024] a head attends to the rightmost maximum, without positions.  Here hardmax is uniform
-over the maxima, so that the score contains the position j.  Only these scores read positions.
+In [YCA2024] a head attends to the rightmost maximum, and there are no positions.  Here hardmax is
+uniform over the maxima, so the score contains the position j.  Only these scores read positions.
 """
 
 from __future__ import annotations
@@ -55,14 +56,14 @@ MOST_CUBES = 10**5
 
 
 def temporal_model(formula: Formula, alphabet: str, max_length: int, robust: bool) -> Transformer:
-    """The hardmax transformer of a formula of past LTL; see `from_formula`."""
+    """The hardmax transformer that `from_formula` returns for a formula of past LTL."""
     _, T = sizes(len(alphabet), max_length)
     return _Built(formula, alphabet, T, robust).model()
 
 
 @dataclass(frozen=True)
 class Holds:
-    """Whether a formula holds at each position of words (…, T): (…, T, 1)."""
+    """A function: whether a formula holds at each position of words, (…, T) → (…, T, 1)."""
 
     formula: Formula
     alphabet: str

@@ -1,4 +1,4 @@
-"""A transformer as a circuit, from its tensors: `to_circuit(model, n)`."""
+"""The translation of a hard-attention transformer into a circuit: `to_circuit(model, n)`."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ Gates = Literal["and-or", "threshold"]
 
 @checked
 def to_circuit(model: Transformer, n: Count, gates: Gates = "threshold") -> ThresholdCircuit:
-    """The circuit that computes the answer of a hard-attention model at the last of n symbols.
+    """A circuit that computes the answer of a hard-attention model at the last of n symbols.
 
-    Its inputs are the bits [x_i ≥ v] of the word (`theory.computation.unary`); over two symbols
-    these are the word.  It has one output for each answer of the model, including −1 (⊥).
+    The inputs of the circuit are the bits [x_i ≥ v], v = 1 … V − 1, of a word x over V symbols;
+    they are `theory.computation.unary(x, V)`.  For V = 2 these bits are the word itself.  The
+    circuit has one output for each answer of the model, including −1 (⊥, no answer).
 
         circuit = to_circuit(model, n)
         circuit.answers(unary(words, V)) == model(words)[..., -1]
 
-    gates="threshold" accepts any mask and any ties; the circuit has constant depth, unbounded
-    fan-in and integer weights.  gates="and-or" returns a circuit of AND, OR and NOT gates, and
-    requires that no head averages different values.
+    With gates="threshold" the model may have any mask and any ties.  The circuit then has constant
+    depth, unbounded fan-in and integer weights.  gates="and-or" returns a circuit of AND, OR and
+    NOT gates, and requires that no head averages different values.
 
     The numbers in the model are read as exact rationals.  So the circuit computes the answers of
-    the model in real arithmetic, with exact ties; the answers of torch agree unless float64
-    rounding changes them.
+    the model in real arithmetic, with exact ties.  The answers of the model in torch agree unless
+    float64 rounding changes an answer.
 
     Raises `ValueError` for a model that is not a hardmax transformer over tokens, for norms and
     other attention, for a length n that the model does not take, and for circuits that would be too

@@ -1,43 +1,47 @@
-"""Turing machines as a chain of thought [MS2024]: each token is a step (state, symbol, move).
+"""Turing machines as a chain of thought, in which each token is a step of the machine [MS2024].
 
-BOS is at position 0; token i = 1, 2, … is step i (state after it, symbol written, move d_i) of the
-history of a machine that begins at cell 0 of a blank tape.  Every row of tokens is such a history,
-so every row is a prompt; the first steps write the input word on the tape.  Step i writes cell
-c_i = d_1 + … + d_{i−1}; after the step the head is at h_i = c_i + d_i.  The next step is
+BOS is at position 0.  Token i = 1, 2, … is step i of the history of a machine that begins at cell 0
+of a blank tape: the state after the step, the symbol written, and the move d_i = ±1.  Every row of
+tokens is such a history, so every row is a prompt.  The first steps write the input word on the
+tape.  Step i writes cell c_i = d_1 + … + d_{i−1}, and after the step the head is at h_i = c_i +
+d_i.  The next step is
 
     rules[state_i][symbol],
 
-where the symbol is the one written by the latest j ≤ i with c_j = h_i, or blank if there is none.
-If there is no rule, the output is ⊥.
+where `symbol` is the symbol written by the latest step j ≤ i with c_j = h_i, or blank if there is
+no such step.  If there is no rule, the output is ⊥.
 
-One layer suffices if tokens contain their cell.  The embedding contains (c, c²) and (h, h²),
-integers.  One head looks up the latest write at h (`tokens/heads.py`, M = 2T + 2):
+One layer suffices if each token contains the cell that its step writes.  The embedding contains (c,
+c²) and (h, h²), which are integers.  One head looks up the latest write at h (`tokens/heads.py`),
+with M = 2T + 2 for histories of at most T steps:
 
     score M(2h·c_j − c_j²) + j + (M h² − M/2)·[j is BOS]        largest at this write, by at least 1
 
-and finds BOS, whose value is blank, if no step has written h.  The value is written to `symbol`.
-The MLP has a ReLU for each rule.  This ReLU replaces [state] by the next state and [symbol] by the
-symbol to write, and writes the move to `go`.  There are 2|Q||Γ|(2T + 1) tokens.
+If no step has written h, the head finds BOS, whose value is blank.  The value is written to
+`symbol`.  The MLP has a ReLU for each rule.  This ReLU replaces the state by the next state and the
+symbol by the symbol to write, and writes the move to `go`.  For states Q and tape symbols Γ there
+are 2|Q||Γ|(2T + 1) tokens.
 
-If tokens do not contain their cell, three layers suffice, with 2|Q||Γ| tokens for every length and
+If tokens do not contain cells, three layers suffice, with 2|Q||Γ| tokens for every length and
 space.
 
-Layer 1.  One head averages the moves of earlier tokens, c/N.  Another head averages the moves up to
-the token, h/N.  Both also average the flag of BOS, which yields 1/N.  Two ReLUs compute the
-positive parts p of the averages; the negative parts are p − average.
+Layer 1.  One head averages the moves of earlier tokens, which is c/N for N tokens.  Another head
+averages the moves up to the token, h/N.  Both heads also average the flag of BOS, which yields 1/N.
+Two ReLUs compute the positive parts p of the averages, and the negative parts are p − average.
 
 Layer 2.  Four heads look up the positions |c| and |h| by their fractions, one head for each sign,
 
     score (T + 1)·(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
 
-and add ±j and j²; one of the two parts is 0 and adds nothing.
+where k is |c| or |h|, and add ±j and j².  Of the two signs, one has fraction 0 and adds nothing.
 
 Layer 3 is the single layer above.
 
-The logit of token (q, s, d) is [state = q] + [symbol = s] + 2·d·go: 4 for the right token, at most
-3 for the others, and 3 for ⊥.  Without a rule go = 0 and the logits of tokens are at most 2.  If
-tokens contain cells, 2h·c − c² is added to the logit of a token with cell c, and h² to the logit of
-⊥; so the logits of other cells are smaller by at least 1.
+The logit of token (q, s, d) is [state = q] + [symbol = s] + 2·d·go.  This is 4 for the right token
+and at most 3 for other tokens, and the logit of ⊥ is 3.  Without a rule go = 0, and the logits of
+tokens are at most 2.  If tokens contain cells, 2h·c − c² is added to the logit of a token with cell
+c, and h² is added to the logit of ⊥.  So the logits of tokens with other cells are smaller by at
+least 1.
 """
 
 from __future__ import annotations
@@ -65,10 +69,12 @@ AVERAGES = "before", "before_inverse", "before_up", "after", "after_inverse", "a
 
 
 class Histories(Tokens):
-    """The interface of histories, with one token for each step.
+    """The interface of a model on histories of a Turing machine, with one token for each step.
 
-    The token is (state·|Γ| + symbol)·2 + [move is right].  If tokens are `addressed`, 2|Q||Γ| times
-    the number of the cell that the step writes, in the order 0, 1, −1, 2, −2, …, is added.
+    For a machine with states Q and tape symbols Γ, a token is (state·|Γ| + symbol)·2 + right, where
+    right is 1 if the head moves to the right and 0 otherwise.  If tokens are addressed, they also
+    name the cell that the step writes: cells are numbered in the order 0, 1, −1, 2, −2, …, and
+    2|Q||Γ| times the number of the cell is added.
     """
 
     def __init__(self, machine: TuringMachine, max_length: int, addressed: bool) -> None:
@@ -91,7 +97,7 @@ class Histories(Tokens):
         return found
 
     def prompt(self, word: Sequence[int] = ()) -> list[int]:
-        """The tokens of the steps that write a word on the tape and end on its first symbol.
+        """The tokens of steps that write a word on the tape and leave the head on its first symbol.
 
         Raises ValueError for symbols ≥ n_symbols of the machine.
         """
@@ -109,7 +115,8 @@ class Histories(Tokens):
                 break
             if token >= self.vocabulary_size:
                 raise InputError(
-                    f"token {token} is not a step: give tokens below {self.vocabulary_size}"
+                    f"token {token} does not stand for a step: give tokens below "
+                    f"{self.vocabulary_size}"
                 )
             kind, right = divmod(token % self.kinds, 2)
             state, symbol = divmod(kind, self.machine.n_symbols)
@@ -117,7 +124,7 @@ class Histories(Tokens):
         return found
 
     def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The state and the symbol (one-hot), the move and the cell (or 0) of each of V tokens."""
+        """The state (one-hot), symbol (one-hot), move and cell (0 without cells) of each token."""
         number, kind = np.divmod(np.arange(self.vocabulary_size), self.kinds)
         state, symbol = np.divmod(kind // 2, self.machine.n_symbols)
         return (
@@ -147,7 +154,9 @@ def turing_machine(
     | steps     | 3      | 4     | |Q| + 2|Γ| + 15 | |rules| | 2|Q||Γ|          |
     | addressed | 1      | 1     | |Q| + 2|Γ| + 7  | |rules| | 2|Q||Γ|(2T + 1)  |
 
-    |Q| counts halting states.  The first of three layers has two ReLUs.
+    Here Q are the states, including halting states, Γ are the tape symbols, and |rules| is the
+    number of rules.  The row "addressed" is for addressed=True, for which a token contains the cell
+    that its step writes.  The first of three layers also has two ReLUs.
 
     Raises ValueError for a machine without rules, and for a sharpness that is too small.
     """

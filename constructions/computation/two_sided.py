@@ -1,9 +1,10 @@
-"""Registers (v, −v), which layer norms without ε multiply by positive numbers [ChiangCholak2022].
+"""Registers that store v as (v, −v), which layer norms without ε scale [ChiangCholak2022].
 
-If every register contains (v, −v), the mean of a token is 0, so that a layer norm divides the token
-by its norm and multiplies it by the root of the width.  This factor is positive, and it also
-multiplies ReLUs without bias.  So a second layer norm, between head and MLP, would change nothing.
-Scores have the factors of both tokens.
+If every register contains a pair (v, −v), the mean of a token's stream is 0.  So a layer norm
+divides the stream by its Euclidean norm and multiplies it by the square root of the width.  This
+factor is positive, and ReLUs without bias are multiplied by the same factor.  So a second layer
+norm, between head and MLP, would change nothing.  A score is multiplied by the factors of both
+tokens.
 """
 
 from __future__ import annotations
@@ -20,54 +21,57 @@ from constructions.stream import LinearRead, Map, Stream
 
 @dataclass(frozen=True)
 class Sides:
-    """Registers of one number each, stored as v, or as (v, −v) if `layer_norm` is true."""
+    """Registers of one number v each, stored as v, or as (v, −v) if `layer_norm` is true."""
 
     names: tuple[str, ...]
     layer_norm: bool
 
     @property
     def signs(self) -> np.ndarray:
-        """The signs of the sides of one register, (1, 1) or (1, 2)."""
+        """The signs of the sides of one register: [[1]], or [[1, −1]] for (v, −v)."""
         return np.array([[1.0, -1.0]] if self.layer_norm else [[1.0]])
 
     @property
     def stream(self) -> Stream:
-        """The residual stream of these registers."""
+        """The residual stream that consists of these registers."""
         width: int = self.signs.shape[1]
         return Stream(**dict.fromkeys(self.names, width))
 
     def read(self, name: str) -> LinearRead:
-        """A linear read of the value v of a register."""
+        """The linear read of the value v of the register `name`."""
         whole = self.stream.read(name)
         return whole @ Map(np.eye(2)[:, :1], "first") if self.layer_norm else whole
 
     def both(self, count: int = 1, times: float = 1.0) -> Times:
-        """The map by which a head or an MLP writes to both sides of `count` registers."""
+        """The linear map by which a head or an MLP writes to both sides of `count` registers."""
         if not self.layer_norm:
             return times
         return Map(times * np.kron(np.eye(count), self.signs), f"{times:g}·(1, −1)")
 
     def of(self, values: np.ndarray) -> np.ndarray:
-        """The rows of an embedding with these values, (rows, sides)."""
+        """The rows of an embedding that have the given values in one register, (rows, sides)."""
         return np.outer(values, self.signs)
 
     def one_hot(self, *names: str) -> dict[str, np.ndarray]:
-        """The one-hot rows of an embedding: symbol i is 1 in register i and 0 in the others."""
+        """The one-hot rows of an embedding: symbol i is 1 in register names[i] and else 0."""
         return dict(zip(names, map(self.of, np.eye(len(names))), strict=True))
 
     def erased(self, but: str) -> Iterable[ReLU]:
-        """The ReLUs relu(v) and relu(−v) that, with norms, erase all registers except `but`."""
+        """The ReLUs that erase all registers except `but` if there are layer norms."""
         away = Map(np.array([[-1.0, 1.0], [1.0, -1.0]]), "away")
         gone = [name for name in self.names if name != but] if self.layer_norm else []
         return [ReLU(self.stream.read(name), name, away) for name in gone]
 
     def scale(self, head: int) -> float:
-        """The scale 1/√d for heads of width d, times the √width of both tokens after a norm."""
+        """The scale of scores: 1/√head, times the factors √width of both tokens if normed.
+
+        `head` is the width of a head, and width is that of the stream.
+        """
         return (self.stream.d_model if self.layer_norm else 1.0) / math.sqrt(head)
 
     @property
     def logits(self) -> Map:
-        """The unembedding of a register to two logits, times √width after a norm."""
+        """The unembedding of a register to two logits, times √width if there are layer norms."""
         width = self.signs.shape[1]
         factor = math.sqrt(self.stream.d_model) if self.layer_norm else 1.0
         label = f"(0, √{self.stream.d_model})" if self.layer_norm else "(0, 1)"

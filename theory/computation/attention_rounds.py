@@ -77,7 +77,8 @@ class Cluster:
         self.busiest = max([self.busiest, *sent.values(), *map(len, received.values())])
         if self.busiest > self.fan_in:
             raise InputError(
-                f"a machine has {self.busiest} messages in one round: send at most {self.fan_in}"
+                f"a machine sends or receives {self.busiest} messages in one round: send at most "
+                f"{self.fan_in} messages from and to each machine"
             )
         return received
 
@@ -144,13 +145,18 @@ def attention_in_rounds(
     d, d_value = (len(next(iter(rows), ())) for rows in (Q, V))
     for name, rows, width in (("Q", Q, d), ("K", K, d), ("V", V, d_value), ("seen", seen, N)):
         if len(rows) != N or not N or any(len(row) != width for row in rows):
-            raise InputError(f"{name} is not of shape ({N}, {width}): give a row for each token")
+            raise InputError(
+                f"{name} does not have shape ({N}, {width}): give one row of {width} entries for "
+                "each token"
+            )
     if N * N > MOST_MACHINES:
         raise InputError(
             f"{N} tokens take {N * N} machines, more than {MOST_MACHINES}: give fewer tokens"
         )
     if not all(any(row) for row in seen):
-        raise InputError("seen has a row without True: let each token attend to at least one token")
+        raise InputError(
+            "seen has a row without True: give a row with at least one True for each token"
+        )
 
     def along_row(i: int, place: int) -> Machine:
         return i, (i + place) % N

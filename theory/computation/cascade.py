@@ -312,8 +312,8 @@ def _walk(automaton: Semiautomaton, decomposition: Holonomy, heights: list[_Heig
             if tuple(following) not in found:
                 if len(found) == MOST_STATES:
                     raise InputError(
-                        f"the stages of {automaton.name} have more than {MOST_STATES} states "
-                        "together: use semiautomaton(…), which has ⌈log₂T⌉ layers"
+                        f"the stages of {automaton.name} have more than {MOST_STATES} joint "
+                        "states: use semiautomaton(…), which has ⌈log₂T⌉ layers"
                     )
                 found[tuple(following)] = len(order)
                 order.append(tuple(following))

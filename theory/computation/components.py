@@ -63,7 +63,7 @@ def components(
         body = Step(LOOK_UP, (), SORTED), Step((), (SEND,), (least,))
         if steps % 2:
             raise InputError(
-                f"steps is {steps}: give an even number, since a message takes two steps"
+                f"steps is {steps}: give an even number of steps, since a message takes two steps"
             )
     return Program(
         f"components({n}, {m}, {steps}{'' if overlapped else ', overlapped=False'})",

@@ -37,7 +37,7 @@ class Symbol:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.symbol, str) and len(self.symbol) == 1 and self.symbol in SYMBOLS):
-            raise InputError(f"symbol is {self.symbol!r}: give one of a to z")
+            raise InputError(f"symbol is {self.symbol!r}: give a symbol from a to z")
         _made_of(self, ())
 
     def __str__(self) -> str:
@@ -100,12 +100,14 @@ class Count:
         for size in (self.low, self.high, *(a for a, _ in self.terms)):
             whole = isinstance(size, int) and not isinstance(size, bool)
             if not (size is None or whole) or abs(size or 0) > LARGEST:
-                raise InputError(f"a comparison contains {size!r}: give integers up to ±2^20")
+                raise InputError(
+                    f"a comparison contains {size!r}: give integers from −2^20 to 2^20"
+                )
         if self.low is None and self.high is None:
-            raise InputError("a comparison has neither low nor high: give at least one")
+            raise InputError("a comparison has neither low nor high: give at least one bound")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise InputError(
-                f"a comparison has low {self.low} and high {self.high}: give low ≤ high"
+                f"a comparison has low {self.low} and high {self.high}: give bounds low ≤ high"
             )
 
     def __str__(self) -> str:
@@ -124,13 +126,15 @@ class Count:
 def _made_of(formula: Formula, parts: object) -> None:
     if not isinstance(parts, tuple):
         raise InputError(
-            f"parts of {type(formula).__name__} is a {type(parts).__name__}: give a tuple"
+            f"the parts of {type(formula).__name__} have type {type(parts).__name__}: give a "
+            "tuple of formulas"
         )
     for part in parts:
         if not isinstance(part, Formula):
             kind = type(part).__name__
             raise InputError(
-                f"a part of {type(formula).__name__} has type {kind}: give formulas, or parse(text)"
+                f"a part of {type(formula).__name__} has type {kind}: give a formula, for "
+                "example parse(text)"
             )
     # Checked at construction, so that no formula is too large for recursive functions.
     deep = 1 + max((part.__dict__["nested"] for part in parts), default=0)
@@ -138,7 +142,7 @@ def _made_of(formula: Formula, parts: object) -> None:
     if deep > NESTED or size > LARGE:
         raise InputError(
             f"a formula has {size} parts and depth {deep}: "
-            f"give at most {LARGE} parts and depth {NESTED}"
+            f"give a formula of at most {LARGE} parts and of depth at most {NESTED}"
         )
     formula.__dict__.update(nested=deep, size=size)
 
@@ -220,10 +224,11 @@ def checked_alphabet(alphabet: str, formula: Formula) -> str:
     if not isinstance(alphabet, str) or not alphabet or not set(alphabet) <= set(SYMBOLS):
         raise InputError(f"alphabet is {alphabet!r}: give symbols from a to z, such as 'abc'")
     if len(set(alphabet)) < len(alphabet):
-        raise InputError(f"alphabet {alphabet!r} has a symbol twice: give each once")
+        raise InputError(f"alphabet {alphabet!r} has a symbol twice: give each symbol once")
     if missing := sorted(symbols(formula) - set(alphabet)):
         raise InputError(
-            f"alphabet {alphabet!r} lacks {missing[0]!r}, a symbol of the formula: add it"
+            f"alphabet {alphabet!r} lacks {missing[0]!r}, a symbol of the formula: give an "
+            "alphabet that contains this symbol"
         )
     return alphabet
 

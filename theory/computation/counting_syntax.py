@@ -113,7 +113,7 @@ def _comparison(reader: Reader) -> Formula:
     bound = other - constant
     for size in (bound, *(a for a, _ in nonzero)):
         if abs(size) > LARGEST:
-            raise InputError(f"{reader.cited}: {size} is too large, give numbers up to ±2^20")
+            raise InputError(f"{reader.cited} contains {size}: give integers from −2^20 to 2^20")
     low = bound + (sign == ">") if sign in ("=", "==", "!=", ">", ">=") else None
     high = bound - (sign == "<") if sign in ("=", "==", "!=", "<", "<=") else None
     if not nonzero:  # only numbers
@@ -144,7 +144,8 @@ def _term(reader: Reader) -> tuple[int, Formula | None]:
         token = reader.take()
         if len(token) > len(str(LARGEST)):
             raise InputError(
-                f"{reader.cited}: a number has {len(token)} digits, give one up to 2^20"
+                f"{reader.cited} contains a number of {len(token)} digits: give integers from "
+                "−2^20 to 2^20"
             )
         size = int(token)
         if reader.next not in ("*", "#"):

@@ -101,7 +101,9 @@ def read_brackets(text: str, k: Annotated[Count, Within(most=len(PAIRS))]) -> li
     known = [pair[side] for side in (0, 1) for pair in PAIRS[:k]]
     for place, sign in enumerate(text, start=1):
         if sign not in known:
-            raise InputError(f"character {place} of text is {sign!r}: give {' '.join(PAIRS[:k])}")
+            raise InputError(
+                f"character {place} of text is {sign!r}: give the brackets {' '.join(PAIRS[:k])}"
+            )
     return [known.index(sign) for sign in text]
 
 

@@ -38,11 +38,14 @@ class Language:
     def __post_init__(self) -> None:
         if len(self.alphabet) != self.automaton.n_symbols:
             raise InputError(
-                f"alphabet is {self.alphabet!r}: give the {self.automaton.n_symbols} symbols of "
-                f"{self.automaton.name}"
+                f"alphabet is {self.alphabet!r}: give {self.automaton.n_symbols} symbols, "
+                f"one for each symbol of {self.automaton.name}"
             )
         if stray := [q for q in self.accepting if q >= self.automaton.n_states]:
-            raise InputError(f"accepting contains {stray[0]}: give states of {self.automaton}")
+            raise InputError(
+                f"accepting contains {stray[0]}: give states from 0 to "
+                f"{self.automaton.n_states - 1}"
+            )
 
     def contains(self, word: str | ArrayLike) -> bool:
         """Whether a word is in the language, given as text over `alphabet` or as its symbols.
@@ -145,7 +148,8 @@ def explored(
         rows.append(row)
         if len(number) > MOST_STATES:
             raise InputError(
-                f"the automaton of {name} has more than {MOST_STATES} states: give a simpler one"
+                f"the automaton of {name} has more than {MOST_STATES} states: give a simpler "
+                "expression or formula"
             )
     table = tuple(tuple(row[a] for row in rows) for a in range(len(alphabet)))
     accepting = frozenset(i for state, i in number.items() if accepts(state))

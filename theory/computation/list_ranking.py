@@ -60,7 +60,7 @@ def ranks(successors: Annotated[OneSequence, Within(most="T")]) -> np.ndarray:
         place = following[place]
     if place.any():
         raise InputError(
-            f"the successors of {np.flatnonzero(place)[0] + 1} lead into a cycle: "
+            f"the successors of element {np.flatnonzero(place)[0] + 1} lead into a cycle: "
             "give lists without cycles"
         )
     return rank

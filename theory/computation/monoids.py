@@ -98,7 +98,8 @@ def monoid(automaton: Automaton, most: Count = MOST_ELEMENTS) -> Monoid:
                 left.append(y)
         if len(words) > most:
             raise InputError(
-                f"the monoid of {automaton} has more than {most} elements: give fewer states"
+                f"the monoid of {automaton} has more than {most} elements: give an automaton with "
+                "fewer states"
             )
     return Monoid(automaton, states, words)
 

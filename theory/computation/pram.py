@@ -153,7 +153,9 @@ class Program:
         processors_fit(N)
         object.__setattr__(self, "most", self.most or N)
         if self.most < N:
-            raise InputError(f"most is {self.most}, below the {N} processors: give at least {N}")
+            raise InputError(
+                f"most is {self.most} for {N} processors: give a number of at least {N}"
+            )
         for name, values in self.initial.items():
             if len(values) > N or not all(self.holds(value) for value in values):
                 raise InputError(
@@ -162,7 +164,9 @@ class Program:
                 )
         for name, members in self.kinds.items():
             if not all(1 <= i <= N for i in members):
-                raise InputError(f"kind {name} has processors beyond 1 … {N}: {sorted(members)}")
+                raise InputError(
+                    f"kind {name} consists of {sorted(members)}: give processors from 1 to {N}"
+                )
         self._check_names()
 
     def holds(self, value: object) -> bool:
@@ -214,8 +218,8 @@ class Program:
         shapes, and for numbers outside 0 … most.
         """
         if len(inputs) != len(self.inputs):
-            wanted = ", ".join(self.inputs) or "none"
-            raise InputError(f"{self.name} was given {len(inputs)} inputs: give {wanted}")
+            wanted = ", ".join(self.inputs)
+            raise InputError(f"{self.name} was given {len(inputs)} inputs: give inputs {wanted}")
         numbers = Integers("... T", Within(least=0, most=self.most))
         given = [
             numbers.read(f"register {name}", values)
@@ -223,11 +227,11 @@ class Program:
         ]
         shapes = sorted({array.shape for array in given})
         if len(shapes) > 1:
-            raise InputError(f"the inputs have shapes {shapes}: give all of them one shape")
+            raise InputError(f"the inputs have shapes {shapes}: give inputs of equal shape")
         if shapes and shapes[0][-1] > self.processors:
             raise InputError(
-                f"inputs for {shapes[0][-1]} processors, but {self.name} has {self.processors}: "
-                "give fewer inputs, or a program with more processors"
+                f"the inputs are for {shapes[0][-1]} processors, and {self.name} has "
+                f"{self.processors}: give shorter inputs, or a program with more processors"
             )
         return given
 
@@ -263,29 +267,32 @@ class Program:
     def _check_names(self) -> None:
         fixed, sources = {INDEX, *self.kinds}, {*self.inputs, *self.initial}
         if not self.inputs:
-            raise InputError(f"{self.name} has no inputs: give at least one register")
+            raise InputError(f"{self.name} has no inputs: give at least one input register")
         if twice := [name for name in self.inputs if self.inputs.count(name) > 1]:
-            raise InputError(f"register {twice[0]} is an input twice: give different inputs")
+            raise InputError(f"register {twice[0]} is an input twice: give each register once")
         for name in (*fixed, *self.state, *self.brought):
             if name in RESERVED or name.endswith("²"):
-                raise InputError(f"{name} cannot name a register: choose another name")
+                raise InputError(f"a register has the reserved name {name}: choose another name")
         for one, other, what in (
-            (set(self.inputs), set(self.initial), "an input and has an initial value"),
+            (set(self.inputs), set(self.initial), "an input and also has an initial value"),
             (
                 fixed,
                 {*self.state, *self.brought},
-                "the number or kind of processors and a register",
+                "a constant of the processors and is also set by the program",
             ),
             (
                 {*self.state},
                 {*self.brought},
-                "kept between steps and the result of a read or write",
+                "kept between steps and is also the result of a read or write",
             ),
         ):
             if both := sorted(one & other):
-                raise InputError(f"register {both[0]} is {what}: use two names")
+                raise InputError(f"register {both[0]} is {what}: use two registers")
         if not sources | fixed | {*self.assigned} >= {self.answer}:
-            raise InputError(f"the answer {self.answer} is not a register of {self.name}")
+            raise InputError(
+                f"answer is {self.answer!r}: give an input of {self.name}, a register with an "
+                "initial value, or a register that a step sets"
+            )
         for step in self.steps:
             self._check_step(step, fixed | {*self.state})
 
@@ -299,24 +306,28 @@ class Program:
         for name, allowed in uses:
             if name not in allowed:
                 raise InputError(
-                    f"a step reads {name}, which is not set before: give one of {sorted(allowed)}"
+                    f"a step reads {name}, which has no value: give one of the registers "
+                    f"{', '.join(sorted(allowed))}"
                 )
         for write in step.writes:
             if write.cell >= write.cells:
-                raise InputError(f"cell is {write.cell}: give one of 0 … {write.cells - 1}")
+                raise InputError(f"cell is {write.cell}: give a number from 0 to {write.cells - 1}")
             if not self.holds(self.empty(write)):
                 raise InputError(f"empty is {write.empty}: give a number from 0 to {self.most}")
         for names in (step.brought, [f"{each.into} at {each.at}" for each in step.sets]):
             if twice := [name for name in names if names.count(name) > 1]:
-                raise InputError(f"{twice[0]} is set twice in a step: use two steps")
+                raise InputError(f"{twice[0]} is set twice in one step: use two steps")
         whole = {each.into for each in step.sets if each.at is None}
         for each in step.sets:
             count, wanted = len(each.operands), OPS[each.op][0]
             if count < wanted or (count > wanted and each.op != "plus"):
-                raise InputError(f"{each.op} is given {count} operands: give {wanted}")
+                raise InputError(f"{each.op} is given {count} operands: give {wanted} operands")
             if bad := [x for x in each.operands if not isinstance(x, str) and not self.holds(x)]:
-                raise InputError(f"operand {bad[0]!r}: give an integer from 0 to {self.most}")
+                raise InputError(
+                    f"an operand of {each.op} is {bad[0]!r}: give an integer from 0 to {self.most}"
+                )
             if each.at is not None and (each.at not in self.kinds or each.into in whole):
                 raise InputError(
-                    f"{each.into} is set at {each.at}: give a kind, and set each register once"
+                    f"{each.into} is set at {each.at!r}: give a kind of processors, and set a "
+                    "register either at kinds or at all processors"
                 )

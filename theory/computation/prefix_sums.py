@@ -25,7 +25,10 @@ def window_sums(x: Vectors, width: Count) -> np.ndarray:
 
 @checked
 def tree_depth(n_leaves: Count, fan_in: FanIn) -> int:
-    """The depth ⌈log_s N⌉ of a tree of N = n_leaves leaves with up to s = fan_in children a node."""
+    """The depth ⌈log_s N⌉ of a tree of N = n_leaves leaves and at most s = fan_in children a node.
+
+    It is the least depth of such a tree.
+    """
     depth = 0
     while fan_in**depth < n_leaves:
         depth += 1

@@ -25,7 +25,9 @@ class Reader:
         if not isinstance(text, str) or not text.strip():
             raise InputError(f"the {what} is {text!r}: give a text")
         if len(text) > most:
-            raise InputError(f"the {what} has {len(text)} characters: give one of at most {most}")
+            raise InputError(
+                f"the {what} has {len(text)} characters: give at most {most} characters"
+            )
         self.what, self.text, self.depth = what, text, 0
         found = [(match[0], match.start()) for match in re.finditer(token, text)]
         self.tokens = [*found, ("", len(text.rstrip()))]
@@ -49,27 +51,27 @@ class Reader:
         return token
 
     def skip(self, *tokens: str) -> bool:
-        """Returns whether the next token is one of `tokens`, and if so moves past the next token."""
+        """Returns whether the next token is one of `tokens`, and if so moves past it."""
         if self.next not in tokens:
             return False
         self.at += 1
         return True
 
     def fail(self, wanted: str) -> NoReturn:
-        """Raises ValueError, with the message that `wanted` is required in place of the next token."""
+        """Raises ValueError, whose message requires `wanted` in place of the next token."""
         token, place = self.tokens[self.at]
         found = repr(token) if token else "the end"
-        raise InputError(f"{self.cited}: {found} at character {place + 1}, expected {wanted}")
+        raise InputError(f"{self.cited}: found {found} at character {place + 1}, expected {wanted}")
 
     @contextmanager
     def nested(self) -> Iterator[None]:
-        """A context manager for a subexpression; raises ValueError for more than 50 nested levels."""
+        """A context manager for a subexpression; raises ValueError beyond 50 nested levels."""
         self.depth += 1
         if self.depth > MOST_NESTED:
             place = self.tokens[self.at][1]
             raise InputError(
-                f"the {self.what} is nested more than {MOST_NESTED} deep at character {place + 1}: "
-                "give a shallower one"
+                f"the {self.what} has more than {MOST_NESTED} nested parts at character "
+                f"{place + 1}: give a {self.what} with fewer nested parts"
             )
         yield
         self.depth -= 1

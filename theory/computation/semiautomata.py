@@ -63,9 +63,7 @@ class Semiautomaton:
                     f"0 to {len(row) - 1}"
                 )
         if self.start >= self.n_states:
-            raise InputError(
-                f"start is {self.start}: give a state of {self.name}, 0 to {self.n_states - 1}"
-            )
+            raise InputError(f"start is {self.start}: give a state from 0 to {self.n_states - 1}")
 
     @property
     def n_states(self) -> int:
@@ -122,7 +120,8 @@ def product(*automata: Semiautomaton) -> Semiautomaton:
     }
     if len(symbols) != 1:
         raise InputError(
-            f"automata have {sorted(symbols)} symbols: give automata with equal numbers of symbols"
+            f"the automata have numbers of symbols {sorted(symbols)}: give automata with equal "
+            "numbers of symbols"
         )
     sizes = [automaton.n_states for automaton in automata]
     states = np.unravel_index(np.arange(int(np.prod(sizes))), sizes)

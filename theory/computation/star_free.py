@@ -44,8 +44,8 @@ def formula_of(language: Language) -> Formula:
         word, states = circle
         around = " → ".join(map(str, (*states, states[0])))
         raise InputError(
-            f"{least.automaton.name} is not star-free: in its minimal automaton the word "
-            f"{least.spelled([*word])} permutes states {around}; use semiautomaton(…)"
+            f"the word {least.spelled([*word])} permutes states {around} of the minimal automaton "
+            f"of {least.automaton.name}, which is therefore not star-free: use semiautomaton(…)"
         )
     return from_cascade(cascade(least.automaton), least.accepting, least.alphabet)
 
@@ -59,8 +59,9 @@ def from_cascade(cascade: Cascade, accepted: Iterable[Steps], alphabet: Alphabet
     """
     if len(alphabet) != cascade.automaton.n_symbols:
         raise InputError(
-            f"the alphabet is {alphabet!r}: give one symbol for each of the "
-            f"{cascade.automaton.n_symbols} of {cascade.automaton.name}"
+            f"the alphabet is {alphabet!r}: give a text of "
+            f"{cascade.automaton.n_symbols} characters, one for each symbol of "
+            f"{cascade.automaton.name}"
         )
     if any(stage.kind == "counter" for stage in cascade.stages):
         raise InputError(

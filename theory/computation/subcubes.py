@@ -56,10 +56,13 @@ def largest_constant_subcube(values: Values, vocabulary_size: CountFrom2 = 2) ->
     while V**n < values.size:
         n += 1
     if n < 1 or V**n != values.size:
-        raise InputError(f"there are {values.size} values: give one for each of {V}^n words, n ≥ 1")
+        raise InputError(
+            f"there are {values.size} values: give {V}^n values, one for each word, for an n ≥ 1"
+        )
     if (V + 1) ** n > MOST_SUBCUBES:
         raise InputError(
-            f"{n} symbols have {V + 1}^{n} subcubes, more than {MOST_SUBCUBES}: give fewer symbols"
+            f"{n} symbols have {V + 1}^{n} subcubes, more than {MOST_SUBCUBES}: give values of "
+            "shorter words"
         )
     least = most = values.reshape((V,) * n)
     for axis in range(n):

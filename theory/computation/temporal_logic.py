@@ -263,7 +263,8 @@ def has_symbols_of(alphabet: str, of: Formula) -> None:
     used = {part.symbol for part in subformulas(of) if isinstance(part, Symbol)}
     if missing := sorted(used - {*alphabet}):
         raise InputError(
-            f"alphabet {alphabet!r} lacks {missing[0]!r}, a symbol of the formula: add it"
+            f"alphabet {alphabet!r} lacks {missing[0]!r}, a symbol of the formula: give an "
+            "alphabet that contains this symbol"
         )
 
 

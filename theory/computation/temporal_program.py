@@ -88,7 +88,8 @@ def program(of: Formula, alphabet: str) -> Program:
         if len(alphabet) * 2 ** len(reads) > MOST_ROWS:
             raise InputError(
                 f"the truth table of a part with {len(reads)} different `since` has "
-                f"{len(alphabet)}·2^{len(reads)} rows, more than {MOST_ROWS}: simplify the formula"
+                f"{len(alphabet)}·2^{len(reads)} rows, more than {MOST_ROWS}: give a simpler "
+                "formula"
             )
         places = np.indices(shape, sparse=True)
 

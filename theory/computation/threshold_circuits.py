@@ -54,7 +54,7 @@ class Gate:
         if len(self.wires) != len(self.weights) or len({*self.wires}) != len(self.wires):
             raise InputError(
                 f"wires are {self.wires} with weights {self.weights}: give each wire "
-                "once, and a weight for each"
+                "once, and one weight for each wire"
             )
         if 0 in self.weights:
             raise InputError(f"weights are {self.weights}: leave out wires of weight 0")
@@ -92,10 +92,14 @@ class ThresholdCircuit:
     def __post_init__(self) -> None:
         for wire, gate in enumerate(self.gates, start=self.n_inputs):
             if any(read >= wire for read in gate.wires):
-                raise InputError(f"gates: gate {wire} reads {gate.wires}: give earlier wires")
+                raise InputError(
+                    f"the gate at wire {wire} reads wires {gate.wires}: give wires below {wire}"
+                )
         wires = self.n_inputs + len(self.gates)
         if any(not -wires <= output < wires for output in self.outputs):
-            raise InputError(f"outputs are {self.outputs}: give wires w or ~w, w < {wires}")
+            raise InputError(
+                f"outputs are {self.outputs}: give wires w below {wires}, or ~w for negations"
+            )
         if len(self.labels) != len(self.outputs) or not self.outputs:
             raise InputError(
                 f"there are {len(self.outputs)} outputs and {len(self.labels)} labels: give one "
@@ -147,7 +151,9 @@ class ThresholdCircuit:
         if array.ndim < 1 or array.shape[-1] != self.n_inputs:
             raise InputError(f"bits have shape {array.shape}: give rows of {self.n_inputs} bits")
         if array.size and not np.isin(array, (0, 1)).all():
-            raise InputError("bits contain numbers other than 0 and 1: give unary(words, V)")
+            raise InputError(
+                "bits contain numbers other than 0 and 1: give bits, for example unary(words, V)"
+            )
         rows = array.reshape(math.prod(array.shape[:-1]), self.n_inputs)
         found = np.empty((self.n_inputs + len(self.gates), len(rows)), dtype=bool)
         found[: self.n_inputs] = rows.T
@@ -167,7 +173,9 @@ class ThresholdCircuit:
         """
         outputs = self(bits)
         if (outputs.sum(-1) != 1).any():
-            raise InputError("not exactly one output is 1: call the circuit to get all outputs")
+            raise InputError(
+                "more or fewer than one output is 1: call the circuit itself to get all outputs"
+            )
         return np.asarray(np.array(self.labels)[outputs.argmax(-1)])
 
     def __str__(self) -> str:
@@ -191,7 +199,7 @@ def unary(words: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
 def reachable(
     gates: Sequence[Gate], n_inputs: int, outputs: Iterable[int]
 ) -> tuple[list[Gate], list[int]]:
-    """The gates on which the outputs depend, renumbered without gaps, and the renumbered outputs."""
+    """The gates on which the outputs depend, renumbered, and the outputs, renumbered alike."""
     outputs = list(outputs)
     needed = {max(output, ~output) for output in outputs}
     for wire in range(n_inputs + len(gates) - 1, n_inputs - 1, -1):

@@ -70,7 +70,7 @@ class TuringMachine:
     def __post_init__(self) -> None:
         rows = self.rules
         if not rows or not rows[0]:
-            raise InputError(f"{self.name} has no rules: give a row for each state")
+            raise InputError(f"{self.name} has no rules: give a row of rules for each state")
         for q, row in enumerate(rows):
             if len(row) != len(rows[0]):
                 raise InputError(
@@ -83,12 +83,11 @@ class TuringMachine:
         object.__setattr__(self, "names", self.names or tuple(map(str, range(len(rows)))))
         if len(self.names) != self.n_states:
             raise InputError(
-                f"{self.name} has {len(self.names)} names: give one for each state, {self.n_states}"
+                f"{self.name} has {len(self.names)} names: give {self.n_states} names, one for "
+                "each state"
             )
         if self.start >= self.n_states:
-            raise InputError(
-                f"start is {self.start}: give a state of {self.name}, 0 to {self.n_states - 1}"
-            )
+            raise InputError(f"start is {self.start}: give a state from 0 to {self.n_states - 1}")
 
     def _check(self, where: str, rule: Step) -> None:
         state, symbol, move = rule
@@ -98,7 +97,7 @@ class TuringMachine:
                 f"from 0 to {self.n_symbols - 1} and a state from 0 to {self.n_states - 1}"
             )
         if move not in (LEFT, RIGHT):
-            raise InputError(f"{where} moves by {move}: give −1 (left) or 1 (right)")
+            raise InputError(f"{where} moves by {move}: give the move −1 (left) or 1 (right)")
 
     @property
     def n_states(self) -> int:
@@ -116,7 +115,7 @@ class TuringMachine:
         return sum(rule is not None for row in self.rules for rule in row)
 
     def configuration(self, history: Iterable[Step] = ()) -> Configuration:
-        """The tape, the head and the state after a history that starts at cell 0 of a blank tape."""
+        """The tape, the head and the state after a history from cell 0 of a blank tape."""
         tape, head, state = dict[int, int](), 0, self.start
         for step in history:
             state, tape[head], head = step.state, step.symbol, head + step.move
@@ -192,7 +191,9 @@ def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) ->
         raise InputError(f"{name} has no rules: give a row such as ['1RB', '1LB'] for each state")
     for state, row in rules.items():
         if not isinstance(row, list) or not row:
-            raise InputError(f"rules of {name} has no row for state {state}: give a row")
+            raise InputError(
+                f"the rules of {name} have no row for state {state}: give a list of rules"
+            )
     found = [STEP.fullmatch(str(rule)) for row in rules.values() for rule in row if rule]
     states = list(dict.fromkeys([*rules, *(match[3] for match in found if match)]))
     number, symbols = {state: q for q, state in enumerate(states)}, len(next(iter(rules.values())))
@@ -203,8 +204,8 @@ def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) ->
         match = STEP.fullmatch(rule) if isinstance(rule, str) else None
         if match is None:
             raise InputError(
-                f"rules of {name} has {rule!r} for state {state}: give a symbol, L or R, and a "
-                "state, such as '1RB'; or null to halt"
+                f"a rule of {name} for state {state} is {rule!r}: give a symbol, L or R, and a "
+                "state, such as '1RB', or give null to halt"
             )
         written, move, to = match.groups()
         return Step(number[to], int(written), RIGHT if move == "R" else LEFT)
@@ -213,7 +214,7 @@ def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) ->
     halting = (None,) * symbols
     table += [halting] * (len(states) - len(rules))
     if start is not None and start not in states:
-        raise InputError(f"start is {start!r}: give a state of {name}: {' or '.join(states)}")
+        raise InputError(f"start is {start!r}: give one of the states {', '.join(states)}")
     first = 0 if start is None else number[start]
     return TuringMachine(tuple(table), name, first, tuple(states))
 

@@ -146,7 +146,7 @@ class Wiring:
         return self.at_least_zero(form - ONE)
 
     def together(self, parts: Iterable[Ranges | None]) -> Ranges | None:
-        """The conjunction of several conditions, given as ranges of sums; None if it never holds."""
+        """The conjunction of conditions given as ranges of sums; None if it never holds."""
         found: dict[Key, tuple[float, float]] = {}
         for part in parts:
             if part is None:
@@ -209,7 +209,7 @@ class Wiring:
         return self.staircase(steps, [form - number(value) for value in steps[1:]])
 
     def staircase(self, steps: list[Fraction], reached: list[Form]) -> Form:
-        """The form steps[m] for the largest m with reached[m − 1] ≥ 0, or steps[0] if there is none.
+        """The form steps[m], where m is the number of conditions reached[0] ≥ 0, … that hold.
 
         It is steps[0] + Σ_{m ≥ 1} (steps[m] − steps[m − 1])·[reached[m − 1] ≥ 0]. Each condition
         reached[m] ≥ 0 must imply the previous condition. If the conditions compare different sums,
@@ -244,7 +244,7 @@ class Wiring:
             if len(found) > MOST_VALUES:
                 raise InputError(
                     f"a number in the model has more than {MOST_VALUES} possible values: give a "
-                    "smaller length, or a model with fewer values"
+                    "smaller length n, or a model with fewer values"
                 )
         return sorted(found)
 
@@ -253,7 +253,7 @@ class Wiring:
         return self.together([a, b]) is None
 
     def circuit(self, outputs: Iterable[Form], labels: tuple[int, ...]) -> ThresholdCircuit:
-        """The circuit with the given outputs, which are forms that are 0 or 1, without unused gates."""
+        """The circuit with the given outputs (forms that are 0 or 1), without unused gates."""
         literals = list(map(self._literal, outputs))
         gates, literals = reachable(self.gates, self.n_inputs, literals)
         return ThresholdCircuit(self.n_inputs, tuple(gates), tuple(literals), labels)
@@ -295,7 +295,7 @@ class Wiring:
         if (key, t) not in self._wires:
             if len(self.gates) >= MOST_GATES:
                 raise InputError(
-                    f"the circuit has more than {MOST_GATES} gates: give a smaller length"
+                    f"the circuit has more than {MOST_GATES} gates: give a smaller length n"
                 )
             wires, weights = tuple(wire for wire, _ in key), tuple(weight for _, weight in key)
             self.gates.append(Gate(wires, weights, t))

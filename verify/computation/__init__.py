@@ -1,1 +1,1 @@
-"""Claims on computation: automata, logics, circuits, PRAMs and Turing machines."""
+"""Claims about transformers that compute: automata, logics, circuits, PRAMs and Turing machines."""

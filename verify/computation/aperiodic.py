@@ -12,10 +12,10 @@ SLOW = "all-maps-4"  # its cascade takes 15 s
 
 
 def aperiodic_iff_flip_flops(n_states: int) -> Finding:
-    """Checks that the monoid is aperiodic iff the cascade has no counters, for small automata.
+    """Checks that an automaton has an aperiodic monoid iff its cascade has no counters.
 
-    These are all automata with two symbols (up to their order) and n_states states, and the
-    benchmark automata.
+    The automata are all automata with two symbols (up to the order of the symbols) and n_states
+    states, and the benchmark automata.
     """
     maps = list(product(range(n_states), repeat=n_states))
     pairs = [Semiautomaton(pair) for pair in combinations_with_replacement(maps, 2)]
@@ -39,5 +39,5 @@ def aperiodic_iff_flip_flops(n_states: int) -> Finding:
 
 
 def is_aperiodic(A: Semiautomaton) -> bool:
-    """Whether the maps x of all words satisfy x^n = x^{n+1} for some n."""
+    """Whether the map x of every word has x^n = x^{n+1} for some n: A's monoid is aperiodic."""
     return monoid(A).is_aperiodic

@@ -1,4 +1,4 @@
-"""The claim `automata`: any semiautomaton in ⌈log₂T⌉ layers."""
+"""The claim `automata`: every semiautomaton on words of T symbols in ⌈log₂T⌉ layers."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def automata(
     """For every semiautomaton of n states and every T, ⌈log₂T⌉ layers of one unique-hard causal
     head, of width 2n + 2, output the state after each symbol of all words of at most T symbols.
 
-    A layer composes maps of the states in pairs, with n² + n ReLUs in the lean form.  The robust
-    form has 2n² ReLUs and removes softmax errors of up to a quarter in the retrieved map, so that
-    every inverse temperature β ≥ ln(32(n − 1) + 2) gives the same outputs, for all T.
+    A layer composes maps of the states in pairs.  The lean form has n² + n ReLUs in each layer.
+    The robust form has 2n² ReLUs and removes softmax errors of up to ¼ in the retrieved map.  So
+    softmax at every inverse temperature β ≥ ln(32(n − 1) + 2) has the same outputs, for all T.
     """
     max_length = min(max_length, QUICK) if run.quick else max_length
     for A in chosen(run, automaton, file, NAMES, states, regex):
@@ -77,7 +77,7 @@ def _on_all_sequences(statement: OverTokens, A: Semiautomaton) -> dict[str, Any]
 
 
 def simulates(run: Run, A: Semiautomaton, form: Form, max_length: int) -> OverTokens:
-    """The statement that the construction of this form computes the states of the automaton."""
+    """The statement that `semiautomaton`, in this form, computes the automaton's states."""
     return OverTokens(
         f"{A.name}/{form}",
         lambda V, n: run.build(semiautomaton, A, n, form=form),
@@ -105,23 +105,26 @@ def _units(model: Transformer, n: int, form: Form) -> Finding:
 
 
 def stated_units(n: int, form: Form) -> int:
-    """The stated number of hidden neurons: n² + n (lean) or 2n² (robust)."""
+    """The stated number of a layer's hidden neurons for n states: n² + n (lean), 2n² (robust)."""
     return n * n + n if form == "lean" else 2 * n * n
 
 
 def head_states(model: Transformer, layer: int) -> HeadStates:
-    """The states of the head, which at i looks up i − 2^{layer − 1}, or 0 if this is negative."""
+    """The queries and keys of the head of a layer, from which the score gap is computed.
+
+    The head at position i looks up position i − 2^{layer − 1}, or position 0 if this is negative.
+    """
     queries = at_positions(model, "j")
     wanted = np.maximum(np.arange(len(queries["j"])) - 2 ** (layer - 1), 0)
     return looking_up(model, layer, queries, wanted, line=("j", "norm"))
 
 
 def composes(model: Transformer, n: int) -> Finding:
-    """Checks that the MLP of each layer composes all pairs of maps of n states, for every
-    automaton.
+    """Checks that the MLP of each layer composes all pairs of maps of n states.
 
-    A neuron that reads coordinate q of `fetched` writes only coordinates q.  So the image of q
-    depends only on the map and on this coordinate, and it suffices to fetch constant maps.
+    So the MLP is right for every automaton of n states.  A neuron that reads coordinate q of
+    `fetched` writes only to coordinates q.  So the image of q depends only on `map` and on this
+    coordinate, and it suffices to check constant maps in `fetched`.
     """
     name = f"the MLP of each layer composes all pairs of maps of {n} states"
     fetched, into = model.stream["fetched"], (model.stream["fetched"], model.stream["map"])
@@ -141,7 +144,7 @@ def composes(model: Transformer, n: int) -> Finding:
 
 
 def robust(run: Run, A: Semiautomaton, max_length: int) -> Iterator[Finding]:
-    """Evidence on robust models: a sharpness that does not depend on T, and exact registers."""
+    """Evidence on the robust form: a sharpness that is free of T, and exact registers."""
     n = A.n_states
     yield sharpness_at_two_lengths(
         "softmax/sharpness",

@@ -1,4 +1,4 @@
-"""The claim `circuits-by-chain-of-thought`: Boolean circuits, with one CoT token for each gate."""
+"""The claim `circuits-by-chain-of-thought`: Boolean circuits with one CoT token for each gate."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def circuits_by_chain_of_thought(
     """
     if 2**n_inputs > MOST:
         raise InputError(
-            f"n_inputs is {n_inputs}: give at most 12, since all 2^{n_inputs} inputs are run"
+            f"n_inputs is {n_inputs}: give a number of at most 12, since all 2^{n_inputs} inputs "
+            "are run"
         )
     statement, tables = evaluates(run, nand), [NAND] if nand else range(TABLES)
     model = statement.at(n_inputs, n_gates).model
@@ -105,7 +106,7 @@ def _sizes(n: int, G: int) -> str:
 
 
 def evaluates(run: Run, nand: bool) -> OverTokens:
-    """The statement that each gate is computed from the earlier tokens, for arbitrary values."""
+    """The statement that each gate is computed from earlier tokens, for arbitrary values."""
     return OverTokens(
         "circuits",
         lambda n, G: run.build(circuit_evaluator, n, G, nand=nand),
@@ -114,14 +115,14 @@ def evaluates(run: Run, nand: bool) -> OverTokens:
 
 
 def runs(model: Transformer, circuits: list[Circuit]) -> Runs:
-    """The model, the prompts of circuits of one size on all inputs, and the values of the gates."""
+    """The model, the prompts for circuits of one size with all inputs, and the gates' values."""
     bits = np.array([*product((0, 1), repeat=model.interface.n_inputs)])
     prompts = np.concatenate([model.interface.prompt(circuit, bits) for circuit in circuits])
     return model, prompts, np.concatenate([circuit.run(bits) for circuit in circuits])
 
 
 def histories(run: Run, model: Transformer, circuits: list[Circuit]) -> np.ndarray:
-    """Prompts followed by random values, which need not be the values of the gates."""
+    """Prompts for circuits, followed by random bits that need not be the values of the gates."""
     n, G = model.interface.n_inputs, model.interface.n_gates
     bits = run.rng.integers(2, size=(len(circuits), n + G - 1))
     prompts = [
@@ -132,10 +133,11 @@ def histories(run: Run, model: Transformer, circuits: list[Circuit]) -> np.ndarr
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """The states of the heads, from which their gaps are computed.
+    """The queries and keys of the heads, from which the score gaps are computed.
 
-    In layer 1 three heads look up positions 3t − (2n + 9G) + c; for NAND gates two heads look up
-    2t − (n + 4G) + c.  In layer 2 two heads look up the position of a wire.
+    For n inputs and G gates, three heads of layer 1 at position t look up positions 3t − (2n + 9G)
+    + c, c = 1, 2, 3.  For NAND gates two heads look up 2t − (n + 4G) + c, c = 1, 2.  In layer 2 two
+    heads look up the position of a wire.
     """
     queries, line = at_positions(model, "j"), ("j", "square")
     n, G, parts = model.interface.n_inputs, model.interface.n_gates, len(model.interface.parts)

@@ -1,4 +1,4 @@
-"""The picture of circuits: gates and depth against the length of the word."""
+"""The picture of circuits: number of gates and depth against the length of the word."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from verify.regression.pictures import panels_of
 
 
 def draw(title: str, families: Mapping[str, list[Circuits]]) -> Figure:
-    """Left: gates against length; right: depth against length.
+    """The figure of the circuits of several models.
 
-    Marks are hollow and of decreasing size, so that equal values stay visible.
+    The left panel shows the number of gates against the length of the word, and the right panel
+    shows the depth.  Marks are hollow and of decreasing size, so that equal values stay visible.
     """
     with panels_of(10, 4.5, columns=2, legend="upper left") as (figure, (left, right)):
         for place, (label, found) in enumerate(families.items()):

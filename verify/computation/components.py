@@ -48,8 +48,8 @@ def components(
     node of the component of each node, for every graph of n nodes and at most m edges in any
     order.
 
-    On shuffled paths the labels are right after far fewer layers, about 2·log₂n in the runs here;
-    this is observed, not proved.
+    On shuffled paths the labels are right after far fewer layers, about 2·log₂n in the runs of this
+    claim.  This is observed, not proved.
     """
     n = min(n_nodes, QUICK) if run.quick else n_nodes
     model = built(run, n, n)
@@ -66,12 +66,12 @@ def components(
 
 
 def built(run: Run, n: int, m: int, n_layers: int | None = None) -> Transformer:
-    """The model; the self-test may change its weights."""
+    """The model `connected_components`, whose weights the self-test may change."""
     return run.build(construction, n, m, n_layers)
 
 
 def small_graphs(run: Run) -> Finding:
-    """Checks the labels on all graphs of few nodes, with loops and doubled edges."""
+    """Checks the labels on all graphs of few nodes, also with loops and repeated edges."""
     most = 3 if run.quick else 4
     cases = [(n, edges) for n in range(1, most + 1) for edges in all_graphs(n)]
     models = [built(run, n, edges.shape[1]) for n, edges in cases]
@@ -87,7 +87,10 @@ def small_graphs(run: Run) -> Finding:
 
 
 def wrong_labels(model: Transformer, edges: np.ndarray) -> Iterator[str]:
-    """Yields the graphs (graphs, edges, 2) whose labels differ from those of a graph search."""
+    """Yields the graphs on which the model's labels differ from those of a graph search.
+
+    The graphs are an array of edges, (graphs, edges, 2).
+    """
     try:
         labels = model(edges).numpy()
     except InputError as error:
@@ -99,7 +102,10 @@ def wrong_labels(model: Transformer, edges: np.ndarray) -> Iterator[str]:
 
 
 def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator[Finding]:
-    """Compares labels with a graph search, and registers with the program, on graphs of n nodes."""
+    """Compares the model with a graph search and with the PRAM program, on graphs of n nodes.
+
+    Labels are compared with the search, and registers with those of the program.
+    """
     named = families(n, samples, run.rng)
     yield no_counterexample(
         "large",
@@ -118,13 +124,13 @@ def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator
 
 
 def rational(run: Run, model: Transformer) -> Finding:
-    """Compares the registers with those of the program over Q, on random graphs of 4 nodes."""
+    """Compares registers over ℚ with those of the PRAM program, on random graphs of 4 nodes."""
     edges = run.rng.integers(1, 5, (3, 4, 2))
     return over_q(model, program_for(4, 4), as_inputs(edges, 4))
 
 
 def enough(run: Run) -> Finding:
-    """Checks that small graphs of n nodes take at most 2(n − 1) steps."""
+    """Checks that the PRAM program takes at most 2(n − 1) steps on small graphs of n nodes."""
     most, limits = dict[str, float](), dict[str, float]()
     for n in range(1, 4 if run.quick else 5):
         settled = (slowest(edges, n) for edges in all_graphs(n))
@@ -135,7 +141,10 @@ def enough(run: Run) -> Finding:
 
 
 def steps(run: Run) -> Finding:
-    """Checks that shuffled paths take at most 2(n − 1) steps, overlapped or not."""
+    """Checks that the PRAM program takes at most 2(n − 1) steps on shuffled paths of n nodes.
+
+    Both forms of the program, overlapped and not overlapped, are checked.
+    """
     sizes = (8, 64, 512) if run.quick else (8, 64, 512, 4096)
     paths = {n: shuffled_path(n, run.rng) for n in sizes}
     overlapped: dict[str, float] = {f"n = {n}": settled_after(path, n) for n, path in paths.items()}

@@ -13,15 +13,19 @@ WRITTEN = 40  # nodes up to which labels are also written as numbers
 
 
 def draw(model: Transformer, edges: np.ndarray) -> Figure:
-    """Labels as colours, in a row for each layer and a column for each node along a shuffled path.
+    """The figure of the labels of the nodes of a shuffled path after each layer.
 
-    The edges are (n − 1, 2).  Labels on paths of few nodes are also numbers.
+    The edges of the path are an array (n − 1, 2).  The figure has a row for each layer and a column
+    for each node along the path, and labels are colours.  On short paths labels are also written as
+    numbers.
 
     Raises ValueError for more than 200 nodes.
     """
     order = np.append(edges[:, 0], edges[-1:, 1])
     if len(order) > MOST:
-        raise InputError(f"the path has {len(order)} nodes: give at most {MOST} to draw")
+        raise InputError(
+            f"the path has {len(order)} nodes: give a path of at most {MOST} nodes to draw"
+        )
     register = model.stream["p"]
     labels = np.array([H[order, register][:, 0].numpy() for H in model.streams(edges)])
     layers, n = labels.shape

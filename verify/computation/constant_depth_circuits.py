@@ -1,4 +1,4 @@
-"""The claim `constant-depth-circuits`: average-hard attention as threshold circuits."""
+"""The claim `constant-depth-circuits`: threshold circuits for average-hard attention."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ FURTHER = [16, 32]
 def constant_depth_circuits(
     run: Run, *, max_length: ShortLength = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
-    """At every length n, every transformer of L layers of average-hard attention over Q equals a
+    """At every length n, every transformer of L layers of average-hard attention over ℚ equals a
     circuit of threshold gates of depth at most 6L + 2.  The circuit of parity of n ≥ 2 bits in two
     layers has n + 1 gates with weights ±1, in depth 2.
 
-    Every function has circuits of two levels, so that depth is meaningful only together with the
-    number of gates.  Gates are counted for five models; in general their number is not bounded
-    here.
+    Every function has circuits of two levels, so depth is meaningful only together with the number
+    of gates.  Gates are counted for five models.  In general their number is not bounded by this
+    claim.
 
     Checked: the tensors of the models are translated to circuits, whose depth does not depend on
     the length.  The circuits agree with models and definitions on all words of at most 10 symbols
     and on samples of 32 symbols.
 
     Cited: languages of saturated transformers are in TC⁰ [MSS2022], also with exact rationals
-    [Chiang2025].  So are the languages of softmax transformers of logarithmic precision [MS2023];
-    softmax is not translated here.  If TC⁰ ≠ NC¹, which is not known, such transformers do not
-    solve problems complete for NC¹, such as the word problem of A5.
+    [Chiang2025].  The languages of softmax transformers of logarithmic precision are in TC⁰ as well
+    [MS2023]; softmax is not translated by this claim.  If TC⁰ ≠ NC¹, which is not known, such
+    transformers do not solve problems complete for NC¹, such as the word problem of A5.
     """
     drawn = {}
     max_length = min(max_length, QUICK) if run.quick else max_length
@@ -74,10 +74,10 @@ def constant_depth_circuits(
 
 
 def models(run: Run) -> list[tuple[Translated, str]]:
-    """Averaging and unique-hard models, each with the stated bound on the weights of gates, or "".
+    """The models to translate, each with the stated bound on the weights of its gates, or "".
 
-    The tokens over which `marked-majority` averages depend on the word, so that its means have all
-    denominators up to n.
+    Some models average, and others have unique-hard attention.  The tokens over which
+    `marked-majority` averages depend on the word, so its means have all denominators up to n.
     """
     odd = Translated(
         "parity",
@@ -128,7 +128,7 @@ def models(run: Run) -> list[tuple[Translated, str]]:
 
 
 def levels(found: list[Circuits]) -> Finding:
-    """Checks that the depth is at most LEVELS per layer, plus LEVELS_TO_ANSWER."""
+    """Checks that the depth of each circuit is at most 6L + 2 for a model of L layers."""
     layers = found[0].model.n_layers
     return at_most(
         "levels",

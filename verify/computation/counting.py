@@ -71,8 +71,8 @@ def counting(
     layers of one head of uniform attention output after each of at most T symbols whether the
     formula holds.
 
-    All scores are 0, so that softmax is exact at any inverse temperature; majority takes 1 layer,
-    Dyck-1 and aⁿbⁿcⁿ take 2.  A comparison is a step function of slope Θ(T).
+    All scores are 0, so softmax is exact at any inverse temperature.  Majority takes 1 layer, and
+    Dyck-1 and aⁿbⁿcⁿ take 2 layers each.  A comparison is a step function of slope Θ(T).
     """
     for name, (chosen, over) in _chosen(run, formula, alphabet, depth).items():
         statement = built(run, name, chosen, over)
@@ -114,7 +114,7 @@ def _chosen(
 
 
 def built(run: Run, name: str, formula: Formula, alphabet: str) -> OverTokens:
-    """The statement: the model equals the definition of the formula."""
+    """The statement that the model of a formula equals the definition of the formula."""
     return OverTokens(
         name,
         lambda V, n: run.build(from_formula, formula, alphabet, n),
@@ -140,7 +140,7 @@ def layers(model: Transformer, formula: Formula) -> Finding:
 
 
 def layers_stated(d: int) -> int:
-    """The stated number of layers, 2d."""
+    """The stated largest number of layers, 2d, for a formula of counting depth d."""
     return 2 * d
 
 
@@ -194,7 +194,7 @@ def _agreement(
 
 
 def apart(model: Transformer, words: np.ndarray) -> float:
-    """The smallest distance between the two logits on words (…, T)."""
+    """The smallest difference between the two logits of a model on words (…, T)."""
     logits = model.logits(words).numpy()
     return float(abs(logits[..., 1] - logits[..., 0]).min())
 

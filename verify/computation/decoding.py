@@ -55,9 +55,9 @@ def softened(
 ) -> Iterator[Finding]:
     """Checks that decoding with softmax at a sufficient sharpness equals decoding with hardmax.
 
-    The sharpness suffices for every prompt.  A decoded token is exact, so that errors do not
-    accumulate.  For a `short` model on `rows` (…, T), the error of the logits is enclosed in balls
-    and compared with its bound.
+    The sharpness suffices for every prompt.  A decoded token is exact, so errors do not accumulate.
+    `wanted` are the tokens that hardmax decodes after `prompts`.  For the model `short` on `rows`
+    (…, T), the error of the logits is enclosed in Arb balls and compared with its bound.
     """
     beta = model.least_sharpness()
     found = decoded(

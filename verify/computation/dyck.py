@@ -1,4 +1,4 @@
-"""The claim `dyck`: words of brackets of k types in four layers, at any depth."""
+"""The claim `dyck`: Dyck words of k types of brackets in four layers, at any depth of nesting."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def dyck(
 
 
 def judges(run: Run, k: int, depth: int | None) -> OverTokens:
-    """The statement that the construction recognises the same Dyck words as a stack."""
+    """The statement that the construction `dyck` recognises the same Dyck words as a stack does."""
     return OverTokens(
         f"k={k}" + f",D={depth}" * (depth is not None),
         lambda V, n: run.build(construction, k, n, depth=depth),
@@ -128,7 +128,10 @@ def head_states(model: Transformer) -> Iterator[States]:
 
 
 def looked_up(model: Transformer) -> States:
-    """The states of layer 2, which looks up position b for −N < b < N, or 0 if b < 0."""
+    """The queries and keys of layer 2, whose head looks up position b, or position 0 if b < 0.
+
+    b is the balance, with −N < b < N at a token that attends to N tokens.
+    """
     most = model.interface.context
     pairs = ((N, b) for N in range(1, most + 1) for b in range(1 - N, N))
     N, b = map(np.array, zip(*pairs, strict=True))
@@ -137,7 +140,11 @@ def looked_up(model: Transformer) -> States:
 
 
 def matched(model: Transformer) -> States:
-    """The states of layer 3, which looks up the latest opening bracket of balance b + 1, or BOS."""
+    """The queries and keys of layer 3, whose head looks up the opening bracket that matches.
+
+    It is the latest opening bracket at which the balance is 1 more than the present balance, or BOS
+    if there is none.
+    """
     context = model.interface.context
     b = np.arange(context, dtype=np.float64)
     listed = [(0, 0, 0.0, 1.0)]
@@ -153,7 +160,7 @@ def matched(model: Transformer) -> States:
 def softmax(
     run: Run, statement: OverTokens, k: int, depth: int | None, max_length: int
 ) -> Iterator[Finding]:
-    """Checks that MLPs remove softmax errors, at a sharpness that does not depend on T."""
+    """Checks that the MLPs remove softmax errors, at a sharpness that does not depend on T."""
     model = statement.at(2 * k, max_length).model
     for layer, states in inexact(model, k).items():
         yield restored(
@@ -172,10 +179,11 @@ def softmax(
 
 
 def inexact(model: Transformer, k: int) -> dict[int, dict[str, np.ndarray]]:
-    """For each layer, all exact contents of registers that its MLP reads and that may have errors.
+    """For each layer, all exact contents of those registers read by its MLP that may have errors.
 
-    These are integer balances and differences of types, at opening and closing brackets and BOS,
-    and averages of errors, which are 0 or above 1/C, C > N (the step function is monotone).
+    The contents are integer balances and differences of types, at opening and closing brackets and
+    at BOS.  Averages of errors are 0 or above 1/C, where C exceeds the number of tokens; these
+    suffice, since the step function is monotone.
     """
     T = model.interface.max_length
     b, least = range(T + 1), 2.0 ** -(T + 1).bit_length()
@@ -192,7 +200,7 @@ def inexact(model: Transformer, k: int) -> dict[int, dict[str, np.ndarray]]:
 
 
 def differences(k: int) -> np.ndarray:
-    """The differences of two types."""
+    """All differences of two of k types of brackets."""
     return np.arange(1 - k, k)
 
 
@@ -202,7 +210,11 @@ def _listed(names: tuple[str, ...], states: Iterator[tuple[float, ...]]) -> dict
 
 
 def sharpness_stated(k: int, depth: int | None) -> tuple[float, str]:
-    """The sufficient sharpness: layer 3 may put 1/(8(k − 1)) of its weight on other tokens."""
+    """The sharpness that is stated to suffice for k types of brackets.
+
+    At this sharpness, layer 3 puts at most 1/(8(k − 1)) of its weight on other tokens than the one
+    that it looks up.
+    """
     if k > 1:
         return leak_bound(1 / (8 * (k - 1))), f"ln(32(k − 1) + 2) for k = {k} types of brackets"
     return (1.0, "") if depth is not None else (LEAST, "2^−20, the smallest β of the search")

@@ -14,7 +14,7 @@ DEPTH, ERROR, WORD = "#1f5fa8", "#b5651d", "#2e8b57"
 
 
 def draw(model: Transformer, word: np.ndarray, k: int) -> Figure:
-    """Draws the number of open brackets after each symbol, the errors, and the Dyck prefixes.
+    """The figure of the open brackets after each symbol, the errors, and the Dyck prefixes.
 
     For more than one type, a second panel shows the attention of the head that matches brackets.
     """

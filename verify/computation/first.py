@@ -1,4 +1,4 @@
-"""The claim `first`: the first symbol by one head, and the cost of bounded positions."""
+"""The claim `first`: the first symbol of a word by one head, and the cost of bounded positions."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterat
     """For all T, one layer of one head and width 2 outputs the first of n ≤ T bits, with a margin
     that does not depend on n.
 
-    CLS attends to position 1, with scores −j.  With softmax at inverse temperature β > ln 2 the
-    signed logit is at least 1 − 2e^{−β}, for all words of all lengths.  The models of
-    [ChiangCholak2022], with positions in [0, 1] and weights that do not depend on n, are also right
-    on all words, with a cross-entropy of 1 − Θ(1/n) bits.  With layer norms without ε the
-    cross-entropy is a constant, log₂(1 + e^−√6) = 0.1195 bits.
+    CLS attends to position 1, since the score of position j is −j.  With softmax at inverse
+    temperature β > ln 2 the signed logit (the logit with the sign of the right answer) is at least
+    1 − 2e^{−β}, for all words of all lengths.  The models of [ChiangCholak2022], with positions in
+    [0, 1] and weights that do not depend on n, are also right on all words, with a cross-entropy of
+    1 − Θ(1/n) bits.  With layer norms without ε the cross-entropy is a constant, log₂(1 + e^−√6) =
+    0.1195 bits.
     """
     statement = OverTokens(
         "symbol",
@@ -71,7 +72,7 @@ def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterat
 def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
     """Checks the models of [ChiangCholak2022] on all words of n ≤ 10 symbols.
 
-    Their sizes and the closed form of their logits are also checked.
+    The sizes of the models and the closed form of their logits are also checked.
     """
     paper = OverTokens(
         "",
@@ -91,7 +92,10 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
 
 
 def looking_first(model: Transformer) -> States:
-    """The states of the head: CLS attends to position 1, for every symbol there."""
+    """The queries and keys of the head, with which CLS attends to position 1.
+
+    All symbols at position 1 are included.
+    """
     places = at_positions(model, "late")
     here = np.arange(len(places["late"]))
     preference = np.where(here == 1, 0.0, -np.inf)[None]
@@ -99,10 +103,11 @@ def looking_first(model: Transformer) -> States:
 
 
 def least_logit(build: Callable[[int], Transformer], beta: int, max_length: int) -> Finding:
-    """Compares the smallest signed logit over all words with its bound.
+    """Compares the smallest signed logit over all words with its bound 1 − 2e^{−β}.
 
-    The smallest signed logit occurs at the words whose other symbols are all opposite to the first:
-    attention does not read symbols, so the logit is linear in the symbols, with positive weights.
+    A signed logit is the logit with the sign of the right answer.  Attention does not read symbols,
+    so the logit is linear in the symbols, with positive weights.  So the smallest signed logit
+    occurs at words in which all symbols after the first differ from the first symbol.
     """
     verdicts, blind = list[Verdict](), True
     with Ball.precision(BITS):
@@ -133,17 +138,18 @@ def least_logit(build: Callable[[int], Transformer], beta: int, max_length: int)
 
 
 def logit(model: Transformer, word: np.ndarray) -> arb:
-    """The difference of the two logits, as a ball."""
+    """The difference of the model's two logits on a word, as an Arb ball."""
     low, high = outputs(model, model.prompt(word), Ball()).tolist()[-1]
     difference: arb = high - low
     return difference
 
 
 def closed_form(paper: OverTokens, max_length: int, layer_norm: bool = False) -> Finding:
-    """Checks on all words that logits equal ±½ e/(e + n), or ±√6 with layer norms.
+    """Checks on all words that logits equal ±½ r/(r + n) with r = e^c, or ±√6 with layer norms.
 
-    Without layer norms, scores are multiples of a float64 that is read exactly.  With layer norms
-    the logit is √12/√2, where √12 is rounded.
+    Here c is the score of CLS at position 1, and n is the length of the word.  Without layer norms,
+    scores are multiples of a float64 that is read exactly.  With layer norms the logit is √12/√2,
+    where √12 is rounded.
     """
     form, rounded = ("√6", 2.0**-50) if layer_norm else ("½ a/(a + n), a = e^(10/√6)", 2.0**-100)
     verdicts, count, words = list[Verdict](), 0, ""
@@ -168,14 +174,20 @@ def closed_form(paper: OverTokens, max_length: int, layer_norm: bool = False) ->
 
 
 def odds(model: Transformer) -> arb:
-    """e^c for the score c of CLS at position 1, which is 10 times the scale."""
+    """The weight e^c of position 1 relative to other positions, for the score c of CLS there.
+
+    The score c is 10 times the scale of the scores.
+    """
     attn = model.blocks[1].attn
     assert attn is not None
     return (10 * exactly(attn.scale)).exp()
 
 
 def cross_entropies() -> Iterator[Finding]:
-    """The cross-entropies in bits per word, by s/2 − s²/8 ≤ ln 2 − ln(1 + e^{−s}) ≤ s/2."""
+    """Evidence on the cross-entropies of the models, in bits per word.
+
+    It uses s/2 − s²/8 ≤ ln 2 − ln(1 + e^{−s}) ≤ s/2 for the signed logit s.
+    """
     e = (10 / arb(6).sqrt()).exp()
     verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
     for n in LENGTHS:

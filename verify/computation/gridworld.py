@@ -1,4 +1,4 @@
-"""The claim `gridworld`: a walk between walls in three layers."""
+"""The claim `gridworld`: a walk between two walls in three layers."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def gridworld(
     """For all S ≥ 1, T and starts, three layers of at most 2S heads and width S + 10 simulate the
     walk on 0 … S that stops at both walls, on all words of at most T symbols.
 
-    Let z be the displacement of the walk without walls.  The state is at least b iff level z − b
-    was visited later than level z − b + S + 1.
+    Let z be the displacement of the same steps without walls.  The state is at least b, for b = 1 …
+    S, iff z last had the value z − b later than it last had the value z − b + S + 1.
     """
     if start > steps:
-        raise InputError(f"start is {start}: give a state, 0 to {steps}")
+        raise InputError(f"start is {start}: give a state from 0 to {steps}")
     statement = walks(run, steps, start)
     yield from computes(run, statement, 2, max_length, samples, exhaustive=(2, 8))
     model = statement.at(2, max_length).model
@@ -54,7 +54,7 @@ def gridworld(
 
 
 def walks(run: Run, S: int, start: int) -> OverTokens:
-    """The statement that the construction computes the states of the automaton from this start."""
+    """The statement that `gridworld_walk` computes the states of the walk on 0 … S from `start`."""
     return OverTokens(
         f"S={S}/start={start}",
         lambda V, n: run.build(gridworld_walk, S, n, start=start),
@@ -66,9 +66,10 @@ def walks(run: Run, S: int, start: int) -> OverTokens:
 
 
 def later(model: Transformer, S: int) -> Finding:
-    """Checks that the last MLP computes [d ≥ 1] for each d, also with an error of a quarter.
+    """Checks that the last MLP computes the bit [d ≥ 1] of each entry d of `later`.
 
-    The result is right at d = −1, ¼, ¾ and 2, and all kinks of ReLUs are in ¼ … ¾.
+    The bit is also right if d has an error of at most ¼: it is right at d = −1, ¼, ¾ and 2, and all
+    kinks of ReLUs are in ¼ … ¾.
     """
     mlp = model.blocks[2].mlp
     assert mlp is not None
@@ -100,9 +101,9 @@ def later(model: Transformer, S: int) -> Finding:
 
 
 def counted(model: Transformer, S: int) -> Finding:
-    """Checks that the last MLP only adds the number of levels visited later to `state`.
+    """Checks that the last MLP only adds the number of positive entries of `later` to `state`.
 
-    Each neuron reads one level (`later`), so levels are checked one by one.
+    Each neuron reads one entry of `later`, so the entries are checked one by one.
     """
     tried = np.vstack([sign * np.eye(S) for sign in (-1, 0, 1, 2)] + [np.ones((1, S))])
     before = {f"later{b}": tried[:, [b - 1]] for b in range(1, S + 1)}
@@ -126,9 +127,9 @@ def head_states(model: Transformer, S: int) -> Iterator[States]:
 
 
 def visits(model: Transformer, place: int, head: int) -> States:
-    """The states of a head that looks up the latest visit of level z − place, or BOS.
+    """The queries and keys of a head that looks up the latest visit to level z − place, or BOS.
 
-    Tokens at j ≥ 1 are on levels −j … j.
+    z is the displacement of the walk without walls.  Tokens at position j ≥ 1 are on levels −j … j.
     """
     here = at_positions(model, "j")["j"].ravel()
     z = np.arange(-here[-1], here[-1] + 1)

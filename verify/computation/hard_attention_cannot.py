@@ -1,4 +1,4 @@
-"""The claim `hard-attention-cannot`: unique-hard attention as circuits of constant depth."""
+"""The claim `hard-attention-cannot`: constant-depth circuits for unique-hard attention."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def hard_attention_cannot(
 
 
 def models(run: Run) -> list[Translated]:
-    """Four unique-hard models."""
+    """Four models of unique-hard attention, with the stated sizes and depths of their circuits."""
     return [
         Translated(
             "contains-aa",
@@ -183,7 +183,10 @@ def _by_length(free: dict[int, int]) -> str:
 
 
 def parity_in_one_layer(run: Run) -> Translated:
-    """Parity in one layer of n − 1 heads, each of which attends to one of the other bits."""
+    """The model that computes the parity of n bits in one layer of n − 1 heads, to be translated.
+
+    Each head attends to one of the other bits.
+    """
     return Translated(
         "parity-in-one-layer",
         2,
@@ -242,7 +245,7 @@ def _averages(run: Run, max_length: int) -> Finding:
 
 
 def rejected(run: Run, n: int) -> int:
-    """1 if translating parity by averages, on n bits, raises ValueError for averaging, else 0."""
+    """1 if the translation of `parity`, which averages, raises ValueError for averaging; else 0."""
     try:
         to_circuit(run.build(parity, n, causal=True), n, "and-or")
     except InputError as error:

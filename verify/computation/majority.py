@@ -1,4 +1,4 @@
-"""The claim `majority`: one uniform head; the margin falls with n, or is 1 with a gate."""
+"""The claim `majority`: majority by one head with uniform attention, with and without a gate."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ def majority(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Ite
     """One layer of one head and width 2 outputs, after each bit, whether more bits are 1 than 0.
 
     All scores are 0, so softmax at any inverse temperature is exact.  No weight depends on the
-    length, and there are no positions.  The signed logit after n bits is at least 1/(n + 1).  Two
-    ReLUs, whose weights depend on the maximum length T, make the signed logit 1.
+    length, and there are no positions.  The signed logit (the logit with the sign of the right
+    answer) after n bits is at least 1/(n + 1).  Two ReLUs, whose weights depend on the maximum
+    length T, make the signed logit 1.
     """
     for gate in (False, True):
         statement = averages(run, gate)
@@ -48,7 +49,7 @@ def majority(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Ite
 
 
 def averages(run: Run, gate: bool) -> OverTokens:
-    """The statement that the model equals the definition."""
+    """The statement that the model `majority` equals the definition of majority."""
     return OverTokens(
         "gate" if gate else "mean",
         lambda V, n: run.build(construction, n, gate=gate),
@@ -85,8 +86,9 @@ def _extremes(statement: OverTokens, max_length: int) -> Finding:
 def cross_entropies(run: Run) -> Iterator[Finding]:
     """Evidence on the logits by number of ones, and on the cross-entropy without a gate.
 
-    By ln 2 − ln(1 + e^{−s}) ≤ s/2 a bound on the mean of s = |2z − 1|/N suffices.  This mean over
-    all words is at most (2√n + 1)/N, since the mean of z² is n.
+    For n bits and N = n + 1 tokens, the signed logit is s = |2z − 1|/N, where z is the number of
+    ones minus the number of zeros.  By ln 2 − ln(1 + e^{−s}) ≤ s/2, a bound on the mean of s
+    suffices.  The mean over all words is at most (2√n + 1)/N, since the mean of z² is n.
     """
     statement = averages(run, gate=False)
     with Ball.precision(BITS):

@@ -1,4 +1,4 @@
-"""One layer of unique-hard attention: the free bits of random models with H heads."""
+"""One layer of unique-hard attention: subcubes on which random models are constant."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from theory.sequences import all_sequences
 
 
 def free_bits(H: int, n: int, n_models: int, rng: np.random.Generator) -> list[int]:
-    """The numbers of free bits of the largest constant subcubes of models of H heads on n bits.
+    """The dimensions of the largest constant subcubes of n_models random models of H heads.
 
-    The heads of the first model attend to H different positions; the others order positions and
-    bits at random.
+    A constant subcube fixes some of the n bits so that the answer does not depend on the others,
+    whose number is the dimension.  The heads of the first model attend to H different positions.
+    The heads of the other models order positions and bits at random.
     """
     return list(islice((_free(H, n, at == 0, rng) for at in count()), n_models))
 

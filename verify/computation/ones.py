@@ -1,4 +1,4 @@
-"""Evidence that outputs depend only on the number of ones, and logits by number of ones."""
+"""Evidence that outputs depend only on the number of ones of a word, and logits by this number."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from verify.finding import Finding, Verdict
 
 
 def only_counts(model: Transformer) -> Finding:
-    """Checks that the logits at CLS depend only on the number of ones: products of weights are 0.
+    """Checks that the logits at CLS depend only on the number of ones, by products of weights.
 
-    Let d be the difference of the embeddings of the two symbols.  The first head has constant
-    scores, so that its output is the same at all tokens and depends only on the number of each
-    symbol.  If MLPs do not read d, the stream of a token is the embedding of its symbol plus a part
-    that does not depend on the symbol.  If also no later head reads d in a key or a value, the
-    stream of CLS does not depend on d.  A layer norm divides both symbols by the same number if
-    their embeddings have equal norms and nothing else is written to their coordinates.
+    The products are 0.  Let d be the difference of the embeddings of the two symbols.  The first
+    head has constant scores, so its output is the same at all tokens and depends only on the number
+    of each symbol.  If MLPs do not read d, the stream of a token is the embedding of its symbol
+    plus a part that does not depend on the symbol.  If also no later head reads d in a key or a
+    value, the stream of CLS does not depend on d.  A layer norm divides the streams of both symbols
+    by the same number if the embeddings of the symbols have equal norms and nothing else is written
+    to their coordinates.
     """
     W_E = model.embed.W_E.numpy()
     d = W_E[1] - W_E[0]
@@ -58,9 +59,9 @@ def only_counts(model: Transformer) -> Finding:
 
 
 def logits_by_ones(model: Transformer, n: int, ones: list[int] | None = None) -> list[arb]:
-    """The differences of the two logits at the last answer, as balls, by number of ones.
+    """The difference of the two logits at the last answer, as an Arb ball, by number of ones.
 
-    The words have k = 0 … n ones, or only the numbers in `ones`.
+    The words of n bits have 0 … n ones, or the numbers of ones in `ones` if it is given.
     """
     found = []
     for word in words_by_ones(n)[slice(None) if ones is None else ones]:
@@ -70,5 +71,5 @@ def logits_by_ones(model: Transformer, n: int, ones: list[int] | None = None) ->
 
 
 def digits(value: arb, count: int) -> str:
-    """The decimals of a ball; all printed decimals are certain."""
+    """The text of an Arb ball, with at most `count` significant digits, all of them certain."""
     return str(value.str(count, radius=False))

@@ -1,4 +1,4 @@
-"""Options of claims on automata: benchmark, random or user-defined automata, lengths, samples."""
+"""Options of claims on automata: the automaton, the length of words, and the number of samples."""
 
 from __future__ import annotations
 
@@ -47,11 +47,13 @@ def chosen(
     states: int,
     regex: str | None,
 ) -> list[Semiautomaton]:
-    """The automaton given by an option; by default the automata `names` and a random automaton."""
+    """The automaton of the option given; by default the automata `names` and a random one."""
     options = {"automaton": automaton, "file": file, "regex": regex}
     given = [f"{name} {value}" for name, value in options.items() if value is not None]
     if len(given) > 1:
-        raise InputError(f"{' and '.join(given)}: give one of them")
+        raise InputError(
+            f"the options {' and '.join(given)} are given together: give only one of these options"
+        )
     if file is not None:
         return [read_automaton(file)]
     if regex is not None:

@@ -1,4 +1,4 @@
-"""The claim `parity`: two layers of one head, and the cost of softmax and bounded positions."""
+"""The claim `parity`: parity in two layers, and the cost of softmax and bounded positions."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def parity(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Itera
     """For all T, two layers of one head without an MLP compute the parity of all words of n ≤ T
     bits, with a margin that does not depend on n.
 
-    CLS retrieves the sign of position k, the number of ones: width 5, and width 7 with an output
-    after each bit.  With softmax at inverse temperature β > ln 2 the signed logit is at least
-    (1 − 2e^{−β})/(1 + 2e^{−β}), for all words of all lengths.  Position tables reach T² and scores
-    are multiplied by T + 1.  The models of [ChiangCholak2022], with positions in [−1, 1] and
-    weights that do not depend on n, are also right on all words, with a mean cross-entropy of
-    1 − Θ(1/n²) bits.  With layer norms without ε the cross-entropy is a constant,
-    log₂(1 + e^−√10) = 0.0598 bits.
+    CLS retrieves the sign of position k, where k is the number of ones.  The width is 5, or 7 for
+    an output after each bit.  With softmax at inverse temperature β > ln 2 the signed logit (the
+    logit with the sign of the right answer) is at least (1 − 2e^{−β})/(1 + 2e^{−β}), for all words
+    of all lengths.  Position embeddings are as large as T², and scores are multiplied by T + 1.
+    The models of [ChiangCholak2022], with positions in [−1, 1] and weights that do not depend on n,
+    are also right on all words, with a mean cross-entropy of 1 − Θ(1/n²) bits.  With layer norms
+    without ε the cross-entropy is a constant, log₂(1 + e^−√10) = 0.0598 bits.
     """
     for causal in (False, True):
         statement = counts_ones(run, causal)
@@ -83,7 +83,11 @@ def parity(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Itera
 
 
 def counts_ones(run: Run, causal: bool) -> OverTokens:
-    """The statement that the model equals the definition, on the word or after each symbol."""
+    """The statement that the model `parity` equals the definition of parity.
+
+    If `causal` is true, the outputs after each symbol are compared, and otherwise the output for
+    the whole word.
+    """
     return OverTokens(
         "causal" if causal else "whole",
         lambda V, n: run.build(construction, n, causal=causal),
@@ -99,7 +103,10 @@ def layers_with_mlp(model: Transformer) -> int:
 
 
 def counting_states(model: Transformer, causal: bool) -> Any:
-    """The states of the head of layer 2; at CLS `one` is k/N and `inverse` is 1 + 1/N."""
+    """The queries and keys of the head of layer 2.
+
+    For k ones among N tokens, `one` is k/N at CLS and `inverse` is 1 + 1/N.
+    """
     fraction = "fraction" if causal else "one"
     states = counting(model, 2, {fraction: 1.0}, "inverse", ("j", "norm"))
     if causal:
@@ -119,7 +126,7 @@ def _extremes(statement: OverTokens, max_length: int, quick: bool) -> Finding:
 
 
 def softmax(run: Run) -> Iterator[Finding]:
-    """Evidence on the softmax bound for all β, and on the logits in balls."""
+    """Evidence on the bound of softmax logits for all β, and on the logits as Arb balls."""
     yield bound_holds(SIDES)
     few = range(1, 5 if run.quick else 11)
     sizes = {n: list(range(n + 1)) for n in few}
@@ -154,11 +161,12 @@ def softmax(run: Run) -> Iterator[Finding]:
 
 
 def bound_holds(most: int) -> Finding:
-    """Checks the bound of `least_signed_count`, 2qE − O ≥ 0 for q in [0, 1], on each side of k.
+    """Checks the bound in the proof of `least_signed_count`: 2qE − O ≥ 0 for all q in [0, 1].
 
-    A polynomial is nonnegative on [0, 1] if all partial sums of its coefficients c_i are, since it
-    equals Σ_i (c_0 + … + c_i)(q^i − q^{i+1}) (Abel).  Words of n ≤ `most` symbols have at most
-    `most` positions on a side.
+    E and O are the sums of the weights at even and at odd distances from position k, and the check
+    is made for the positions on one side of k.  A polynomial Σ c_i q^i is nonnegative on [0, 1] if
+    all partial sums of its coefficients are nonnegative, since it equals Σ_i (c_0 + … + c_i)(q^i −
+    q^{i+1}) (Abel summation).  Words of n ≤ `most` symbols have at most `most` positions on a side.
     """
     wrong = 0
     for r in range(most + 1):
@@ -181,7 +189,7 @@ def bound_holds(most: int) -> Finding:
 def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
     """Checks the models of [ChiangCholak2022] on all words of n ≤ 10 symbols.
 
-    Their sizes and the closed form of their logits are also checked.
+    The sizes of the models and the closed form of their logits are also checked.
     """
 
     def build(n: int) -> Transformer:
@@ -201,11 +209,11 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
 
 
 def closed_form(build: Any, lengths: list[int], layer_norm: bool) -> Finding:
-    """Checks that logits in balls equal their closed forms up to the rounding of the weights.
+    """Checks that logits, as Arb balls, equal their closed forms up to the rounding of the weights.
 
-    In the table j/N is rounded by at most u = 2^−53.  So a hat has an error of at most 4u, and the
-    difference of two averages of hats has an error of at most 8u = 2^−50.  With layer norms the
-    error of √20/√2 is smaller.
+    In the table of positions, j/N is rounded by at most u = 2^−53.  So a hat function has an error
+    of at most 4u, and the difference of two averages of hat functions has an error of at most 8u =
+    2^−50.  With layer norms the error of √20/√2 is smaller.
     """
     verdicts, apart = list[Verdict](), 0.0
     with Ball.precision(BITS):
@@ -232,7 +240,7 @@ def closed_form(build: Any, lengths: list[int], layer_norm: bool) -> Finding:
 
 
 def cross_entropies(run: Run) -> Iterator[Finding]:
-    """The mean cross-entropies over all 2ⁿ words, from the closed forms of the logits."""
+    """Evidence on mean cross-entropies over all 2ⁿ words, from the closed forms of the logits."""
     lengths = LENGTHS[: 1 if run.quick else None]
     with Ball.precision(BITS):
         yield _of_bounded(lengths)
@@ -278,7 +286,7 @@ def _of_bounded(lengths: tuple[int, ...]) -> Finding:
 
 
 def score() -> arb:
-    """The scores ±c of [ChiangCholak2022], c = 1/√5."""
+    """The absolute value c = 1/√5 of the scores of the parity model of [ChiangCholak2022]."""
     return 1 / arb(5).sqrt()
 
 

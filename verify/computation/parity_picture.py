@@ -20,11 +20,12 @@ LENGTHS = [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128, 181, 256]
 
 
 def draw() -> Figure:
-    """Cross-entropy against length; its distance to one bit; attention weights of CLS.
+    """The figure of cross-entropy against length and of the attention weights of CLS.
 
-    Left: the cross-entropy of a word's parity, with positions j and j² at three β and with bounded
-    positions.  Middle: 1 minus the cross-entropy with bounded positions.  Right: the attention
-    weights of CLS in layer 2 for every number k of ones.
+    The left panel shows the cross-entropy of a word's parity, with positions j and j² at three
+    inverse temperatures and with bounded positions.  The middle panel shows 1 minus the
+    cross-entropy with bounded positions.  The right panel shows the attention weights of CLS in
+    layer 2 for every number of ones.
     """
     figure = Figure(figsize=(14.5, 4.3))
     left, middle, right = figure.subplots(1, 3, width_ratios=(1.15, 1, 1.1))

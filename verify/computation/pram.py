@@ -29,8 +29,9 @@ FOLLOW = "registers of the model and of the PRAM program"
 def whole_evidence(model: Transformer) -> Evidence:
     """The kind of evidence of a float64 run in which all registers are compared with integers.
 
-    Only averages over k tokens of equal score are rounded.  Suppose such an average is rounded to
-    an integer p, k times the average is an integer, and p·k < 2^52.  Then the average equals p.
+    Averages over k tokens of equal score are the only numbers that are rounded.  Suppose that an
+    average is rounded to an integer p, that k times the average is an integer, and that p·k < 2^52.
+    Then the average equals p.
     """
     needs = exact_in(model)
     small = needs.largest * model.interface.context < 2.0 ** (FLOAT64_BITS - 1)
@@ -40,9 +41,10 @@ def whole_evidence(model: Transformer) -> Evidence:
 def registers_follow(
     name: str, cases: Iterable[tuple[Transformer, Program, Inputs]], id: str = "registers"
 ) -> Finding:
-    """Checks that after every layer the stream equals the registers of the program.
+    """Checks that after every layer the stream contains the registers of the PRAM program.
 
-    The output is also compared with the answer.  The cases are models, their programs, and inputs.
+    The output of the model is also compared with the answer of the program.  Each case consists of
+    a model, its program, and inputs.
     """
     cases = [*cases]
     counts = [int(np.prod(inputs[0].shape[:-1])) for *_, inputs in cases]
@@ -57,7 +59,7 @@ def registers_follow(
 
 
 def differences(model: Transformer, program: Program, inputs: Inputs) -> Iterator[str]:
-    """Yields layers after which a register differs from that of the program, and wrong outputs."""
+    """Yields the layers after which a register differs from the program's, and wrong outputs."""
     passed = (H.numpy() for H in model.residual_stream(prompt_of(model, inputs)))
     for after, (H, held) in enumerate(zip(passed, program.run(*inputs), strict=True)):
         wanted = stream_of(model, program, held)
@@ -75,7 +77,10 @@ def differences(model: Transformer, program: Program, inputs: Inputs) -> Iterato
 
 
 def over_q(model: Transformer, program: Program, inputs: Inputs, id: str = "rational") -> Finding:
-    """Compares the registers with the program over Q, on each row of inputs (rows, N')."""
+    """Compares the model's registers over ℚ with those of the PRAM program.
+
+    The comparison is made on each row of the inputs, which are arrays (rows, N') for N' processors.
+    """
 
     def search() -> Iterator[str]:
         for row in zip(*inputs, strict=True):
@@ -93,9 +98,11 @@ def over_q(model: Transformer, program: Program, inputs: Inputs, id: str = "rati
 
 
 def stream_of(model: Transformer, program: Program, held: Registers) -> np.ndarray:
-    """The stream (…, 1 + N', width) between two steps: registers with squares, numbers and kinds.
+    """The stream (…, 1 + N', width) of N' processors between two steps of the program.
 
-    The stream is 0 at BOS, except for the flag, and in the registers of reads and writes.
+    The stream contains the registers and their squares, and the numbers and kinds of the
+    processors.  It is 0 at BOS, except for the flag of BOS, and 0 in the registers of reads and
+    writes.
     """
     shape = next(iter(held.values())).shape
     here = np.arange(1, shape[-1] + 1)
@@ -108,7 +115,7 @@ def stream_of(model: Transformer, program: Program, held: Registers) -> np.ndarr
 
 
 def prompt_of(model: Transformer, inputs: Inputs) -> Prompt:
-    """The prompt of a program's inputs, each (…, N')."""
+    """The prompt for a program's inputs, each (…, N') for N' processors."""
     return model.interface.write(
         torch, *(torch.as_tensor(np.array(each, dtype=np.float64)) for each in inputs)
     )
@@ -126,10 +133,10 @@ def units(models: Iterable[tuple[Transformer, int]]) -> Finding:
 
 
 def works_locally(model: Transformer, program: Program, number: int = 1) -> Finding:
-    """Checks that the MLP of a step does the local operations, for all values that it reads.
+    """Checks that the MLP of one step computes its local operations, for all register values.
 
-    The check is made for each kind of processor.  It also covers the squares, and that the
-    registers of reads and writes are cleared (at BOS, too).
+    The check is made for each kind of processor.  It also covers the squares of registers.  The
+    registers of reads and writes must be cleared, also at BOS.
     """
     step = program.steps[number - 1]
     read = sorted(_touched(step) - {INDEX, *program.kinds})
@@ -137,7 +144,7 @@ def works_locally(model: Transformer, program: Program, number: int = 1) -> Find
     states = (program.most + 1) ** len(read) * len(processors)
     if states > MOST_STATES:
         raise InputError(
-            f"the registers have {states} contents: give a program of fewer processors"
+            f"the registers have {states} possible contents: give a program of fewer processors"
         )
     alone = replace(
         program,
@@ -202,7 +209,7 @@ def _touched(step: Step) -> set[str]:
 
 
 def gaps(label: str, model: Transformer, program: Program) -> Iterator[Finding]:
-    """Yields the gap of every head, over all contents of the registers that it reads."""
+    """Yields the score gap of every head, over all contents of the registers that it reads."""
     for number, step in enumerate(program.steps, start=1):
         places = list(dict.fromkeys((tuple(sorted(r.at)), r.shift) for r in step.reads))
         for head, (at, shift) in enumerate(places):
@@ -213,7 +220,10 @@ def gaps(label: str, model: Transformer, program: Program) -> Iterator[Finding]:
 
 
 def reading(model: Transformer, program: Program, read: Read, layer: int, head: int = 0) -> States:
-    """The queries and keys of a read: any address, clipped to 0 … N; BOS looks up BOS."""
+    """The queries and keys of the head of a read, for all addresses.
+
+    Addresses are clipped to 0 … N for N processors, and BOS looks up BOS.
+    """
     N, most = program.processors, program.most
     # BOS contains 0 in every register, the others any value.
     values = list(product(range(most + 1), repeat=len(read.at)))
@@ -230,7 +240,10 @@ def reading(model: Transformer, program: Program, read: Read, layer: int, head: 
 def writing(
     model: Transformer, program: Program, write: Write, layer: int, head: int = 0
 ) -> States:
-    """The queries and keys of a write: all addresses, two writers of each value, and BOS."""
+    """The queries and keys of the head of a write, for all addresses and values.
+
+    Each value is written by two processors, and BOS is included.
+    """
     most = program.most
     queries = at_positions(model, INDEX, f"{INDEX}²", "bos")
     c, value, _ = (each.ravel() for each in np.indices((most + 1, most + 1, 2)))

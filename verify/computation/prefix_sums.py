@@ -1,4 +1,4 @@
-"""The claim `prefix-sums`: a tree of fan-in s as ⌈log_s N⌉ layers."""
+"""The claim `prefix-sums`: prefix sums of N numbers by a tree of fan-in s, in ⌈log_s N⌉ layers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ def identity(model: Transformer) -> Finding:
 
 
 def registers(model: Transformer, x: np.ndarray) -> Finding:
-    """Checks that registers are window sums after each layer, and outputs are prefix sums."""
+    """Checks that registers are window sums after each layer and outputs are prefix sums.
+
+    The model is run on numbers x.
+    """
 
     def search() -> Iterator[str]:
         passed = [H[..., 1:, model.stream["sum"]].numpy() for H in model.streams(x)]
@@ -84,7 +87,7 @@ def registers(model: Transformer, x: np.ndarray) -> Finding:
 
 
 def gaps(s: int, model: Transformer, layer: int) -> Finding:
-    """The smallest gap of the heads of a layer."""
+    """The smallest score gap of the heads of a layer of the model of fan-in s."""
     attn = model.blocks[layer - 1].attn
     heads = range(0 if attn is None else attn.n_heads)
     each = [gap_finding(f"s={s}", model, head_states(model, s, layer, head)) for head in heads]
@@ -98,7 +101,10 @@ def gaps(s: int, model: Transformer, layer: int) -> Finding:
 
 
 def head_states(model: Transformer, s: int, layer: int, head: int) -> States:
-    """The states of head w of layer ℓ, which looks up i − w·s^{ℓ − 1}, or BOS if negative."""
+    """The queries and keys of a head, from which the score gap is computed.
+
+    At position i, head w of layer ℓ looks up position i − w·s^{ℓ − 1}, or BOS if this is negative.
+    """
     queries = at_positions(model, "j")
     wanted = np.maximum(np.arange(len(queries["j"])) - (head + 1) * s ** (layer - 1), 0)
     return looking_up(model, layer, queries, wanted, head, line=("j", "norm"))

@@ -1,4 +1,4 @@
-"""The claim `rounds`: a step of a PRAM is one layer, and a layer is O(log N) rounds of MPC."""
+"""The claim `rounds`: a layer runs a step of a PRAM, and O(log N) rounds of MPC run a layer."""
 
 from __future__ import annotations
 
@@ -53,16 +53,17 @@ def rounds(
     """A step of a CRCW PRAM whose writes keep the minimum is one layer, and so is a round of
     messages.
 
-    All processors read and write at once, with one head for each address that is read and for each
-    write.  The MLP does the local work (copy, min, max, plus, minus, where).  If the address of a
-    write is an input or is set by plus or minus, an additional step must read the index there.
-    List ranking takes ⌈log₂N⌉ layers of one head and width 7.  A round in which machines send
-    messages to s slots takes s heads for each message of a machine.  Conversely N² machines with
-    fan-in f run a head of N tokens in 3⌈log_f N⌉ rounds; the claim runs these
-    rounds.
+    All processors read and write at once.  There is one head for each address that is read and one
+    for each write.  The MLP does the local work (copy, min, max, plus, minus, where).  If the
+    address of a write is an input or is set by plus or minus, an additional step must read the
+    index at this address.  The ranking of a list of N elements takes ⌈log₂N⌉ layers of one head and
+    width 7.  A round in which machines send messages to s slots takes s heads for each message of a
+    machine.  Conversely, N² machines with fan-in f run a head on N tokens in 3⌈log_f N⌉ rounds of
+    massively parallel computation (MPC).  The claim runs these rounds.
 
-    Here messages name a slot, and local work is a few operations.  [Sanford2024] relates layers and
-    rounds for any local work, and for messages that name only a machine; this is not shown here.
+    In this claim, messages name a slot, and local work consists of a few operations.  [Sanford2024]
+    relates layers and rounds for any local work, and for messages that name only a machine.  This
+    more general result is not checked.
     """
     model = run.build(pram, list_ranking(n))
     yield from labelled("list-ranking", _ranking(run, model, n))

@@ -1,4 +1,4 @@
-"""The claim `scratchpad`: any semiautomaton in one layer, with its states as a chain of thought."""
+"""The claim `scratchpad`: semiautomata in one layer, with the states as a chain of thought."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def scratchpad(
     """For every semiautomaton and T, one layer of one head decodes the states after 1 … T symbols
     as a chain of thought of T tokens.
 
-    The width is |Q| + |Σ| + 2, with |Q||Σ| ReLUs; neither depends on T.  Automata such as A5, whose
-    group is not solvable, are included.  The sufficient inverse temperature for softmax does not
-    depend on T, since decoded tokens have no error.
+    For states Q and symbols Σ, the width is |Q| + |Σ| + 2, with |Q||Σ| ReLUs.  These sizes do not
+    depend on T.  Automata such as A5, whose group is not solvable, are included.  The sufficient
+    inverse temperature for softmax does not depend on T, since decoded tokens have no error.
     """
     for A in chosen(run, automaton, file, NAMES, states, regex):
         statement = writes(run, A)
@@ -100,7 +100,7 @@ def _found(
 
 
 def writes(run: Run, A: Semiautomaton) -> OverTokens:
-    """The statement that the construction computes the next state at states, and ⊥ at symbols."""
+    """The statement that `scratchpad` computes the next state at states, and ⊥ at symbols."""
     return OverTokens(
         A.name, lambda _, T: run.build(construction, A, T), lambda tokens: written_next(A, tokens)
     )
@@ -109,25 +109,28 @@ def writes(run: Run, A: Semiautomaton) -> OverTokens:
 def runs(
     model: Transformer, A: Semiautomaton, words: np.ndarray
 ) -> tuple[Transformer, np.ndarray, np.ndarray]:
-    """The model, the prompts of words, and the tokens of the states to decode."""
+    """The model, the prompts for words, and the tokens of the states that it should decode."""
     return model, model.interface.prompt(words), A.run(words) + A.n_symbols
 
 
 def histories(run: Run, model: Transformer, A: Semiautomaton, words: np.ndarray) -> np.ndarray:
-    """Words followed by random states, which need not be the states of the automaton."""
+    """Words followed by random states, which need not be those to which the words lead."""
     states = run.rng.integers(A.n_states, size=words.shape) + A.n_symbols
     return np.concatenate([words, states], axis=-1)
 
 
 def head_states(model: Transformer) -> HeadStates:
-    """The states of the head, which at position t looks up t − T, or 0 if this is negative."""
+    """The queries and keys of the head, which at position t looks up t − T.
+
+    T is the length of words.  If t − T is negative, the head looks up position 0.
+    """
     queries = at_positions(model, "j")
     wanted = np.maximum(np.arange(len(queries["j"])) - model.interface.word_length, 0)
     return looking_up(model, 1, queries, wanted, line=("j", "square"))
 
 
 def touched(A: Semiautomaton) -> int:
-    """The largest number of neurons that change one state; at least 1."""
+    """The largest number of hidden neurons that write to one state's coordinate; at least 1."""
     moved = [(q, to) for row in A.transitions for q, to in enumerate(row) if q != to]
     return max([sum(state in pair for pair in moved) for state in range(A.n_states)] + [1])
 

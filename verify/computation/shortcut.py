@@ -67,14 +67,14 @@ def shortcut(
     samples: Samples = 30,
 ) -> Iterator[Finding]:
     """For every semiautomaton whose holonomy groups are solvable and every T, a transformer
-    computes the states on words of at most T symbols; its depth, heads, width and hidden neurons do
-    not depend on T.
+    computes the states on words of at most T symbols, and its numbers of layers, heads and hidden
+    neurons and its width do not depend on T.
 
     The transformer computes a cascade of counters and flip-flops.  A counter takes two layers, and
-    a flip-flop one layer; stages that do not read each other are computed in parallel.  Above an
-    inverse temperature with a bound that does not depend on T, softmax has the same answers.  A
-    semiautomaton with a group that is not solvable, such as A5, has no such cascade.  If TC⁰ ≠ NC¹,
-    which is not known, it has no transformer of constant depth.
+    a flip-flop takes one layer.  Stages that do not read each other are computed in parallel.
+    Above an inverse temperature with a bound that does not depend on T, softmax has the same
+    answers.  A semiautomaton with a group that is not solvable, such as A5, has no such cascade.
+    If TC⁰ ≠ NC¹, which is not known, no transformer of constant depth computes its states.
     """
     shown: tuple[Transformer, Cascade] | None = None
     for A in chosen(run, automaton, file, NAMES, states, regex):
@@ -104,11 +104,11 @@ def shortcut(
             *shown, run.rng.integers(shown[1].automaton.n_symbols, size=min(max_length, SYMBOLS))
         )
     elif run.plot:
-        raise InputError(f"{A.name} has no cascade to draw: omit --plot")
+        raise InputError(f"{A.name} has no cascade that could be drawn: omit --plot")
 
 
 def walked(of: Cascade) -> Finding:
-    """Checks that the cascade has the state of the automaton, after words of every length."""
+    """Checks that the cascade has the state of the automaton after words of every length."""
     kinds = ", ".join(f"{stage.kind} with {stage.size} values" for stage in of.stages) or "none"
     return same(
         "cascade",
@@ -122,7 +122,7 @@ def walked(of: Cascade) -> Finding:
 
 
 def simulates(run: Run, of: Cascade, form: Form, compact: bool) -> OverTokens:
-    """The statement that the construction of this form computes the states of the automaton."""
+    """The statement that `shortcut`, in the given form, computes the states of the automaton."""
     from constructions.computation import shortcut
 
     A = of.automaton
@@ -135,7 +135,10 @@ def simulates(run: Run, of: Cascade, form: Form, compact: bool) -> OverTokens:
 
 
 def free_of_length(statement: OverTokens, model: Transformer) -> Finding:
-    """Checks that layers, heads, width and hidden neurons are the same at lengths T and 8T."""
+    """Checks that the size of the model is the same at the largest lengths T and 8T.
+
+    The size is the numbers of layers, heads and hidden neurons, and the width.
+    """
     V, T = model.interface.vocabulary_size, model.interface.max_length
     short, long = sizes({f"T = {n}": statement.at(V, n).model for n in (T, 8 * T)}).values()
     words = ", ".join(f"{what} {count}" for what, count in short.items())
@@ -151,7 +154,7 @@ def free_of_length(statement: OverTokens, model: Transformer) -> Finding:
 
 
 def stated_size(A: Semiautomaton, model: Transformer) -> Iterator[Finding]:
-    """Compares the size with the stated size, for families of automata with a stated size."""
+    """Compares the size of the model with the stated size, if the automaton has a stated size."""
     n, T = A.n_states, model.interface.max_length
     if n > 1 and cyclic(n) == A:
         yield size(model, "shortcut-counter", m=n, T=T)
@@ -162,7 +165,7 @@ def stated_size(A: Semiautomaton, model: Transformer) -> Iterator[Finding]:
 
 
 def sizes(models: dict[str, Transformer]) -> dict[str, dict[str, int]]:
-    """Layers, heads, width and the number of hidden neurons of each model."""
+    """The numbers of layers, heads and hidden neurons and the width of each model."""
     return {
         name: {
             "layers": model.n_layers,
@@ -175,9 +178,9 @@ def sizes(models: dict[str, Transformer]) -> dict[str, dict[str, int]]:
 
 
 def head_states(model: Transformer, of: Cascade) -> Iterator[HeadStates]:
-    """Yields the queries and keys of every head.
+    """Yields the queries and keys of every head, from which the score gaps are computed.
 
-    In each layer these are the averaging head, the lookups of counts, and the flip-flops.
+    The heads of a layer are the averaging head, the lookups of counts, and the flip-flops.
     """
     given = given_after(model, of)
     for layer in range(1, model.n_layers + 1):
@@ -195,7 +198,7 @@ def head_states(model: Transformer, of: Cascade) -> Iterator[HeadStates]:
 
 
 def given_after(model: Transformer, of: Cascade) -> dict[int, int]:
-    """The number of layers after which the input of each stage is known, by the layer invariants.
+    """The number of layers after which each stage's input is known, by the layer invariants.
 
     The value of a counter is known two layers later, and the value of a flip-flop one layer later.
     """
@@ -206,7 +209,10 @@ def given_after(model: Transformer, of: Cascade) -> dict[int, int]:
 
 
 def latest_states(model: Transformer, layer: int, head: int, i: int, size: int) -> HeadStates:
-    """The states of a flip-flop, which looks up the latest input; BOS always has an input."""
+    """The queries and keys of the head of a flip-flop, which looks up the latest input.
+
+    BOS always has an input.  i is the number of the stage, and `size` is its number of values.
+    """
     here = at_positions(model, "j")["j"].ravel()
     given = np.vstack([np.eye(size), np.zeros(size)])
     position, value = (part.ravel() for part in np.meshgrid(here, np.arange(size + 1)))
@@ -220,7 +226,7 @@ def latest_states(model: Transformer, layer: int, head: int, i: int, size: int) 
 def tabled(model: Transformer, of: Cascade) -> Finding:
     """Checks that the MLPs compute the inputs of the stages and the state, for all words.
 
-    The MLPs are run on all values of the stages that words of any length lead to.
+    The MLPs are run on all values of the stages to which words of any length lead.
     """
     rows = list({values for _, values in of.walk()})
     rows = [(a, *values) for values in rows for a in range(of.automaton.n_symbols)]
@@ -254,7 +260,7 @@ def tabled(model: Transformer, of: Cascade) -> Finding:
 def softmax(
     run: Run, statement: OverTokens, A: Semiautomaton, max_length: int
 ) -> Iterator[Finding]:
-    """Evidence on softmax: a sharpness that does not depend on T, and registers without error."""
+    """Evidence on softmax: a sharpness that is free of T, and exact registers."""
 
     def build(T: int) -> Transformer:
         return statement.at(A.n_symbols, T).model
@@ -271,8 +277,8 @@ def softmax(
 def refused(reason: NotSolvable) -> Finding:
     """Checks with sympy the order of the perfect core of a holonomy group that is not solvable.
 
-    The theorem that the automaton then has no cascade is cited, not checked.  If TC⁰ ≠ NC¹, the
-    automaton has no model of constant depth.
+    The theorem that such an automaton has no cascade is cited, not checked.  If TC⁰ ≠ NC¹, no model
+    of constant depth computes its states.
     """
     core = perfect_core(reason.group)
     return same(
@@ -309,7 +315,10 @@ def smallest() -> Finding:
 
 
 def perfect_core(generators: Iterable[Map]) -> int:
-    """The order of the last group of the derived series of the generated group, by sympy."""
+    """The order, by sympy, of the perfect core of the group that the permutations generate.
+
+    The perfect core is the last group of the derived series.
+    """
     from sympy.combinatorics import Permutation, PermutationGroup
 
     group = PermutationGroup(*(Permutation(list(each)) for each in generators))

@@ -15,7 +15,7 @@ SIZE = 8.0  # points
 
 
 def draw(model: Transformer, of: Cascade, word: np.ndarray) -> Figure:
-    """Draws one row for the symbols of a word, one for each stage, and one for the states.
+    """The figure of a word: a row for its symbols, a row for each stage, and a row for the states.
 
     Stages are in the order of the layers that complete them.  Their values are read from the
     registers of the model, not computed by the cascade.

@@ -20,9 +20,10 @@ MOST_STATES = 2**14  # values of a symbol and the bits of one table
 
 
 def head_states(model: Transformer, by: Program) -> Iterator[States]:
-    """The states of each head: BOS, and every value of its flag at each position.
+    """The queries and keys of each head, for BOS and for both values of `stop` at each position.
 
-    Positions with stop are preferred to positions without stop, and later to earlier positions.
+    A head prefers positions where `stop` is 1 to positions where `stop` is 0, and then later
+    positions to earlier positions.
     """
     if not by.steps:
         return
@@ -56,8 +57,9 @@ def _flag_registers(model: Transformer, layer: int, head: int) -> list[str]:
 def tables_written(model: Transformer, by: Program) -> Iterator[Finding]:
     """Checks that every table is exact for all symbols and bits that it reads, and is 0 at BOS.
 
-    BOS is a row of zeros.  Together with the gaps this proves that the model is right at every
-    length.  A table that depends only on the symbol is in W_E; all others are in MLPs.
+    BOS is a row of zeros.  Together with the score gaps this proves that the model is right at
+    every length.  A table that depends only on the symbol is in the embedding W_E, and all other
+    tables are in MLPs.
     """
     wrong, count, exact, stray = 0, 0, True, list[str]()
     for stage, table in _written(model, by):
@@ -90,7 +92,7 @@ def tables_written(model: Transformer, by: Program) -> Iterator[Finding]:
 
 
 def bits_restored(model: Transformer, by: Program) -> Iterator[Finding]:
-    """Checks that errors of 1/(4k) in bits do not change any table."""
+    """Checks that errors of 1/(4k) in the k bits that a cube reads do not change any table."""
     wrong, tried, exact, large = 0, 0, True, False
     V = model.interface.vocabulary_size
     for block in model.blocks:

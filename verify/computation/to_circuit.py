@@ -1,4 +1,4 @@
-"""A transformer compared with its circuit on all short words, and the circuit's depth and size."""
+"""Evidence that circuits equal the transformers from which they are made, and on their sizes."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ MOST_WORDS = 20_000  # the largest number of words of one length of which all ar
 
 @dataclass(frozen=True)
 class Translated:
-    """A transformer over V symbols whose last answer becomes a circuit.
+    """A transformer over V symbols whose last answer is translated into a circuit.
 
-    build     number of symbols → the model
-    answers   words (m, T) → answers (m,) at the last symbol, by definition
-    gates     the kind of gates: AND, OR and NOT, or thresholds
-    size      the number of gates as a formula in n ≥ FROM, exact or "≤ …"
-    depth     the depth as a formula in n ≥ FROM, exact or "≤ …"
+    build     the function from the number of symbols to the model
+    answers   the function from m words (m, T) to the answers (m,) at the last symbol, by definition
+    gates     the kind of gates: AND, OR and NOT gates, or threshold gates
+    size      the number of gates as a formula in the length n ≥ FROM, exact or "≤ …"
+    depth     the depth as a formula in the length n ≥ FROM, exact or "≤ …"
     """
 
     label: str
@@ -45,7 +45,7 @@ class Translated:
 
 
 def parity_in_log_layers(run: Run) -> Translated:
-    """Parity by unique-hard attention in ⌈log₂n⌉ layers, which compose maps in pairs."""
+    """The model of parity by unique-hard attention in ⌈log₂n⌉ layers, with its circuits' sizes."""
     return Translated(
         "parity-in-log-layers",
         2,
@@ -59,7 +59,7 @@ def parity_in_log_layers(run: Run) -> Translated:
 
 @dataclass(frozen=True)
 class Circuits:
-    """A model and its circuits, by length."""
+    """A model and its circuits, one circuit for each length of words."""
 
     of: Translated
     model: Transformer
@@ -75,13 +75,16 @@ class Circuits:
 
 
 def translate(of: Translated, lengths: range | list[int]) -> Circuits:
-    """The circuits at these lengths of one model, which takes words up to the largest length."""
+    """The circuits of one model for words of the given lengths.
+
+    The model is built for the largest of these lengths.
+    """
     model = of.build(max(lengths))
     return Circuits(of, model, {n: to_circuit(model, n, of.gates) for n in lengths})
 
 
 def shortest_words(of: Translated, max_length: int) -> range:
-    """The lengths from 1 to max_length of which all words can be run."""
+    """The lengths, from 1 up to max_length, for which all words can be run."""
     return range(1, max(n for n in range(1, max_length + 1) if of.V**n <= MOST_WORDS) + 1)
 
 
@@ -102,7 +105,7 @@ def on_all_words(found: list[Circuits]) -> Iterator[Finding]:
 
 
 def on_long_words(run: Run, found: Circuits, samples: int) -> Finding:
-    """Compares circuits with definition and model on longer words of random densities."""
+    """Compares the circuits with the definition and with the model on random longer words."""
     rows = [(n, long_words(run, n, found.of.V, samples)) for n in found.circuits]
     sizes = " and ".join(map(str, found.circuits))
     return no_counterexample(
@@ -116,7 +119,7 @@ def on_long_words(run: Run, found: Circuits, samples: int) -> Finding:
 
 
 def long_words(run: Run, n: int, V: int, samples: int) -> np.ndarray:
-    """Random words, half of them with one frequent symbol; and constant words."""
+    """Random words of n symbols, half of them with one frequent symbol, and constant words."""
     rows = random_sequences(samples, n, V, run.rng)
     often = run.rng.random((samples, 1)) * (np.arange(samples)[:, None] % 2)
     rows = np.where(
@@ -142,22 +145,25 @@ def _differences(
 
 
 def depth(found: list[Circuits]) -> Finding:
-    """Checks that the depth at each length equals the stated formula."""
+    """Checks that the depth of the circuit for each length agrees with the stated formula."""
     return _as_stated("depth", "depth", found, depths(found), Formula(found[0].of.depth))
 
 
 def size(found: list[Circuits]) -> Finding:
-    """Checks that the number of gates at each length is = or ≤ the stated formula."""
+    """Checks that the number of gates for each length agrees with the stated formula.
+
+    The formula is an exact number or an upper bound.
+    """
     return _as_stated("gates", "number of gates", found, sizes(found), Formula(found[0].of.size))
 
 
 def depths(found: list[Circuits]) -> dict[int, int]:
-    """The depth by length."""
+    """The depth of the circuit for each length."""
     return {n: c.depth for each in found for n, c in each.circuits.items() if n >= FROM}
 
 
 def sizes(found: list[Circuits]) -> dict[int, int]:
-    """The number of gates by length."""
+    """The number of gates of the circuit for each length."""
     return {n: c.size for each in found for n, c in each.circuits.items() if n >= FROM}
 
 
@@ -179,7 +185,7 @@ def _as_stated(
 
 
 def largest_weight(found: list[Circuits], most: str) -> Finding:
-    """Checks that the weights of gates are at most the stated bound."""
+    """Checks that the absolute values of the weights of all gates are at most the stated bound."""
     weights = [weight_of(circuit) for each in found for circuit in each.circuits.values()]
     stated = Formula(most)
     lengths = [n for each in found for n in each.circuits]
@@ -195,7 +201,7 @@ def largest_weight(found: list[Circuits], most: str) -> Finding:
 
 
 def weight_of(circuit: ThresholdCircuit) -> int:
-    """The largest weight of a gate."""
+    """The largest absolute value of a weight of the circuit's gates."""
     return circuit.largest_weight
 
 
@@ -206,12 +212,12 @@ def only_and_or(found: list[Circuits]) -> Finding:
 
 
 def thresholds(circuit: ThresholdCircuit) -> int:
-    """The number of gates that are neither AND nor OR."""
+    """The number of gates of a circuit that are neither AND gates nor OR gates."""
     return circuit.kinds["threshold"]
 
 
 def free_symbols(found: Circuits) -> dict[int, int]:
-    """By length, the dimension of the largest subcube on which the answer is constant."""
+    """For each length, the dimension of the largest subcube on which the answer is constant."""
     V = found.of.V
     return {
         n: largest_constant_subcube(found.answers(n, found.words(n)), V).dimension

@@ -1,4 +1,4 @@
-"""The claim `turing`: any Turing machine, with its steps as a chain of thought."""
+"""The claim `turing`: every Turing machine, with its steps as a chain of thought."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def turing(
     """For every one-tape Turing machine and T, three layers of at most four heads decode its first
     T steps, with one token for each step.
 
-    The vocabulary has 2|Q||Γ| tokens, and the width is |Q| + 2|Γ| + 15; they do not depend on time
-    or space.  The last layer has a ReLU for each rule.  If tokens also contain the cell, one layer
-    of one head suffices.  After the last step the output is ⊥; for example, the busy beaver of 4
-    states halts after 107 steps.
+    For states Q and tape symbols Γ, the vocabulary has 2|Q||Γ| tokens, and the width is |Q| + 2|Γ|
+    + 15.  These sizes do not depend on time or space.  The last layer has a ReLU for each rule.  If
+    tokens also contain the cell that a step writes, one layer of one head suffices.  After the last
+    step the output is ⊥.  For example, the busy beaver of 4 states halts after 107 steps.
     """
     if steps > MOST_STEPS:
-        raise InputError(f"steps is {steps}: give at most {MOST_STEPS}")
+        raise InputError(f"steps is {steps}: give at most {MOST_STEPS} steps")
     machines = chosen(run, machine)
     for M in machines:
         for form in ("steps", "addressed"):
@@ -77,13 +77,15 @@ def turing(
 
 
 def chosen(run: Run, machine: str | None) -> list[TuringMachine]:
-    """The machine with this name or in this file; by default several machines."""
+    """The machine with the given name or in the given file; by default several machines."""
     if machine is None:
         return [*MACHINES.values()][: 2 if run.quick else None]
     if machine in MACHINES:
         return [MACHINES[machine]]
     if not machine.endswith(".json"):
-        raise InputError(f"machine is {machine!r}: give {', '.join(MACHINES)}, or a .json file")
+        raise InputError(
+            f"machine is {machine!r}: give one of the names {', '.join(MACHINES)}, or a .json file"
+        )
     return [read_machine(Path(machine))]
 
 
@@ -129,7 +131,7 @@ def _runs(
 
 
 def continues(run: Run, M: TuringMachine, form: str) -> OverTokens:
-    """The statement that the construction of this form computes the step after any history."""
+    """The statement that `turing_machine`, in this form, computes the step after any history."""
     addressed = form == "addressed"
     return OverTokens(
         f"{M.name}/{form}",
@@ -141,7 +143,7 @@ def continues(run: Run, M: TuringMachine, form: str) -> OverTokens:
 def on_blank(
     model: Transformer, M: TuringMachine, made: list[Step], steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The prompt of a blank tape and the next `steps` tokens, ⊥ after the machine has halted."""
+    """The prompt for a blank tape and the next `steps` tokens, ⊥ after the machine halts."""
     prompt = model.interface.prompt()
     tokens = model.interface.tokens([*M.writing(), *made])[len(prompt) :]
     return np.array([prompt]), np.array([(tokens + [-1] * steps)[:steps]])
@@ -150,7 +152,7 @@ def on_blank(
 def on_words(
     statement: OverTokens, M: TuringMachine
 ) -> Iterator[tuple[Transformer, np.ndarray, np.ndarray]]:
-    """Yields the prompts of all words of at most 3 symbols and their next 20 tokens, by length."""
+    """Yields, by length, the prompts for all words of at most 3 symbols and the next 20 tokens."""
     for length in range(1, 4):
         model = statement.at(0, length + 20).model
         words = all_sequences(length, M.n_symbols).tolist()
@@ -161,7 +163,7 @@ def on_words(
 
 
 def longest(run: Run, M: TuringMachine) -> int:
-    """The largest length, up to 4, at which every history is run."""
+    """The largest length of histories, up to 4, for which all histories are run."""
     kinds, most = 2 * M.n_states * M.n_symbols, 200 if run.quick else MOST_HISTORIES
     return max(T for T in range(1, 5) if kinds**T <= most or T == 1)
 
@@ -173,7 +175,10 @@ def every_history(model: Transformer) -> np.ndarray:
 
 
 def histories(run: Run, model: Transformer, samples: int) -> np.ndarray:
-    """Random and adversarial histories, as tokens; if tokens are addressed, also with jumps."""
+    """Random and adversarial histories, as tokens.
+
+    If tokens are addressed, the histories also contain jumps of the head.
+    """
     T, kinds = model.interface.max_length, model.interface.kinds
     found = [_placed(model, rows) for rows in families_of(run, kinds, T, samples).values()]
     if model.interface.addressed:

@@ -24,7 +24,10 @@ MOST_IN_A_ROW = 4  # entries of the legend, for each panel
 
 
 def draw(runs: Sequence[tuple[TuringMachine, Sequence[Step]]]) -> Figure:
-    """A panel for each machine, with its decoded steps on a blank tape, and one legend for all."""
+    """The figure with a space-time diagram of each machine's decoded steps on a blank tape.
+
+    The panels share one legend.
+    """
     rows = max(len(steps) for _, steps in runs) + 1
     figure = Figure(figsize=(1.2 + 3.0 * len(runs), min(12.0, 2.4 + 0.055 * rows)))
     figure.set_layout_engine("constrained")

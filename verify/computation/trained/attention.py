@@ -1,8 +1,8 @@
-"""Attention of trained and hand-built models of automata, and models with replaced attention.
+"""The attention of trained and hand-built models of automata, and models with replaced attention.
 
-Shape glossary: m words in rows of N tokens; a word may begin later in its row, after tokens V,
-which are not symbols.  Patterns are between the tokens of a row, without the prefix of a hand-built
-model.
+There are m words, in rows of N tokens.  A word may begin later in its row, after tokens V, which
+are not symbols.  Attention patterns are between the tokens of a row, without the prefix of a
+hand-built model.
 """
 
 from __future__ import annotations
@@ -23,32 +23,36 @@ CHUNK = 250  # words that are run together
 
 
 class Words(NamedTuple):
-    """Words as symbols (m, N), with V before a word, and the state after each symbol, else −1."""
+    """A set of m words in rows of N tokens, with the states of an automaton as labels.
+
+    Tokens (m, N) are the symbols of the words, and V before a word.  Labels (m, N) are the states
+    after the symbols, and −1 elsewhere.
+    """
 
     tokens: np.ndarray
     states: np.ndarray
 
     @property
     def inside(self) -> np.ndarray:
-        """Which tokens are symbols of the word, (m, N)."""
+        """Whether each token is a symbol of the word, (m, N)."""
         return self.states >= 0
 
     @property
     def last(self) -> np.ndarray:
-        """The position of the last symbol, (m,)."""
+        """The position of the last symbol of each word, (m,)."""
         return self.states.shape[1] - 1 - self.inside[:, ::-1].argmax(1)
 
     def first(self, count: int) -> Words:
-        """The first `count` words."""
+        """The first `count` of the words."""
         return Words(*(each[:count] for each in self))
 
     def after(self, symbol: int) -> Words:
-        """The words without labels at the first `symbol` positions."""
+        """The same words, without labels at the first `symbol` positions."""
         later = np.arange(self.states.shape[1]) >= symbol
         return Words(self.tokens, np.where(later, self.states, -1))
 
     def permuted(self, rng: np.random.Generator) -> np.ndarray:
-        """The tokens with the symbols of each word in a random order, (m, N)."""
+        """The tokens (m, N) of the words, with the symbols of each word in a random order."""
         places = np.arange(self.tokens.shape[1])
         keys = np.where(places > self.last[:, None], 2.0, np.where(self.inside, 0, -1.0))
         order = np.argsort(keys + self.inside * rng.random(keys.shape), axis=1, kind="stable")
@@ -62,7 +66,11 @@ def answers(model: Transformer, tokens: np.ndarray) -> np.ndarray:
 
 
 def streams_at(model: Transformer, tokens: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The stream at one position of each word after embedding and layers, (layers + 1, m, D)."""
+    """The stream at one position of each word, after the embedding and after each layer.
+
+    `places` (m,) are the positions.  The result is an array (layers + 1, m, D) for streams of width
+    D.
+    """
     front, parts = len(model.interface.prefix), []
     for i in range(0, len(tokens), CHUNK):
         at = places[i : i + CHUNK] + front
@@ -81,14 +89,17 @@ def patterns(model: Transformer, tokens: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def attended(pattern: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The attention (m, heads, N) of each token to its place in `places` (m, N); 0 for −1."""
+    """The attention weight (m, heads, N) of each token on the position that `places` gives.
+
+    `places` (m, N) are positions, or −1; the weight for −1 is 0.
+    """
     at = np.maximum(places, 0)[:, None, :, None]
     weights = np.take_along_axis(pattern, at, axis=-1)[..., 0]
     return np.asarray(weights * (places >= 0)[:, None])
 
 
 def maps(machine: Semiautomaton, words: Words, symbols: int) -> np.ndarray:
-    """The images of every state under the last `symbols` symbols of each word, (m, states)."""
+    """The map of the states, (m, states), that the last `symbols` symbols of each word induce."""
     at = words.last[:, None] + np.arange(1 - symbols, 1)
     table, images = np.array(machine.transitions), np.arange(machine.n_states)[None]
     for read in np.take_along_axis(words.tokens, at, axis=1).T:
@@ -97,15 +108,16 @@ def maps(machine: Semiautomaton, words: Words, symbols: int) -> np.ndarray:
 
 
 def setting_symbols(machine: Semiautomaton) -> np.ndarray:
-    """Whether each symbol sets the first stage of the cascade of the automaton, (symbols,)."""
+    """Whether each symbol sets the first stage of the automaton's cascade, (symbols,)."""
     table = cascade(machine).stages[0].table
     return np.array([table((a,)) != NONE for a in range(machine.n_symbols)])
 
 
 def set_before(machine: Semiautomaton, words: Words) -> np.ndarray:
-    """Whether each earlier symbol of the word (columns) sets the first stage, (m, N, N).
+    """Whether each earlier symbol of a word sets the first stage of the cascade, (m, N, N).
 
-    Rows are the symbols that do not set the stage, or all symbols if every symbol sets it.
+    Columns are the earlier symbols.  Rows are the symbols that do not set the stage, or all symbols
+    if every symbol sets the stage.
     """
     setting = np.append(setting_symbols(machine), False)  # a token before a word sets nothing
     sets = setting[words.tokens] & words.inside
@@ -114,19 +126,20 @@ def set_before(machine: Semiautomaton, words: Words) -> np.ndarray:
 
 
 def latest(columns: np.ndarray) -> np.ndarray:
-    """The latest true column for each token, from columns (m, N, N); −1 if there is none."""
+    """The latest column that is true in each row of an array (m, N, N), or −1 if there is none."""
     return np.where(columns.any(-1), columns.shape[-1] - 1 - columns[..., ::-1].argmax(-1), -1)
 
 
 def some(columns: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A random true column for each token, from columns (m, N, N); −1 if there is none."""
+    """A random column that is true in each row of an array (m, N, N), or −1 if there is none."""
     return np.where(columns.any(-1), (columns * (1 - rng.random(columns.shape))).argmax(-1), -1)
 
 
 def uniform(model: Transformer, layer: int, words: Words, outside: int) -> np.ndarray:
-    """The uniform pattern over the tokens that heads of a layer see, without the token `outside`.
+    """The uniform attention pattern over the tokens that the mask of a layer admits.
 
-    Its shape is (m, front + N, front + N).  Rows are 0 if a head sees no other token.
+    The token `outside` is left out.  The shape is (m, front + N, front + N), where front is the
+    length of the model's prefix.  A row is 0 if the mask admits no other token.
     """
     front, (m, N) = len(model.interface.prefix), words.tokens.shape
     attn = model.blocks[layer - 1].attn
@@ -138,7 +151,7 @@ def uniform(model: Transformer, layer: int, words: Words, outside: int) -> np.nd
 
 
 def changed(model: Transformer, layer: int, change: Any) -> Transformer:
-    """The model with the same weights in which change(heads) replaces the heads of a layer."""
+    """The model with the same weights, in which change(heads) replaces the heads of a layer."""
     copy = deepcopy(model, {id(weights): weights for weights in model.parameters()})
     block = copy.blocks[layer - 1]
     block.attn = change(block.attn)
@@ -146,7 +159,10 @@ def changed(model: Transformer, layer: int, change: Any) -> Transformer:
 
 
 def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transformer:
-    """The model in which all heads of a layer attend to `places` (m, N); −1 changes nothing."""
+    """The model in which all heads of a layer attend to given positions.
+
+    `places` (m, N) are the positions for each token of m words; −1 changes nothing.
+    """
     front = len(model.interface.prefix)
     moved = np.where(places >= 0, places + front, -1)
     filled = np.pad(moved, ((0, 0), (front, 0)), constant_values=-1)
@@ -154,7 +170,10 @@ def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transforme
 
 
 def with_uniform(model: Transformer, layer: int, words: Words, outside: int) -> Transformer:
-    """The model in which all heads of a layer attend uniformly, for these words."""
+    """The model in which all heads of a layer attend uniformly on the given words.
+
+    The token `outside` gets no attention.
+    """
     return changed(
         model, layer, lambda heads: PatchedAttention(heads, uniform(model, layer, words, outside))
     )

@@ -51,7 +51,7 @@ def automata_trained(
 
     The models have four layers of four heads and are trained on words of T = 20 symbols at random
     places among 2T.  Every seed has separate findings.  Hand-built models are measured in the same
-    way, and must show each mechanism completely.  Thresholds, null models and limits are in
+    way, and each mechanism must be complete in them.  Thresholds, null models and limits are in
     docs/training-notes.md.
 
     right     the accuracy on words of T symbols at random places (`within`), and at symbols
@@ -83,7 +83,7 @@ def automata_trained(
 
 
 def findings_of(subject: Subject) -> Iterator[Finding]:
-    """Yields all findings on one model."""
+    """Yields all findings of the claim on one trained model."""
     T, long, automaton = subject.T, subject.long, subject.task.automaton
     others = subject.from_start(TABLE).after(T)
     yield from right(subject, "within", subject.within, subject.at_random(TABLE))
@@ -101,7 +101,10 @@ def findings_of(subject: Subject) -> Iterator[Finding]:
 
 
 def right(subject: Subject, where: str, words: Words, others: Words) -> Iterator[Finding]:
-    """Checks that the accuracy is at least 99 %, and exceeds that of the null models."""
+    """Checks that the accuracy is at least 99 %, and exceeds that of the null models.
+
+    `where` names the words, and `others` are the words to which a null model is fitted.
+    """
     inside, T = words.inside, subject.T
     correct = (subject.outputs if where == "within" else subject.outputs_long) == words.states
     table = by_last_symbols(others, words, subject.outside) == words.states

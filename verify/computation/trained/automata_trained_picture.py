@@ -16,10 +16,10 @@ from verify.computation.trained.mechanisms import FLIP_FLOPS, Subject
 
 
 def draw(subjects: Mapping[str, Subject]) -> Figure:
-    """Draws a column of three panels for each automaton.
+    """The figure with a column of three panels for each automaton.
 
-    The panels show the accuracy of each model at symbols 1 … 2T, and the attention of the first
-    model and of the hand-built model on one word.
+    The panels of a column show the accuracy of each model at symbols 1 … 2T, where T is the trained
+    length, the attention of the first model on one word, and that of the hand-built model.
     """
     groups = dict[str, dict[str, Subject]]()
     for label, subject in subjects.items():

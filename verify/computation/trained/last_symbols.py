@@ -1,4 +1,4 @@
-"""A null model: a table from the last symbols of a word to its state, fitted to other words."""
+"""A null model that predicts the state from the last symbols, by a table fitted to other words."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ SYMBOLS = 8
 
 
 def by_last_symbols(others: Words, words: Words, outside: int) -> np.ndarray:
-    """The most frequent state after the same last 8 symbols in other words, (m, N).
+    """For each token, the most frequent state after the same last 8 symbols in other words.
 
-    If no other word has these symbols, the result is the most frequent state of all.  The token
-    `outside` counts as a symbol, and is also put before each row.
+    The result has shape (m, N) for m words in rows of N tokens.  If no other word contains these 8
+    symbols, the prediction is the most frequent of all states.  The token `outside` counts as a
+    symbol, and is also put before each row.
     """
     keys, known = (_last(each.tokens, outside) for each in (words, others))
     inside, states = others.inside, int(others.states.max()) + 1

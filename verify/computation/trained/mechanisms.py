@@ -1,7 +1,7 @@
 """Flip-flops, counters and doubling windows, searched for in trained and in hand-built models.
 
-Each mechanism is measured in the same way on both, and the hand-built model must have it
-completely.
+Each mechanism is measured in the same way on trained and on hand-built models, and must be complete
+in the hand-built model.
 """
 
 from __future__ import annotations
@@ -54,12 +54,13 @@ DOUBLING = ("S3", "A5")
 
 @dataclass
 class Subject:
-    """A trained model, the same model before training (`null`), and words for measurements.
+    """A trained model, the same model before training (`null`), and the words for measurements.
 
-    `within` are words of T symbols at random places, `measured` are the first of these, and `long`
-    are words of 2T symbols from place 0.  Probes are fitted to `fitted`, and heads are chosen on
-    `choosing`.  A built model has no token for the places before a word, so that its words have T
-    symbols from place 0.
+    T is the trained length.  `within` are words of T symbols at random places of a row, `measured`
+    are the first of these words, and `long` are words of 2T symbols that begin at place 0.  Probes
+    are fitted to the words `fitted`, and heads are chosen on the words `choosing`.  A hand-built
+    model has no token for the places before a word, so its words have T symbols and begin at place
+    0.
     """
 
     model: Transformer
@@ -95,21 +96,24 @@ class Subject:
 
     @cached_property
     def head(self) -> tuple[int, int]:
-        """The layer and head, numbered from 1, with most attention to the latest setting symbol."""
+        """The layer and head, numbered from 1, that attend most to the latest setting symbol.
+
+        A setting symbol sets the first flip-flop of the automaton's cascade.
+        """
         layer, head, _ = chosen_head(self.model, self.machine, self.choosing)
         return layer, head
 
     @property
     def by_symbol(self) -> np.ndarray:
-        """The accuracy at symbols 1 … 2T of words from place 0, (2T,)."""
+        """The accuracy at each of the symbols 1 … 2T of the words `long`, (2T,)."""
         return np.asarray((self.outputs_long == self.long.states).mean(0))
 
     def at_random(self, count: int) -> Words:
-        """Fresh words of T symbols at random places."""
+        """Fresh words of T symbols, the trained length, at random places of a row."""
         return Words(*(each.numpy() for each in self.task.sequences(count, self.generator)))
 
     def from_start(self, count: int) -> Words:
-        """Fresh words of 2T symbols from place 0."""
+        """Fresh words of 2T symbols, twice the trained length, that begin at place 0."""
         return Words(*(each.numpy() for each in self.task.random_words(count, self.generator)))
 
 
@@ -135,7 +139,7 @@ def flip_flop(subject: Subject) -> Finding:
 
 
 def flip_flop_elsewhere(subject: Subject) -> Finding:
-    """Measures outputs if all heads of the layer attend to an earlier write of a wrong state."""
+    """Measures outputs if all heads of the layer attend to an earlier write of another state."""
     machine = subject.machine
 
     def follows(model: Transformer, layer: int, words: Words) -> Mean:
@@ -165,7 +169,10 @@ def flip_flop_elsewhere(subject: Subject) -> Finding:
 
 
 def chosen_head(model: Transformer, machine: Semiautomaton, words: Words) -> tuple[int, int, float]:
-    """The layer and head, from 1, with most attention to the latest setting symbol; its mean."""
+    """The layer and head that attend most to the latest setting symbol, and this mean attention.
+
+    Layers and heads are numbered from 1.  A setting symbol sets the first flip-flop of the cascade.
+    """
     places = latest(set_before(machine, words))
     weights = {
         (layer, head): fraction_of(shown[:, head - 1], places >= 0).mean
@@ -208,7 +215,10 @@ def counter(subject: Subject) -> Finding:
 
 
 def count(subject: Subject) -> Finding:
-    """Measures a linear probe for the number of 1s, before the last layer, at symbol T."""
+    """Measures a linear probe for the number of 1s in a word, before the last layer.
+
+    The probe reads the stream at the last symbol of words of the trained length.
+    """
 
     def held(model: Transformer, fit: Words, words: Words) -> Mean:
         before, X = (streams_at(model, each.tokens, each.last)[-2] for each in (fit, words))
@@ -242,7 +252,10 @@ def count(subject: Subject) -> Finding:
 
 
 def doubling(subject: Subject) -> Iterator[Finding]:
-    """Measures linear probes for the map of the last 2^l symbols, after layer l, at symbol T."""
+    """Measures linear probes after each layer l for the map that the last 2^l symbols induce.
+
+    The probes read the stream at the last symbol of words of the trained length.
+    """
     machine, start = subject.machine, subject.machine.start
 
     def reader(
@@ -282,9 +295,9 @@ def doubling(subject: Subject) -> Iterator[Finding]:
 
 
 def by_shorter(machine: Semiautomaton, others: Words, words: Words, symbols: int) -> float:
-    """The accuracy of a null model: the map of the last `symbols` from half as many symbols.
+    """The accuracy of a null model that predicts the map of the last `symbols` symbols.
 
-    The null model is a table that is fitted to other words.
+    The null model is a table from the last `symbols`/2 symbols to the map, fitted to other words.
     """
     half = symbols // 2
 
@@ -311,7 +324,7 @@ def beside_built(
     *,
     null: float = 0.0,
 ) -> Finding:
-    """The finding that the mean exceeds a bound for a trained model, and not for the null model.
+    """The finding that a mean exceeds a bound for a trained model, but not for the null model.
 
     The finding fails unless the value of the hand-built model is 1, up to rounding.
     """

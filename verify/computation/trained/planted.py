@@ -1,4 +1,4 @@
-"""Hand-built models with the mechanisms that trained ones are tested for, for the self-test."""
+"""Hand-built models in place of trained models, for the self-test of a claim."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from verify.evidence.checkpoints import Trained
 
 
 def built(models: list[Trained]) -> list[Trained]:
-    """Replaces each model by `shortcut`, or by `semiautomaton` if the automaton has no cascade.
+    """Replaces each trained model by a hand-built model with the mechanisms that are measured.
 
-    The token before a word is one more symbol, the identity.
+    The model is `shortcut`, or `semiautomaton` if the automaton has no cascade.  The token before a
+    word becomes one more symbol, which induces the identity map.
     """
 
     def model(machine: Semiautomaton, length: int) -> object:

@@ -1,6 +1,6 @@
-"""Linear probes in closed form, evaluated on words that they were not fitted to.
+"""Linear probes in closed form, evaluated on words to which they were not fitted.
 
-Streams are rows X (m, D).
+The streams of m words are an array X of shape (m, D), where D is the width.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ RIDGE = 1e-6  # of the mean variance, which keeps a covariance from being singul
 
 
 def explained(fit: np.ndarray, values: np.ndarray, X: np.ndarray, wanted: np.ndarray) -> Mean:
-    """R² on (X, wanted) of the affine least-squares fit of `values` to `fit`.
+    """The R² of a linear probe: of the least-squares affine fit of `values` by `fit`, on new data.
 
-    It is 1 minus the squared error over the squared deviation from the mean of `values`.
+    The new data are the inputs X and the values `wanted`.  R² is 1 minus the squared error divided
+    by the squared deviation of `wanted` from the mean of `values`.
     """
     read, *_ = np.linalg.lstsq(_with_one(fit), values, rcond=1e-9)
     left = ratio((_with_one(X) @ read - wanted) ** 2, (wanted - values.mean()) ** 2)
@@ -23,11 +24,13 @@ def explained(fit: np.ndarray, values: np.ndarray, X: np.ndarray, wanted: np.nda
 
 
 def discriminated(fit: np.ndarray, classes: np.ndarray, X: np.ndarray, wanted: np.ndarray) -> Mean:
-    """The accuracy on (X, wanted) of linear discriminants for k kinds of classes, integers (m, k).
+    """The accuracy on new data of linear discriminants, fitted to `fit` and `classes`.
 
-    A row is right if all its k classes are.  The class of each kind is the argmax of
-    xᵀC⁻¹μ − ½ μᵀC⁻¹μ + log p, for the means μ and fractions p of classes, and the covariance C
-    within classes.
+    Each row has k classes of different kinds, so `classes` and `wanted` are integers (m, k).  The
+    new data are the inputs X and the classes `wanted`.  A row is right if all its k classes are
+    right.  The predicted class of each kind is the class with the largest xᵀC⁻¹μ − ½ μᵀC⁻¹μ + log
+    p, where x is the input, μ and p are the mean and the fraction of the class, and C is the
+    covariance within classes.
     """
     predicted = [_class(fit, kind, X) for kind in classes.T]
     right = (np.stack(predicted, axis=-1) == wanted).all(-1)
