@@ -15,14 +15,14 @@ j, that is, if s_j ≥ s_j' for all j' that the mask admits:
 
 Let V_j be the value of token j.  If the scores do not depend on the word, the m_j are constants,
 and averages take no gates.  If the ranges of the comparisons show that at most one m_j is 1, the
-output of the head is Σ m_j V_j.  Otherwise let v_0 < v_1 < … be the possible values of the mean M =
-Σ m_j V_j / Σ m_j.  Then
+output of the head is Σ m_j V_j.  Otherwise let v_0 < v_1 < … be the possible values of the mean
+M = Σ m_j V_j / Σ m_j.  Then
 
     M = v_0 + Σ (v_k − v_{k−1})·[M ≥ v_k],      [M ≥ v] = [Σ m_j (V_j − v) ≥ 0],
 
-which takes no division.  A ReLU is a similar sum, relu(u) = Σ (v_k − v_{k−1})·[u ≥ v_k], where v_0
-= 0 and v_1 < v_2 < … are the positive values of u.  The answer is a conjunction of comparisons of
-logits.
+which takes no division.  A ReLU is a similar sum, relu(u) = Σ (v_k − v_{k−1})·[u ≥ v_k], where
+v_0 = 0 and v_1 < v_2 < … are the positive values of u.  The answer is a conjunction of comparisons
+of logits.
 
 Depth.  Products, comparisons, conjunctions, values, means and ReLUs take one level of gates each,
 so a layer takes at most 6 levels.  The unembedding takes 2 levels.  So the depth is at most 6L + 2

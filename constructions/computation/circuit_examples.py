@@ -32,9 +32,9 @@ SOURCE = "weightwright"
 
 @construction
 def contains_aa(max_length: Count) -> Transformer:
-    """Returns a model that outputs whether there were two 1s in a row so far.
+    """Returns a model that outputs, after each bit, whether there were two 1s in a row so far.
 
-    The model has 2 layers of 1 head, width 6 and 1 ReLU.
+    Words have at most max_length bits.  The model has 2 layers of 1 head, width 6 and 1 ReLU.
     """
     _, T = sizes(2, max_length)
     stream = Stream(x=1, before=1, pair=1, j=1, norm=1, answer=1)
@@ -56,9 +56,10 @@ def contains_aa(max_length: Count) -> Transformer:
 
 @construction
 def marked_majority(max_length: Count) -> Transformer:
-    """Returns a model that outputs whether more 1s so far are at odd than at even positions.
+    """Returns a model that outputs, after each bit, whether more 1s are at odd than even positions.
 
-    The model has 1 layer of 1 head and width 3.
+    The 1s up to the bit are counted.  Words have at most max_length bits.  The model has 1 layer of
+    1 head and width 3.
     """
     _, T = sizes(2, max_length)
     stream = Stream(mark=1, side=1, answer=1)

@@ -41,10 +41,10 @@ def connected_components(
 ) -> Transformer:
     """Returns a model that computes the smallest node of the connected component of each node.
 
-    `connected_components(n, m)(pairs)` maps the edges of graphs to labels (…, n).  The pairs (…,
-    m', 2), m' ≤ m, are the edges of a graph on nodes 1 … n, in any order and direction; loops and
-    repeated edges are allowed.  Each layer has 3 heads, width 18 and 18 ReLUs, and all layers have
-    the same weights.  By default there are 2(n − 1) layers, which are enough for every graph.
+    `connected_components(n, m)(pairs)` maps the edges of graphs to labels (…, n).  The pairs
+    (…, m', 2), m' ≤ m, are the edges of a graph on nodes 1 … n, in any order and direction; loops
+    and repeated edges are allowed.  Each layer has 3 heads, width 18 and 18 ReLUs, and all layers
+    have the same weights.  By default there are 2(n − 1) layers, which are enough for every graph.
 
     The model raises ValueError for other inputs, and for a graph that needs more layers.
     """

@@ -56,7 +56,7 @@ class Linear:
 
     @property
     def read(self) -> set[int]:
-        """The coordinates that the map depends on."""
+        """The coordinates of x on which the map depends."""
         return {place for _, entries in self.columns for place, _ in entries}
 
 

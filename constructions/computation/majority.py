@@ -5,8 +5,8 @@ scores.  At a token that attends to N tokens, including itself, the output of th
 (z − ½)/N, where z is the number of ones minus the number of zeros.  The mean is positive if z ≥ 1
 and negative if z ≤ 0, with absolute value at least 1/(2N).  Softmax is exact at any sharpness.
 
-The logit is 2·mean.  The signed logit (the logit with the sign of the right answer) is at least 1/N
-≥ 1/(T + 1), where T is the largest length.  No weight depends on the length, and there are no
+The logit is 2·mean.  The signed logit (the logit with the sign of the right answer) is at least
+1/N ≥ 1/(T + 1), where T is the largest length.  No weight depends on the length, and there are no
 positions, but the margin depends on the length.  A gate of two ReLUs, whose weights depend on T,
 makes the signed logit 1:
 
@@ -32,7 +32,7 @@ from theory.kinds import Count
 
 @construction
 def majority(max_length: Count, *, gate: bool = False) -> Transformer:
-    """Returns a model that outputs 1 after each bit if the ones so far have a majority, and else 0.
+    """Returns a model that outputs whether the ones so far have a majority, 1 or 0, after each bit.
 
     Words have at most T = max_length symbols 0 and 1.  If `gate` is true, a gate of two ReLUs makes
     the margin 1.

@@ -21,10 +21,10 @@ causal=True    Every token outputs the parity of the symbols up to the token, an
                symbols, the fractions are written to `fraction` and `inverse`, and the sign to
                `cls`.  These registers are 0 at symbols.
 
-With softmax at sharpness β, the weight at distance d from k is proportional to q^{d²}, where q ≤
-e^{−β} (for words of fewer than T symbols the score differences are larger).  So the signed logit
-(the logit with the sign of the right answer) is at least (1 − 2q)/(1 + 2q), for all words of all
-lengths.  This is positive if q < ½.  The proof is in
+With softmax at sharpness β, the weight at distance d from k is proportional to q^{d²}, where
+q ≤ e^{−β} (for words of fewer than T symbols the score differences are larger).  So the signed
+logit (the logit with the sign of the right answer) is at least (1 − 2q)/(1 + 2q), for all words of
+all lengths.  This is positive if q < ½.  The proof is in
 `theory.computation.parity.least_signed_count`.  Layer 1 has constant scores and is exact.
 
 Why positions are unbounded: assume that position embeddings are in a bounded set and weights do not

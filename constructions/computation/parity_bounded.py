@@ -2,8 +2,8 @@
 
 This is the model of [ChiangCholak2022].  CLS is at position 0 and the symbols are at 1 … n.  The
 registers `zero`, `one` and `cls` are the one-hot code of the token.  There are N = n + 1 tokens,
-and k is the number of ones.  Position j has the registers `place` = j/N and `cosine` = cos jπ =
-(−1)^j.  Only this table of positions depends on n, and a model accepts words of one length.
+and k is the number of ones.  Position j has the registers `place` = j/N and `cosine` = cos
+jπ = (−1)^j.  Only this table of positions depends on n, and a model accepts words of one length.
 
 Layer 1.  A head with constant scores averages: `ones` = k/N and `inverse` = 1/N.  Three ReLUs make
 a hat function at j = k, with d = k/N − j/N, a multiple of 1/N:
@@ -31,11 +31,12 @@ The sign is still right, for all words.  Position j has the scores ±(−1)^j s_
 to a common factor, s_j⁻² is 2 + (k² + 1 + j² + [j = k])/N², so the ratio of any two s_j is at most
 √(3/2).  Let Z± = Σ_j e^{±(−1)^j s_j}.  The signed logit (the logit with the sign of the right
 answer) is positive if Z₊/Z₋ (for even k) or Z₋/Z₊ (for odd k) is below e^{2s_k}.  Group the
-positions in pairs 2m and 2m + 1, whose s_j are a and b.  A pair adds e^a + e^{−b} = e^{a−b}(e^{−a}
-+ e^b) to Z₊ and e^{−a} + e^b to Z₋.  The quotient of these terms, or its inverse, is e^{±(a−b)} <
-e^{2s_k}.  If n is even, position n remains, with a = s_n.  For even k the quotient of its terms is
-e^{2a}, and a ≤ s_k since k = n or k² + 1 ≤ n².  For odd k the quotient is e^{−2a} < 1.  The
-quotient of the sums lies between the smallest and the largest of these quotients.
+positions in pairs 2m and 2m + 1, whose s_j are a and b.  A pair adds
+e^a + e^{−b} = e^{a−b}(e^{−a} + e^b) to Z₊ and e^{−a} + e^b to Z₋.  The quotient of these terms, or
+its inverse, is e^{±(a−b)} < e^{2s_k}.  If n is even, position n remains, with a = s_n.  For even k
+the quotient of its terms is e^{2a}, and a ≤ s_k since k = n or k² + 1 ≤ n².  For odd k the quotient
+is e^{−2a} < 1.  The quotient of the sums lies between the smallest and the largest of these
+quotients.
 
 The unused register `idle` makes the width even, since two heads divide the width.
 """

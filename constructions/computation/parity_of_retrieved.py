@@ -43,8 +43,8 @@ def parity_of_retrieved(ranks: Ranks, bit_weights: Weights) -> Transformer:
 
     `ranks` has shape (H, T).  Among the positions j so far, with bits x_j, head h attends to the
     one with the largest 2·ranks[h, j − 1] + bit_weights[h]·x_j.  The model has 1 layer, H heads,
-    width H + 3 and H + 1 ReLUs.  Raises ValueError if a row of `ranks` is not a permutation of 0 …
-    T − 1, if the number of bit weights is not H, and if a bit weight is even and not 0, since
+    width H + 3 and H + 1 ReLUs.  Raises ValueError if a row of `ranks` is not a permutation of
+    0 … T − 1, if the number of bit weights is not H, and if a bit weight is even and not 0, since
     tokens could tie.
     """
     (H, T), b = ranks.shape, bit_weights

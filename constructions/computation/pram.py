@@ -29,10 +29,10 @@ Set: the MLP computes the operations by ReLUs of sums.  Numbers are never negati
     max x y    relu(y) + relu(x − y)
     where f x y    relu(x + K(f − 1)) − relu(K(f − 1)) + relu(y − K f),   K = most, f = 0, 1, …
 
-A further ReLU, −relu(old), subtracts the old value.  For a Set at the processors of one kind, G·(1
-− kind) is subtracted from the argument of each ReLU, where G is the largest value of the argument.
-The operations copy, min, max and where act on squares by the same formulas, since r ↦ r² is
-increasing.  So the model never squares a number.  The results of reads and writes are cleared by
+A further ReLU, −relu(old), subtracts the old value.  For a Set at the processors of one kind,
+G·(1 − kind) is subtracted from the argument of each ReLU, where G is the largest value of the
+argument.  The operations copy, min, max and where act on squares by the same formulas, since r ↦ r²
+is increasing.  So the model never squares a number.  The results of reads and writes are cleared by
 −relu(result), so that heads of later steps add to 0.
 
 A write requires the square of its address in a register.  There is no such square if `to` is an

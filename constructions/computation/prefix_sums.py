@@ -1,8 +1,8 @@
 """Prefix sums of N numbers by ⌈log_s N⌉ layers of s − 1 heads and width 3, without an MLP.
 
 The number 0 is at BOS, position 0, and x_i is at position i.  After layer ℓ, `sum` at token i is
-the sum of the last s^ℓ numbers up to x_i, or of all these numbers if there are fewer.  In layer ℓ +
-1, head w = 1, …, s − 1 looks up position a = i − w·s^ℓ by
+the sum of the last s^ℓ numbers up to x_i, or of all these numbers if there are fewer.  In layer
+ℓ + 1, head w = 1, …, s − 1 looks up position a = i − w·s^ℓ by
 
     score 2a·j − j² = a² − (a − j)²        largest at j = a, by at least 1; for a < 0 at BOS
 

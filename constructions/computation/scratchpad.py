@@ -11,8 +11,8 @@ One head looks up position a = t − T, by positions j and their squares:
 
 The head adds the symbol at this position to `symbol`, which is 0 at a state.  The MLP has a ReLU
 for each state q and symbol x, relu([q] + [x] − 1), which is 1 where both occur and 0 elsewhere.
-This ReLU replaces the one-hot code of q by that of q · x in `state`.  At the symbols of the word a
-≤ 0, so the head finds BOS, which has no symbol, and all ReLUs are 0.
+This ReLU replaces the one-hot code of q by that of q · x in `state`.  At the symbols of the word
+a ≤ 0, so the head finds BOS, which has no symbol, and all ReLUs are 0.
 
 The logits of the states are 2·state, and the logit of ⊥ is 1.  So ⊥ is the output at the symbols of
 the word.
@@ -66,7 +66,7 @@ class Scratchpad(Tokens):
         return np.concatenate([array, start], axis=-1)
 
     def states(self, tokens: ArrayLike) -> np.ndarray:
-        """The numbers of the states that decoded tokens stand for.
+        """The numbers of the states for which decoded tokens stand.
 
         Raises ValueError for a token that is not a state.
         """

@@ -71,7 +71,7 @@ def semiautomaton(
 ) -> Transformer:
     """Returns a model of ⌈log₂T⌉ layers that computes the state of an automaton after each symbol.
 
-    The longest words have T = max_length symbols.
+    Words have at most T = max_length symbols.
 
     | form, radix | layers     | heads | width          | MLP ReLUs |
     |-------------|------------|-------|----------------|-----------|

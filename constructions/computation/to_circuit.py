@@ -19,8 +19,8 @@ def to_circuit(model: Transformer, n: Count, gates: Gates = "threshold") -> Thre
     """A circuit that computes the answer of a hard-attention model at the last of n symbols.
 
     The inputs of the circuit are the bits [x_i ≥ v], v = 1 … V − 1, of a word x over V symbols;
-    they are `theory.computation.unary(x, V)`.  For V = 2 these bits are the word itself.  The
-    circuit has one output for each answer of the model, including −1 (⊥, no answer).
+    `theory.computation.unary(x, V)` computes these bits.  For V = 2 these bits are the word itself.
+    The circuit has one output for each answer of the model, including −1 (⊥, no answer).
 
         circuit = to_circuit(model, n)
         circuit.answers(unary(words, V)) == model(words)[..., -1]

@@ -3,8 +3,8 @@
 BOS is at position 0.  Token i = 1, 2, … is step i of the history of a machine that begins at cell 0
 of a blank tape: the state after the step, the symbol written, and the move d_i = ±1.  Every row of
 tokens is such a history, so every row is a prompt.  The first steps write the input word on the
-tape.  Step i writes cell c_i = d_1 + … + d_{i−1}, and after the step the head is at h_i = c_i +
-d_i.  The next step is
+tape.  Step i writes cell c_i = d_1 + … + d_{i−1}, and after the step the head is at
+h_i = c_i + d_i.  The next step is
 
     rules[state_i][symbol],
 

@@ -40,8 +40,8 @@ MOST_MACHINES = 10**5
 class PartialSum(NamedTuple):
     """A softmax sum over some tokens: the largest score, and sums of weights relative to it.
 
-    With m = `largest` the maximum of the scores s_j and b the base of the softmax, `weight` is Z =
-    Σ_j b^(s_j − m) and `values` is z = Σ_j b^(s_j − m) v_j, where v_j is the value of token j.
+    With m = `largest` the maximum of the scores s_j and b the base of the softmax, `weight` is
+    Z = Σ_j b^(s_j − m) and `values` is z = Σ_j b^(s_j − m) v_j, where v_j is the value of token j.
     """
 
     largest: Fraction | int
@@ -51,8 +51,9 @@ class PartialSum(NamedTuple):
 
 @dataclass
 class Cluster:
-    """Machines that exchange messages in rounds, at most `fan_in` in and `fan_in` out per machine.
+    """A cluster of machines that exchange messages in rounds, with bounded fan-in and fan-out.
 
+    In a round each machine sends at most `fan_in` messages and receives at most `fan_in` messages.
     `rounds` is the number of rounds so far.  `busiest` is the largest number of messages that one
     machine has sent, or has received, in one round.
     """
@@ -186,8 +187,8 @@ def attention_in_rounds(
 def joined(parts: Sequence[PartialSum | None], base: int | None) -> PartialSum | None:
     """Combines several partial sums into one: None if all parts are None.
 
-    A part that is None stands for a pair of tokens that the mask hides.  base=None is average-hard
-    attention.
+    `base` is the base of the softmax.  A part that is None stands for a pair of tokens that the
+    mask hides.  base=None is average-hard attention.
     """
     shown = [part for part in parts if part is not None]
     if not shown:

@@ -40,7 +40,7 @@ def flip_flop(n: Count = 2) -> Semiautomaton:
 
 @checked
 def cyclic_with_reset(m: Count) -> Semiautomaton:
-    """The counter mod m with a reset: symbol 0 adds 1, symbol 1 goes to 0."""
+    """The counter mod m with a reset: symbol 0 adds 1, symbol 1 goes to state 0."""
     return Semiautomaton((cyclic(m).transitions[1], (0,) * m), f"mod {m} with reset")
 
 
@@ -153,5 +153,5 @@ Automaton: TypeAlias = Annotated[Any, AutomatonOrName()]
 
 @checked
 def benchmark_automaton(automaton: BenchmarkName) -> Semiautomaton:
-    """The benchmark automaton of this name."""
+    """The benchmark automaton with the given name."""
     return BENCHMARK_AUTOMATA[automaton]()

@@ -94,8 +94,8 @@ def all_circuits(
 ) -> Iterator[Circuit]:
     """Yields all circuits of n_gates gates on n_inputs inputs, with all tables and wires.
 
-    For n inputs and k tables the number of circuits is the product of k(n + g)² over g = 0, …,
-    n_gates − 1.
+    For n inputs and k tables the number of circuits is the product of k(n + g)² over
+    g = 0, …, n_gates − 1.
     """
     choices = len(tables) * n_gates * (n_inputs + n_gates) ** 2
     machine.fits_in_memory("the choices for all gates", 100 * choices, "give fewer wires")

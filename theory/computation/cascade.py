@@ -103,9 +103,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Cascade:
-    """A cascade for a semiautomaton: its stages, and the table that gives the state after a symbol.
+    """A cascade for a semiautomaton: its stages, and the table of the state after a symbol.
 
-    `answer` is that table, a function of the symbol and of the values of the stages before it.
+    The table is `answer`, a function of the symbol and of the values of the stages before the
+    symbol.
     """
 
     automaton: Semiautomaton

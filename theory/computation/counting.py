@@ -31,7 +31,7 @@ NESTED, LARGE = 100, 10_000  # nesting depth and size of a formula
 
 @dataclass(frozen=True)
 class Symbol:
-    """The formula σ: the symbol at position i is `symbol`, one of a … z."""
+    """The formula that holds at position i iff the symbol there is `symbol`, one of a … z."""
 
     symbol: str
 
@@ -46,7 +46,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Not:
-    """The formula ¬φ."""
+    """The negation of a formula."""
 
     of: Formula
 

@@ -53,8 +53,8 @@ def _judged(word: list[int], k: int, most: int) -> list[bool]:
 def balances(words: Tokens, k: Types) -> np.ndarray:
     """The number of opening brackets minus that of closing brackets up to each position, (…, T).
 
-    Symbols a < k open a bracket, and symbols k + a close one.  Raises `ValueError` for symbols ≥
-    2k.
+    Symbols a < k open a bracket, and symbols k + a close one.  Raises `ValueError` for
+    symbols ≥ 2k.
     """
     symbols = read(Tokens, "words", words, below=2 * k)
     return np.where(symbols < k, 1, -1).cumsum(-1)
@@ -112,8 +112,8 @@ def random_dyck(n_words: Count, length: Count, k: Types, seed: Seed) -> np.ndarr
     """Uniform random Dyck words of T = length symbols and k types of brackets, shape (n_words, T).
 
     If r symbols are left and h brackets are open, the next symbol opens a bracket with probability
-    (r − h)(h + 2) / (2r(h + 1)).  If T is odd, the words are the first T symbols of Dyck words of T
-    + 1 symbols.  Raises `ValueError` for words that do not fit in memory.
+    (r − h)(h + 2) / (2r(h + 1)).  If T is odd, the words are the first T symbols of Dyck words of
+    T + 1 symbols.  Raises `ValueError` for words that do not fit in memory.
     """
     generator: np.random.Generator = seed
     T, even = length, length + length % 2

@@ -35,7 +35,7 @@ def least_signed_first(q: Any) -> Any:
 def bounded_first_logit(n: Count, e: Any) -> Any:
     """The signed logit ½ e/(e + n) of the model of [ChiangCholak2022] that outputs the first bit.
 
-    The scores are c at position 1 and 0 at n other positions, and the parameter e is e^c.  The
+    The scores are c at position 1 and 0 at n other positions, and the parameter e is exp(c).  The
     value is ±½ at position 1 and 0 elsewhere.  A signed logit is positive if the output is right.
     """
     return e / (2 * (e + n))

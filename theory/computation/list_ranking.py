@@ -67,7 +67,7 @@ def ranks(successors: Annotated[OneSequence, Within(most="T")]) -> np.ndarray:
 
 
 def all_lists(n: int) -> np.ndarray:
-    """All arrays of successors of n elements that have no cycle, as the rows of an array (…, n)."""
+    """All arrays of successors of n elements without a cycle, as the rows of an array (…, n)."""
     rows = np.moveaxis(np.indices((n + 1,) * n), 0, -1).reshape(-1, n)
     place = np.broadcast_to(np.arange(1, n + 1), rows.shape)
     following = np.concatenate([np.zeros((len(rows), 1), dtype=int), rows], axis=1)

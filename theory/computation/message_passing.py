@@ -75,8 +75,8 @@ def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
 def transpose(s: Count, largest: Count = 1) -> Program:
     """The PRAM program that transposes an s × s matrix of numbers up to `largest` in one round.
 
-    Machine i has row i in the inputs w1, …, ws and sends word k to slot i of machine k.  The answer
-    is w1.
+    Machine i has row i in the inputs w1, …, ws and sends word k to slot i of machine k.  The
+    program's answer is the register w1.
     """
     processors_fit(s * s)
     words = tuple(f"w{k}" for k in range(1, s + 1))

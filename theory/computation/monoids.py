@@ -40,12 +40,12 @@ class Monoid:
 
     @property
     def periodic(self) -> Map | None:
-        """An element of period > 1 with a shortest word, or None if all periods are 1."""
+        """The element of period > 1 with the shortest word, or None if all periods are 1."""
         return next((x for x in self.words if period(x) > 1), None)
 
     @property
     def is_aperiodic(self) -> bool:
-        """Whether every element x has x^n = x^{n+1} for some n."""
+        """Whether every element x of the monoid has x^n = x^{n+1} for some n."""
         return self.periodic is None
 
     def circle(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:

@@ -51,8 +51,8 @@ def bits_lost(signed: Any) -> arb:
 def cross_entropy(n: int, signed: Callable[[int], Any]) -> arb:
     """The mean cross-entropy in bits over all 2ⁿ words of n bits.
 
-    At a word with k ones the signed logit is signed(k), and the cross-entropy is log₂(1 +
-    e^{−signed(k)}).  A signed logit is positive if the output is right.
+    At a word with k ones the signed logit is signed(k), and the cross-entropy is
+    log₂(1 + e^{−signed(k)}).  A signed logit is positive if the output is right.
     """
     lost: arb = by_ones(n, lambda k: bits_lost(signed(k)))
     return lost

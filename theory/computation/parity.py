@@ -46,11 +46,11 @@ def least_signed_count(q: Any) -> Any:
     """The minimum (1 − 2q)/(1 + 2q) of `signed_counts` over all n and k, for 0 ≤ q ≤ 1.
 
     The minimum is attained at n = 2, k = 1.  Proof: position j has the weight q^{(j−k)²}.  Let E
-    and O be the sums of the weights at even and at odd distances from k.  The signed logit is (E −
-    O)/(E + O), so the claim is O ≤ 2qE.  There is at most one position at distance 1 on each side
-    of k; together these have weight at most 2q·1, where 1 is the weight at distance 0.  A weight at
-    distance m = 3, 5, … is q^{m²} ≤ 2q·q^{(m−1)²}, since m² ≥ 1 + (m − 1)², and distance m − 1
-    occurs on the same side.
+    and O be the sums of the weights at even and at odd distances from k.  The signed logit is
+    (E − O)/(E + O), so the claim is O ≤ 2qE.  There is at most one position at distance 1 on each
+    side of k; together these have weight at most 2q·1, where 1 is the weight at distance 0.  A
+    weight at distance m = 3, 5, … is q^{m²} ≤ 2q·q^{(m−1)²}, since m² ≥ 1 + (m − 1)², and distance
+    m − 1 occurs on the same side.
 
     So the signed logit is positive at every length n if q < ½, that is, if the inverse temperature
     β is more than ln 2.  For n = 2 this condition is necessary.
@@ -77,10 +77,10 @@ def one_side(r: int) -> dict[int, int]:
 def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> Any:
     """The signed logit of parity for k ones among n ≥ 1 bits, in the model of [ChiangCholak2022].
 
-    Two heads with scores c·cos jπ and −c·cos jπ over positions j = 0 … n have the values (1/N)[j =
-    k], where N = n + 1.  The logit is the difference of the outputs of the heads.  The parameter e
-    is e^c.  Let A and B be the numbers of even and of odd positions, and Z₊Z₋ = (Ae + B/e)(A/e +
-    Be).  The signed logit is
+    Two heads with scores c·cos jπ and −c·cos jπ over positions j = 0 … n have the values
+    (1/N)[j = k], where N = n + 1.  The logit is the difference of the outputs of the heads.  The
+    parameter e is exp(c).  Let A and B be the numbers of even and of odd positions, and
+    Z₊Z₋ = (Ae + B/e)(A/e + Be).  The signed logit is
 
         (e² − e⁻²)/(N Z₊Z₋) · {B if k is even, A if k is odd} > 0        for c > 0.
     """
@@ -94,8 +94,8 @@ def bounded_logit(n: Count, k: Annotated[Steps, Within(most="n")], e: Any) -> An
 def mean_logit(n: Count, e: Any) -> Any:
     """The mean of `bounded_logit` over all words of n bits.
 
-    With N = n + 1 and e = e^c the mean is sinh 2c/(N² cosh² c − [n even] sinh² c), where [n even]
-    is 1 if n is even and 0 otherwise.
+    With N = n + 1 and e = exp(c), the mean is sinh 2c/(N² cosh² c − [n even] sinh² c), where [n
+    even] is 1 if n is even and 0 otherwise.
     """
     N, square = n + 1, e * e
     double, plus, minus = square - 1 / square, (e + 1 / e) ** 2, (e - 1 / e) ** 2

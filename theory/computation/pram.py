@@ -79,9 +79,9 @@ class Read:
 class Write:
     """A write with minimum: into_i is the minimum of the values sent to processor i.
 
-    Processor k sends value_k to the address to_k. The minimum is over all processors k with to_k =
-    cells·i + cell. If there is no such processor, into_i is `empty`, or the largest number `most`
-    of the program if `empty` is None.
+    Processor k sends value_k to the address to_k. The minimum is over all processors k with
+    to_k = cells·i + cell. If there is no such processor, into_i is `empty`, or the largest number
+    `most` of the program if `empty` is None.
     """
 
     value: str
@@ -176,7 +176,7 @@ class Program:
 
     @property
     def assigned(self) -> list[str]:
-        """The registers that a step sets."""
+        """The registers that steps of the program set."""
         return list(dict.fromkeys(each.into for step in self.steps for each in step.sets))
 
     @property

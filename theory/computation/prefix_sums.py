@@ -25,9 +25,9 @@ def window_sums(x: Vectors, width: Count) -> np.ndarray:
 
 @checked
 def tree_depth(n_leaves: Count, fan_in: FanIn) -> int:
-    """The depth ⌈log_s N⌉ of a tree of N = n_leaves leaves and at most s = fan_in children a node.
+    """The smallest depth ⌈log_s N⌉ of a tree with N = n_leaves leaves and fan-in s = fan_in.
 
-    It is the least depth of such a tree.
+    The fan-in is the largest number of children of a node.
     """
     depth = 0
     while fan_in**depth < n_leaves:

@@ -3,8 +3,8 @@
     q · a = transitions[a][q],        q · (a₁ … a_T) = (… (q · a₁) · a₂ …) · a_T
 
 Here q is a state and a, a₁, …, a_T are symbols. A semiautomaton has no accepting states: the task
-is to compute the state after each symbol of a word. Words are arrays (…, T) of symbols 0, …,
-n_symbols − 1, and states are 0, …, n_states − 1.
+is to compute the state after each symbol of a word. Words are arrays (…, T) of symbols
+0, …, n_symbols − 1, and states are 0, …, n_states − 1.
 """
 
 from __future__ import annotations

@@ -187,8 +187,8 @@ class ThresholdCircuit:
 def unary(words: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
     """The unary code of words: each symbol x becomes the V − 1 bits [x ≥ v], v = 1 … V − 1.
 
-    V is vocabulary_size, and [x ≥ v] is 1 if x ≥ v and 0 otherwise.  The shapes are (…, T) → (…,
-    T·(V − 1)), with the bits of one symbol after those of the symbol before.
+    V is vocabulary_size, and [x ≥ v] is 1 if x ≥ v and 0 otherwise.  The shapes are
+    (…, T) → (…, T·(V − 1)), with the bits of one symbol after those of the symbol before.
     """
     V = vocabulary_size
     machine.fits_in_memory("the unary bits", (8 + words.size) * V, "give a smaller vocabulary")

@@ -122,7 +122,7 @@ class TuringMachine:
         return Configuration(tape, head, state)
 
     def following(self, history: Iterable[Step]) -> Step | None:
-        """The step after a history; None if the machine halts."""
+        """The step that the machine makes after a history, or None if it halts."""
         tape, head, state = self.configuration(history)
         return self.rules[state][tape.get(head, 0)]
 

@@ -135,9 +135,9 @@ def histories(run: Run, model: Transformer, circuits: list[Circuit]) -> np.ndarr
 def head_states(model: Transformer) -> Iterator[States]:
     """The queries and keys of the heads, from which the score gaps are computed.
 
-    For n inputs and G gates, three heads of layer 1 at position t look up positions 3t − (2n + 9G)
-    + c, c = 1, 2, 3.  For NAND gates two heads look up 2t − (n + 4G) + c, c = 1, 2.  In layer 2 two
-    heads look up the position of a wire.
+    For n inputs and G gates, three heads of layer 1 at position t look up positions
+    3t − (2n + 9G) + c, c = 1, 2, 3.  For NAND gates two heads look up 2t − (n + 4G) + c, c = 1, 2.
+    In layer 2 two heads look up the position of a wire.
     """
     queries, line = at_positions(model, "j"), ("j", "square")
     n, G, parts = model.interface.n_inputs, model.interface.n_gates, len(model.interface.parts)

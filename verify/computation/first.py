@@ -45,8 +45,8 @@ def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterat
     temperature β > ln 2 the signed logit (the logit with the sign of the right answer) is at least
     1 − 2e^{−β}, for all words of all lengths.  The models of [ChiangCholak2022], with positions in
     [0, 1] and weights that do not depend on n, are also right on all words, with a cross-entropy of
-    1 − Θ(1/n) bits.  With layer norms without ε the cross-entropy is a constant, log₂(1 + e^−√6) =
-    0.1195 bits.
+    1 − Θ(1/n) bits.  With layer norms without ε the cross-entropy is a constant,
+    log₂(1 + e^−√6) = 0.1195 bits.
     """
     statement = OverTokens(
         "symbol",

@@ -39,8 +39,8 @@ def gridworld(
     """For all S ≥ 1, T and starts, three layers of at most 2S heads and width S + 10 simulate the
     walk on 0 … S that stops at both walls, on all words of at most T symbols.
 
-    Let z be the displacement of the same steps without walls.  The state is at least b, for b = 1 …
-    S, iff z last had the value z − b later than it last had the value z − b + S + 1.
+    Let z be the displacement of the same steps without walls.  The state is at least b, for
+    b = 1 … S, iff z last had the value z − b later than it last had the value z − b + S + 1.
     """
     if start > steps:
         raise InputError(f"start is {start}: give a state from 0 to {steps}")

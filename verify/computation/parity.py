@@ -165,8 +165,9 @@ def bound_holds(most: int) -> Finding:
 
     E and O are the sums of the weights at even and at odd distances from position k, and the check
     is made for the positions on one side of k.  A polynomial Σ c_i q^i is nonnegative on [0, 1] if
-    all partial sums of its coefficients are nonnegative, since it equals Σ_i (c_0 + … + c_i)(q^i −
-    q^{i+1}) (Abel summation).  Words of n ≤ `most` symbols have at most `most` positions on a side.
+    all partial sums of its coefficients are nonnegative, since it equals Σ_i
+    (c_0 + … + c_i)(q^i − q^{i+1}) (Abel summation).  Words of n ≤ `most` symbols have at most
+    `most` positions on a side.
     """
     wrong = 0
     for r in range(most + 1):
@@ -212,8 +213,8 @@ def closed_form(build: Any, lengths: list[int], layer_norm: bool) -> Finding:
     """Checks that logits, as Arb balls, equal their closed forms up to the rounding of the weights.
 
     In the table of positions, j/N is rounded by at most u = 2^−53.  So a hat function has an error
-    of at most 4u, and the difference of two averages of hat functions has an error of at most 8u =
-    2^−50.  With layer norms the error of √20/√2 is smaller.
+    of at most 4u, and the difference of two averages of hat functions has an error of at most
+    8u = 2^−50.  With layer norms the error of √20/√2 is smaller.
     """
     verdicts, apart = list[Verdict](), 0.0
     with Ball.precision(BITS):
