@@ -184,7 +184,7 @@ class _Compiled:
         if (bits := exact_in(model).bits) > FLOAT64_BITS:
             raise InputError(
                 f"scores of {program.name} take {bits} bits, and float64 has 53: "
-                f"use fewer than {program.processors} processors, or a number most below "
+                f"give a program of fewer than {program.processors} processors, or with most below "
                 f"{self.most}"
             )
         return model

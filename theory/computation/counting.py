@@ -107,7 +107,7 @@ class Count:
             raise InputError("a comparison has neither low nor high: give at least one bound")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise InputError(
-                f"a comparison has low {self.low} and high {self.high}: give bounds low ≤ high"
+                f"a comparison has low {self.low} and high {self.high}: give bounds with low ≤ high"
             )
 
     def __str__(self) -> str:

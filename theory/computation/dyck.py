@@ -102,7 +102,8 @@ def read_brackets(text: str, k: Annotated[Count, Within(most=len(PAIRS))]) -> li
     for place, sign in enumerate(text, start=1):
         if sign not in known:
             raise InputError(
-                f"character {place} of text is {sign!r}: give the brackets {' '.join(PAIRS[:k])}"
+                f"character {place} of text is {sign!r}: give only the brackets "
+                f"{' '.join(PAIRS[:k])}"
             )
     return [known.index(sign) for sign in text]
 

@@ -57,7 +57,7 @@ def largest_constant_subcube(values: Values, vocabulary_size: CountFrom2 = 2) ->
         n += 1
     if n < 1 or V**n != values.size:
         raise InputError(
-            f"there are {values.size} values: give {V}^n values, one for each word, for an n ≥ 1"
+            f"there are {values.size} values: give {V}^n values for the words of n ≥ 1 symbols"
         )
     if (V + 1) ** n > MOST_SUBCUBES:
         raise InputError(

@@ -174,7 +174,8 @@ class ThresholdCircuit:
         outputs = self(bits)
         if (outputs.sum(-1) != 1).any():
             raise InputError(
-                "more or fewer than one output is 1: call the circuit itself to get all outputs"
+                "the number of outputs that are 1 is not 1: call the circuit itself to get all "
+                "outputs"
             )
         return np.asarray(np.array(self.labels)[outputs.argmax(-1)])
 

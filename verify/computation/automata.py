@@ -77,7 +77,7 @@ def _on_all_sequences(statement: OverTokens, A: Semiautomaton) -> dict[str, Any]
 
 
 def simulates(run: Run, A: Semiautomaton, form: Form, max_length: int) -> OverTokens:
-    """The statement that `semiautomaton`, in this form, computes the automaton's states."""
+    """The statement that `semiautomaton` of the given form computes the automaton's states."""
     return OverTokens(
         f"{A.name}/{form}",
         lambda V, n: run.build(semiautomaton, A, n, form=form),
@@ -122,7 +122,7 @@ def head_states(model: Transformer, layer: int) -> HeadStates:
 def composes(model: Transformer, n: int) -> Finding:
     """Checks that the MLP of each layer composes all pairs of maps of n states.
 
-    So the MLP is right for every automaton of n states.  A neuron that reads coordinate q of
+    Automata of n states require no other compositions.  A neuron that reads coordinate q of
     `fetched` writes only to coordinates q.  So the image of q depends only on `map` and on this
     coordinate, and it suffices to check constant maps in `fetched`.
     """
@@ -144,7 +144,7 @@ def composes(model: Transformer, n: int) -> Finding:
 
 
 def robust(run: Run, A: Semiautomaton, max_length: int) -> Iterator[Finding]:
-    """Evidence on the robust form: a sharpness that is free of T, and exact registers."""
+    """Evidence on the robust form: a sharpness independent of T, and exact registers."""
     n = A.n_states
     yield sharpness_at_two_lengths(
         "softmax/sharpness",

@@ -212,8 +212,8 @@ def _listed(names: tuple[str, ...], states: Iterator[tuple[float, ...]]) -> dict
 def sharpness_stated(k: int, depth: int | None) -> tuple[float, str]:
     """The sharpness that is stated to suffice for k types of brackets.
 
-    At this sharpness, layer 3 puts at most 1/(8(k − 1)) of its weight on other tokens than the one
-    that it looks up.
+    At this sharpness, layer 3 puts at most 1/(8(k − 1)) of its weight on tokens other than the
+    token that it looks up.
     """
     if k > 1:
         return leak_bound(1 / (8 * (k - 1))), f"ln(32(k − 1) + 2) for k = {k} types of brackets"

@@ -94,7 +94,7 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
 def looking_first(model: Transformer) -> States:
     """The queries and keys of the head, with which CLS attends to position 1.
 
-    All symbols at position 1 are included.
+    The queries and keys cover both symbols at position 1.
     """
     places = at_positions(model, "late")
     here = np.arange(len(places["late"]))

@@ -14,15 +14,15 @@ from verify.finding import Finding, Verdict
 
 
 def only_counts(model: Transformer) -> Finding:
-    """Checks that the logits at CLS depend only on the number of ones, by products of weights.
+    """Checks by products of weights that logits at CLS depend only on the number of ones.
 
-    The products are 0.  Let d be the difference of the embeddings of the two symbols.  The first
-    head has constant scores, so its output is the same at all tokens and depends only on the number
-    of each symbol.  If MLPs do not read d, the stream of a token is the embedding of its symbol
-    plus a part that does not depend on the symbol.  If also no later head reads d in a key or a
-    value, the stream of CLS does not depend on d.  A layer norm divides the streams of both symbols
-    by the same number if the embeddings of the symbols have equal norms and nothing else is written
-    to their coordinates.
+    The check is that certain products of weights are 0.  Let d be the difference of the embeddings
+    of the two symbols.  The first head has constant scores, so its output is the same at all tokens
+    and depends only on the number of each symbol.  If MLPs do not read d, the stream of a token is
+    the embedding of its symbol plus a part that does not depend on the symbol.  If also no later
+    head reads d in a key or a value, the stream of CLS does not depend on d.  A layer norm divides
+    the streams of both symbols by the same number if the embeddings of the symbols have equal norms
+    and nothing else is written to their coordinates.
     """
     W_E = model.embed.W_E.numpy()
     d = W_E[1] - W_E[0]

@@ -50,8 +50,8 @@ def rounds(
     n: Annotated[int, option("elements of the list that is ranked", min=2)] = 100,
     programs: Annotated[int, option("random programs", min=1, max=MOST_DRAWN)] = 100,
 ) -> Iterator[Finding]:
-    """A step of a CRCW PRAM whose writes keep the minimum is one layer, and so is a round of
-    messages.
+    """One layer runs a step of a CRCW PRAM whose writes keep the minimum, and one layer runs a
+    round of messages.
 
     All processors read and write at once.  There is one head for each address that is read and one
     for each write.  The MLP does the local work (copy, min, max, plus, minus, where).  If the

@@ -122,7 +122,7 @@ def walked(of: Cascade) -> Finding:
 
 
 def simulates(run: Run, of: Cascade, form: Form, compact: bool) -> OverTokens:
-    """The statement that `shortcut`, in the given form, computes the states of the automaton."""
+    """The statement that `shortcut` of the given form computes the automaton's states."""
     from constructions.computation import shortcut
 
     A = of.automaton
@@ -260,7 +260,7 @@ def tabled(model: Transformer, of: Cascade) -> Finding:
 def softmax(
     run: Run, statement: OverTokens, A: Semiautomaton, max_length: int
 ) -> Iterator[Finding]:
-    """Evidence on softmax: a sharpness that is free of T, and exact registers."""
+    """Evidence on softmax: a sharpness independent of T, and exact registers."""
 
     def build(T: int) -> Transformer:
         return statement.at(A.n_symbols, T).model

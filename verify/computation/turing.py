@@ -132,7 +132,7 @@ def _runs(
 
 
 def continues(run: Run, M: TuringMachine, form: str) -> OverTokens:
-    """The statement that `turing_machine`, in this form, computes the step after any history."""
+    """The statement that `turing_machine` of the given form computes the step after any history."""
     addressed = form == "addressed"
     return OverTokens(
         f"{M.name}/{form}",
