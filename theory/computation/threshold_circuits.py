@@ -93,7 +93,8 @@ class ThresholdCircuit:
         for wire, gate in enumerate(self.gates, start=self.n_inputs):
             if any(read >= wire for read in gate.wires):
                 raise InputError(
-                    f"gates[{wire - self.n_inputs}] reads wires {gate.wires}: give wires below {wire}"
+                    f"gates[{wire - self.n_inputs}] reads wires {gate.wires}: give wires below "
+                    f"{wire}"
                 )
         wires = self.n_inputs + len(self.gates)
         if any(not -wires <= output < wires for output in self.outputs):
