@@ -104,10 +104,10 @@ def restrictions(
 
 @checked
 def restricted(tree: Tree, restriction: Restriction) -> Tree:
-    """The decision tree under a restriction (d,), with the tests of set variables contracted.
+    """The decision tree under a restriction, with the tests of set variables contracted.
 
-    An entry of the restriction is 0 or 1 for a set variable, and −1 for a free one.  Raises
-    `ValueError` unless the tree is a tree over these d variables.
+    The restriction is an array (d,) for d variables: an entry is 0 or 1 for a set variable, and −1
+    for a free variable.  Raises `ValueError` unless the tree is a tree over these d variables.
     """
     given = restriction.tolist()
 
@@ -188,9 +188,10 @@ def _learned(variables: set[int], samples: list[tuple[np.ndarray, Tree]]) -> Tre
 
 @checked
 def tree_value(tree: Tree, word: Word) -> int | None:
-    """The value of a decision tree at a word (d,) of 0 and 1; None if it is in an unknown subtree.
+    """The value of a decision tree at a word of bits; None if the word leads to no known leaf.
 
-    Raises `ValueError` unless the tree is a tree over d variables.
+    The word is an array (d,) of 0 and 1, one for each of d variables.  Raises `ValueError` unless
+    the tree is a tree over these d variables.
     """
     bits = word.tolist()
     while isinstance(tree, tuple):
@@ -208,12 +209,12 @@ def enough_restrictions(
 ) -> int:
     """A number of random restrictions from which a decision tree is learned completely.
 
-    It is the smallest n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ), for a tree over d variables with
-    s = `n_leaves` leaves, where μ is the probability that a variable is free.  The tree is
-    learned with probability ≥ 1 − δ.  Proof: a wrong variable remains possible at a node only if
-    no sample that reaches the node leaves both the wrong variable and the right one free.  There
-    are fewer than 2s nodes, and fewer than d wrong variables for each.  Raises `ValueError` for
-    more than 10^12 samples.
+    It is the smallest n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ), for a tree of s = `n_leaves` leaves
+    over d variables, where μ = `mu` is the probability that a variable is free and δ = `delta`.
+    The tree is learned with probability ≥ 1 − δ.  Proof: a wrong variable remains possible at a
+    node only if no sample that reaches the node leaves both the wrong variable and the right one
+    free.  There are fewer than 2s nodes, and fewer than d wrong variables for each.  Raises
+    `ValueError` for more than 10^12 samples.
     """
     reached = ((1 + mu) / 2) ** depth * mu**2
     wanted = math.log(2 * n_leaves * d / delta)
