@@ -175,8 +175,7 @@ class ThresholdCircuit:
         outputs = self(bits)
         if (outputs.sum(-1) != 1).any():
             raise InputError(
-                "the number of outputs that are 1 is not 1: call the circuit itself to get all "
-                "outputs"
+                "no output is 1, or several are: call the circuit itself to get all outputs"
             )
         return np.asarray(np.array(self.labels)[outputs.argmax(-1)])
 

@@ -118,7 +118,7 @@ def _words(
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """Yields the queries and keys of every layer: averages, balances, and matching brackets."""
+    """Yields the queries and keys of the heads for averages, balances and matching brackets."""
     yield averaging(model, 1)
     if model.n_layers > 2:
         yield looked_up(model)

@@ -116,7 +116,7 @@ def counted(model: Transformer, S: int) -> Finding:
 
 
 def head_states(model: Transformer, S: int) -> Iterator[States]:
-    """Yields the queries and keys of the heads: averages, displacements, and visits of levels."""
+    """Yields the queries and keys of the heads for averages, displacements and visits."""
     yield averaging(model, 1)
     line = "j", "norm"
     yield counting(model, 2, {"plus": 1.0}, "inverse", line, 0)

@@ -208,7 +208,7 @@ def _cases(M: TuringMachine) -> tuple[dict[str, np.ndarray], dict[str, np.ndarra
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """Yields the queries and keys of the heads: averages, cells, and the latest write."""
+    """Yields the queries and keys of the heads for averages, cells and the latest write."""
     if not model.interface.addressed:
         yield from (averaging(model, 1, head) for head in range(2))
         for pair, name in enumerate(("before", "after")):
@@ -237,7 +237,7 @@ def _writes(model: Transformer) -> States:
 
 
 def decoded_steps(run: Run, M: TuringMachine, steps: int) -> list[Step]:
-    """The steps that the model decodes on a blank tape, with tokens without cells."""
+    """The steps that the model decodes on a blank tape, in the form without cells in tokens."""
     model = continues(run, M, "steps").at(0, steps).model
     interface = model.interface
     found: list[Step] = interface.steps(model.generate(interface.prompt(), steps))

@@ -118,7 +118,10 @@ class Subject:
 
 
 def flip_flop(subject: Subject) -> Finding:
-    """Measures whether a head attends to the latest symbol that sets the first flip-flop."""
+    """Measures whether a head attends to the latest symbol that sets the first flip-flop.
+
+    The flip-flop is the first stage of the automaton's cascade.
+    """
     machine, words, (layer, head) = subject.machine, subject.measured, subject.head
     places = latest(set_before(machine, words))
     shown = [*patterns(subject.model, words.tokens)][layer - 1]
@@ -139,7 +142,11 @@ def flip_flop(subject: Subject) -> Finding:
 
 
 def flip_flop_elsewhere(subject: Subject) -> Finding:
-    """Measures outputs if all heads of the layer attend to an earlier write of another state."""
+    """Measures the outputs if all heads of a layer attend to an earlier write of another state.
+
+    The layer is that of the head that attends most to the latest symbol that sets the first
+    flip-flop of the automaton's cascade.
+    """
     machine = subject.machine
 
     def follows(model: Transformer, layer: int, words: Words) -> Mean:
@@ -185,7 +192,7 @@ def chosen_head(model: Transformer, machine: Semiautomaton, words: Words) -> tup
 
 
 def counter(subject: Subject) -> Finding:
-    """Measures the accuracy with uniform attention in all heads of layer 1."""
+    """Measures the accuracy of the model if all heads of layer 1 attend uniformly."""
     outside, few = subject.outside, subject.measured.first(FEW)
 
     def flat(model: Transformer, words: Words, layer: int) -> Mean:

@@ -13,7 +13,7 @@ RIDGE = 1e-6  # of the mean variance, which keeps a covariance from being singul
 
 
 def explained(fit: np.ndarray, values: np.ndarray, X: np.ndarray, wanted: np.ndarray) -> Mean:
-    """The R² of a linear probe: of the least-squares affine fit of `values` by `fit`, on new data.
+    """The R², on new data, of the affine least-squares fit of `values` to the inputs `fit`.
 
     The new data are the inputs X and the values `wanted`.  R² is 1 minus the squared error divided
     by the squared deviation of `wanted` from the mean of `values`.
@@ -28,8 +28,8 @@ def discriminated(fit: np.ndarray, classes: np.ndarray, X: np.ndarray, wanted: n
 
     Each row has k classes of different kinds, so `classes` and `wanted` are integers (m, k).  The
     new data are the inputs X and the classes `wanted`.  A row is right if all its k classes are
-    right.  The predicted class of each kind is the class with the largest xᵀC⁻¹μ − ½ μᵀC⁻¹μ + log
-    p, where x is the input, μ and p are the mean and the fraction of the class, and C is the
+    right.  The class that is predicted for each kind has the largest xᵀC⁻¹μ − ½ μᵀC⁻¹μ + log p,
+    where x is the input, μ and p are the mean and the fraction of the class, and C is the
     covariance within classes.
     """
     predicted = [_class(fit, kind, X) for kind in classes.T]
