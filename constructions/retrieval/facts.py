@@ -81,7 +81,7 @@ class English(Tokens):
         (text,) = inputs
         tokens = self.lexicon.tokens(text)
         if not tokens or self.lexicon.words[tokens[-1]] != "?":
-            raise InputError(f"the text ends with {text[-20:]!r}: end it with a question and '?'")
+            raise InputError(f"the text ends with {text[-20:]!r}: end the text with a question")
         return (*super().check(like, tokens), text)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:

@@ -102,7 +102,7 @@ def words(text: str) -> list[str]:
         if len(word) == 1 and not word.isalnum() and word not in ".?":
             raise InputError(
                 f"the text contains {word!r} at character {match.start()}: "
-                "use words, the possessive 's, '.' and '?' only"
+                "use only words, the possessive 's, '.' and '?'"
             )
         if word in CAPITALISED:
             word = word.lower()
@@ -178,7 +178,7 @@ class Lexicon:
         if (largest := tokens.max()) >= len(self.words):
             raise InputError(
                 f"tokens contain {largest} and the lexicon has {len(self.words)} words: give "
-                f"tokens up to {len(self.words) - 1}"
+                f"tokens from 0 to {len(self.words) - 1}"
             )
         sentences: list[list[str]] = [[]]
         for token in tokens.tolist():
@@ -245,7 +245,7 @@ def read(text: str, lexicon: Lexicon = DEFAULT) -> tuple[list[Fact], str, tuple[
             sentences.append([])
     if sentences.pop():
         raise InputError(
-            f"the text ends without '.' or '?' ({text[-40:]!r}): end it with its question and '?'"
+            f"the text ends without '.' or '?' ({text[-40:]!r}): end the text with a question"
         )
     if not sentences or sentences[-1][-1] != "?":
         raise InputError(f"the text ends without a question ({text[-40:]!r}): {QUESTIONS}")

@@ -1,1 +1,1 @@
-"""Claims about associative memories: classical, dense and modern networks, attention, clusters."""
+"""Claims on associative memories: classical, dense and modern networks, attention and clusters."""

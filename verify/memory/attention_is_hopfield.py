@@ -56,10 +56,12 @@ def attention_is_hopfield(
 ) -> Iterator[Finding]:
     """Attention with values V = Y W_K W_V is one modern Hopfield update of the queries, times W_V.
 
-    As polynomial identities, the scores are β⟨ξ, k_j⟩, and the keys k_j are averaged.  A head with
-    arbitrary values is hetero-associative: in general its output is not an affine function of
-    updates of its keys (example: keys −1, 0, 1 with values 0, 1, 0).  If the keys are linearly
-    independent, it is such a function.  Linear attention computes the field under Hebb's rule.
+    Y are the stored tokens, and W_Q, W_K and W_V are matrices.  For a query ξ and keys k_j, the
+    scores are β⟨ξ, k_j⟩ and the keys are averaged, as polynomial identities.  A head with arbitrary
+    values is hetero-associative: in general its output is not an affine function of updates with
+    its keys as patterns (example: keys −1, 0, 1 with values 0, 1, 0).  If the keys are linearly
+    independent, the output is an affine function of an update.  Linear attention computes the field
+    under Hebb's rule.
     """
     X, queries = run.rng.standard_normal((n_patterns, d)), run.rng.standard_normal((4, d))
     weights = [run.rng.integers(-3, 4, shape) for shape in ((d + 1, d), (d + 2, d), (d, 2))]
@@ -161,7 +163,7 @@ def _layer_in_balls(
 
 @construction
 def two_heads(patterns: PatternVectors, beta: Positive, other: Positive) -> Transformer:
-    """A layer of two heads with different β, which multiply the queries."""
+    """A layer of two heads with the inverse temperatures `beta` and `other`."""
     d = patterns.shape[1]
     stream = Stream(pattern=d, state=d, first=d, second=d)
     pattern, state, first, second = map(stream.read, stream)

@@ -25,11 +25,11 @@ NETWORKS = 60  # networks at each point of a curve
 
 
 def draw_hopfield(d: int, rng: np.random.Generator) -> Figure:
-    """Measured capacity of Hebb networks of d neurons, and energies of retrieval.
+    """A figure of the measured capacity of Hebb networks of d neurons, and of retrieval.
 
     Left: the fraction of stable patterns and the median overlap after relaxation as functions of
     the load, with 95 % intervals. Right: the energy after every update, in units of the energy of
-    the pattern; the start is the pattern with a quarter of its bits flipped.
+    the pattern; the initial state is the pattern with a quarter of its bits flipped.
     """
     figure, left, right = _panels()
     curve = capacity_curve(d, np.linspace(0.02, 0.2, 10), NETWORKS, rng)
@@ -61,12 +61,12 @@ def draw_dense(
     rng: np.random.Generator,
     sizes: Iterable[tuple[int, int]],
 ) -> Figure:
-    """Measured capacity of dense memories of these degrees and neurons, and energies of retrieval.
+    """A figure of the measured capacity of dense memories, and of energies of retrieval.
 
-    Left: the fraction of patterns that are fixed points, with exact 95 % intervals, as a function
-    of the number of patterns divided by d^{n−1}/(2 (2n−3)!! ln d); one pattern of each network is
-    tested. Right: the energy as in `draw_hopfield`, for a fifth of d^{n−1}/(2 (2n−3)!! ln d)
-    patterns.
+    `sizes` are pairs of a degree n and a number d of neurons. Left: the fraction of patterns that
+    are fixed points, with exact 95 % intervals, as a function of the number of patterns divided by
+    d^{n−1}/(2 (2n−3)!! ln d); one pattern of each network is tested. Right: the energy as in
+    `draw_hopfield`, for a fifth of d^{n−1}/(2 (2n−3)!! ln d) patterns.
     """
     figure, left, right = _panels()
     factors = np.linspace(0.15, 2.4, 10)

@@ -20,7 +20,7 @@ PATH, START, NOW, CURVE, TEXT = "#b9c6d6", "#8a8f98", "#1f5fa8", "#b5651d", "#44
 
 
 def draw(rng: np.random.Generator) -> Figure:
-    """Draw tokens on four spheres (above) and inner products as functions of time (below).
+    """Draws tokens on four spheres (above) and inner products as functions of time (below).
 
     Above: paths and positions of random tokens under SA at β = 6; they stay in several clusters for
     a long time before the clusters merge [GKPR2024].  Below: two tokens that start orthogonal for

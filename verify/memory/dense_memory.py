@@ -42,12 +42,13 @@ def dense_memory(
 ) -> Iterator[Finding]:
     """A dense memory never raises its energy; degree n stores d^{n−1}/(2 (2n−3)!! ln d) patterns.
 
-    The energy is E = −Σ_μ F(⟨ξ^μ, s⟩), F = xⁿ or eˣ. Neurons are updated one at a time, and a tie
-    leaves a neuron unchanged. Energies are integers, compared exactly. Degree 2 is the classical
-    network under Hebb's rule. In the log domain nothing overflows, and a sign that rounding leaves
-    undecided is computed exactly. The thresholds hold for random patterns with probability → 1 as
-    d → ∞; small d are observed at half and at twice the thresholds. For α < ½ I(1 − 2ρ) the
-    exponential memory recovers a given one of e^{αd} + 1 patterns from ρd wrong bits.
+    The energy of a state s of d neurons with patterns ξ^μ is E = −Σ_μ F(⟨ξ^μ, s⟩), F = xⁿ or eˣ.
+    Neurons are updated one at a time, and a tie leaves a neuron unchanged. Energies are integers,
+    compared exactly. Degree 2 is the classical network under Hebb's rule. In the log domain nothing
+    overflows, and a sign that rounding leaves undecided is computed exactly. The thresholds hold
+    for random patterns with probability → 1 as d → ∞; memories with small d are observed at half
+    and at twice the thresholds. For α < ½ I(1 − 2ρ), where I is the rate function of uniform signs,
+    the exponential memory recovers a given pattern of e^{αd} + 1 patterns from ρd wrong bits.
     """
     name = (
         "updates choose the value of lower energy, all states of small memories, degrees up to 41"

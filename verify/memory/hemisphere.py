@@ -39,9 +39,10 @@ def hemisphere_findings(run: Run, n: int, d: int, beta: float, samples: int) -> 
 
 
 def wendel_counted(quick: bool) -> Finding:
-    """Wendel's formula equals a count of sign vectors, which are equally likely.
+    """Wendel's formula equals the counted fraction of sign vectors.
 
-    The count is the same for all points in general position, such as (1, t, t², …) (Vandermonde).
+    For points x_i in general position, such as (1, t, t², …), it is the fraction of vectors ε in
+    {−1, 1}^n for which all ε_i x_i lie in an open hemisphere.
     """
     most_n, most_d = (5, 3) if quick else (7, 4)
     sizes = [(n, d) for d in range(1, most_d + 1) for n in range(d, most_n + 1)]
@@ -62,7 +63,7 @@ def wendel_counted(quick: bool) -> Finding:
 
 
 def wendel_sampled(run: Run, n: int, d: int, samples: int) -> Finding:
-    """Wendel's formula agrees with samples of uniform points, which a linear program decides."""
+    """Wendel's formula agrees with samples of uniform points, decided by a linear program."""
     count = int(in_open_hemisphere(uniform_tokens(run.rng, samples, n, d)).sum())
     low, high = clopper_pearson(count, samples, 1 - FALSE_ALARM)
     wanted = hemisphere_probability(n, d)

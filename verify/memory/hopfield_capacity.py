@@ -1,4 +1,4 @@
-"""Findings on the capacity of Hopfield networks: exact tails, thresholds, α_c."""
+"""Findings on the capacity of Hopfield networks: exact tails, thresholds, critical load."""
 
 from __future__ import annotations
 
@@ -46,9 +46,11 @@ def capacity_findings(run: Run, d: int, samples: int) -> Iterator[Finding]:
 
 
 def every_set_of_patterns(quick: bool) -> Finding:
-    """The exact tail equals the fraction of sets of patterns in which bit 0 of ξ⁰ is unstable.
+    """The `unstable_bit_probability` equals a fraction counted over all sets of patterns.
 
-    By symmetry ξ⁰ can be all ones; the probability is then a count divided by 2^{(P−1)d}.
+    It is the fraction of sets of P patterns of d bits in which bit 0 of the first pattern is
+    unstable. By symmetry the first pattern can be all ones, so the fraction is a count divided by
+    2^{(P−1)d}.
     """
     sizes, off = [(2, 4), (3, 3), (3, 5), (4, 4), (5, 3), (7, 2)], []
     for P, d in sizes[: 3 if quick else 6]:
@@ -67,7 +69,7 @@ def every_set_of_patterns(quick: bool) -> Finding:
 
 
 def unstable_bits(run: Run, load: float, d: int, samples: int) -> Finding:
-    """The mean fraction of unstable bits agrees with its exact value.
+    """The mean fraction of unstable bits agrees with the exact probability.
 
     One pattern is measured in each of many independent networks.  The bits of one pattern are
     dependent, but different networks are independent, so the interval is Student's interval for the
@@ -130,7 +132,10 @@ def _unstable_networks(run: Run, P: int, d: int, networks: int, looked: int) -> 
 
 
 def critical_load_enclosed() -> Finding:
-    """α'(y) changes sign exactly once, within 10^{−DIGITS} of y* (`critical_load`)."""
+    """The derivative of the load α(y) changes sign exactly once, within 10^{−DIGITS} of y*.
+
+    α(y) is `load_at`, and y* is the maximiser of `critical_load`.
+    """
     solved = critical_load(DIGITS + 5)
     with Ball.precision(4 * DIGITS + 64):
         y, reach, two = arb(solved.y), arb(fmpq(1, 10**DIGITS)), 2 / arb.pi().sqrt()

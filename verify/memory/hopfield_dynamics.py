@@ -29,7 +29,7 @@ Networks = Sequence[SmallNetwork]
 
 
 def energies(run: Run, networks: Networks) -> Iterator[Finding]:
-    """A flip to the sign of the field lowers the energy by 2|h|, so asynchronous runs end."""
+    """A flip to the sign of the field h lowers the energy by 2|h|, so asynchronous runs end."""
     name = f"flips to the sign of the field h, all states of {len(networks)} small networks"
     words = f"E falls by 2|h| in {sum(net.states.size for net in networks)} flips"
     yield no_counterexample("energy/flip", name, _wrong_flips(networks), words=words)
@@ -169,7 +169,7 @@ def _falls(net: SmallNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def mirror_images(run: Run) -> Finding:
-    """Without bias, −s is a fixed point if s is; with sgn 0 = +1 this can be false."""
+    """Without bias, if a state s is a fixed point, so is −s; with sgn 0 = +1 this can be false."""
     networks = [
         SmallNetwork(hebb(random_patterns(P, d, run.rng)), np.zeros(d, dtype=int))
         for P, d in ((1, 3), (2, 4), (3, 5), (4, 6))

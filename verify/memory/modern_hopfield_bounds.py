@@ -39,7 +39,7 @@ BOUNDS = {
 
 
 def separation_and_retrieval(run: Run) -> Iterator[Finding]:
-    """Findings on separated patterns at the smallest β that satisfies the condition, and above."""
+    """Findings on patterns at the smallest β that satisfies the separation condition, and above."""
     mapped, seen, library = [], [(0.0, 0.0, 0.0)], []
     sides: dict[str, list[tuple[arb, arb]]] = {id: [] for id in BOUNDS}
     sizes = (2, 3, 5) if run.quick else (2, 2, 3, 3, 5, 5, 8, 8)
@@ -168,7 +168,7 @@ def _library_bounds(
 
 
 def small_beta() -> Finding:
-    """For patterns 1 and −1 at β = 1/16 the condition holds, but both balls contain the point 0."""
+    """The patterns 1 and −1 at β = 1/16 are separated, but both balls contain the point 0."""
     with Ball.precision(BITS):
         network = ModernNetwork(np.array([[1.0], [-1.0]]), 0.0625)
         radius, required = 1 / (2 * network.beta), required_in_balls(2, network.beta, arb(1))
@@ -197,7 +197,7 @@ def two_clusters(rng: np.random.Generator, d: int = 3) -> np.ndarray:
 
 
 def regimes(run: Run) -> Iterator[Finding]:
-    """Findings on the three regimes, for patterns in two clusters."""
+    """Findings on the three regimes of retrieval, for patterns in two clusters."""
     X = two_clusters(run.rng)
     best = int(separations(X).argmax())
     yield _regime("global average", X, [0, 1, 2, 3, 4, 5], 0.01)

@@ -40,11 +40,13 @@ def energy(run: Run, N: int, d: int) -> Iterator[Finding]:
 def library(networks: Instances) -> Finding:
     """Energy, update and Jacobian of `theory.memory` in float64 are within bounds of ball results.
 
-    Let ρ = `update_rounding`/M.  The weights have a relative error of at most ρ, and the update has
+    Let x_j be the N patterns in R^d, M = max‖x_j‖, p their weights at the state ξ, f the update,
+    and ρ = `update_rounding`/M.  The weights have a relative error of at most ρ, and the update has
     an error of at most Mρ.  So √p_j(x_j − f), whose norm is at most 2√p_j·M, has an error of at
     most 3√p_j·Mρ, and an entry of the Jacobian has an error of at most βM²(16ρ + 9ρ²), including
-    the error of its sum.  The energy, relative to x_k, contains squares of up to (M + ‖ξ‖)², with
-    d + 6 roundings, and 1/β times the logarithm of a mean of at least 1/N.
+    the error of its sum.  The energy, relative to the pattern x_k of largest weight, contains
+    squares of up to (M + ‖ξ‖)², with d + 6 roundings, and 1/β times the logarithm of a mean of at
+    least 1/N.
     """
     fractions = []
     with Ball.precision(BITS):
@@ -182,7 +184,10 @@ def _convergence(run: Run, networks: Instances) -> Finding:
 
 
 def instances(rng: np.random.Generator, N: int, d: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Patterns (N, d) and states (3, d): random, in two clusters, near ties, opposite pairs."""
+    """Named pairs of patterns (N, d) and states (3, d).
+
+    Patterns are random, in two clusters, nearly tied, or in opposite pairs.
+    """
     normal = rng.standard_normal
     centres = 1.5 * normal((2, d))
     clustered = centres[np.arange(N) % 2] + 0.2 * normal((N, d))

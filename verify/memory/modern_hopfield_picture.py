@@ -22,16 +22,17 @@ STAR: dict[str, Any] = {"ms": 13, "color": "C3", "mec": "white", "mew": 0.7, "zo
 
 
 def two_arcs() -> np.ndarray:
-    """Six patterns in the plane."""
+    """Six patterns in the plane, on two arcs."""
     angles = np.radians([-10, 15, 40, 170, 195, 220])
     return 2 * np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def draw() -> Figure:
-    """Draw energies along retrieval (left) and the three regimes (right).
+    """Draws energies along retrieval (left) and the three regimes (right).
 
     Left: energies of six queries after each update, at the metastable β.  Right: one panel for each
-    regime, with the energy as grey levels, and the updates of a grid of states."""
+    regime, with the energy as grey levels, and the updates of a grid of states.
+    """
     figure = Figure(figsize=(16, 4.4))
     panels = figure.subplots(1, 4, width_ratios=(1.1, 1, 1, 1))
     X = two_arcs()

@@ -26,7 +26,7 @@ SETS = 150  # sets of 1000 patterns that are searched for pairs that are too clo
 
 
 def storage(run: Run) -> Iterator[Finding]:
-    """Findings on the constants and guarantees of Theorem 3, and on the capacity of the sphere."""
+    """Findings on [Ramsauer2021, Theorem 3] and on the capacity of the same sphere."""
     for example, printed in EXAMPLES:
         yield _example(*example, printed)
     yield _shared_fixed_point()
@@ -56,8 +56,8 @@ def _example(d: int, beta: float, K: float, p: float, printed: str) -> Finding:
 def _shared_fixed_point() -> Finding:
     """Theorem 3 as printed guarantees, at β = 1/100, patterns that cannot be stored.
 
-    The Jacobian of the update is β times a covariance of patterns, so its norm is at most
-    βM² < 1.  So f is a contraction of R^d with one fixed point, and disjoint balls cannot each
+    The Jacobian of the update f is β times a covariance of patterns of norm M, so its norm is at
+    most βM² < 1.  So f is a contraction of R^d with one fixed point, and disjoint balls cannot each
     contain a fixed point.  As β → 0 the guarantee grows like 1/√(2e·βM²).
     """
     d, beta, K, p = 3, 0.01, 0.5, 1e-3
@@ -75,11 +75,11 @@ def _shared_fixed_point() -> Finding:
 def _many(run: Run) -> Finding:
     """The number of sets of 1000 patterns with a pair closer than the separation for 10 000.
 
-    Let q be the probability that a pair is too close, and C = C(1000, 2).  Pairs on a sphere are
-    pairwise independent, also two pairs that share a point.  So by Bonferroni's inequality a set
-    contains such a pair with probability between Cq − (Cq)²/2 and Cq.  Let V be the number of such
-    pairs of all 10 000 patterns.  Its mean is μ and its variance is below μ, so P(V = 0) ≤ 1/μ
-    (Chebyshev).
+    Let q be the probability that a pair is too close, and C = C(1000, 2) the number of pairs in a
+    set.  Pairs on a sphere are pairwise independent, also two pairs that share a point.  So by
+    Bonferroni's inequality a set contains such a pair with probability between Cq − (Cq)²/2 and Cq.
+    Let V be the number of such pairs of all 10 000 patterns.  Its mean is μ and its variance is
+    below μ, so P(V = 0) ≤ 1/μ (Chebyshev).
     """
     d, beta, K, _ = EXAMPLES[0][0]
     with Ball.precision(BITS):

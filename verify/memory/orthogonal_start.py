@@ -33,7 +33,7 @@ def orthogonal_findings(run: Run) -> Iterator[Finding]:
 
 
 def all_tokens(run: Run) -> Finding:
-    """All inner products of n tokens equal γ(t), in SA and USA."""
+    """All inner products of n tokens equal `orthogonal_start`, in SA and USA."""
     sizes = ((2, 4.0), (5, 1.0), (8, 2.0), (3, 0.0))[: 1 if run.quick else 4]
     errors, cases = [], []
     for (n, beta), form in product(sizes, SPHERE_FORMS):
@@ -63,9 +63,10 @@ def tanh() -> Finding:
 
 
 def late_rate(quick: bool) -> Finding:
-    """The mean of −(ln(1 − γ))' over an interval of times is at most 2 and at least 2 − Cδ.
+    """The mean rate −(ln(1 − γ))' over an interval of times is at most 2 and at least 2 − Cδ.
 
-    Here δ = 1 − γ at the start of the interval and C = (2/n)(n − 1 + βe^{βδ}); the proof is in
+    γ is the inner product of n tokens that start orthogonal, under softmax attention (SA).  Here δ
+    = 1 − γ at the start of the interval and C = (2/n)(n − 1 + βe^{βδ}); the proof is in
     theory/memory/orthogonal_start.py.
     """
     cases = [(2, 4.0), (16, 1.0)] if quick else list(product((2, 5, 16), (0.0, 1.0, 4.0)))
@@ -92,7 +93,7 @@ def late_rate(quick: bool) -> Finding:
 
 
 def slow_phase() -> Iterator[Finding]:
-    """Findings on the time to γ = .99 for two tokens: enclosed, printed, and by the library."""
+    """Findings on the time of two tokens to the inner product .99, and its printed values."""
     for beta, (printed, half_digit) in PRINTED_TIMES.items():
         computed = escape_time(beta)
         with Ball.precision(128):

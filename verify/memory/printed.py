@@ -16,7 +16,7 @@ from verify.finding import Finding, Verdict, at_most
 
 
 def printed(run: Run) -> Iterator[Finding]:
-    """Findings on [Geshkovski2023, Appendix D]: a decay bound for orthogonal starts, a constant.
+    """Findings on two mistakes in [Geshkovski2023, Appendix D]: a decay bound and a constant.
 
     A Lean formalisation of arXiv:2312.10794v5 notes both mistakes independently.
     """
@@ -28,10 +28,11 @@ def printed(run: Run) -> Iterator[Finding]:
 def decay_at_the_start() -> Finding:
     """The bound 1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^{β/2})) for t ≥ 0 is false at early t.
 
-    The violation is narrow.  At n = 2, β = 0, where γ(t) = tanh t, it ends between t = 0.0717 and
-    0.0718: 1 − tanh t falls faster than the bound until the two are equal.  At t = 0 the exponent
-    is (n²e^β/2)/(n + e^{β/2}), which increases in n and in β.  The exponent is ln 2 at n = 2,
-    β = 0.0468…, and 9/8 > ln 2 at n = 3, β = 0.
+    γ(t) is the inner product of n tokens that start orthogonal.  The violation is narrow.  At n =
+    2, β = 0, where γ(t) = tanh t, it ends between t = 0.0717 and 0.0718: 1 − tanh t falls faster
+    than the bound until the two are equal.  At t = 0 the exponent is (n²e^β/2)/(n + e^{β/2}), which
+    increases in n and in β.  The exponent is ln 2 at n = 2, β = 0.0468…, and 9/8 > ln 2 at n = 3, β
+    = 0.
     """
     with Ball.precision(64):
 
@@ -62,7 +63,7 @@ def decay_at_the_start() -> Finding:
 
 
 def decay_later() -> Finding:
-    """The bound holds for all t ≥ n·e^β/2.
+    """The bound of `decay_at_the_start` on 1 − γ(t) holds for all t ≥ n·e^β/2.
 
     Proof.  Until γ = ½, γ' ≥ 1/(e^β + n − 1), because 1 − γ ≥ ½, (n − 1)γ + 1 ≥ 1 and
     e^β/e^{βγ} ≤ e^β.  So γ = ½ is reached after at most (e^β + n − 1)/2 ≤ n·e^β/2.  Afterwards the

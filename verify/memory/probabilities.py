@@ -11,7 +11,9 @@ FALSE_ALARM = 1e-7  # bounds the probability that a finding fails although its s
 def mostly(
     id: str, name: str, count: int, trials: int, fraction: float, *, words: str, wanted: str = ""
 ) -> Finding:
-    """More than a fraction of the trials succeed; fails if a test shows a smaller probability.
+    """The finding that more than a fraction of the trials succeed.
+
+    It fails if a test shows a smaller probability.
 
     The test is Clopper–Pearson's at level FALSE_ALARM, so a true observation practically never
     fails, for any seed; it may be undecided.
@@ -33,7 +35,10 @@ def covers(
     words: str = "",
     wanted: str = "",
 ) -> Finding:
-    """A confidence interval with error probability FALSE_ALARM contains the stated number."""
+    """The finding that a confidence interval contains the stated number.
+
+    The error probability of the interval is FALSE_ALARM.
+    """
     low, high = interval
     detail = f"the interval is {low:.6f} … {high:.6f}"
     verdict = within(id, name, "statistical", stated, interval).verdict

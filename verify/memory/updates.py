@@ -23,7 +23,10 @@ from verify.finding import Finding, at_most, same
 def in_floats(
     patterns: np.ndarray, states: np.ndarray, beta: float, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The rounded states (m, d) after `steps` updates, and bounds (m,) on the error of float64."""
+    """The states (m, d) after `steps` updates, and bounds (m,) on float64 errors.
+
+    The states are computed in balls and rounded.
+    """
     with Ball.precision(BITS):
         exact = updated(patterns, states, beta, steps)
     rounded = np.array([[float(u) for u in xi] for xi in exact])
@@ -34,7 +37,7 @@ def in_floats(
 def equals_definition(
     model: Transformer, X: np.ndarray, queries: np.ndarray, beta: float, steps: int
 ) -> Finding:
-    """Enclosures of the transformer's outputs and of the definition overlap."""
+    """Enclosures of the transformer's outputs and of the updates by definition overlap."""
     with Ball.precision(BITS):
         got = outputs(model, model.prompt(queries), Ball()).tolist()
         wanted = updated(X, queries, beta, steps)
@@ -46,7 +49,10 @@ def equals_definition(
 
 
 def slow_network(X: np.ndarray) -> tuple[np.ndarray, float]:
-    """Patterns, the negative of the longest pattern, and β = 1/M²; successive iterates differ."""
+    """A network whose successive iterates differ: patterns, and β = 1/M² with the largest norm M.
+
+    The patterns are X and −2 times the longest pattern.
+    """
     X = np.concatenate([X, -2 * X[[(X * X).sum(1).argmax()]]])
     return X, float(1 / (X * X).sum(1).max())
 
@@ -73,7 +79,7 @@ def numbers_of_updates(
 
 
 def torch_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, beta: float) -> np.ndarray:
-    """softmax(βQKᵀ)V by torch's scaled_dot_product_attention, in float64."""
+    """The attention softmax(βQKᵀ)V by torch's scaled_dot_product_attention, in float64."""
     q, k, v = (torch.as_tensor(M, dtype=torch.float64)[None, None] for M in (Q, K, V))
     attended = torch.nn.functional.scaled_dot_product_attention(q, k, v, scale=beta)
     return np.asarray(attended[0, 0].numpy())
@@ -94,7 +100,8 @@ def layer_against_torch(
 ) -> Finding:
     """The layer equals torch's attention with values Y W_K W_V, up to rounding errors.
 
-    Keys, queries and values are exact; W_V adds d_k rounded products on either side.
+    Keys, queries and values are exact; on either side W_V adds d_k rounded products, where d_k is
+    the dimension of the keys.
     """
     W_Q, W_K, W_V = weights
     Q, K = R @ W_Q, Y @ W_K
@@ -106,7 +113,7 @@ def layer_against_torch(
 
 
 def updates_against_torch(run: Run, X: np.ndarray, query: np.ndarray) -> Finding:
-    """s updates equal torch's attention applied s times."""
+    """The model with s updates equals torch's attention applied s times, for s = 0, 1, 2."""
     X, beta = slow_network(X)
     applied = [query]
     for _ in range(3):

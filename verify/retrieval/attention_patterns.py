@@ -42,10 +42,11 @@ def attention_patterns(
 ) -> Iterator[Finding]:
     """One head attends to the previous token, to tokens by a table of scores, or to all equally.
 
-    The statements hold for all V and n. Previous token: the score 2⟨P_{i−1}, P_j⟩ − |P_j|² of
-    lattice points is largest at j = i − 1, by at least 1.  Skip-gram: average-hard attention is
-    uniform over the positions j ≤ i of largest S[x_i, x_j], for any table S ∈ R^{V×V}.  Broad
-    average: with W_Q = W_K = 0 the output is the vector of relative frequencies of x_1, …, x_i.
+    The statements hold for all numbers V of symbols and n of tokens x_1, …, x_n. Previous token:
+    let P_j be the lattice point of position j. The score 2⟨P_{i−1}, P_j⟩ − |P_j|² is largest at j =
+    i − 1, by at least 1.  Skip-gram: average-hard attention of token i is uniform over the
+    positions j ≤ i of largest S[x_i, x_j], for any table S ∈ R^{V×V}.  Broad average: with W_Q =
+    W_K = 0 the output is the vector of relative frequencies of x_1, …, x_i.
     """
     V, n = vocabulary_size, max_length
     names = NAMES if pattern == "all" else (pattern,)
@@ -85,9 +86,10 @@ def stated(run: Run, name: str) -> OverTokens:
 
 
 def table_of(V: int) -> np.ndarray:
-    """Scores table[v, w] = 2 if w is the partner v − 1 of an odd v, 1 if w = v, else 0.
+    """The table (V, V) of scores for brackets: 2 for a closing bracket and its opening bracket.
 
-    Symbols are pairs of an opening and a closing bracket; a closing bracket attends to its
+    Symbols 2m and 2m + 1 are an opening and a closing bracket. table[v, w] is 2 if v is a closing
+    bracket and w = v − 1, 1 if w = v, and 0 otherwise, so a closing bracket attends to its
     openings.
     """
     table = np.eye(V)

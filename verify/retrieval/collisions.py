@@ -24,16 +24,17 @@ def collision(
 ) -> Pair | None:
     """Two choices of Alice's symbols with the same message, or None if none is found.
 
-    `choices` are the two symbols that can stand at each of her positions; `fill` returns the prompt
-    with the chosen symbols.  Messages of hardmax and unrounded messages are merged position by
-    position. Rounded sums are linear in the choices, and close sums are found by lattice reduction.
+    `choices` are the two symbols that can stand at each of Alice's positions; `fill` returns the
+    prompt with the chosen symbols.  Messages of hardmax and unrounded messages are merged position
+    by position. Rounded sums are linear in the choices, and close sums are found by lattice
+    reduction.
 
     Raises ValueError for softmax without a precision, since balls cannot be compared for equality.
     """
     if split.format is None and split.attn.normalise == "softmax":
         raise InputError(
-            "the precision is None, and sums of exponentials are balls, which never count as "
-            f"equal: give the split a precision, one of {', '.join(FORMATS)}"
+            "the precision is None, and sums of exponentials are then balls, which cannot be "
+            f"compared for equality: give the split a precision, one of {', '.join(FORMATS)}"
         )
 
     def symbols(bits: Sequence[int]) -> list[int]:

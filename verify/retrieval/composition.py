@@ -60,7 +60,10 @@ def composition(
 
 
 def tables(run: Run) -> OverTokens:
-    """The statement on g∘f at every token; V is the number s of points."""
+    """The statement on g∘f at every token of the prompt.
+
+    The number V of symbols is the number s of points of f and g.
+    """
 
     def answers(tokens: np.ndarray) -> np.ndarray:
         f, g = np.split(tokens[..., :-1], 2, axis=-1)
@@ -98,7 +101,10 @@ def _tables(run: Run, statement: OverTokens, s: int, samples: int) -> Iterator[F
 
 
 def head_states(model: Transformer, s: int) -> Iterator[States]:
-    """All queries and keys: v queries the position of f(v), then the position of g(f(v))."""
+    """All queries and keys of the two heads of the model on s points.
+
+    Token v queries the position of f(v), and then the position of g(f(v)).
+    """
     here, entries = np.arange(s), slice(model.interface.n_examples)
     yield looking_up(model, 1, at_tokens(model, "first"), here, at=entries)
     found = {"found": at_tokens(model, "second")["second"]}

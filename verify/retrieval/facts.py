@@ -34,7 +34,7 @@ WORDS, RELATIONS = (  # codes of words and relations, and 0 at index −1 for no
 
 
 def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
-    """Compares answers of the transformer and of a parser, on an example and random texts."""
+    """Compares answers of the transformer with those of a parser, on example and random texts."""
     statement = facts(run)
     reader = statement.at(len(DEFAULT.words), 256).model
     yield _answers_as(reader, "talk", EXAMPLE)
@@ -77,7 +77,10 @@ def _answers_as(reader: Transformer, id: str, text: str) -> Finding:
 
 
 def random_texts(run: Run, count: int) -> Iterator[str]:
-    """Facts and a question about few names, so that chains, updates and gaps are common."""
+    """Random texts of facts about few names, each with a question.
+
+    With few names, chains of facts, updates of facts and missing facts are common.
+    """
     names, relations = DEFAULT.names[:4], (*DEFAULT.relations[:2], "profession")
     objects = DEFAULT.objects[:3]
     for _ in range(count):
@@ -130,7 +133,7 @@ def _wrong_facts(reader: Transformer, text: str) -> Iterator[str]:
 
 
 def gaps(run: Run) -> Iterator[Finding]:
-    """The smallest score gap of each head, over all words and relations, in short texts."""
+    """Findings on the smallest score gap of each head, over all words, in short texts."""
     n = 4 if run.quick else 16
     model = facts(run).at(0, n).model
     for states in head_states(model):
@@ -140,7 +143,10 @@ def gaps(run: Run) -> Iterator[Finding]:
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """All queries and keys: heads that attend to the latest word of a class, then the lookups."""
+    """All queries and keys of each head.
+
+    The first heads attend to the latest word of a class, and the last heads look up facts.
+    """
     every = np.arange(len(DEFAULT.words))
     word, bears = np.ones(len(every), dtype=bool), relation_of(DEFAULT) >= 0
     is_here, name, end, question = (
@@ -222,7 +228,7 @@ def _lookup(
 
 
 def on_words(run: Run, prompt: str) -> Finding:
-    """Compares the answer to a given text with the parser's, and shows the moves of each layer."""
+    """Compares the answer to `prompt` with the parser's, and shows the moves of each layer."""
     reader = facts(run).at(0, 256).model
     finding = _answers_as(reader, "words", prompt)
     finding.detail = "\n".join(narrate(reader, DEFAULT.tokens(prompt), words_of(prompt)))

@@ -53,10 +53,11 @@ def induction(
 ) -> Iterator[Finding]:
     """Two causal layers of one attention head each are an induction head, for all V and n.
 
-    At every position i, they output x_j with j = max{ j ≤ i : x_{j−1} = x_i } (latest match), or
-    with min instead of max (first match), by unique-hard attention with width O(log V). By
-    average-hard attention with width O(V), they output the relative frequencies of x_j over all
-    such j (mean). If there is no such j, they output ⊥ or x_i.
+    V is the number of symbols, and n the largest length. At every position i of x, unique-hard
+    attention with width O(log V) outputs x_j with j = max{ j ≤ i : x_{j−1} = x_i } (latest match),
+    or with min instead of max (first match). Average-hard attention with width O(V) outputs the
+    relative frequencies of x_j over all j ≤ i with x_{j−1} = x_i (mean). If there is no such j, the
+    output is ⊥ or x_i.
     """
     V, n = vocabulary_size, max_length
     if prompt is not None:
@@ -81,7 +82,7 @@ def induction(
 
 
 def induction_heads(run: Run, match: Match, no_match: NoMatch) -> OverTokens:
-    """The statement on induction heads with these conventions."""
+    """The statement on induction heads with these conventions for matches and for no match."""
     return OverTokens(
         match,
         lambda V, n: run.build(construction, V, n, match, no_match),

@@ -1,4 +1,4 @@
-"""The head by which a token attends to the latest, or the first, position with the token's code."""
+"""The head by which a token attends to the latest, or the first, position with a matching code."""
 
 from __future__ import annotations
 

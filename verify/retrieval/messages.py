@@ -79,7 +79,7 @@ class Split:
         if model.pos_embed is not None and total > len(model.pos_embed.W_pos):
             raise InputError(
                 f"{model.name} has {len(model.pos_embed.W_pos)} positions and the prompt has "
-                f"{total} tokens: give fewer"
+                f"{total} tokens: give fewer tokens"
             )
         if len({*self.alice}) < len(self.alice) or not {*self.alice} <= {*range(n_tokens - 1)}:
             raise InputError(
@@ -104,12 +104,15 @@ class Split:
 
     @property
     def n_numbers(self) -> int:
-        """The count of numbers in a message: h(m + 1) with softmax attention."""
+        """The count of numbers in a message: h(m + 1) for h softmax heads of value dimension m."""
         return self.attn.n_heads * (self.attn.W_V.shape[-1] + self._n_weights)
 
     @property
     def bits(self) -> int | None:
-        """The bits of a message, h(m + 1)p' with softmax attention; None if it is not rounded."""
+        """The number of bits of a message, or None without a precision.
+
+        With h softmax heads of value dimension m and numbers of p' bits it is h(m + 1)p'.
+        """
         return None if self.format is None else self.n_numbers * self.format.bits
 
     @property
@@ -137,7 +140,7 @@ class Split:
 
     @WORKING
     def complete(self, message: Message, tokens: Sequence[int]) -> list[Entry]:
-        """The logits at the last position, from a message and Bob's tokens."""
+        """The logits at the last position, from Alice's message and Bob's tokens."""
         self._checked(tokens)
         full = [*self.prefix, *tokens]
         heads = self.merge(message, self._summed([(full[j], j) for j in self._bob]))
@@ -151,12 +154,12 @@ class Split:
 
     @WORKING
     def forward(self, tokens: Sequence[int]) -> list[Entry]:
-        """The same logits, computed by the model's forward pass without the split."""
+        """The logits at the last position by the model's forward pass, without the split."""
         self._checked(tokens)
         return outputs(self.model, self.model.prompt(tokens), self.domain).tolist()[-1]
 
     def answer(self, logits: Sequence[Entry]) -> int | None:
-        """The token of largest logit, the first in a tie; −1 for ⊥; None if balls overlap."""
+        """The token of largest logit (the first in a tie), −1 for ⊥, or None if balls overlap."""
         place = max(range(len(logits)), key=logits.__getitem__)
         if not all(i == place or logit <= logits[place] for i, logit in enumerate(logits)):
             return None
@@ -237,8 +240,8 @@ class Split:
         ends = {self.format.round(end) for end in fractions(value)}
         if len(ends) > 1:
             raise InputError(
-                f"the precision is {self.format.bits} bits: {PRECISION} bits do not decide "
-                "the rounding of a partial sum; choose a shorter precision"
+                f"the precision is {self.format.bits} bits, and balls of {PRECISION} bits do not "
+                "decide the rounding of a partial sum: give the split a shorter precision"
             )
         (rounded,) = ends
         return fmpq(rounded.numerator, rounded.denominator)
@@ -257,19 +260,19 @@ def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
     layers = [(i, block.attn) for i, block in enumerate(model.blocks) if block.attn is not None]
     if len(layers) != 1:
         raise InputError(
-            f"{model.name} has {len(layers)} layers of attention: give a model with one, "
-            "for which the message is defined"
+            f"{model.name} has {len(layers)} layers of attention, and the message is defined for "
+            "one layer: give a model with one layer of attention"
         )
     blocks, ((i, attn),) = list(model.blocks), layers
     if set(attn.masks) not in ({"full"}, {"causal"}, {"strictly causal"}):
         raise InputError(
-            f"{model.name} has the mask '{attn.masks[0]}': give a model with the mask full, causal "
+            f"{model.name} has the mask '{attn.masks[0]}': give a model whose mask is full, causal "
             "or strictly causal"
         )
     if any(block.ln1 is not None for block in blocks):
         raise InputError(
-            f"{model.name} has a layer norm before its heads, whose output is not rational: give a "
-            "model without a layer norm"
+            f"{model.name} has a layer norm, and the output of a layer norm is not rational: give "
+            "a model without a layer norm before the heads"
         )
     after = Block(None, blocks[i].mlp, norm=blocks[i].norm, ln2=blocks[i].ln2)
     return blocks[:i], attn, [after, *blocks[i + 1 :]]

@@ -35,10 +35,10 @@ def nearest_neighbour(
 ) -> Iterator[Finding]:
     """One average-hard head outputs the mean label of the examples nearest to the query.
 
-    The score 2⟨x_q, x_j⟩ − ‖x_j‖² is ‖x_q‖² − ‖x_q − x_j‖².  With softmax at inverse temperature β,
-    the same head outputs the estimate of a Gaussian kernel smoother (Nadaraya–Watson).  The two
-    outputs differ by at most (n − 1)·e^{−βγ}·(max y − min y), where γ > 0 is the gap between the
-    smallest squared distance and the next larger one.
+    For the query x_q and the example x_j, the score 2⟨x_q, x_j⟩ − ‖x_j‖² is ‖x_q‖² − ‖x_q − x_j‖².
+    With softmax at inverse temperature β, the same head outputs the estimate of a Gaussian kernel
+    smoother (Nadaraya–Watson).  The two outputs differ by at most (n − 1)·e^{−βγ}·(max y − min y),
+    where γ > 0 is the gap between the smallest squared distance and the next larger one.
     """
     model = run.build(construction, d)
     soft = model.sharpened(sharpness)

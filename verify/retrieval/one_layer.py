@@ -46,21 +46,22 @@ def one_layer(
     """One exact layer requires h(m + 1)p′ ≥ (n − 1)/2 for induction, ≥ s·log₂s for composition.
 
     The layer has h softmax heads of value dimension m, and their partial sums over Alice's
-    positions have p′ bits each (16 for bfloat16).  Alice holds B = (n − 1)/2 bits. Before each bit
+    positions have p′ bits each (16 for bfloat16). The prompt for induction has n tokens, and the
+    prompt for composition has tables of s points.  Alice holds B = (n − 1)/2 bits. Before each bit
     is a position at which Bob may put the marker, which is also the last token. The right output is
     the bit after the marker. The last token depends on Alice's tokens only through a message of h(m
     + 1)p′ bits, which does not depend on the bit that Bob marks. If the message is shorter than B
-    bits, two strings have the same message; at a position where they differ, Bob outputs the same
-    bit for both. In the same way, the values f(0) … f(s − 1) require a message of s·log₂s bits.
-    For each model such a pair of prompts is exhibited, and two layers are correct on the same
-    pairs. For the trained layer the bound is vacuous, since its message is long enough, but the
-    layer also makes errors.
+    bits, two strings have the same message. At a position where the strings differ, Bob outputs the
+    same bit for both strings. In the same way, the values f(0) … f(s − 1) require a message of
+    s·log₂s bits. For each model a pair of prompts with the same answer is exhibited, and two layers
+    are correct on both prompts. For the trained layer the bound is vacuous, since its message is
+    long enough, but the layer also makes errors.
     """
     n = n_tokens
     if n % 2 == 0:
         raise InputError(
-            f"n_tokens is {n}: the prompt has a bit after each position of Bob's and ends with the "
-            "marker; give an odd number"
+            f"n_tokens is {n}, but the prompt consists of pairs of tokens and the marker: give an "
+            "odd number of tokens"
         )
 
     bits_alike = np.zeros((4, 4))  # the scores of the skip-gram: the marker attends to all bits
@@ -313,7 +314,10 @@ def two_layers_find(run: Run, n: int, pairs: Pairs) -> Iterator[Finding]:
 
 
 def two_layers_compose(run: Run, s: int, pairs: Pairs) -> Iterator[Finding]:
-    """Checks the two-layer construction on the same f, g, x; its prompt ends with x, not '?'."""
+    """Checks the two-layer construction on the pairs of prompts.
+
+    The prompts of this construction end with x instead of '?'.
+    """
     model = run.build(composition, s)
     prompts = np.array(pairs, dtype=np.int64).reshape(-1, 2 * s + 2)[:, :-1]
     f, g, x = prompts[:, :s], prompts[:, s:-1], prompts[:, -1]

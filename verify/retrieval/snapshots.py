@@ -19,8 +19,11 @@ from constructions.transformer import Transformer
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A layer, its attention patterns (…, heads, T, ·), and the stream (…, T, D) before the layer,
-    after its heads and after its MLP."""
+    """A layer with its attention patterns (…, heads, T, ·) and the stream (…, T, D) around it.
+
+    `before` is the stream before the layer, `between` the stream after the heads of the layer, and
+    `after` the stream after its MLP. The prompt has T tokens, and D is the width.
+    """
 
     block: Block
     before: np.ndarray
@@ -30,7 +33,7 @@ class Snapshot:
 
 
 def snapshots(model: Transformer, tokens: ArrayLike) -> Iterator[Snapshot]:
-    """The snapshot of each layer, for sequences (…, T)."""
+    """An iterator of the `Snapshot` of each layer of the model, for tokens (…, T)."""
     n_examples = model.interface.n_examples
     streams = itertools.pairwise(model.streams(tokens))
     for block, (H, after) in zip(model.blocks, streams, strict=True):
@@ -43,7 +46,10 @@ def snapshots(model: Transformer, tokens: ArrayLike) -> Iterator[Snapshot]:
 
 @dataclass(frozen=True)
 class Part:
-    """The values that one head writes to the register `into`: source registers and description."""
+    """The part of a head's output that is written to the register `into`.
+
+    `registers` are the source registers, and `words` describe the part.
+    """
 
     into: str
     registers: tuple[str, ...]

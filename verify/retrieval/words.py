@@ -52,7 +52,9 @@ def labels(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[
     """
     row = read(OneSequence, "tokens", tokens, below=model.interface.vocabulary_size)
     if len(words) != len(row):
-        raise InputError(f"there are {len(words)} words for {len(row)} tokens: give one for each")
+        raise InputError(
+            f"there are {len(words)} words for {len(row)} tokens: give one word for each token"
+        )
     known = _known(row.tolist(), words)
     observed = (_observed(model, token) for token in model.interface.prefix)
     front = ["BOS" if v is None else f"prior:{known.get(v, v)}" for v in observed]
@@ -60,7 +62,7 @@ def labels(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[
 
 
 def answer_word(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> str:
-    """The model's answer at the last token, in words."""
+    """The model's answer at the last token, as a word."""
     answer = int(model(np.asarray(tokens))[-1])
     known = _known(np.asarray(tokens).tolist(), words)
     return "none (⊥)" if answer < 0 else known.get(answer, f"token {answer}")

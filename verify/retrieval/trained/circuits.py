@@ -12,7 +12,10 @@ from verify.retrieval.snapshots import snapshots
 
 
 def attention_of(model: Transformer, tokens: np.ndarray) -> list[np.ndarray]:
-    """The attention (m, T, T) of the head of each layer, without tokens before the sequence."""
+    """The attention (m, T, T) of the head of each layer, on m sequences of T tokens.
+
+    Tokens before the sequence are omitted.
+    """
     front = len(model.interface.prefix)
     return [each.patterns[..., 0, front:, front:] for each in snapshots(model, tokens)]
 
@@ -24,7 +27,7 @@ def attended(attention: np.ndarray, place: np.ndarray) -> np.ndarray:
 
 
 def circuits_of(model: Transformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Circuits through embedding, heads and unembedding, with the built model's largest columns.
+    """Circuits of an induction head, each with the column of the largest entry in the built model.
 
     position  W_pos W_Q¹ (W_pos W_K¹)ᵀ (T × T), keys j ≤ i only: scores of layer 1 by positions
     match     W_E W_Q² (W_E W_V¹ W_O¹ W_K²)ᵀ (V × V): scores of layer 2 by the tokens whose

@@ -19,7 +19,7 @@ def draw(
     tokens: np.ndarray,
     logs: Mapping[str, list[dict[str, float]]],
 ) -> Figure:
-    """A figure of the attention of both layers (trained above built), three circuits, and losses.
+    """A figure of attention (trained above built, both layers), three circuits and training losses.
 
     tokens (T,) is the sequence whose attention is shown; logs maps a label to a training log.
     """

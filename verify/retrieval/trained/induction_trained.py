@@ -63,7 +63,7 @@ def induction_trained(
 def right(
     model: Transformer, tokens: np.ndarray, compare: Callable[..., Finding], bound: float, to: str
 ) -> Finding:
-    """The accuracy at positions with an answer, compared with a bound from above or below."""
+    """Compares the accuracy at positions with an answer with a bound from above or below."""
     wanted = induction(tokens)
     accuracy = fraction_of(model(tokens).numpy() == wanted, wanted >= 0)
     name = f"accuracy on {len(tokens)} fresh sequences"
@@ -72,7 +72,7 @@ def right(
 
 
 def heads(model: Transformer, built: Transformer, tokens: np.ndarray) -> Iterator[Finding]:
-    """The weights of trained and built heads at the positions that the built head attends to."""
+    """Findings on the attention weights of trained heads where the built heads attend."""
     before = np.broadcast_to(np.arange(-1, tokens.shape[1] - 1), tokens.shape)
     maps, exact = attention_of(model, tokens), attention_of(built, tokens)
     at = {1: "previous position", 2: "position after the latest copy of the token"}
@@ -93,7 +93,7 @@ def heads(model: Transformer, built: Transformer, tokens: np.ndarray) -> Iterato
 
 
 def circuits(model: Transformer) -> Iterator[Finding]:
-    """The fraction of the circuits' rows whose largest entry is in the built circuit's column."""
+    """Findings on the rows of circuits whose largest entry is in the column of the built model."""
     words = {
         "position": "position → position before (layer 1)",
         "match": "token → token copied by layer 1 (layer 2)",
@@ -116,7 +116,7 @@ def circuits(model: Transformer) -> Iterator[Finding]:
 def interventions(
     run: Run, model: Transformer, built: Transformer, tokens: np.ndarray
 ) -> Iterator[Finding]:
-    """Compares trained and built answers if a head attends to random earlier tokens.
+    """Compares the answers of trained and built models if a head attends to random earlier tokens.
 
     Answers are compared at the positions where the built model has an answer. For layer 1, the
     words also state how often the answer is the token at any matching position, not only at the
@@ -165,7 +165,7 @@ def _after_some_copy(
 
 
 def transition(name: str) -> Finding:
-    """Checks that the loss falls faster later than earlier, unlike any convex decay."""
+    """Checks that the loss falls faster in a later window than before, unlike in a convex decay."""
     log = log_of(name)
     if len(log) < 2 * NEAR:
         raise InputError(
