@@ -1,4 +1,4 @@
-"""Formal models of computation: automata, logics, circuits, parallel machines and Turing machines.
+"""Formal models of computation: automata, logics, circuits, PRAMs and Turing machines.
 
 Words of T symbols are integer arrays (…, T).  Symbols and states are numbered from 0.
 

@@ -92,7 +92,7 @@ class Conjunctions:
         return self._levels[formula]
 
     def at_start(self, formula: Formula) -> bool:
-        """Whether a formula holds before the first symbol, where all counts are 0."""
+        """Whether a formula holds before the first symbol of a word, where all counts are 0."""
         known = {each: (each.low or 0) <= 0 <= (each.high or 0) for each in comparisons(formula)}
         return simplified(formula, START, known) == TRUE
 

@@ -40,7 +40,10 @@ class Monoid:
 
     @property
     def periodic(self) -> Map | None:
-        """The element of period > 1 with the shortest word, or None if all periods are 1."""
+        """The element of period > 1 with the shortest word, or None if all periods are 1.
+
+        The period of x is the smallest p ≥ 1 with x^{n+p} = x^n for all large n.
+        """
         return next((x for x in self.words if period(x) > 1), None)
 
     @property
@@ -49,7 +52,10 @@ class Monoid:
         return self.periodic is None
 
     def circle(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """A shortest word that permutes several states in a cycle, and the cycle; or None."""
+        """A shortest word that permutes several states in a cycle, and the states of this cycle.
+
+        The result is None if there is no such word.
+        """
         if (x := self.periodic) is None:
             return None
         # After n_states steps, every state is on a cycle.

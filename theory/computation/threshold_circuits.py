@@ -135,7 +135,7 @@ class ThresholdCircuit:
 
     @property
     def largest_weight(self) -> int:
-        """The largest absolute value of a weight; 0 if there are no gates."""
+        """The largest absolute value of a weight of a gate; 0 if there are no gates."""
         return max((abs(c) for gate in self.gates for c in gate.weights), default=0)
 
     @property
