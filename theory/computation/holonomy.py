@@ -84,7 +84,7 @@ class Holonomy:
     of: dict[States, Class] = field(repr=False)
 
     def height(self, P: States) -> int:
-        """The height of the image set P in this decomposition; the height of a single state is 0."""
+        """The height of the image set P in this decomposition; 0 for a single state."""
         return self.of[P].height if len(P) > 1 else 0
 
     @property
