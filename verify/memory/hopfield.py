@@ -75,8 +75,8 @@ def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
     name = f"both models in float64 against two updates, {P} patterns of {d} neurons"
     words = f"equal for {len(s)} states, as every sum is an integer below 2^53"
     yield no_counterexample("float", name, wrong, words=words)
-    yield from labelled("weights", [size(by_weights, "hopfield-update", d=d, steps=2)])
-    yield from labelled("attention", [size(by_attention, "hebbian-attention", d=d, steps=2)])
+    yield from labelled("weights", [size(by_weights, "hopfield-update", d=d, k=2)])
+    yield from labelled("attention", [size(by_attention, "hebbian-attention", d=d, k=2)])
 
 
 def _by_weights(run: Run, networks: list[SmallNetwork]) -> Iterator[str]:

@@ -54,7 +54,7 @@ def modern_hopfield(
     X, queries = run.rng.standard_normal((n_patterns, d)), run.rng.standard_normal((samples, d))
     models = {s: run.build(modern_hopfield_update, X, beta, s) for s in STEPS}
     for steps, model in models.items():
-        stated = size(model, "modern-hopfield", d=d, steps=steps)
+        stated = size(model, "modern-hopfield", d=d, k=steps)
         found = [stated, equals_definition(model, X, queries, beta, steps)]
         yield from labelled(f"steps={steps}", found)
     yield _rounding(models, X, queries, beta)

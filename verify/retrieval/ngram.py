@@ -60,8 +60,8 @@ def ngram(
     statement = stated(run, order, pseudo_counts)
     model = statement.at(V, n).model
     softmax_options(statement, model, error, None)
-    given = f", order {order}, α = {pseudo_counts}"
-    sizes = {"V": V} | ({"order": order} if order > 1 else {})
+    given = f", order m = {order}, α = {pseudo_counts}"
+    sizes = {"V": V} | ({"m": order} if order > 1 else {})
     yield size(model, "ngram" if order > 1 else "unigram", given, **sizes)
     yield from agreement(run, statement, V, n, samples, exhaustive=(3, 5))
     probabilities = no_counterexample(
