@@ -49,18 +49,19 @@ def disentangled(
     *,
     bias: Finite = 0.0,
 ) -> Transformer:
-    """The disentangled transformer of n nodes and L = `n_layers` layers, with outputs h_L O + bias.
+    """The disentangled transformer of n = `n_nodes` nodes and L = `n_layers` layers.
 
-    h_0 = [I, A], h_{l+1} = [h_l, relu(h_l W_l h_lᵀ)h_l/n].  `weights` is the list of W_l
-    (2^(l+1)·n, 2^(l+1)·n), l = 0, …, L − 1, by default n·I; `unembedding` is O (2^(L+1)·n, n), by
-    default the identity in every block.  Predictions (…, n, n) are 1 where h_L O + bias > 0, else
-    0; `logits` are the outputs.
+    The stream is h_0 = [I, A], h_{l+1} = [h_l, relu(h_l W_l h_lᵀ)h_l/n], for adjacency matrices A
+    (…, n, n), and the outputs are h_L O + `bias`.  `weights` is the list of W_l (2^(l+1)·n,
+    2^(l+1)·n), l = 0, …, L − 1, by default n·I.  `unembedding` is O (2^(L+1)·n, n), by default the
+    identity in every n × n block.  Predictions (…, n, n) are 1 where h_L O + bias > 0, else 0;
+    `logits` are the outputs.
 
-    One head, width 2^(L+1)·n.
+    The model has one head in each layer and width 2^(L+1)·n.
 
-    Raises ValueError for a wrong number or shape of weights, or if they do not fit in memory; the
-    model raises ValueError for an input that is not an adjacency matrix of n nodes, and for outputs
-    that overflow.
+    Raises ValueError for a wrong number or shape of weights, or if the weights do not fit in
+    memory.  The model raises ValueError for an input that is not an adjacency matrix of n nodes,
+    and for outputs that overflow.
     """
     width = n_nodes * 2 ** (min(n_layers, BEYOND) + 1)
     machine.fits_in_memory(
@@ -72,7 +73,9 @@ def disentangled(
     columns = [n_nodes * 2 ** (layer + 1) for layer in range(n_layers)]
     W = [n_nodes * np.eye(size) for size in columns] if weights is None else weights
     if len(W) != n_layers:
-        raise InputError(f"weights have length {len(W)}: give {n_layers}, one for each layer")
+        raise InputError(
+            f"weights have length {len(W)}: give {n_layers} matrices, one for each layer"
+        )
     for i, (matrix, size) in enumerate(zip(W, columns, strict=True)):
         _has_shape(f"weights[{i}]", matrix, size, size)
     out = np.tile(np.eye(n_nodes), (width // n_nodes, 1)) if unembedding is None else unembedding
@@ -116,7 +119,7 @@ def _mapped(stream: Stream, names: list[str], matrix: np.ndarray, label: str) ->
 
 def _has_shape(name: str, matrix: np.ndarray, height: int, width: int) -> None:
     if matrix.shape != (height, width):
-        raise InputError(f"{name} has shape {matrix.shape}: give ({height}, {width})")
+        raise InputError(f"{name} has shape {matrix.shape}: give a matrix ({height}, {width})")
 
 
 def _appended(n: int, layers: int) -> tuple[Stage, ...]:

@@ -15,11 +15,12 @@ from theory.kinds import Count, Finite, InputError, Positive, checked
 
 
 class Graph(Interface):
-    """Adjacency A (…, n, n) → 1 for pairs predicted connected, else 0, (…, n, n) as int64.
+    """The interface of models that map adjacency matrices A (…, n, n) to predicted connections.
 
-    Token i is row i of A.  It has one output for each node j, `model.logits(A)[…, i, j]`; i and j
-    are predicted connected iff this output is above `threshold`.  `margin` is the distance between
-    the smallest output above the threshold and the largest output below it.
+    The prediction (…, n, n) as int64 is 1 for pairs of nodes predicted connected, else 0.  Token i
+    is row i of A and has one output for each node j, `model.logits(A)[…, i, j]`: i and j are
+    predicted connected iff this output is above `threshold`.  `margin` is the distance between the
+    smallest output above the threshold and the largest output below the threshold.
 
     The model raises ValueError for an input that is not an adjacency matrix of n = `n_nodes` nodes
     (`theory.graphs.as_adjacency`), and for outputs that overflow.
@@ -51,6 +52,7 @@ class Graph(Interface):
         if not bool(torch.isfinite(outputs).all()):
             kind = str(outputs.dtype).removeprefix("torch.")
             raise InputError(
-                f"an output overflows {kind}: build the model with fewer layers, or clipped"
+                f"an output overflows {kind}: build the model with fewer layers, or with "
+                "clipped=True"
             )
         return (outputs > self.threshold).to(torch.int64)

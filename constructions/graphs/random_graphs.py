@@ -31,10 +31,10 @@ BITS, BYTES = 8, 8  # bits of a byte, bytes of an integer
 
 @checked
 def random_graphs(n_graphs: Count, n_nodes: Count, p: OpenUnit, seed: TorchSeed) -> Tensor:
-    """Independent graphs ER(n, p), n = `n_nodes`, with loops at all nodes: A (n_graphs, n, n) of
-    booleans.
+    """Independent Erdős–Rényi graphs as boolean adjacency matrices (n_graphs, n, n), n = `n_nodes`.
 
-    `seed` is an integer ≥ 0 or a `torch.Generator`, on whose device the graphs are drawn.
+    Each possible edge is present independently with probability p; every node has a loop.  `seed`
+    is an integer ≥ 0 or a `torch.Generator`, on whose device the graphs are drawn.
 
     Raises ValueError if the graphs do not fit in memory.
     """
@@ -66,10 +66,10 @@ def _edges(total: int, p: float, generator: Generator) -> Tensor:
 
 @checked
 def connected(A: Annotated[Tensor, Instance(Tensor, "a tensor, torch.as_tensor(A)")]) -> Tensor:
-    """The transitive closure R (…, n, n) of graphs A (…, n, n) with loops, as booleans.
+    """The matrices R (…, n, n) of booleans with R_ij = True iff i and j are connected in A.
 
-    R_ij is True iff i and j are connected.  Raises ValueError unless A is a tensor of adjacency
-    matrices (`theory.graphs.as_adjacency`).
+    A (…, n, n) is a tensor of adjacency matrices.  Raises ValueError for another argument, as
+    `theory.graphs.as_adjacency` does.
     """
     check_adjacency(A)
     graphs = A.reshape(-1, *A.shape[-2:]).bool()

@@ -52,9 +52,10 @@ from theory.kinds import Count, InputError, Positive, Steps, array_of, checked, 
 
 
 class Edges(Tokens):
-    """The interface of graph search: tokens 0 … n − 1 are nodes, n + u·n + v is the edge u → v.
+    """The interface of graph search on n nodes: the prompt is a list of edges and a source.
 
-    Raises ValueError as `Tokens` does; `generate` also for a prompt without a source.
+    Tokens 0 … n − 1 are nodes, and token n + u·n + v is the edge u → v.  Raises ValueError as
+    `Tokens` does; `generate` also raises ValueError for a prompt without a source.
     """
 
     def __init__(self, n_nodes: int, max_length: int) -> None:
@@ -64,9 +65,10 @@ class Edges(Tokens):
 
     @checked
     def prompt(self, edges: Annotated[Any, Pairs()], source: Steps) -> list[int]:
-        """The tokens of edges (m, 2), in their order, followed by the source.
+        """The tokens of the edges (m, 2), in their order, followed by the token of the source.
 
-        Raises ValueError for a node ≥ n, and for more edges than the model was built for.
+        Raises ValueError for a node outside the graph, and for more edges than the model was built
+        for.
         """
         n, most = self.n_nodes, self.max_length - self.n_nodes
         for name, node in (("edges", int(edges.max(initial=0))), ("source", source)):
@@ -75,12 +77,12 @@ class Edges(Tokens):
         if len(edges) > most:
             raise InputError(
                 f"the graph has {len(edges)} edges and the model was built for at most {most}: "
-                f"build it with n_edges={len(edges)}"
+                f"build the model with n_edges={len(edges)}"
             )
         return [*(n + edges @ [n, 1]).tolist(), source]
 
     def found(self, tokens: ArrayLike) -> list[int]:
-        """The decoded tokens (T,) before the first ⊥, as nodes.
+        """The nodes that were decoded: the tokens (T,) before the first ⊥.
 
         Raises ValueError unless the tokens are one sequence of nodes and ⊥ = −1.
         """
@@ -91,13 +93,16 @@ class Edges(Tokens):
             raise InputError(f"tokens have {shown}: give one sequence (T,) of integers")
         if given.size and not -1 <= given.min() <= given.max() < self.n_nodes:
             raise InputError(
-                f"tokens contain numbers outside −1 … {self.n_nodes - 1}: give decoded tokens"
+                f"tokens contain numbers outside −1 … {self.n_nodes - 1}: give tokens that "
+                "the model decoded"
             )
         listed = given.tolist()
         return listed[: listed.index(-1)] if -1 in listed else listed
 
     def generate(self, model: Model, tokens: ArrayLike, steps: int) -> Tensor:
-        """The next `steps` tokens, decoded greedily, as `model.generate(tokens, steps)`."""
+        """The next `steps` tokens after the prompt `tokens`, decoded greedily; see
+        `model.generate`.
+        """
         given = self._tokens(model.like, (tokens,))
         if not bool((given < self.n_nodes).any(-1).all()):
             raise InputError(
@@ -115,15 +120,17 @@ class Edges(Tokens):
 def search(
     n_nodes: Count, n_edges: Steps | None = None, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """The nodes reachable from a source, decoded one by one, then ⊥:
+    """A transformer that decodes the nodes reachable from a source, one by one, and then ⊥:
 
         model.interface.found(model.generate(model.interface.prompt(edges, source), n))
 
-    2 layers of 1 head, width 2n + 1, n = `n_nodes` hidden neurons in the first layer; a vocabulary
-    of n² + n tokens, sequences of at most T = `n_edges` + n tokens.  By default
-    `n_edges` is n(n − 1), the number of directed edges without loops.  After every token the model
-    predicts v for the first edge u → v in the sequence so far such that u is among the nodes so far
-    and v is not.  Edges are directed: give each edge of an undirected graph in both directions.
+    After every token the model predicts node v for the first edge u → v in the sequence so far such
+    that u is among the nodes so far and v is not.  Edges are directed: give each edge of an
+    undirected graph in both directions.
+
+    The model has 2 layers of 1 head, width 2n + 1 for n = `n_nodes`, n hidden neurons in the first
+    layer, and a vocabulary of n² + n tokens.  Sequences have at most `n_edges` + n tokens.  By
+    default `n_edges` is n(n − 1), the number of directed edges without loops.
 
     Raises ValueError for a sharpness that is too small, or if the weights do not fit in memory.
     """

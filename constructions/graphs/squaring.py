@@ -66,10 +66,11 @@ Form = Literal["lean", "robust"]
 def squaring(
     n_nodes: Count, n_layers: Steps, *, form: Form = "lean", sharpness: Positive | None = None
 ) -> Transformer:
-    """The pairs of nodes at distance at most 2^L in any graph of n nodes, L = `n_layers`.
+    """A transformer that outputs the pairs of nodes at distance at most 2^L in any graph of n
+    nodes.
 
-    `squaring(n, L)(A)` is 1 where dist(i, j) ≤ 2^L and 0 elsewhere, for adjacency matrices A
-    (…, n, n) with loops.
+    n = `n_nodes` and L = `n_layers`.  `squaring(n, L)(A)` is 1 where dist(i, j) ≤ 2^L and 0
+    elsewhere, for adjacency matrices A (…, n, n) with loops.
 
     | form   | layers | heads | width | hidden neurons |
     |--------|--------|-------|-------|----------------|
@@ -80,7 +81,7 @@ def squaring(
     D, D ≥ 1.  With `sharpness` β average-hard attention becomes softmax at inverse temperature β;
     the smallest β of the robust form does not depend on L.
 
-    Raises ValueError for a sharpness that is too small; the model raises ValueError for an input
+    Raises ValueError for a sharpness that is too small.  The model raises ValueError for an input
     that is not an adjacency matrix of n nodes with ones on its diagonal.
     """
     L, robust = n_layers, form == "robust"

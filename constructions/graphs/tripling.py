@@ -46,18 +46,19 @@ from theory.kinds import Count, Steps
 
 @construction
 def tripling(n_nodes: Count, n_layers: Steps, *, clipped: bool = False) -> Transformer:
-    """The pairs of nodes at distance at most 3^L in any graph of n nodes, L = `n_layers`.
+    """A transformer that outputs the pairs of nodes at distance at most 3^L in any graph of n
+    nodes.
 
-    `tripling(n, L)(A)` is 1 where dist(i, j) ≤ 3^L and 0 elsewhere, for adjacency matrices A
-    (…, n, n) with loops.  So it outputs all connected pairs of every graph whose components have
-    diameter at most 3^L.  `logits` are p_L(A) of `theory.graphs.tripling`, or with `clipped` the
-    predictions themselves.
+    n = `n_nodes` and L = `n_layers`.  `tripling(n, L)(A)` is 1 where dist(i, j) ≤ 3^L and 0
+    elsewhere, for adjacency matrices A (…, n, n) with loops.  So the model outputs all connected
+    pairs of every graph whose components have diameter at most 3^L.  `logits` are p_L(A), where p_0
+    = x and p_{l+1} = p_l + p_l³; with `clipped` they are the predictions 0 and 1.
 
-    One linear head, width n; with `clipped` also an MLP of n hidden neurons, and entries at most
-    n² + 1.
+    The model has one linear head in each layer and width n.  With `clipped` each layer also has an
+    MLP of n hidden neurons, and all entries are at most n² + 1.
 
-    Raises ValueError if the weights do not fit in memory; the model raises ValueError for an input
-    that is not an adjacency matrix of n nodes, and for counts that overflow.
+    Raises ValueError if the weights do not fit in memory.  The model raises ValueError for an input
+    that is not an adjacency matrix of n nodes, and for outputs that overflow.
     """
     stream = Stream(reached=n_nodes)
     stream.fits(n_layers, shared=True)

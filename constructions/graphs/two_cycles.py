@@ -58,13 +58,15 @@ BEYOND = 40  # layers: 8·3^39 nodes do not fit in any memory
 
 @construction
 def two_cycles(n_layers: Count) -> Transformer:
-    """The connected pairs of C_2m and of C_m ∪ C_m, m = 4·3^(L − 1), in any order of nodes.
+    """A transformer that distinguishes one cycle of 2m nodes from two cycles of m = 4·3^(L − 1)
+    nodes.
 
-    `disentangled` with L = `n_layers` layers on n = 2m nodes and signed weights A ⊗ I + B ⊗ J.  On
-    other graphs its predictions are not specified.
+    The model is `disentangled` with L = `n_layers` layers on n = 2m nodes and signed weights A ⊗ I
+    + B ⊗ J, where J is the all-ones matrix.  It outputs the connected pairs of both graphs, in any
+    order of nodes.  On other graphs its predictions are not specified.
 
-    Raises ValueError if the weights do not fit in memory; the model raises ValueError as
-    stated in `disentangled`.
+    Raises ValueError if the weights do not fit in memory.  The model raises ValueError as stated in
+    `disentangled`.
     """
     m = 4 * 3 ** (min(n_layers, BEYOND) - 1)
     n, size = 2 * m, 2 ** min(n_layers, BEYOND)  # blocks that the last layer reads

@@ -22,7 +22,7 @@ MOST_LABELLED = 8  # nodes: 8! orders
 
 @dataclass(frozen=True)
 class Adjacency(Array):
-    """Adjacency matrices of any numeric dtype.  Read as int64."""
+    """Adjacency matrices of any numeric dtype, converted to int64."""
 
     entries = "symmetric matrices of 0 and 1 with ones on the diagonal"
 
@@ -44,7 +44,7 @@ class Adjacency(Array):
 
 @dataclass(frozen=True)
 class Pairs(Integers):
-    """Pairs of integers (m, 2), m ≥ 0.  Read as int64."""
+    """Pairs of integers (m, 2), m ≥ 0, converted to int64."""
 
     shape: str = "m 2"
     within: Within = Within(least=0)  # noqa: RUF009 it is frozen
@@ -72,20 +72,26 @@ Edges: TypeAlias = Annotated[Any, Pairs(within=Within(least=0, below="n_nodes"))
 
 @checked
 def as_adjacency(A: NodeGraphs, n_nodes: Count | None = None) -> np.ndarray:
-    """Returns A (…, n, n) as int64 after checking it; n must equal `n_nodes` if that is given."""
+    """The adjacency matrices A (…, n, n) as int64, after a check.
+
+    Raises `ValueError` for an array that `check_adjacency` rejects.  If `n_nodes` is given, the
+    number of nodes n must be `n_nodes`.
+    """
     return A
 
 
 def check_adjacency(A: Any, n_nodes: int | None = None) -> None:
-    """Raise `ValueError` unless the array or tensor A (…, n, n) is symmetric, with entries 0 and 1
-    and ones on the diagonal."""
+    """Raise `ValueError` unless the array or tensor A (…, n, n) consists of adjacency matrices.
+
+    An adjacency matrix is symmetric, with entries 0 and 1 and ones on the diagonal.
+    """
     shape = tuple(A.shape)
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 1:
-        raise InputError(f"A has shape {shape}: give an adjacency matrix (…, n, n)")
+        raise InputError(f"A has shape {shape}: give adjacency matrices of shape (…, n, n)")
     n = shape[-1] if n_nodes is None else n_nodes
     if shape[-1] != n:
         raise InputError(
-            f"A has {shape[-1]} nodes and {n} are expected: give A of shape (…, {n}, {n})"
+            f"A has {shape[-1]} nodes, and n_nodes is {n}: give A of shape (…, {n}, {n})"
         )
     at = _first((A != 0) & (A != 1))
     if at is not None:
@@ -95,7 +101,8 @@ def check_adjacency(A: Any, n_nodes: int | None = None) -> None:
     if at is not None:
         i, j = at[-2:]
         raise InputError(
-            f"A is not symmetric at nodes {i} and {j}: give each edge both ways, e.g. A | A.T"
+            f"A is not symmetric at nodes {i} and {j}: give each edge in both directions, "
+            "e.g. A | A.T"
         )
     at = _first(A.diagonal(0, -2, -1) != 1)
     if at is not None:
@@ -114,7 +121,9 @@ def _first(wrong: Any) -> tuple[int, ...] | None:
 
 @checked
 def from_edges(edges: Edges, n_nodes: Count) -> np.ndarray:
-    """The adjacency matrix (n, n) of edges (m, 2), pairs of nodes in 0 … n − 1.
+    """The adjacency matrix (n, n) of the undirected graph with n = `n_nodes` nodes and these edges.
+
+    The edges (m, 2) are pairs of nodes in 0 … n − 1.
 
     Raises `ValueError` if the matrix does not fit in memory.
     """
@@ -129,19 +138,25 @@ def from_edges(edges: Edges, n_nodes: Count) -> np.ndarray:
 def relabelled(
     A: Graphs, order: Annotated[Any, Integers("n", Within(least=0, below="n"))]
 ) -> np.ndarray:
-    """The relabelled graphs A[order][:, order], (…, n, n): node `order[i]` becomes node i.
+    """The graphs A (…, n, n) with relabelled nodes: node `order[i]` becomes node i.
+
+    Entry ij of the result is A_{order[i], order[j]}.
 
     Raises `ValueError` for an order that is not a permutation of the nodes.
     """
     n = len(order)
     if len(np.unique(order)) < n:
-        raise InputError(f"order is not a permutation of {n} nodes: give each of 0 … {n - 1} once")
+        raise InputError(
+            f"order is not a permutation of {n} nodes: give each node 0 … {n - 1} once"
+        )
     return np.asarray(A[..., order[:, None], order])
 
 
 @checked
 def all_graphs(n_nodes: Annotated[Count, Within(most=MOST_LISTED)]) -> np.ndarray:
-    """All graphs on n ≤ 6 labelled nodes, (2^(n(n−1)/2), n, n)."""
+    """The adjacency matrices (2^(n(n−1)/2), n, n) of all graphs on n = `n_nodes` ≤ 6 labelled
+    nodes.
+    """
     pairs = n_nodes * (n_nodes - 1) // 2
     bits = (np.arange(2**pairs)[:, None] >> np.arange(pairs)) & 1
     A = np.zeros((2**pairs, n_nodes, n_nodes), dtype=np.int64)
@@ -153,9 +168,12 @@ def all_graphs(n_nodes: Annotated[Count, Within(most=MOST_LISTED)]) -> np.ndarra
 
 @checked
 def labellings(A: OneGraph) -> np.ndarray:
-    """All labelled graphs (m, n, n) isomorphic to A (n, n), n ≤ 8, each once."""
+    """All labelled graphs (m, n, n) that are isomorphic to the graph A (n, n), each once.
+
+    Raises `ValueError` for n > 8 nodes.
+    """
     if len(A) > MOST_LABELLED:
-        raise InputError(f"A has {len(A)} nodes: give at most {MOST_LABELLED}")
+        raise InputError(f"A has {len(A)} nodes: give a graph of at most {MOST_LABELLED} nodes")
     orders = np.array([*permutations(range(len(A)))])
     named = A[orders[:, :, None], orders[:, None, :]]
     _, first = np.unique(np.packbits(named.reshape(len(named), -1), 1), axis=0, return_index=True)

@@ -21,7 +21,10 @@ IntegerWeights: TypeAlias = Annotated[Any, Many(None)]
 
 @checked
 def disentangled_features(A: Graphs, weights: IntegerWeights) -> np.ndarray:
-    """The features h_L (…, n, 2^(L+1)·n) of graphs A (…, n, n), as Python integers.
+    """The last stream h_L (…, n, 2^(L+1)·n) of a disentangled transformer, as Python integers.
+
+    For graphs A (…, n, n) and L = len(`weights`), h_0 = [I, A] and h_{l+1} = [h_l, relu(h_l W_l
+    h_lᵀ) h_l], where W_l = `weights[l]` is an integer matrix with 2^(l+1)·n rows and columns.
 
     Raises `ValueError` for weights that are not integers or have another shape.
     """
@@ -37,10 +40,13 @@ def disentangled_features(A: Graphs, weights: IntegerWeights) -> np.ndarray:
 
 @checked
 def disentangled_outputs(A: Graphs, weights: IntegerWeights, unembedding: Any) -> np.ndarray:
-    """The outputs h_L O (…, n, n), as Python integers, for O = `unembedding` (2^(L+1)·n, n).
+    """The outputs h_L O (…, n, n) of a disentangled transformer, as Python integers.
 
-    Raises `ValueError` as `disentangled_features` does, and unless O is an integer matrix of
-    this shape.
+    h_L (…, n, 2^(L+1)·n) are the `disentangled_features` of A (…, n, n) and these weights, and O is
+    `unembedding` (2^(L+1)·n, n).
+
+    Raises `ValueError` as `disentangled_features` does, and unless O is an integer matrix of this
+    shape.
     """
     h = disentangled_features(A, weights)
     return np.asarray(h @ _integers("unembedding", unembedding, h.shape[-1], A.shape[-1]))

@@ -25,9 +25,9 @@ Layers: TypeAlias = Annotated[Steps, Within(most=MOST_LAYERS)]
 
 @checked
 def distances(A: Graphs) -> np.ndarray:
-    """The distances dist(i, j), (…, n, n) int64; −1 for nodes that are not connected.
+    """The distances between all pairs of nodes of graphs A, (…, n, n) int64; −1 if not connected.
 
-    Takes at most 1 + max dist products of n × n matrices.
+    Takes at most 1 + D products of n × n matrices, where D is the largest distance.
     """
     edges = A.astype(np.float32)
     reached = np.broadcast_to(np.eye(edges.shape[-1], dtype=bool), edges.shape)
@@ -43,7 +43,7 @@ def distances(A: Graphs) -> np.ndarray:
 
 @checked
 def distances_by_definition(A: OneGraph) -> np.ndarray:
-    """`distances` of one graph (n, n), by breadth-first search from every node."""
+    """The `distances` (n, n) of one graph A (n, n), by breadth-first search from every node."""
     found = np.full(A.shape, UNCONNECTED)
     for source in range(len(A)):
         found[source, source] = 0
@@ -59,9 +59,9 @@ def distances_by_definition(A: OneGraph) -> np.ndarray:
 
 @checked
 def connected(A: Graphs) -> np.ndarray:
-    """The transitive closure R (…, n, n): R_ij = 1 iff i and j are connected, else 0.
+    """The matrices R (…, n, n) with R_ij = 1 iff nodes i and j are connected in A, else 0.
 
-    Computed by ⌈log₂(n − 1)⌉ squarings of A.
+    R is computed by ⌈log₂(n − 1)⌉ squarings of A (…, n, n).
     """
     reached = A.astype(np.float32)
     for _ in range((reached.shape[-1] - 2).bit_length() if reached.shape[-1] > 2 else 0):
@@ -71,19 +71,19 @@ def connected(A: Graphs) -> np.ndarray:
 
 @checked
 def components(A: Graphs) -> np.ndarray:
-    """For each node, the smallest node of its component, (…, n)."""
+    """For each node of graphs A (…, n, n), the smallest node of its component, (…, n)."""
     return np.asarray(connected(A).argmax(-1))
 
 
 @checked
 def diameter(A: Graphs) -> np.ndarray:
-    """The largest diameter of the components: the largest distance between connected nodes (…,)."""
+    """The largest distance between two connected nodes of each graph A (…, n, n), (…,)."""
     return np.asarray(distances(A).max(axis=(-1, -2)))
 
 
 @checked
 def capacity(n_layers: Layers) -> int:
-    """3^L, the largest distance at which L layers of tripling connect two nodes."""
+    """3^L, the largest distance of two nodes that L = `n_layers` layers of tripling connect."""
     return int(3**n_layers)
 
 
@@ -98,15 +98,15 @@ def least_layers(distance: Steps) -> int:
 
 @checked
 def within(A: Graphs, distance: Steps) -> np.ndarray:
-    """Whether dist(i, j) ≤ `distance`, (…, n, n) as booleans."""
+    """Whether nodes i and j of graphs A have dist(i, j) ≤ `distance`, (…, n, n) as booleans."""
     apart = distances(A)
     return (apart >= 0) & (apart <= distance)
 
 
 @checked
 def beyond(A: Graphs, n_layers: Layers) -> np.ndarray:
-    """Whether nodes i and j are connected at a distance above 3^L, (…, n, n) as booleans.
+    """Whether nodes i and j of graphs A are connected and dist(i, j) > 3^L, (…, n, n) as booleans.
 
-    L = `n_layers`; 3^L is the capacity of L layers.
+    L = `n_layers`; 3^L is the `capacity` of L layers.
     """
     return distances(A) > capacity(n_layers)

@@ -13,7 +13,10 @@ from theory.kinds import Count, Probability, Seed, checked
 
 @checked
 def erdos_renyi(n_graphs: Count, n_nodes: Count, p: Probability, seed: Seed) -> np.ndarray:
-    """Independent graphs ER(n, p), n = `n_nodes`, (n_graphs, n, n), with loops at all nodes.
+    """Independent Erdős–Rényi graphs, as adjacency matrices (n_graphs, n, n) for n = `n_nodes`.
+
+    Each of the n(n−1)/2 possible edges is present independently with probability p; every node has
+    a loop.
 
     Raises `ValueError` if the graphs do not fit in memory.
     """

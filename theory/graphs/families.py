@@ -20,26 +20,26 @@ from theory.kinds import Count, CountFrom2, InputError, checked, read, shown
 
 @checked
 def path(n_nodes: Count) -> np.ndarray:
-    """The path 0 – 1 – … – n−1, (n, n)."""
+    """The adjacency matrix (n, n) of the path 0 – 1 – … – n−1, n = `n_nodes`."""
     _fits(n_nodes)
     return from_edges(np.stack([np.arange(n_nodes - 1), np.arange(1, n_nodes)], axis=1), n_nodes)
 
 
 @checked
 def clique(n_nodes: Count) -> np.ndarray:
-    """The complete graph (n, n): all ones."""
+    """The adjacency matrix (n, n) of the complete graph, n = `n_nodes`: all ones."""
     _fits(n_nodes)
     return np.ones((n_nodes, n_nodes), dtype=np.int64)
 
 
 def cycles(*sizes: int) -> np.ndarray:
-    """The disjoint union of cycles of the given numbers of nodes, each at least 3.
+    """The adjacency matrix of a disjoint union of cycles with `sizes` nodes, each at least 3.
 
     Raises `ValueError` if no size is given or a size is below 3.
     """
     lengths = [read(Count, "a cycle's size", size, least=3) for size in sizes]
     if not lengths:
-        raise InputError("no cycle is given: give the size of at least one")
+        raise InputError("no size is given: give the number of nodes of at least one cycle")
     _fits(sum(lengths))
     return side_by_side(*(_cycle(m) for m in lengths))
 
@@ -51,27 +51,29 @@ def _cycle(m: int) -> np.ndarray:
 
 @checked
 def two_chain(n_nodes: CountFrom2) -> np.ndarray:
-    """Two disjoint paths of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n)."""
+    """The adjacency matrix (n, n) of two disjoint paths, of ⌊n/2⌋ and ⌈n/2⌉ nodes."""
     _fits(n_nodes)
     return side_by_side(path(n_nodes // 2), path(n_nodes - n_nodes // 2))
 
 
 @checked
 def two_clique(n_nodes: CountFrom2) -> np.ndarray:
-    """Two disjoint cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes, (n, n)."""
+    """The adjacency matrix (n, n) of two disjoint cliques, of ⌊n/2⌋ and ⌈n/2⌉ nodes."""
     _fits(n_nodes)
     return side_by_side(clique(n_nodes // 2), clique(n_nodes - n_nodes // 2))
 
 
 def side_by_side(*graphs: np.ndarray) -> np.ndarray:
-    """The disjoint union of graphs (n_k, n_k).
+    """The adjacency matrix of the disjoint union of graphs, each given by its matrix (n_k, n_k).
 
     Raises `ValueError` if there is no argument, or if an argument is not a single graph.
     """
     each = [as_adjacency(A) for A in graphs]
     if not each or any(A.ndim != 2 for A in each):
         shapes = [A.shape for A in each]
-        raise InputError(f"graphs have shapes {shapes}: give at least one, each (n, n)")
+        raise InputError(
+            f"graphs have shapes {shapes}: give at least one graph, each of shape (n, n)"
+        )
     n = sum(map(len, each))
     whole, at = np.zeros((n, n), dtype=np.int64), 0
     for A in each:

@@ -50,10 +50,12 @@ Node: TypeAlias = Annotated[Steps, Within(below="n")]
 def minimal_subgraph(
     A: OneGraph, weights: IntegerWeights, unembedding: Any, i: Node, j: Node
 ) -> np.ndarray:
-    """A subgraph of A on which output_ij is still positive, minimal for weights ≥ 0.
+    """A subgraph of A (n, n) on which output ij of a disentangled transformer is still positive.
 
-    Greedy: each edge in turn is removed if the output stays positive without it.  With weights ≥ 0
-    outputs are monotone in A, so no further edge can then be removed.
+    The outputs are the `disentangled_outputs` for `weights` and `unembedding`.  Each edge in turn
+    is removed if output ij stays positive without the edge.  If all weights are ≥ 0, outputs are
+    monotone in A, so that the subgraph is minimal: without any further edge, output ij is not
+    positive.
 
     Raises `ValueError` as `disentangled_outputs` does.
     """

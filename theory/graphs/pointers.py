@@ -37,10 +37,10 @@ from theory.retrieval import hop_positions
 
 
 class Pointers(NamedTuple):
-    """The pointer graph A (n, n), n = T + 1, of tokens (T,).
+    """The pointer graph of tokens (T,): its adjacency matrix A (n, n), n = T + 1, and its pointers.
 
-    Node i points to node to[i]; after `hops` hops, and no fewer, every node has reached a fixed
-    point.
+    Node i points to node to[i].  `hops` is the smallest number of hops after which every node has
+    reached a node that points to itself.
     """
 
     tokens: np.ndarray
@@ -50,18 +50,24 @@ class Pointers(NamedTuple):
 
     @property
     def diameter(self) -> int:
-        """D, the largest distance between connected nodes."""
+        """The largest distance between connected nodes of the pointer graph."""
         return int(diameter(self.A))
 
     @property
     def connected(self) -> np.ndarray:
-        """Whether nodes are connected, (n, n) as booleans, by breadth-first search."""
+        """Whether two nodes of the graph are connected, (n, n) as booleans, by breadth-first
+        search.
+        """
         return np.asarray(distances_by_definition(self.A) >= 0)
 
 
 @checked
 def pointers(tokens: OneSequence) -> Pointers:
-    """The pointer graph of a sequence of tokens (T,)."""
+    """The pointer graph of a sequence of tokens (T,), in which each token points to its match.
+
+    Node 0 is BOS, and node i = 1 … T the i-th token.  The match of token i is the position find(i)
+    of [Sanford2024]; a token without a match, and BOS, point to BOS.
+    """
     to = np.append(0, hop_positions(tokens, 1) + 1)
     nodes = np.arange(len(to))
     at, hops = nodes, 0

@@ -22,7 +22,7 @@ Node: TypeAlias = Annotated[Steps, Within(below="n_nodes")]
 
 
 class EdgeList(NamedTuple):
-    """A directed graph: its edges (m, 2) and its number of nodes."""
+    """A directed graph: its name, its number of nodes, and its edges (m, 2)."""
 
     name: str
     n_nodes: int
@@ -31,13 +31,20 @@ class EdgeList(NamedTuple):
 
 @checked
 def directed_edges(A: OneGraph) -> np.ndarray:
-    """The edges (m, 2) of a graph (n, n) without its loops, each in both directions, row by row."""
+    """The directed edges (m, 2) of a graph A (n, n) without its loops.
+
+    Each edge occurs in both directions; edges are in the order of the rows of A.
+    """
     return np.argwhere(A - np.eye(len(A), dtype=np.int64))
 
 
 @checked
 def search(edges: Edges, n_nodes: Count, source: Node) -> list[int]:
-    """The nodes reachable from the source in the order of the search, the source first."""
+    """The nodes reachable from `source`, in the order of a graph search that begins at `source`.
+
+    The search repeatedly follows the first of the edges (m, 2), u → v, from a visited node u to an
+    unvisited node v.  Nodes are 0 … `n_nodes` − 1.
+    """
     pairs = edges.tolist()
     found = dict.fromkeys([source])
     while True:
@@ -48,11 +55,12 @@ def search(edges: Edges, n_nodes: Count, source: Node) -> list[int]:
 
 
 class SearchSteps(NamedTuple):
-    """The state of the search after each token of sequences (…, T).
+    """The state of a graph search after each token of sequences (…, T), for graphs of n nodes.
 
-    `answers` (…, T) is the node to visit next, −1 if there is none; `visited` (…, T, n) is 1 at the
-    visited nodes, else 0; `followed` (…, T, n) is e_u − 2e_v of the first edge u → v so far from a
-    visited to an unvisited node, or 0.
+    `answers` (…, T) is the node to visit next, or −1 if there is none.  `visited` (…, T, n) is 1 at
+    the visited nodes and 0 elsewhere.  `followed` (…, T, n) is e_u − 2e_v for the first edge u → v
+    so far from a visited to an unvisited node, where e_u is the one-hot vector of node u; it is 0
+    if there is no such edge.
     """
 
     answers: np.ndarray
@@ -62,8 +70,9 @@ class SearchSteps(NamedTuple):
 
 @checked
 def search_steps(tokens: Tokens, n_nodes: Count) -> SearchSteps:
-    """The state of the search after each token: tokens below n are visited nodes, and token n + u·n
-    + v is the edge u → v.
+    """The states of a graph search after each token of sequences (…, T), for n = `n_nodes` nodes.
+
+    Tokens below n are visited nodes, and token n + u·n + v is the edge u → v.
 
     Raises `ValueError` for other tokens, or if the arrays do not fit in memory.
     """
@@ -90,7 +99,9 @@ def search_steps(tokens: Tokens, n_nodes: Count) -> SearchSteps:
 
 @checked
 def reachable(edges: Edges, n_nodes: Count, source: Node) -> set[int]:
-    """The set of nodes reachable from the source, by breadth-first search."""
+    """The set of nodes reachable from `source` along directed edges (m, 2), by breadth-first
+    search.
+    """
     found, queue = {source}, deque([source])
     while queue:
         node = queue.popleft()
@@ -117,7 +128,7 @@ def read_edges(path: Annotated[Any, File("edges")]) -> EdgeList:
     numbers = [node for pair in given if isinstance(pair, list) for node in pair]
     whole = [node for node in numbers if isinstance(node, int) and not isinstance(node, bool)]
     if len(whole) < len(numbers):
-        raise InputError(f"an edge in {path} has a node that is not an integer: give 0, 1, …")
+        raise InputError(f"an edge in {path} has a node that is not an integer: give nodes 0, 1, …")
     n = read(Count, "nodes", fields.get("nodes", 1 + max(whole, default=0)))
     from_edges(given, n)
     pairs = np.array(given, dtype=np.int64).reshape(-1, 2)

@@ -14,10 +14,11 @@ from theory.kinds import Count, Within, checked
 
 @checked
 def squaring_sharpness(n_nodes: Nodes) -> float:
-    """The inverse temperature ln(8N(n − 1)), at which the robust form makes the predictions of
-    average-hard attention.
+    """An inverse temperature that suffices for the robust form of `constructions.graphs.squaring`.
 
-    This holds for any number of layers."""
+    At ln(8N(n − 1)), n = `n_nodes` and N = 2^⌈log₂n⌉, softmax attention makes the predictions of
+    average-hard attention, for any number of layers.
+    """
     return log(8 * 2 ** (n_nodes - 1).bit_length() * (n_nodes - 1))
 
 
@@ -25,10 +26,12 @@ def squaring_sharpness(n_nodes: Nodes) -> float:
 def lean_squaring_sharpness(
     n_nodes: Nodes, n_layers: Annotated[Count, Within(most=10_000)]
 ) -> float:
-    """The inverse temperature ln(2(n − 1)((N + ½)^L − 1)), necessary for the lean form.
+    """An inverse temperature that is necessary for the lean form of
+    `constructions.graphs.squaring`.
 
-    At a smaller sharpness L layers predict, wrongly, that an isolated node is connected to a clique
-    of all the others.
+    It is ln(2(n − 1)((N + ½)^L − 1)) for n = `n_nodes`, N = 2^⌈log₂n⌉ and L = `n_layers`.  At a
+    smaller inverse temperature L layers predict wrongly that an isolated node is connected to a
+    clique of all other nodes.
     """
     each = log(2 * 2 ** (n_nodes - 1).bit_length() + 1) - log(2)  # ln(N + ½), for an N of any size
     return log(2 * (n_nodes - 1)) + n_layers * each + log1p(-exp(-n_layers * each))

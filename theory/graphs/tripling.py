@@ -35,19 +35,29 @@ Layers: TypeAlias = Annotated[Steps, Within(most=7)]
 
 @checked
 def tripling_polynomial(n_layers: Layers) -> Polynomial:
-    """The coefficients of p_L: p_0 = x, p_{l+1} = p_l + p_l³."""
+    """The coefficients of the polynomial p_L that L = `n_layers` layers of tripling apply to A.
+
+    p_0 = x and p_{l+1} = p_l + p_l³.
+    """
     return _tripled([0, 1], n_layers)
 
 
 @checked
 def gram_polynomial(n_layers: Layers) -> Polynomial:
-    """The coefficients of q_L: q_0 = 1 + x², q_{l+1} = q_l + q_l³."""
+    """The coefficients of q_L for L = `n_layers`: q_0 = 1 + x², q_{l+1} = q_l + q_l³.
+
+    q_L(A) is the matrix h hᵀ after L layers of the disentangled transformer with scores h hᵀ.
+    """
     return _tripled([1, 0, 1], n_layers)
 
 
 @checked
 def disentangled_polynomial(n_layers: Layers) -> Polynomial:
-    """The coefficients of s_L: s_0 = 1 + x, s_{l+1} = s_l·(1 + q_l)."""
+    """The coefficients of s_L, L = `n_layers`: s_0 = 1 + x, s_{l+1} = s_l·(1 + q_l).
+
+    q_l is the `gram_polynomial` of l layers.  s_L(A) is the sum of all blocks of the stream after L
+    layers of the disentangled transformer with scores h hᵀ.
+    """
     s, q = [1, 1], [1, 0, 1]
     for _ in range(n_layers):
         s = _product(s, [1 + q[0], *q[1:]])

@@ -47,7 +47,7 @@ MOST_RELABELLED = 7  # nodes: 5040 relabellings
 
 @dataclass(frozen=True)
 class Exactly(Reals):
-    """Finite numbers: integers and fractions are read as Fractions, all others as float64."""
+    """Finite numbers: integers and fractions are converted to Fractions, all others to float64."""
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         floats = super()._entries(name, array)
@@ -63,14 +63,21 @@ Nodes: TypeAlias = CountFrom2
 
 
 class Channels(NamedTuple):
-    """The matrices A and B of A ⊗ I + B ⊗ J, one entry for each block."""
+    """The matrices A and B of A ⊗ I + B ⊗ J, with one entry for each n × n block.
+
+    I is the identity and J the all-ones matrix; A is the field `I`, and B the field `J`.
+    """
 
     I: np.ndarray  # noqa: E741  A, the factor of the identity
     J: np.ndarray
 
 
 class Split(NamedTuple):
-    """‖W‖² in three orthogonal parts, the first two invariant under relabelling of nodes."""
+    """The parts of ‖W‖² = diagonal + off_diagonal + rest for a matrix W of n × n blocks.
+
+    The parts are squared norms of orthogonal projections of W; the first two projections are
+    invariant under relabelling of nodes.
+    """
 
     diagonal: float | Fraction
     off_diagonal: float | Fraction
@@ -78,7 +85,7 @@ class Split(NamedTuple):
 
     @property
     def total(self) -> float | Fraction:
-        """‖W‖²."""
+        """‖W‖², the sum of the three parts."""
         return self.diagonal + self.off_diagonal + self.rest
 
 
@@ -86,8 +93,9 @@ class Split(NamedTuple):
 def two_channels(W: Weights, n_nodes: Nodes) -> Channels:
     """The orthogonal projection of W (rows·n, columns·n) onto the span of I and J, block by block.
 
-    The result is exact for integers and fractions, which become `Fraction`s, and in float64
-    otherwise.
+    The n × n blocks, n = `n_nodes`, are projected onto the span of the identity I and the all-ones
+    matrix J.  The result is exact for integers and fractions, which become `Fraction`s, and in
+    float64 otherwise.
 
     Raises `ValueError` for a W that does not consist of n × n blocks.
     """
@@ -106,7 +114,9 @@ def _parts(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def two_channels_by_definition(
     W: Weights, n_nodes: Annotated[Nodes, Within(most=MOST_RELABELLED)]
 ) -> np.ndarray:
-    """The average of (I ⊗ P)ᵀ W (I ⊗ P) over all n! relabellings P, in the shape of W.
+    """The average of (I ⊗ P)ᵀ W (I ⊗ P) over all n! permutation matrices P, in the shape of W.
+
+    W (rows·n, columns·n) has n × n blocks, n = `n_nodes`; P relabels the n nodes.
 
     Raises `ValueError` as `two_channels` does.
     """
@@ -117,14 +127,18 @@ def two_channels_by_definition(
 
 @checked
 def kronecker(channels: Channels, n_nodes: Count) -> np.ndarray:
-    """The matrix A ⊗ I + B ⊗ J (rows·n, columns·n).
+    """The matrix A ⊗ I + B ⊗ J (rows·n, columns·n), for A = `channels.I` and B = `channels.J`.
+
+    I is the n × n identity and J the n × n all-ones matrix, n = `n_nodes`.
 
     Raises `ValueError` unless A and B are matrices of one shape with finite real entries, or if the
     result does not fit in memory.
     """
     A, B = (array_of(name, each) for name, each in zip("AB", channels, strict=True))
     if A.ndim != 2 or A.shape != B.shape:
-        raise InputError(f"A and B have shapes {A.shape} and {B.shape}: give two (rows, columns)")
+        raise InputError(
+            f"A and B have shapes {A.shape} and {B.shape}: give two matrices of one shape"
+        )
     for name, each in (("A", A), ("B", B)):
         read(Matrix, name, each)
     machine.fits_in_memory(
@@ -136,7 +150,10 @@ def kronecker(channels: Channels, n_nodes: Count) -> np.ndarray:
 
 @checked
 def orthogonal_split(W: Weights, n_nodes: Nodes) -> Split:
-    """The split of ‖W‖² into diagonal n Σ a², off-diagonal n(n − 1) Σ b², and the rest.
+    """The squared norm of W (rows·n, columns·n) in three orthogonal parts, for n = `n_nodes`.
+
+    In each n × n block, let a be the mean of the diagonal entries and b the mean of the other
+    entries.  The parts are n Σ a², n(n − 1) Σ b² (both over the blocks), and the rest of ‖W‖².
 
     Raises `ValueError` as `two_channels` does.
     """
@@ -153,7 +170,7 @@ def _blocks(W: np.ndarray, n: int) -> np.ndarray:
     rows, columns = W.shape
     if rows % n or columns % n:
         raise InputError(
-            f"W has shape {W.shape}: give blocks of {n} × {n}, (rows·{n}, columns·{n})"
+            f"W has shape {W.shape}: give a matrix (rows·{n}, columns·{n}) of {n} × {n} blocks"
         )
     return W.reshape(rows // n, n, columns // n, n).swapaxes(1, 2)
 

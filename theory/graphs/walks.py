@@ -41,15 +41,16 @@ Length: TypeAlias = Annotated[Steps, Within(most=10_000)]
 
 @checked
 def walks_with_jumps(A: Graphs, lengths: list[Length]) -> np.ndarray:
-    """The numbers of walks with jumps (…, n, n), as Python integers, for lengths k_0, …, k_r.
+    """The numbers of walks with jumps between all pairs of nodes (…, n, n), as Python integers.
 
-    They are the entries of A^{k_0} (J − I) A^{k_1} ⋯ (J − I) A^{k_r}.
+    For `lengths` k_0, …, k_r, these are the entries of A^{k_0} (J − I) A^{k_1} ⋯ (J − I) A^{k_r},
+    where J is the all-ones matrix.
 
     Entry ij is the number of walks from i to j of k_0, then k_1, …, then k_r steps, with one jump
     to another node between consecutive parts: r jumps.  Raises `ValueError` for an empty list.
     """
     if not lengths:
-        raise InputError("lengths is []: give at least one length k_0, …, k_r")
+        raise InputError("lengths is empty: give at least one length")
     graph, n = A.astype(object), A.shape[-1]
     jump = (1 - np.eye(n, dtype=np.int64)).astype(object)
     counts = np.broadcast_to(np.eye(n, dtype=np.int64), graph.shape).astype(object)
@@ -63,14 +64,16 @@ def walks_with_jumps(A: Graphs, lengths: list[Length]) -> np.ndarray:
 
 @checked
 def jumps(n_nodes: Count, r: Length) -> int:
-    """N_r = ((n − 1)^r − (−1)^r)/n, the number of walks of r jumps between two given different
-    nodes."""
+    """The number of walks of r jumps between two given different nodes of n = `n_nodes` nodes.
+
+    A jump leads to any other node, so that the number is ((n − 1)^r − (−1)^r)/n.
+    """
     return ((n_nodes - 1) ** r - (-1) ** r) // n_nodes
 
 
 @checked
 def walks_from(A: Graphs, k: Length) -> np.ndarray:
-    """The numbers of walks from each node, walks_k(i) = (A^k 1)_i, (…, n), as Python integers."""
+    """The numbers (A^k 1)_i of walks of k steps from each node i, (…, n), as Python integers."""
     graph = A.astype(object)
     counts = np.ones((*graph.shape[:-1], 1), dtype=np.int64).astype(object)
     for _ in range(k):
@@ -80,5 +83,5 @@ def walks_from(A: Graphs, k: Length) -> np.ndarray:
 
 @checked
 def walks(A: Graphs, k: Length) -> np.ndarray:
-    """The total number of walks, walks_k = 1ᵀA^k 1 (…,), as Python integers."""
+    """The total number 1ᵀA^k 1 of walks of k steps in each graph A, (…,), as Python integers."""
     return np.asarray(walks_from(A, k).sum(-1))

@@ -49,10 +49,14 @@ def head_is(
             seen = slice(model.d_model)  # the last column of scores is the same for all keys
             off = max(off, float(abs(found - wanted)[:, seen].max()))
             exact = exact and alike
-    words = "scores " + _words(scores) + "; outputs " + _words(values)
+    score = " + ".join(f"{factor:g}·⟨{a}, {b}⟩" for (a, b), factor in scores.items()) or "0"
+    output = ", ".join(f"{factor:g}·{a} to {b}" for (a, b), factor in values.items()) or "0"
+    score = score.replace("+ -", "− ") + " (query, key)" * bool(scores)
+    words = f"score {score}; adds {output}"
+    where = f"layers {layers[0]} to {layers[-1]}" if len(layers) > 1 else f"layer {layers.start}"
     return Finding(
         id,
-        "scores and outputs of the head, for every prompt",
+        f"scores and outputs of the head of {where}, for every prompt",
         "proved" if exact else "float",
         off,
         0,
@@ -64,7 +68,3 @@ def head_is(
 
 def _places(model: Transformer) -> list[np.ndarray]:
     return [np.r_[model.stream[name]] for name in model.stream]
-
-
-def _words(products: Products) -> str:
-    return ", ".join(f"{factor:g}·({a}, {b})" for (a, b), factor in products.items()) or "0"

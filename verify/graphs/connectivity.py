@@ -69,14 +69,18 @@ def connectivity(
     n_layers: Annotated[int, option("layers of the models", min=1, max=MOST_LAYERS)] = 2,
     samples: Annotated[int, option("random graphs", min=1)] = 40,
 ) -> Iterator[Finding]:
-    """L layers of one linear head of width n have positive outputs exactly where dist ≤ 3^L.
+    """L layers of one linear head have positive outputs exactly at pairs of nodes at distance ≤
+    3^L.
 
-    A is an adjacency matrix with ones on its diagonal.  L layers H ← H + HHᵀH from H = A compute a
-    polynomial of degree 3^L in A with coefficients ≥ 0: H_ij > 0 iff dist(i, j) ≤ 3^L, and ⟨H_i,
-    H_j⟩ > 0 iff dist(i, j) ≤ 2·3^L.  The outputs of the disentangled transformer with W = n·I, of
-    width 2^(L+1)·n, are also positive exactly where dist(i, j) ≤ 3^L.  With entries clipped to 0
-    and 1 by an MLP, ⌈log₃D⌉ layers output all connected pairs of every graph whose components have
-    diameter at most D.
+    Let A be the adjacency matrix of a graph of n nodes, with ones on the diagonal.  L layers H ← H
+    + HHᵀH of width n compute from H = A a polynomial of degree 3^L in A with coefficients ≥ 0: H_ij
+    > 0 iff dist(i, j) ≤ 3^L, and ⟨H_i, H_j⟩ > 0 iff dist(i, j) ≤ 2·3^L.
+
+    The outputs of the disentangled transformer with weights W = n·I, of width 2^(L+1)·n, are also
+    positive exactly where dist(i, j) ≤ 3^L.
+
+    With entries clipped to 0 and 1 by an MLP, ⌈log₃D⌉ layers output all connected pairs of every
+    graph whose components have diameter at most D.
     """
     graphs = drawn(run, n_nodes, samples)
     tripled, clipped, disentangling = statements = statements_of(run)
@@ -124,60 +128,70 @@ def drawn(run: Run, n: int, samples: int) -> np.ndarray:
 
 
 def about(run: Run, statement: OverGraphs, A: np.ndarray, L: int) -> Iterator[Finding]:
-    """The findings on one statement: size, outputs and predictions of the model, and registers."""
+    """The findings on one statement, for L layers and graphs A: size, outputs, predictions,
+    registers.
+    """
     case, few = statement.at(A.shape[-1], L), statement.at(5, 2)
     yield size(case.model, statement.theorem, n=case.n, L=L)
     yield small(run, statement)
-    name = f"outputs and predictions on {len(A)} graphs of {case.n} nodes, {L} layers"
+    name = f"outputs and predictions of {L} layers, on {len(A)} graphs of {case.n} nodes"
     yield compared("large", name, case, A)
     yield no_counterexample(
         "over-q",
-        "outputs over Q (5 nodes, 2 layers)",
+        "outputs in rational arithmetic (5 nodes, 2 layers)",
         (
             wrong
             for graph in drawn(run, 5, 2)
             for wrong in differences(over_q(few.model, graph), few.outputs(graph), graph)
         ),
+        words="equal to the definition",
     )
     yield paths(statement)
     yield registers(case, A)
 
 
 def small(run: Run, statement: OverGraphs) -> Finding:
-    """Outputs and predictions of one and two layers on all small graphs."""
+    """Checks outputs and predictions of models of one and two layers on all small graphs."""
     most = 4 if run.quick else 5
     graphs = {n: all_graphs(n) for n in range(1, most + 1)}
     return no_counterexample(
         "small",
-        f"outputs and predictions on every graph of at most {most} nodes, 1 and 2 layers",
+        f"outputs and predictions of 1 and 2 layers, on every graph of at most {most} nodes",
         (w for n, A in graphs.items() for L in (1, 2) for w in wrong_pairs(statement.at(n, L), A)),
-        words=f"{2 * sum(map(len, graphs.values()))} runs",
+        words=f"equal to the definition in {2 * sum(map(len, graphs.values()))} runs",
     )
 
 
 def compared(id: str, name: str, case: Case, A: np.ndarray) -> Finding:
-    """Outputs equal their definition, and predictions are 1 exactly where dist ≤ 3^L."""
+    """Checks that outputs equal their definition, and predictions are 1 exactly where dist ≤ 3^L.
+
+    The model has L layers, and A (…, n, n) are the graphs; dist is the distance of two nodes.
+    """
     some = len(exactly_run(case, A))
     of = "all outputs" if some == len(A) else f"outputs on {some} graphs, over Q,"
-    words = f"{of} as defined; predictions 1 exactly where dist ≤ {capacity(case.L)}"
+    words = f"{of} equal the definition; predictions are 1 exactly where dist ≤ {capacity(case.L)}"
     return no_counterexample(id, name, wrong_pairs(case, A), words=words)
 
 
 def wrong_pairs(case: Case, A: np.ndarray) -> Iterator[str]:
-    """The pairs of nodes whose output or prediction differs from its definition."""
+    """Yields the pairs of nodes of graphs A whose output or prediction differs from the "
+    "definition."""
     some = exactly_run(case, A)
     yield from differences(exactly(case.model, some), case.outputs(some), some)
     yield from differences(case.model(A).numpy(), within(A, capacity(case.L)), A)
 
 
 def exactly_run(case: Case, A: np.ndarray) -> np.ndarray:
-    """The graphs on which outputs are compared exactly: all, or a few if float64 would round."""
+    """The graphs of A whose outputs are compared exactly: all, or a few if float64 would round."""
     return A if evidence_of(case.model, A) == "exact" else A[-FEW:]
 
 
 def paths(statement: OverGraphs) -> Finding:
-    """The number of pairs with output 0 on paths of diameter 3^L − 1, 3^L and 3^L + 1, and the bits
-    of the largest output on the last path."""
+    """Checks the number of pairs with output 0 on paths of diameter 3^L − 1, 3^L and 3^L + 1.
+
+    L is the number of layers.  The finding also has the number of bits of the largest output on the
+    last path.
+    """
     found, wanted, rounded = dict[str, Any](), dict[str, Any](), False
     for L in DEPTHS:
         unseen = []
@@ -189,17 +203,22 @@ def paths(statement: OverGraphs) -> Finding:
         found[f"L = {L}"] = [*unseen, largest.bit_length()]
         wanted[f"L = {L}"] = [0, 0, 2, int(case.outputs(A).max()).bit_length()]
     words = "; ".join(
-        f"{depth}: {a}, {b}, {c} (outputs of {bits} bits)"
+        f"{depth}: {a}, {b}, {c} pairs (outputs of up to {bits} bits)"
         for depth, (a, b, c, bits) in found.items()
     )
-    name = "number of pairs with output 0 on paths of diameter 3^L − 1, 3^L, 3^L + 1"
+    name = "number of pairs with output 0, on paths of diameter 3^L − 1, 3^L and 3^L + 1"
     evidence: Evidence = "float" if rounded else "exact"
-    return same("paths", name, found, wanted, evidence=evidence, words=words, wanted="0, 0, 2")
+    return same(
+        "paths", name, found, wanted, evidence=evidence, words=words, wanted="0, 0, 2 pairs"
+    )
 
 
 def registers(case: Case, A: np.ndarray) -> Finding:
-    """Every register equals its layer invariant (if float64 rounds, it has the same support), and
-    the sum of all blocks of the stream after layer l is positive exactly where dist ≤ 3^l."""
+    """Checks that every register equals its layer invariant on graphs A.
+
+    If float64 rounds, only the signs of the entries are compared.  The sum of all blocks of the
+    stream after layer l must also be positive exactly where dist ≤ 3^l.
+    """
     model, some = case.model, exactly_run(case, A)
     exact = len(some) == len(A)
 
@@ -223,15 +242,16 @@ def registers(case: Case, A: np.ndarray) -> Finding:
 
     return no_counterexample(
         "registers",
-        "every register equals its layer invariant, positive exactly where dist ≤ 3^l",
+        "registers compared with their layer invariants, positive exactly where dist ≤ 3^l after "
+        "layer l",
         search(),
         evidence=evidence_of(model, A),
-        words=f"{len(model.stages)} registers on {len(A)} graphs",
+        words=f"all {len(model.stages)} are equal on {len(A)} graphs",
     )
 
 
 def sums(case: Case, A: np.ndarray) -> Finding:
-    """The output of the head of every clipped layer is RRᵀR."""
+    """Checks on graphs A that the head of every clipped layer adds RRᵀR to the stream R."""
     model = case.model
 
     def search() -> Iterator[str]:
@@ -239,12 +259,20 @@ def sums(case: Case, A: np.ndarray) -> Finding:
             assert block.attn is not None
             yield from differences(block.attn(H, case.n).numpy(), (H @ H.mT @ H).numpy(), A)
 
-    name = "clipped: the output of every head is RRᵀR"
-    return no_counterexample("clipped/sums", name, search(), evidence=evidence_of(model, A))
+    return no_counterexample(
+        "clipped/sums",
+        "clipped: output of the head compared with RRᵀR, for the stream R before the head",
+        search(),
+        evidence=evidence_of(model, A),
+        words="equal in every layer",
+    )
 
 
 def identity(run: Run, case: Case) -> Finding:
-    """The outputs are p_L(A) for all symmetric matrices A, as polynomials mod a random prime."""
+    """Checks that the outputs are p_L(A) for all symmetric A, as polynomials mod a random prime.
+
+    p_L is the `tripling_polynomial` of L layers.
+    """
     n, polynomial = case.n, tripling_polynomial(case.L)
 
     def both(domain: Domain, rows: list[list[Entry]]) -> tuple[list[Any], list[Any]]:
@@ -262,15 +290,16 @@ def identity(run: Run, case: Case) -> Finding:
     missed = miss_probability(sizes)
     return equal(
         "tripling/identity",
-        f"tripling: output p_L(A) for all symmetric A (n = {n}, {case.L} layers), mod a prime",
+        "tripling: outputs compared with p_L(A), p_{l+1} = p_l + p_l³, for all symmetric A "
+        f"(n = {n}, L = {case.L}), modulo a random prime",
         None if ours == theirs else "the output is not p_L(A)",
         evidence="identity",
-        words=f"p_{case.L} of degree {capacity(case.L)}; error probability ≤ {missed:.1e}",
+        words=f"equal; the degree is {capacity(case.L)}; error probability ≤ {missed:.1e}",
     )
 
 
 def in_domain(polynomial: Polynomial, domain: Domain, rows: list[list[Entry]]) -> Any:
-    """Σ_k c_k A^k in a number system."""
+    """The matrix Σ_k c_k A^k in a number system, for coefficients c_k and A = `rows`."""
     A, n = domain.matrix(rows), len(rows)
     total = domain.matrix([[domain.number(0)] * n] * n)
     for coefficient in reversed(polynomial):
@@ -280,7 +309,11 @@ def in_domain(polynomial: Polynomial, domain: Domain, rows: list[list[Entry]]) -
 
 
 def powers() -> Finding:
-    """The coefficients of p_L, s_L and q_L are positive at the stated powers and 0 elsewhere."""
+    """Checks that coefficients of three polynomials are positive at the stated powers, and 0
+    elsewhere.
+
+    The polynomials are `tripling_polynomial`, `disentangled_polynomial` and `gram_polynomial`.
+    """
 
     def search() -> Iterator[str]:
         for L in range(5):
@@ -296,16 +329,21 @@ def powers() -> Finding:
 
     return no_counterexample(
         "powers",
-        "powers of A with positive coefficients, L = 0, …, 4; all others have coefficient 0",
+        "powers of A with positive coefficients for L = 0, …, 4 layers; all other "
+        "coefficients are 0",
         search(),
-        words="odd ≤ 3^L (tripling), all ≤ 3^L (disentangled), even ≤ 2·3^L (products)",
-        wanted="these powers, so that the supports are balls of radius 3^L, 3^L and 2·3^L",
+        words="odd powers up to 3^L (tripling), all powers up to 3^L (disentangled), even "
+        "powers up "
+        "to 2·3^L (inner products of tokens)",
+        wanted="these, so that entries are positive exactly up to distances 3^L, 3^L and 2·3^L",
     )
 
 
 def beside(tripled: Case, disentangling: Case, A: np.ndarray) -> Finding:
-    """hhᵀ of the disentangled transformer equals the stream of tripling from I + A², after every
-    layer."""
+    """Checks that h hᵀ, for the stream h of the disentangled transformer, follows tripling.
+
+    After every layer h hᵀ must equal the stream of tripling that begins with I + A² instead of A.
+    """
     few, domain = A[-FEW:], Rational()
 
     def search() -> Iterator[str]:
@@ -321,15 +359,19 @@ def beside(tripled: Case, disentangling: Case, A: np.ndarray) -> Finding:
 
     return no_counterexample(
         "beside",
-        "products ⟨h_i, h_j⟩ of the disentangled transformer follow K ← K + K³ from K = I + A²",
+        "inner products ⟨h_i, h_j⟩ of tokens of the disentangled transformer, compared with "
+        "K ← K + K³ from K = I + A²",
         search(),
-        words=f"all entries over Q after each of {tripled.L} layers, on {len(few)} graphs",
+        words=f"all entries equal in rational arithmetic after each of {tripled.L} layers, on "
+        f"{len(few)} graphs",
     )
 
 
 def products(statement: OverGraphs, L: int, A: np.ndarray) -> Finding:
-    """HHᵀ is positive exactly where dist ≤ 2·3^L, on the graphs and on paths of diameter
-    2·3^L + 1."""
+    """Checks that HHᵀ, for the stream H after L layers, is positive exactly where dist ≤ 2·3^L.
+
+    The graphs are A and paths of diameter 2·3^L + 1.
+    """
     seen = list[tuple[np.ndarray, np.ndarray, int]]()
     for graphs, depth in ((A, L), *((path(2 * capacity(d) + 2), d) for d in (1, 2))):
         *_, H = statement.at(graphs.shape[-1], depth).model.streams(graphs)
@@ -337,14 +379,16 @@ def products(statement: OverGraphs, L: int, A: np.ndarray) -> Finding:
     ends = [int((~pairs).sum()) for pairs, *_ in seen[1:]]
     return no_counterexample(
         "products",
-        "products ⟨H_i, H_j⟩ of two tokens are positive exactly where dist ≤ 2·3^L",
+        "inner products ⟨H_i, H_j⟩ of tokens in tripling are positive exactly where "
+        "dist(i, j) ≤ 2·3^L",
         (w for pairs, graphs, far in seen for w in differences(pairs, within(graphs, far), graphs)),
-        words=f"{len(A)} graphs; paths of diameter 2·3^L + 1, with {ends} pairs beyond 2·3^L",
+        words=f"true on {len(A)} graphs, and on paths of diameter 2·3^L + 1, L = 1, 2, which have "
+        f"{ends[0]} and {ends[1]} pairs beyond distance 2·3^L",
     )
 
 
 def least(run: Run, clipped: OverGraphs) -> Finding:
-    """The smallest number of clipped layers that connects all pairs of a path of diameter D."""
+    """Checks the smallest number of clipped layers that connects all pairs of a path."""
     diameters = range(1, 11 if run.quick else 29)
     most, found, wanted = 4, [], []
     for diameter in diameters:
@@ -352,22 +396,25 @@ def least(run: Run, clipped: OverGraphs) -> Finding:
         right = [bool((H == 1).all()) for H in clipped.at(diameter + 1, most).model.streams(A)]
         found.append(right.index(True) if True in right else -1)
         wanted.append(least_layers(diameter))
-    name = f"smallest number of clipped layers that connects a path of diameter D ≤ {diameters[-1]}"
+    name = (
+        "smallest number of clipped layers that connects all pairs of a path of diameter D, for "
+        f"D = 1 … {diameters[-1]}"
+    )
     words = f"{found[-1]} for D = {diameters[-1]}"
     return same("least", name, found, wanted, words=words, wanted="⌈log₃D⌉")
 
 
 def short_formats(tripled: OverGraphs) -> Finding:
-    """The number of pairs that are wrong in float32 and bfloat16, where counts are rounded."""
+    """Checks that no pair is wrong in float32 and bfloat16, in which sums are rounded."""
     wrong = dict[str, int]()
     A = side_by_side(path(14), path(14))
     for name in ("float32", "bfloat16"):
         model = deepcopy(tripled.at(len(A), 3).model).to(getattr(torch, name))
         wrong[name] = int((model(A).numpy() != connected(A)).sum())
     verdict = Verdict.of(not any(wrong.values()))
-    name = "wrong pairs in short dtypes (two paths of 14 nodes, 3 layers)"
+    name = "number of wrong pairs in dtypes that round (two paths of 14 nodes, 3 layers)"
     words = ", ".join(f"{kind}: {count}" for kind, count in wrong.items())
-    wanted = "none: rounding preserves the sign of sums and products of nonnegative numbers"
+    wanted = "none, since rounding preserves the sign of sums and products of nonnegative numbers"
     return Finding(
         "short-formats", name, "float", wrong, dict.fromkeys(wrong, 0), verdict, words, wanted
     )

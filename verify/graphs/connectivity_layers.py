@@ -33,14 +33,19 @@ def connectivity_layers(
     ] = DIAMETERS[-1],
     samples: Annotated[int, option("random graphs", min=1)] = 3,
 ) -> Iterator[Finding]:
-    """Connectivity takes ⌈log₃D⌉ layers of tripling, ⌈log₂D⌉ of squaring, 1 + ⌈log₂h⌉ of doubling.
+    """Connectivity takes ⌈log₃D⌉ layers of tripling, ⌈log₂D⌉ layers of squaring and 1 + ⌈log₂h⌉
+    layers of pointer doubling, for diameter D and h hops.
 
-    The graphs are those in which every token points to its match.  D is the largest diameter of a
-    component, h the number of hops after which all nodes have reached a fixed point.  Tripling and
-    squaring read rows of the adjacency matrix, at widths n and 2n; k-hop induction heads double
-    pointers.  A transformer of width 18 that runs a PRAM program on the edges needs at most
-    2(n − 1) layers, and 2, 3, 4, 5, 6, 7 layers on the default paths of 2, 3, 4, 9, 16, 28 edges.
-    A search by chain of thought at depth 2 decodes a component in as many tokens as it has nodes.
+    In the graphs every token points to its match.  D is the largest diameter of a component, and h
+    the number of hops after which all nodes have reached a node that points to itself.  Tripling
+    and squaring read rows of the adjacency matrix, at widths n and 2n; k-hop induction heads double
+    pointers.
+
+    A transformer of width 18 that runs a PRAM program on the edges needs at most 2(n − 1) layers
+    for n nodes.  It needs 2, 3, 4, 5, 6, 7 layers on the default paths of 2, 3, 4, 9, 16, 28 edges.
+
+    A search by chain of thought at depth 2 decodes a component in as many tokens as the component
+    has nodes.
     """
     wanted = [D for D in DIAMETERS if diameter > D]
     paths = [*wanted[: 2 if run.quick else None], diameter]
@@ -57,9 +62,11 @@ Counts = dict[str, int]
 
 
 def on_graph(graph: Pointers) -> Counts:
-    """The smallest number of layers at which each construction is right, and the search's tokens.
+    """The smallest number of layers at which each construction is right on a graph.
 
-    The constructions run in float64, which is exact for tripling."""
+    The key `search` has the number of tokens of the search instead.  The constructions run in
+    float64, which is exact for tripling.
+    """
     ways = {"tripling": tripled, "squaring": squared, "machine": by_machine, "pointers": doubled}
     counts = {name: _least(way, graph) for name, way in ways.items()}
     return {**counts, "search": searched(graph)}
@@ -93,7 +100,8 @@ def by_machine(graph: Pointers, L: int) -> bool:
 
 def doubled(graph: Pointers, L: int) -> bool:
     """Whether pointers are equal exactly for connected nodes after L layers of k-hop induction
-    heads."""
+    heads.
+    """
     if L == 0:
         return False
     model = hop(2 ** (L - 1), int(graph.tokens.max()) + 1, len(graph.tokens))
@@ -102,8 +110,10 @@ def doubled(graph: Pointers, L: int) -> bool:
 
 
 def searched(graph: Pointers) -> int:
-    """The number of tokens, ⊥ included, in which the search decodes the component of the last node;
-    −1 if it decodes another set."""
+    """The number of tokens, ⊥ included, in which the search decodes the component of the last node.
+
+    It is −1 if the search decodes another set.
+    """
     edges, n = directed_edges(graph.A), len(graph.A)
     model = search(n, len(edges))
     tokens = model.generate(model.interface.prompt(edges, n - 1), n).tolist()
@@ -113,36 +123,59 @@ def searched(graph: Pointers) -> int:
 
 
 def tripling_takes(graph: Pointers) -> int:
-    """⌈log₃D⌉, the number of layers of tripling."""
+    """The stated number ⌈log₃D⌉ of layers of tripling, for the largest diameter D of a "
+    "component."""
     return least_layers(graph.diameter)
 
 
 def squaring_takes(graph: Pointers) -> int:
-    """⌈log₂D⌉, the number of layers of squaring."""
+    """The stated number ⌈log₂D⌉ of layers of squaring, for the largest diameter D of a "
+    "component."""
     return ceil_log(2, graph.diameter)
 
 
 def machine_takes(graph: Pointers) -> int:
-    """2(n − 1), an upper bound on the layers of the PRAM program."""
+    """The upper bound 2(n − 1) on the layers of the PRAM program, for a graph of n nodes."""
     return 2 * (len(graph.A) - 1)
 
 
 def pointers_take(graph: Pointers) -> int:
-    """1 + ⌈log₂h⌉, the number of layers of pointer doubling for h hops."""
+    """The stated number 1 + ⌈log₂h⌉ of layers of pointer doubling, for h hops to the fixed "
+    "points."""
     return 1 + ceil_log(2, graph.hops)
 
 
 def search_takes(graph: Pointers) -> int:
-    """The size of the component: one token for each node but the source, and one for ⊥."""
+    """The stated number of tokens of the search: the number of nodes of the component of the
+    source.
+
+    One token is decoded for each node but the source, and one for ⊥.
+    """
     return len(reachable(directed_edges(graph.A), len(graph.A), len(graph.A) - 1))
 
 
 def _findings(graphs: dict[str, Pointers], found: dict[str, Counts]) -> Iterator[Finding]:
     stated = {
-        "tripling": (tripling_takes, "layers of tripling (linear, width n)", "⌈log₃D⌉"),
-        "squaring": (squaring_takes, "layers of squaring (softmax, width 2n)", "⌈log₂D⌉"),
-        "pointers": (pointers_take, "layers of pointer doubling (hop)", "1 + ⌈log₂h⌉"),
-        "search": (search_takes, "tokens of the search (2 layers)", "|component|"),
+        "tripling": (
+            tripling_takes,
+            "smallest number of layers of tripling (linear attention, width n)",
+            "⌈log₃D⌉, for the largest diameter D of a component",
+        ),
+        "squaring": (
+            squaring_takes,
+            "smallest number of layers of squaring (width 2n)",
+            "⌈log₂D⌉, for the largest diameter D of a component",
+        ),
+        "pointers": (
+            pointers_take,
+            "smallest number of layers of pointer doubling (k-hop induction heads)",
+            "1 + ⌈log₂h⌉, for h hops to the fixed points",
+        ),
+        "search": (
+            search_takes,
+            "tokens of the search by chain of thought (2 layers)",
+            "the number of nodes of the component",
+        ),
     }
     for id, (takes, name, wanted) in stated.items():
         counts = {graph: each[id] for graph, each in found.items()}
@@ -153,14 +186,14 @@ def _findings(graphs: dict[str, Pointers], found: dict[str, Counts]) -> Iterator
     counts = {graph: each["machine"] for graph, each in found.items()}
     yield each_at_most(
         "machine",
-        "layers of the PRAM program (width 18)",
+        "smallest number of layers that run the PRAM program (width 18)",
         "exact",
         {graph: np.nan if count < 0 else count for graph, count in counts.items()},
         {graph: machine_takes(each) for graph, each in graphs.items()},
         words=_words(counts),
-        wanted="at most 2(n − 1)",
+        wanted="at most 2(n − 1), for n nodes",
     )
 
 
 def _words(counts: Counts) -> str:
-    return ", ".join(f"{graph}: {count}" for graph, count in counts.items())
+    return ", ".join(f"{graph.replace(',', ' with')}: {n}" for graph, n in counts.items())

@@ -20,7 +20,7 @@ MARKS = {
 
 
 def draw(graphs: Mapping[str, Pointers], found: Mapping[str, Mapping[str, int]]) -> Figure:
-    """A figure with the single panel of `against_diameter`."""
+    """Draws a figure with the single panel of `against_diameter`."""
     figure = Figure(figsize=(6.4, 4.2))
     against_diameter(figure.subplots(), graphs, found)
     return figure
@@ -29,8 +29,10 @@ def draw(graphs: Mapping[str, Pointers], found: Mapping[str, Mapping[str, int]])
 def against_diameter(
     panel: Axes, graphs: Mapping[str, Pointers], found: Mapping[str, Mapping[str, int]]
 ) -> None:
-    """Draws the smallest number of layers at which each construction is right, with a mark for each
-    graph, and the lines log₃D and log₂D."""
+    """Draws the smallest number of layers at which each construction is right, against diameter.
+
+    There is a mark for each graph, and the lines log₃D and log₂D for the diameter D.
+    """
     D = np.array([graph.diameter for graph in graphs.values()])
     shift = np.linspace(-0.04, 0.04, len(MARKS))
     for (name, (marker, colour, label)), off in zip(MARKS.items(), shift, strict=True):

@@ -14,10 +14,11 @@ ARM, LAYERS = 10, 3
 
 
 def draw(build: Callable[[int, int], Transformer]) -> Figure:
-    """The support of H after each layer, on a caterpillar and a separate path.
+    """Draws where the stream H of tripling is positive after each layer, for one graph.
 
-    Above, the nodes with H > 0 in the row of one node; below, the matrix H > 0, with nodes ordered
-    by their distance from that node.
+    The graph is a caterpillar and a separate path.  The upper row shows the nodes with H > 0 in the
+    row of one node, and the lower row the matrix H > 0, with nodes ordered by their distance from
+    that node.
     """
     A = caterpillar()
     apart = distances(A)
@@ -48,7 +49,7 @@ def draw(build: Callable[[int, int], Transformer]) -> Figure:
 
 
 def caterpillar() -> np.ndarray:
-    """A path with leaves, and a separate shorter path."""
+    """The adjacency matrix of a path with leaves and a separate shorter path."""
     spine = [(i, i + 1) for i in range(2 * ARM)]
     leaves = [(i, 2 * ARM + 1 + k) for k, i in enumerate(range(2, 2 * ARM, 3))]
     n = 2 * ARM + 1 + len(leaves)
@@ -57,8 +58,11 @@ def caterpillar() -> np.ndarray:
 
 
 def places(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The coordinates of nodes: x is the distance from the first node of the component; nodes at
-    the same distance are below each other, and so are components."""
+    """The coordinates of the nodes of a graph A for a picture.
+
+    x is the distance from the first node of the component.  Nodes at the same distance are below
+    each other, and so are components.
+    """
     apart, x, y = distances(A), np.zeros(len(A)), np.zeros(len(A))
     first = (apart >= 0).argmax(1)
     taken: dict[tuple[int, int], int] = {}

@@ -67,15 +67,18 @@ def connectivity_wall(
     n_nodes: Annotated[int, option("nodes of a random graph", min=11, max=MOST_NODES)] = 12,
     samples: Annotated[int, option("random weights of each kind", min=1, max=10_000)] = 6,
 ) -> Iterator[Finding]:
-    """Limits of L layers of a disentangled transformer beyond distance 3^L.
+    """L layers of a disentangled transformer are limited at pairs of nodes farther apart than 3^L.
 
-    (1) Weights ≥ 0, threshold 0: if all outputs at unconnected nodes of all graphs of n nodes are
-    ≤ 0, so are all outputs at pairs farther apart than 3^L.  (2) Weights
-    A ⊗ I + B ⊗ J ≥ 0, any threshold: in a graph of n nodes and degrees at most ⌊n/2⌋, loops
-    counted, no pair farther apart than 3^L has a larger output than a pair between the two cliques
-    of ⌊n/2⌋ and ⌈n/2⌉ nodes.  (3) Signed weights: some model of L layers is right on all pairs of
-    C_2m and of C_m ∪ C_m for m = 4·3^(L−1); no model with weights A ⊗ I + B ⊗ J is right on all
-    pairs of both for a larger m.
+    (1) Let all weights be ≥ 0 and the threshold 0.  If all outputs at unconnected nodes of all
+    graphs of n nodes are ≤ 0, so are all outputs at pairs farther apart than 3^L.
+
+    (2) Let all weights A ⊗ I + B ⊗ J be ≥ 0, where J is the all-ones matrix, with any threshold.
+    In a graph of n nodes and degrees at most ⌊n/2⌋, loops counted, no pair farther apart than 3^L
+    has a larger output than a pair between the two cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes.
+
+    (3) With signed weights some model of L layers is right on all pairs of a cycle of 2m nodes and
+    of two cycles of m nodes, for m = 4·3^(L−1).  No model with weights A ⊗ I + B ⊗ J is right on
+    all pairs of both graphs for a larger m.
     """
     yield by_definition(run, n_nodes)
     yield subgraphs(run, samples)
@@ -90,20 +93,23 @@ def connectivity_wall(
 
 
 def built(run: Run, n: int, weights: Weights) -> Transformer:
-    """The model with W_l·n in place of W_l, so that S has integer entries."""
+    """The disentangled transformer of n nodes with these weights.
+
+    It has W_l·n in place of W_l, so that scores have integer entries.
+    """
     W, out = weights
     return run.build(disentangled, n, len(W), [n * each for each in W], out)
 
 
 def counting(n: int) -> Weights:
-    """Weights of one layer that sums over neighbours (I) and counts walks (J)."""
+    """Weights of a layer in two channels: one sums over neighbours, the other counts walks."""
     W = Channels(np.eye(2, dtype=int), np.diag([0, 1]))
     out = Channels(np.ones((4, 1), dtype=int), np.array([[0], [0], [0], [1]]))
     return [kronecker(W, n)], kronecker(out, n)
 
 
 def channels(run: Run, n: int, layers: int, low: int, high: int) -> Weights:
-    """Random two-channel weights with integer entries from low to high, two thirds of them 0.
+    """Random weights A ⊗ I + B ⊗ J with integer entries from low to high, two thirds of them 0.
 
     The diagonal entries D of the blocks and the off-diagonal entries B are drawn, and A = D − B, so
     that A may be negative for weights ≥ 0.
@@ -119,14 +125,15 @@ def channels(run: Run, n: int, layers: int, low: int, high: int) -> Weights:
 
 
 def if_seen(seen: bool, finding: Finding) -> Finding:
-    """The finding, made undecided if no case occurred in which it could fail."""
+    """The finding, but undecided if it holds and no case occurred in which it could fail."""
     if not seen and finding.verdict is Verdict.HOLDS:
         finding.verdict, finding.detail = Verdict.UNDECIDED, "no case occurred that could fail"
     return finding
 
 
 def by_definition(run: Run, n: int) -> Finding:
-    """The model equals its definition, for signed two-channel weights and for free weights."""
+    """Checks that the model equals its definition, for signed A ⊗ I + B ⊗ J and for free "
+    "weights."""
     drawn = list[tuple[np.ndarray, Weights]]()
     for layers in (1, 2):
         A = erdos_renyi(1, n, 1.5 / n, run.rng)[0]
@@ -139,15 +146,19 @@ def by_definition(run: Run, n: int) -> Finding:
             wanted = disentangled_outputs(A, *weights)
             yield from differences(over_q(built(run, n, weights), A), wanted, A)
 
-    name = f"outputs of disentangled: h_L O with h ← [h, relu(h W hᵀ)h/n] (n = {n})"
-    words = f"all entries equal over Q, {len(drawn)} random weights"
+    name = (
+        "outputs of the disentangled transformer, compared with h_L O for "
+        f"h ← [h, relu(h W hᵀ)h/n], n = {n}"
+    )
+    words = f"all entries equal in rational arithmetic, for {len(drawn)} random weights"
     return no_counterexample("definition", name, search(), words=words)
 
 
 def subgraphs(run: Run, samples: int) -> Finding:
-    """Positive outputs of weights ≥ 0 on paths have a minimal subgraph of at most 3^L edges.
+    """Checks that outputs of weights ≥ 0 are positive on some subgraph of at most 3^L edges.
 
-    The weights are W = I and random dense weights; the pairs are within distance 3^L and beyond.
+    For positive outputs on paths a minimal subgraph is computed.  The weights are W = I and random
+    dense weights of L layers; the pairs of nodes are within distance 3^L and beyond.
     """
     most, count = dict[str, int](), 0
     for layers, n in ((1, 6), (2, 11)):
@@ -170,21 +181,23 @@ def subgraphs(run: Run, samples: int) -> Finding:
     sizes_found = ", ".join(f"{key}: at most {edges} edges" for key, edges in most.items())
     return each_at_most(
         "subgraphs",
-        "weights ≥ 0, threshold 0: edges of minimal subgraphs with positive output",
+        "weights ≥ 0, threshold 0: number of edges of minimal subgraphs on which an output is "
+        "positive",
         "exact",
         {**most},
         {**limits},
-        words=f"{sizes_found}; {count} of the pairs beyond 3^L",
-        wanted="≤ 3^L edges",
+        words=f"{sizes_found}; {count} of the pairs are beyond distance 3^L",
+        wanted="at most 3^L edges",
     )
 
 
 def sound(run: Run, samples: int) -> Finding:
-    """No sound model with weights ≥ 0 is positive at a connected pair beyond distance 3, for n = 5
-    and L = 1.
+    """Checks that no sound model with weights ≥ 0 is positive at a connected pair beyond distance
+    3.
 
-    A model is sound if it is positive at no unconnected pair of any graph.  The weights are dense,
-    and A ⊗ I with and without one more random entry.
+    The models have one layer, and the graphs n = 5 nodes.  A model is sound if no output is
+    positive at an unconnected pair of any graph.  The weights are dense, or A ⊗ I with and without
+    one more random entry.
     """
     n, wrong, reach, right = 5, list[str](), 0, 0
     A = all_graphs(n)
@@ -206,27 +219,34 @@ def sound(run: Run, samples: int) -> Finding:
         reach, right = reach + reaches, right + (not wrong_pair)
         if reaches and not wrong_pair:
             wrong.append(f"W = {W.tolist()}, O = {out.tolist()}")
-    name = f"weights ≥ 0, threshold 0: no sound model is positive beyond 3^L (n = {n}, L = 1)"
+    name = (
+        "weights ≥ 0, threshold 0: no model without a positive output at an unconnected pair has a "
+        f"positive output at a connected pair beyond distance 3^L (n = {n}, L = 1)"
+    )
     words = (
-        f"on all {len(A)} graphs with a far pair; {reach} models are positive there, "
-        f"{right} are sound"
+        f"true on {len(A)} graphs; {reach} models have a positive output at a connected pair "
+        "beyond "
+        f"distance 3, and {right} models have none at an unconnected pair"
     )
     return if_seen(reach > 0 < right, no_counterexample("sound", name, wrong, words=words))
 
 
 def unsound(positive: np.ndarray, apart: np.ndarray) -> bool:
-    """Whether an output is positive at a pair that is not connected."""
+    """Whether an output is positive at a pair of nodes that is not connected."""
     return bool((positive & apart).any())
 
 
 def far(A: np.ndarray, layers: int) -> np.ndarray:
-    """The pairs (…, n, n) that are not at distance ≤ 3^L: farther apart, or not connected."""
+    """The pairs (…, n, n) of nodes that are farther apart than 3^L, L = `layers`, or not connected."""
     return ~within(A, capacity(layers))
 
 
 def terms(run: Run, n: int) -> Finding:
-    """Walks of k steps with r jumps: at pairs at distance > k in graphs of degrees ≤ ⌊n/2⌋, there
-    are at most as many as at pairs between two cliques."""
+    """Checks the number of walks of k steps with r jumps between two nodes farther apart than k.
+
+    In graphs of n nodes whose degrees are at most ⌊n/2⌋ the number must be at most the number
+    between two cliques.
+    """
     random = erdos_renyi(20, n, 1.5 / n, run.rng)
     given = all_graphs(4 if run.quick else 6), random, np.stack([path(n), cycles(n)])
     sparse = [A[A.sum(-1).max(-1) <= A.shape[-1] // 2] for A in given]
@@ -242,15 +262,28 @@ def terms(run: Run, n: int) -> Finding:
             if (walks_with_jumps(cliques, word)[connected(cliques) == 0] < limit).any():
                 yield f"{nodes} nodes, steps {word}: fewer than {limit} between two cliques"
 
-    name = "degrees ≤ ⌊n/2⌋: at far pairs at most as many walks with jumps as between two cliques"
-    words = f"{count} graphs, {len(WORDS)} kinds of walks of up to {max(map(sum, WORDS))} steps"
-    wanted = "≤ and ≥ ⌊n/2⌋^k((n − 1)^r − (−1)^r)/n for k steps and r jumps"
+    name = (
+        "number of walks of k steps, with jumps, between two nodes farther apart than k in a graph "
+        "of degrees ≤ ⌊n/2⌋: at most the number between two cliques"
+    )
+    words = (
+        f"true for {count} graphs and {len(WORDS)} kinds of walks of up to "
+        f"{max(map(sum, WORDS))} steps"
+    )
+    wanted = (
+        "at most, and between two cliques at least, ⌊n/2⌋^k((n − 1)^r − (−1)^r)/n for k "
+        "steps and r "
+        "jumps"
+    )
     wrong = search() if count else ["no graph"]
     return no_counterexample("terms", name, wrong, words=words, wanted=wanted)
 
 
 def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
-    """Outputs of random two-channel weights ≥ 0 at far pairs are at most those between cliques."""
+    """Checks outputs of random weights A ⊗ I + B ⊗ J ≥ 0 at pairs not within distance 3^L.
+
+    The outputs must be at most those between two cliques.
+    """
     sparse = erdos_renyi(3, n, 1.2 / n, run.rng)
     graphs = [path(n), cycles(n), side_by_side(path(n - 4), cycles(4)), *sparse]
     graphs = [A for A in graphs if A.sum(-1).max() <= n // 2]
@@ -268,14 +301,14 @@ def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
                     largest = max(largest, float(values.max() / across.min()))
         found = at_most(
             f"two-clique/{layers}",
-            f"W = A ⊗ I + B ⊗ J ≥ 0, L = {layers}: far pairs whose output exceeds an output "
-            "between two cliques",
+            f"weights A ⊗ I + B ⊗ J ≥ 0, L = {layers}: number of pairs not within distance 3^L "
+            "whose output exceeds an output between two cliques",
             "exact",
             larger,
             0,
             words=f"{larger} of {pairs}; largest ratio of the outputs {largest:.2g}; "
-            f"{negative} weights have some A < 0",
-            wanted="none: a model that connects a far pair connects the two cliques",
+            f"in {negative} of the weights A has a negative entry",
+            wanted="none, so that a model that connects such a pair also connects the two cliques",
         )
         yield if_seen(largest > 0 < negative, found)
 
@@ -287,40 +320,55 @@ def below_zero(weights: Weights, n: int) -> int:
 
 
 def regular(run: Run, samples: int) -> Finding:
-    """With two-channel weights ≥ 0 far pairs of C_2m have the output of pairs between two C_m."""
+    """Checks outputs of weights A ⊗ I + B ⊗ J ≥ 0 on one cycle of 2m nodes and on two of m nodes.
+
+    Pairs farther apart than 3^L in the one cycle must have the output of pairs between the two
+    cycles.
+    """
     sizes = [(capacity(L) + 1, L) for L in (1, 2) for _ in range(max(samples, LEAST_DRAWN))]
     found = [(of_far_pairs(run, m, L, channels(run, 2 * m, L, 0, 2)), m, L) for m, L in sizes]
     seen = sum(any(values) for values, *_ in found)
-    name = "two channels ≥ 0: far pairs of C_2m have the output of pairs between two C_m"
-    words = f"m = 3^L + 1, L = 1, 2; random weights, {seen} of which have a positive output there"
+    name = (
+        "weights A ⊗ I + B ⊗ J ≥ 0: outputs at pairs farther apart than 3^L in a cycle of 2m "
+        "nodes, "
+        "compared with outputs at pairs between two cycles of m nodes"
+    )
+    words = (
+        f"equal for m = 3^L + 1, L = 1, 2 and random weights; {seen} of the weights have a "
+        "positive "
+        "output there"
+    )
     wrong = chain.from_iterable(starmap(several, found))
     return if_seen(seen > 0, no_counterexample("regular", name, wrong, words=words))
 
 
 def of_far_pairs(run: Run, m: int, layers: int, weights: Weights) -> set[Any]:
-    """The outputs of far pairs of C_2m and of pairs between two C_m."""
+    """The outputs at pairs farther apart than 3^L in a cycle of 2m nodes, L = `layers`.
+
+    The set also has the outputs at pairs between two cycles of m nodes.
+    """
     one, two, model = cycles(2 * m), cycles(m, m), built(run, 2 * m, weights)
     return {*over_q(model, one)[far(one, layers)], *over_q(model, two)[connected(two) == 0]}
 
 
 def several(values: set[Any], m: int, layers: int) -> Iterator[str]:
-    """A line if there is more than one value."""
+    """Yields a line if there is more than one value."""
     if len(values) != 1:
         yield f"m = {m}, L = {layers}: outputs {sorted(values)[:4]}"
 
 
 def apart(run: Run, m: int, layers: int, weights: Weights) -> Iterator[str]:
-    """A line if outputs of far pairs of C_2m and of pairs between two C_m differ."""
+    """Yields a line if the outputs `of_far_pairs` are not all equal."""
     yield from several(of_far_pairs(run, m, layers, weights), m, layers)
 
 
 def distinguished(run: Run) -> Iterator[Finding]:
-    """The signed model is right on one cycle and on two, with relabelled nodes."""
+    """Checks that the signed model is right on one cycle and on two, with relabelled nodes."""
     for layers in (1, 2):
         m = 4 * capacity(layers - 1)
         model = run.build(two_cycles, layers)
         found = size(model, "two-cycles", L=layers)
-        found.id, found.name = f"two-cycles/{layers}/size", f"{model.name}: size"
+        found.id, found.name = f"two-cycles/{layers}/size", f"{model.name}: size of the model"
         yield found
         wrong, outputs = list[str](), dict[str, list[float]]()
         for name, A in (("C_2m", cycles(2 * m)), ("C_m ∪ C_m", cycles(m, m))):
@@ -331,21 +379,26 @@ def distinguished(run: Run) -> Iterator[Finding]:
             wrong += differences(model(graph).numpy(), connected(graph), graph)
             outputs[name] = sorted({*values.ravel().tolist()})
         wanted = {"C_2m": [1.0, 3.0, 4.0], "C_m ∪ C_m": [0.0, 3.0]}
-        listed = "; ".join(f"{name}: {each}" for name, each in outputs.items())
+        listed = "; ".join(f"{shown(each)} on {name}" for name, each in outputs.items())
         yield same(
             f"two-cycles/{layers}",
-            f"signed, L = {layers}: right on all pairs of C_2m and C_m ∪ C_m, m = {m} > 3^L",
+            f"signed weights, L = {layers}: values of the outputs on C_2m and on C_m ∪ C_m, "
+            f"m = {m} > 3^L",
             {**outputs, "wrong": wrong[0] if wrong else None},
             {**wanted, "wrong": None},
             evidence="exact" if layers == 1 else "float",
-            words=f"outputs {listed}",
+            words=listed,
             wanted="positive exactly at connected pairs",
             detail="".join(wrong[:1]),
         )
 
 
 def row_sums(run: Run) -> Finding:
-    """The row sums of relu(3J − 2A²) on C_2m and C_m ∪ C_m, in the register of the layer."""
+    """Checks the row sums of relu(3J − 2A²), J all ones, on one cycle and on two cycles.
+
+    The graphs A are a cycle of 2m nodes and two cycles of m nodes, m = 4 and 5; the model computes
+    the matrix in the register of its layer.
+    """
     found = {}
     W = Channels(np.diag([0, -2]), np.diag([3, 0]))
     for m in (4, 5):
@@ -355,14 +408,18 @@ def row_sums(run: Run) -> Finding:
         S = H[..., model.stream["layer_1"]][..., :n].numpy()
         found[f"m = {m}"] = [sorted({*each.sum(1).tolist()}) for each in S]
     words = ", ".join(f"{key}: {shown(a)} and {shown(b)}" for key, (a, b) in found.items())
-    name = "row sums of relu(3J − 2A²) on C_2m and C_m ∪ C_m"
+    name = "row sums of relu(3J − 2A²), J all ones, on C_2m and on C_m ∪ C_m"
     wanted = {"m = 4": [[11.0], [12.0]], "m = 5": [[17.0], [17.0]]}
     return same("row-sums", name, found, wanted, evidence="float", words=words)
 
 
 def closed_bands(run: Run, samples: int) -> Finding:
-    """With signed two-channel weights far pairs of C_2m have the output of pairs between two C_m,
-    for m = 4·3^(L−1) + 1 and m = 4·3^(L−1) + 2."""
+    """Checks outputs of signed weights A ⊗ I + B ⊗ J on one cycle of 2m nodes and on two of m
+    nodes.
+
+    For m = 4·3^(L−1) + 1 and m = 4·3^(L−1) + 2, pairs farther apart than 3^L in the one cycle must
+    have the output of pairs between the two cycles.
+    """
     drawn = list[tuple[int, int, Weights]]()
     for layers, times in ((1, 4 * samples), (2, 1 if run.quick else samples // 2 + 1)):
         for _ in range(times):
@@ -370,16 +427,21 @@ def closed_bands(run: Run, samples: int) -> Finding:
             drawn.append((m, layers, cutting(run, m, layers)))
     wrong = (w for each in drawn for w in apart(run, *each))
     differ = [any(apart(run, 4, 1, cutting(run, 4, 1))) for _ in range(CONTROLS)]
-    name = "signed, m ≥ 4·3^(L−1) + 1: far pairs of C_2m have the output of pairs between two C_m"
+    name = (
+        "signed weights A ⊗ I + B ⊗ J, m ≥ 4·3^(L−1) + 1: outputs at pairs farther apart "
+        "than 3^L in "
+        "a cycle of 2m nodes, compared with outputs at pairs between two cycles of m nodes"
+    )
     words = (
-        f"{len(drawn)} random weights, L = 1, 2; at m = 4, L = 1 outputs differ for {sum(differ)} "
-        f"of {len(differ)}"
+        f"equal for {len(drawn)} random weights, L = 1, 2; at m = 4, L = 1 the outputs differ for "
+        f"{sum(differ)} of {len(differ)} weights"
     )
     return if_seen(any(differ), no_counterexample("signed-cycles", name, wrong, words=words))
 
 
 def cutting(run: Run, m: int, layers: int) -> Weights:
-    """Signed two-channel weights whose constant makes relu 0 on a part of the band of S."""
+    """Signed weights A ⊗ I + B ⊗ J whose constant makes relu 0 on a part of the band of the "
+    "scores."""
     n, W = 2 * m, list[np.ndarray]()
     for layer in range(layers):
         size = 2 ** (layer + 1)

@@ -18,8 +18,10 @@ COLOURS = {
 
 
 def draw(counts: Transformer, signed: Transformer) -> Figure:
-    """The output of each pair of nodes against its distance, for one-layer models with weights ≥ 0
-    and with signed weights."""
+    """Draws the output of each pair of nodes against their distance, on four graphs.
+
+    The one-layer models are `counts`, with weights ≥ 0, and `signed`, with signed weights.
+    """
     N = signed.interface.n_nodes
     graphs = {
         "path": path_graph(N),

@@ -15,16 +15,16 @@ BITS = 53  # significant bits of float64
 
 
 def in_float64(model: Transformer, A: np.ndarray) -> np.ndarray:
-    """The outputs (…, n, n) of a run in float64."""
+    """The outputs (…, n, n) of a model on graphs A (…, n, n), run in float64."""
     return np.asarray(model.logits(A).numpy())
 
 
 def evidence_of(model: Transformer, A: np.ndarray) -> Evidence:
-    """The evidence of a float64 run on graphs A, for a model with integer values ≥ 0.
+    """The kind of evidence of a float64 run on graphs A, for a model with integer values ≥ 0.
 
     In such a model every token has an entry 1, so no score exceeds all outputs of the head, and a
-    sum is at least each of its terms.  If n² times every entry of the stream is below 2^53
-    (scores may be multiplied by n and divided again), no operation rounds, and the run is exact.
+    sum is at least each of its terms.  If n² times every entry of the stream is below 2^53 (scores
+    may be multiplied by n and divided again), no operation rounds, and the run is exact.
     """
     n = A.shape[-1]
     largest = max(float(H.max()) for H in (*model.streams(A), model.logits(A)))
@@ -32,15 +32,17 @@ def evidence_of(model: Transformer, A: np.ndarray) -> Evidence:
 
 
 def over_q(model: Transformer, A: np.ndarray) -> np.ndarray:
-    """The outputs on one graph (n, n) over the rationals, as an object array."""
+    """The outputs of a model on one graph A (n, n) in rational arithmetic, as an object array."""
     domain = Rational()
     rows = [[domain.number(int(entry)) for entry in row] for row in A]
     return np.array(outputs(model, written(model, domain, rows), domain).tolist(), dtype=object)
 
 
 def exactly(model: Transformer, A: np.ndarray) -> np.ndarray:
-    """The exact outputs (…, n, n) of a model with integer values ≥ 0, as an object array: from a
-    float64 run if that is exact, else over the rationals."""
+    """The exact outputs (…, n, n) of a model with integer values ≥ 0, as an object array.
+
+    The run is in float64 if that is exact, and otherwise in rational arithmetic.
+    """
     if evidence_of(model, A) == "exact":
         return in_float64(model, A).astype(object)
     flat = A.reshape(-1, *A.shape[-2:])
@@ -48,13 +50,13 @@ def exactly(model: Transformer, A: np.ndarray) -> np.ndarray:
 
 
 def differences(found: np.ndarray, wanted: np.ndarray, graphs: np.ndarray) -> Iterator[str]:
-    """A line for each entry in which the arrays (…, n, n) differ."""
+    """Yields a line for each entry in which the arrays `found` and `wanted` (…, n, n) differ."""
     for at in map(tuple, np.argwhere(np.asarray(found != wanted, dtype=bool))):
         yield f"nodes {at[-2]}, {at[-1]} of {shown(graphs[at[:-2]])}: {found[at]}, not {wanted[at]}"
 
 
 def shown(A: np.ndarray) -> str:
-    """A description of a graph by its edges."""
+    """A description of a graph A (n, n) by its edges."""
     i, j = np.nonzero(np.triu(A, 1))
     edges: Any = list(zip(i.tolist(), j.tolist(), strict=True))
     return f"the graph on {len(A)} nodes with edges {edges}"

@@ -45,10 +45,11 @@ def graph_search(
     samples: Annotated[int, option("random graphs", min=1)] = 20,
     edges: Edges = None,
 ) -> Iterator[Finding]:
-    """Two layers of one head search a graph by chain of thought, one token for each node reached.
+    """For all n and m, two layers of one head decode the nodes reachable from a source in every
+    graph of n nodes and m edges, with one CoT token for each node.
 
-    The prompt is the list of directed edges, in any order, and a source.  The model, of width
-    2n + 1, decodes all other nodes reachable from the source, each once, and then ⊥.  The inverse
+    The prompt is the list of directed edges, in any order, and the source.  The model, of width 2n
+    + 1, decodes all other nodes reachable from the source, each once, and then ⊥.  The inverse
     temperature that softmax needs depends neither on the number of nodes nor on the number of
     edges.
     """
@@ -69,7 +70,7 @@ def graph_search(
     yield _labelled(
         decoded(
             "large",
-            f"decoded nodes on graphs of {n} nodes, edges in random order",
+            f"decoded nodes on graphs of {n} nodes, with edges in random order",
             [(model, prompts, wanted)],
         )
     )
@@ -99,8 +100,10 @@ def _weights(model: Transformer) -> Iterator[Finding]:
 
 
 def following(model: Transformer) -> States:
-    """All states of head 2: every set of visited nodes as a query, every edge at every position as
-    a key."""
+    """All states of the head of layer 2.
+
+    Every set of visited nodes is a query, and every edge at every position is a key.
+    """
     interface = model.interface
     n, T = interface.n_nodes, interface.max_length
     visited = np.arange(2**n)[:, None] >> np.arange(n) & 1
@@ -118,7 +121,9 @@ def following(model: Transformer) -> States:
 
 
 def small_graphs(run: Run) -> Finding:
-    """All small undirected graphs from every source, and all directed graphs of 3 nodes."""
+    """Checks the decoded nodes on all small graphs from every source, and all directed graphs of 3
+    nodes.
+    """
     cases = []
     for n in range(1, 4 if run.quick else 5):
         listed = [directed_edges(A) for A in all_graphs(n)]
@@ -134,8 +139,10 @@ def small_graphs(run: Run) -> Finding:
 
 
 def decoding(model: Transformer, graphs: list[Started]) -> tuple[np.ndarray, np.ndarray]:
-    """Prompts of equal length (padded in front by loops at the source), and the tokens to be
-    decoded from them."""
+    """The prompts of graphs with their sources, and the tokens to be decoded from the prompts.
+
+    The prompts have equal lengths: they are padded in front by loops at the source.
+    """
     n, most = model.interface.n_nodes, max(len(edges) for edges, _ in graphs)
     prompts, wanted = [], []
     for edges, source in graphs:
@@ -147,15 +154,18 @@ def decoding(model: Transformer, graphs: list[Started]) -> tuple[np.ndarray, np.
 
 
 def random_graphs(run: Run, n: int, samples: int) -> list[Started]:
-    """Random graphs, a path and 2Chain, each with a random source.
+    """Random graphs, a path and two disjoint paths of n nodes, each with a random source.
 
-    Every edge is in the list in both directions; the order of the list is random."""
+    Every edge is in the list in both directions; the order of the list is random.
+    """
     listed = [*erdos_renyi(samples, n, min(1.0, 1.5 / n), run.rng), path(n), two_chain(n)]
     return [(run.rng.permutation(directed_edges(A)), int(run.rng.integers(n))) for A in listed]
 
 
 def whole_component(model: Transformer, graphs: list[Started]) -> Finding:
-    """The decoded nodes are those that breadth-first search reaches, and the last token is ⊥."""
+    """Checks that the decoded nodes are those that breadth-first search reaches, and that ⊥ is
+    last.
+    """
     interface = model.interface
     components = [reachable(edges, interface.n_nodes, source) for edges, source in graphs]
 
@@ -167,16 +177,20 @@ def whole_component(model: Transformer, graphs: list[Started]) -> Finding:
 
     return no_counterexample(
         "component",
-        "the nodes that breadth-first search reaches, then ⊥, in |component| tokens",
+        "decoded nodes, then ⊥, compared with the nodes that breadth-first search reaches",
         search(),
         evidence="float",
-        words=f"{sum(map(len, components))} tokens on {len(graphs)} graphs",
+        words=f"equal, in as many tokens as these nodes ({sum(map(len, components))} in all), on "
+        f"{len(graphs)} graphs",
     )
 
 
 def follows(run: Run, n: int) -> OverTokens:
-    """The statement on n nodes: after any tokens the model predicts the end v of the first edge
-    u → v so far with u among the nodes so far and v not among them."""
+    """The statement on n nodes: after any tokens the model predicts the next node of the search.
+
+    This is the end v of the first edge u → v so far such that u is among the nodes so far and v is
+    not.
+    """
     return OverTokens(
         LABEL,
         lambda nodes, m: run.build(construction, nodes, m),
@@ -196,21 +210,21 @@ def _histories(
     mixed = np.where(run.rng.random(done.shape) < 0.2, run.rng.integers(n, size=done.shape), done)
     yield answers_equal(
         "histories",
-        f"predictions on every sequence of {short.interface.max_length} tokens, 2 nodes",
+        f"predictions on every sequence of {short.interface.max_length} tokens for 2 nodes",
         two,
         [(short, every)],
     )
     yield margin_kept(two, [(short, every)])
-    yield registers_hold(all_of_them, model, mixed, f"({n} nodes, any tokens)")
+    yield registers_hold(all_of_them, model, mixed, f"({n} nodes, arbitrary tokens)")
     few = three.at(3, 4).model
     rows = run.rng.integers(12, size=(6, few.interface.max_length))
     rows[:, 2] = run.rng.integers(3, size=6)
-    yield equal_over_q(three, few, rows, "(3 nodes, any tokens)")
+    yield equal_over_q(three, few, rows, "(3 nodes, arbitrary tokens)")
     yield from softened(model, prompts, wanted, few, rows[:2])
     yield sharpness_at_two_lengths(
         "softmax/sharpness",
         lambda m: follows(run, n).at(n, m).model,
         model.interface.max_length - n,
         leak_bound(0.499 / 4),
-        "ln(8/0.499 + 2) with T edges, as the factor of e_v is 2,",
+        "ln(8/0.499 + 2), where T is the number of edges",
     )

@@ -21,19 +21,21 @@ MOST_NODES = 256  # limit, as all pairs run through every layer
 
 
 def chosen(n_nodes: int | None, edges: Path | None, default: int) -> tuple[int, EdgeList | None]:
-    """The number of nodes, and the user's graph or None.
+    """The number of nodes, and the user's graph from the file `edges`, or None.
 
     Raises InputError for both options at once, and for a number of nodes outside 2 … 256.
     """
     if edges is not None and n_nodes is not None:
-        raise InputError(f"n_nodes is {n_nodes} and edges is {edges}: give only one of them")
+        raise InputError(
+            f"n_nodes is {n_nodes} and edges is {edges}: give n_nodes or edges, not both"
+        )
     own = None if edges is None else read_edges(edges)
     n = own.n_nodes if own is not None else default if n_nodes is None else n_nodes
     if not 2 <= n <= MOST_NODES:
-        raise InputError(f"a graph has {n} nodes: give 2 to {MOST_NODES} nodes")
+        raise InputError(f"a graph has {n} nodes: give a graph of 2 to {MOST_NODES} nodes")
     return n, own
 
 
 def adjacency(own: EdgeList) -> np.ndarray:
-    """The adjacency matrix (n, n) of an edge list, each edge in both directions."""
+    """The adjacency matrix (n, n) of the user's edge list, with each edge in both directions."""
     return from_edges(own.edges, own.n_nodes)

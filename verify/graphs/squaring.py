@@ -55,14 +55,19 @@ def squaring(
     samples: Annotated[int, option("random graphs", min=1)] = 20,
     edges: Edges = None,
 ) -> Iterator[Finding]:
-    """L layers of one head output the pairs of nodes of a graph at distance at most 2^L.
+    """For all n and L, L layers of one head output the pairs of nodes at distance at most 2^L in
+    every graph of n nodes.
 
-    With average-hard attention, query R_i, key e_j and value R_j, the width is 2n, with n hidden
-    ReLU neurons (the lean form); ⌈log₂D⌉ layers output all connected pairs if components have
-    diameter at most D.  With width 3n and 3n hidden neurons (the robust form) softmax has the same
-    logits 0 and 1 in exact arithmetic, and the same predictions in float64, for every inverse
-    temperature β ≥ ln(8N(n − 1)), N = 2^⌈log₂n⌉, and every L.  The lean form with softmax is wrong
-    on some graph for every β < ln(2(n − 1)((N + ½)^L − 1)), which grows with L.
+    Lean form: with average-hard attention, query R_i, key e_j and value R_j, where R_i is row i of
+    the register `reached` and e_j is one-hot, the width is 2n, with n hidden ReLU neurons.  ⌈log₂D⌉
+    layers output all connected pairs if components have diameter at most D.
+
+    Robust form: with width 3n and 3n hidden neurons, softmax has the same logits 0 and 1 in exact
+    arithmetic, and the same predictions in float64, for every inverse temperature β ≥ ln(8N(n −
+    1)), N = 2^⌈log₂n⌉, and every L.
+
+    The lean form with softmax is wrong on some graph for every β < ln(2(n − 1)((N + ½)^L − 1)),
+    which grows with L.
     """
     n, own = chosen(n_nodes, edges, 16)
     L = max(1, (n - 2).bit_length()) if n_layers is None else read(Count, "n_layers", n_layers)
@@ -77,7 +82,7 @@ def squaring(
 
 
 def built(run: Run, n: int, L: int, form: str) -> Transformer:
-    """The model of this size and form."""
+    """The squaring model of n nodes and L layers, in this form (lean or robust)."""
     return run.build(construction, n, L, form=form)
 
 
@@ -97,7 +102,8 @@ def families(run: Run, n: int, samples: int) -> dict[str, np.ndarray]:
 
 
 def apart(n: int) -> np.ndarray:
-    """An isolated node and a clique of all others, the graph with the largest softmax errors."""
+    """An isolated node and a clique of all other nodes, the graph with the largest softmax "
+    "errors."""
     return side_by_side(clique(1), clique(n - 1))
 
 
@@ -117,12 +123,12 @@ def _found(
     small = {k: built(run, k, max(0, k - 2).bit_length(), form) for k in range(1, most + 1)}
     yield within_reach(
         "all-small",
-        f"`reached` on every graph of at most {most} nodes, after every layer",
+        f"register `reached` after every layer, on every graph of at most {most} nodes",
         [(each, all_graphs(k)) for k, each in small.items()],
     )
     yield within_reach(
         "large",
-        f"`reached` on graphs of {n} nodes, after every layer: {', '.join(graphs)}",
+        f"register `reached` after every layer, on graphs of {n} nodes ({', '.join(graphs)})",
         [(model, A) for A in graphs.values()],
     )
     k = 3 if run.quick else 4
@@ -151,14 +157,17 @@ def _states(n: int, N: int, form: str) -> tuple[dict[str, np.ndarray], dict[str,
 
 
 def within_reach(id: str, name: str, batches: list[tuple[Transformer, np.ndarray]]) -> Finding:
-    """After layer l `reached` is 1 exactly at distances ≤ 2^l; the outputs are its last values."""
+    """Checks that register `reached` is 1 exactly at distances ≤ 2^l after layer l.
+
+    The outputs must equal the last values of `reached`.
+    """
     count = sum(len(A) for _, A in batches)
     return no_counterexample(
         id,
         name,
         (wrong for model, A in batches for wrong in _wrong(model, A)),
         evidence=exact_evidence(batches[-1][0]),
-        words=f"all pairs right in {count} graphs",
+        words=f"all pairs are right on {count} graphs",
     )
 
 
@@ -173,13 +182,13 @@ def _wrong(model: Transformer, A: np.ndarray) -> Iterator[str]:
 
 
 def squares_to(A: np.ndarray, L: int) -> np.ndarray:
-    """Whether dist(i, j) ≤ 2^L, by breadth-first search."""
+    """Whether dist(i, j) ≤ 2^L in graphs A, by breadth-first search."""
     far = np.stack([distances_by_definition(graph) for graph in A])
     return (far >= 0) & (far <= 2**L)
 
 
 def over_q(model: Transformer, A: np.ndarray) -> Finding:
-    """The last stream in float64 equals the last stream over Q."""
+    """Checks that the last stream in float64 equals the last stream in rational arithmetic."""
     domain = Rational()
 
     def search() -> Iterator[str]:
@@ -191,7 +200,7 @@ def over_q(model: Transformer, A: np.ndarray) -> Finding:
 
     return no_counterexample(
         "rational",
-        f"last stream over Q and in float64 ({model.interface.n_nodes} nodes)",
+        f"last stream in rational arithmetic and in float64 ({model.interface.n_nodes} nodes)",
         search(),
         words=f"all entries equal on {len(A)} graphs",
     )
@@ -203,27 +212,29 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
     lean = built(run, n, L, "lean").least_sharpness()
     yield at_most(
         "sharpness",
-        f"smallest certified β at which softmax has the predictions of hard attention, {n} nodes",
+        "smallest β found sufficient for softmax to make the predictions of average-hard "
+        "attention, "
+        f"for n = {n} nodes",
         "float",
         max(betas.values()),
         bound * SEARCHED,
-        words=", ".join(f"{k}: β = {beta:.3g}" for k, beta in betas.items())
-        + f" (lean, L = {L}: {lean:.3g})",
-        wanted=f"ln(8N(n − 1)) = {bound:.3g} for both",
+        words=", ".join(f"β = {beta:.3g} for {k}" for k, beta in betas.items())
+        + f" in the robust form; β = {lean:.3g} for L = {L} in the lean form",
+        wanted=f"at most ln(8N(n − 1)) = {bound:.3g} in the robust form, N = 2^⌈log₂n⌉",
     )
     robust = built(run, n, L, "robust")
     beta = robust.least_sharpness()
     soft = robust.sharpened(beta)
     yield no_counterexample(
         "answers",
-        f"predictions of softmax at β = {beta:.3g} in graphs of {n} nodes, in float64",
+        f"predictions of softmax at β = {beta:.3g} on graphs of {n} nodes, in float64",
         (
             f"{soft.name} at β = {beta:.3g}, {name}: {wrong}"
             for name, A in graphs.items()
             for wrong in differences(soft(A).numpy(), squares_to(A, L), A)
         ),
         evidence="float",
-        words=f"all pairs right in {sum(map(len, graphs.values()))} graphs",
+        words=f"all pairs are right on {sum(map(len, graphs.values()))} graphs",
     )
     k = min(n, ENCLOSED_NODES)
     few = built(run, k, 2, "robust")
@@ -232,23 +243,29 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
 
 
 def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
-    """Softmax and hard attention have equal logits, in balls, although attention weights differ."""
+    """Checks in balls that softmax and average-hard attention have equal logits.
+
+    The attention weights differ.
+    """
     real = max(enclosed_error(model, beta, graph) for graph in A)
     return at_most(
         "restored",
-        f"softmax logits at β = {beta:.3g} equal those of hard attention "
+        f"distance of softmax logits at β = {beta:.3g} from the logits of average-hard attention "
         f"({model.interface.n_nodes} nodes, {len(A)} graphs, {model.n_layers} layers)",
         "enclosure",
         real,
         ENCLOSED,
-        words=f"≤ {real:.2g}",
+        words=f"at most {real:.2g}",
         wanted="2^−64, the accuracy of the balls",
     )
 
 
 def needed(model: Transformer) -> Finding:
-    """Below the limit an isolated node is predicted to be connected: its logits for all other nodes
-    (lean form, L layers), or those in `found` (robust form, one layer), are above ½."""
+    """Checks that below the necessary β softmax predicts that an isolated node is connected.
+
+    The logits of the isolated node for all other nodes (lean form, L layers), or the values in
+    `found` (robust form, one layer), must be above ½.
+    """
     n, L = model.interface.n_nodes, model.n_layers
     limit = lean_squaring_sharpness(n, L)
     beta, soft = limit - 2**-4, deepcopy(model)
@@ -262,13 +279,14 @@ def needed(model: Transformer) -> Finding:
     layers = "1 layer" if L == 1 else f"{L} layers"
     return Finding(
         "needed",
-        f"an isolated node is predicted connected to a clique of {n - 1}, β = {beta:.3g}, {layers}",
+        "number of nodes of a clique to which an isolated node is predicted connected, at "
+        f"β = {beta:.3g}, {layers}",
         "enclosure",
         wrong,
         n - 1,
         Verdict.together(verdicts),
-        f"{wrong} of {n - 1} logits above ½",
-        f"all, below ln(2(n − 1)((N + ½)^L − 1)) = {limit:.3g}",
+        f"{wrong} of {n - 1} nodes have logits above ½",
+        f"all, since β is below ln(2(n − 1)((N + ½)^L − 1)) = {limit:.3g}",
     )
 
 

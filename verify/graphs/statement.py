@@ -13,12 +13,12 @@ from constructions.transformer import Transformer
 
 @dataclass(frozen=True)
 class OverGraphs:
-    """The outputs of a construction of L layers on graphs of n nodes.
+    """A statement about the outputs of a construction of L layers on graphs of n nodes.
 
     label      a name that is unique within the claim
     theorem    the entry of the statement index with the model's sizes
     build      (n, L) → the model (or its mutant in a self-test)
-    outputs    (graphs (…, n, n), L) → its outputs (…, n, n) by definition
+    outputs    (graphs (…, n, n), L) → the outputs (…, n, n) of the model by definition
     """
 
     label: str
@@ -45,5 +45,5 @@ class Case:
         return self.of.build(self.n, self.L)
 
     def outputs(self, A: np.ndarray) -> np.ndarray:
-        """The outputs (…, n, n) by definition."""
+        """The outputs (…, n, n) on graphs A (…, n, n) by definition."""
         return self.of.outputs(A, self.L)

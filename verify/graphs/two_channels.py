@@ -37,13 +37,16 @@ MOST_NODES = 5  # limit, as all n! orders of nodes are tried
 def two_channels(
     run: Run, *, n_nodes: Annotated[int, option("nodes", min=3, max=MOST_NODES)] = 4
 ) -> Iterator[Finding]:
-    """The mean of W over all relabellings of nodes is A ⊗ I + B ⊗ J, its orthogonal projection.
+    """For every matrix W of n × n blocks, the mean of W over all relabellings of the n nodes is the
+    orthogonal projection A ⊗ I + B ⊗ J of W.
 
-    W is a matrix of n × n blocks X, n ≥ 2, and for each block B = (1ᵀX1 − tr X)/(n(n − 1)) and
-    A = tr X/n − B.  I and J are not orthogonal; ‖W‖² has three orthogonal parts: of the
-    diagonals, of the off-diagonals and of the rest.  Models with weights A ⊗ I + B ⊗ J are
-    equivariant: relabelling the nodes relabels the outputs.  For an adjacency matrix A,
-    A J A = deg degᵀ: the channel J depends only on degrees.
+    J is the all-ones matrix and n ≥ 2.  For each block X, B = (1ᵀX1 − tr X)/(n(n − 1)) and A = tr
+    X/n − B.  I and J are not orthogonal; ‖W‖² has three orthogonal parts: of the diagonals, of the
+    off-diagonals and of the rest.
+
+    Models with weights A ⊗ I + B ⊗ J are equivariant: relabelling the nodes relabels the outputs.
+    For an adjacency matrix A, A J A = deg degᵀ, where deg are the degrees: the channel J depends
+    only on degrees.
     """
     n = n_nodes
     drawn = {grid: random_weights(run, n, *grid) for grid in GRIDS}
@@ -61,19 +64,26 @@ def random_weights(run: Run, n: int, rows: int, columns: int) -> np.ndarray:
 
 
 def projection(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
-    """A ⊗ I + B ⊗ J equals the average over all n! relabellings."""
+    """Checks that A ⊗ I + B ⊗ J equals the average of W over all n! relabellings.
+
+    A and B are the `two_channels` of W, for each matrix W of `drawn`.
+    """
     wrong = (
         f"{grid[0]} × {grid[1]} blocks differ"
         for grid, W in drawn.items()
         if (kronecker(channels_of(W, n), n) != two_channels_by_definition(W, n)).any()
     )
-    name = f"the average over all relabellings of {n} nodes is A ⊗ I + B ⊗ J, block by block"
-    words = f"all entries equal over Q, {' and '.join(f'{a} × {b}' for a, b in drawn)} blocks"
+    name = f"average of W over all relabellings of {n} nodes, compared with A ⊗ I + B ⊗ J"
+    blocks = ", ".join(f"{a} × {b}" for a, b in drawn)
+    words = f"all entries equal in rational arithmetic, for {blocks} blocks"
     return no_counterexample("projection", name, wrong, words=words)
 
 
 def split(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
-    """The three parts of ‖W‖² equal the results of independent projections, and sum to ‖W‖²."""
+    """Checks that the three parts of ‖W‖² equal independent projections, and sum to ‖W‖².
+
+    `drawn` contains the matrices W of n × n blocks.
+    """
 
     def search() -> Iterator[str]:
         for grid, W in drawn.items():
@@ -83,17 +93,24 @@ def split(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
             if parts != (*wanted, squared(W - average)) or squared(W) != sum(parts):
                 yield f"{grid[0]} × {grid[1]} blocks: {parts}"
 
-    name = "‖W‖² = diagonals n Σa² + off-diagonals n(n − 1) Σb² + the rest"
-    return no_counterexample("split", name, search(), words="three orthogonal parts, over Q")
+    name = (
+        "‖W‖² compared with n Σa² + n(n − 1) Σb² + the rest, where a and b are the means of the "
+        "diagonal and of the other entries of each block"
+    )
+    words = "equal in rational arithmetic, and the three parts are orthogonal"
+    return no_counterexample("split", name, search(), words=words)
 
 
 def squared(W: np.ndarray) -> Fraction:
-    """‖W‖², exactly."""
+    """The squared norm ‖W‖², exactly."""
     return Fraction((W * W).sum())
 
 
 def shares(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
-    """‖A ⊗ I + B ⊗ J‖² − n‖A‖² − n²‖B‖² is 2n⟨A, B⟩, which is not 0 in general."""
+    """Checks that ‖A ⊗ I + B ⊗ J‖² − n‖A‖² − n²‖B‖² equals 2n⟨A, B⟩ and is not 0.
+
+    A and B are the `two_channels` of each matrix of `drawn`.
+    """
     found, wanted = [], []
     for W in drawn.values():
         A, B = channels_of(W, n)
@@ -103,23 +120,27 @@ def shares(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
     missing = min(map(abs, found)) > 0
     return same(
         "shares",
-        "‖A ⊗ I + B ⊗ J‖² − n‖A‖² − n²‖B‖², where ⟨I, J⟩ = n",
+        "‖A ⊗ I + B ⊗ J‖² − n‖A‖² − n²‖B‖²",
         {"left": [str(each) for each in found], "some": missing},
         {"left": [str(each) for each in wanted], "some": True},
-        words=f"2n⟨A, B⟩ ≠ 0, for example {float(found[0]):.3g}",
-        wanted="2n⟨A, B⟩",
+        words=f"equal to 2n⟨A, B⟩ and not 0, for example {float(found[0]):.3g}",
+        wanted="2n⟨A, B⟩, since ⟨I, J⟩ = n",
     )
 
 
 def built(run: Run, n: int, weights: list[np.ndarray]) -> Transformer:
-    """The model with weights W_0, …, O."""
+    """The disentangled transformer of n nodes with these weights; the last matrix is the
+    unembedding.
+    """
     *W, out = weights
     return run.build(disentangled, n, len(W), [n * each for each in W], out)
 
 
 def names(run: Run, n: int) -> Iterator[Finding]:
-    """Outputs on a path in every order of its nodes: two-channel weights are equivariant, and
-    other weights are not."""
+    """Checks on a path, in every order of its nodes, which weights are equivariant.
+
+    Weights A ⊗ I + B ⊗ J must be equivariant, and random other weights must not be.
+    """
     A, orders = path(n), [list(order) for order in permutations(range(n))]
     two, one = (
         [kronecker(Channels(*run.rng.integers(-3, 4, (2, *grid))), n) for grid in grids]
@@ -138,7 +159,7 @@ def names(run: Run, n: int) -> Iterator[Finding]:
         "names",
         f"weights A ⊗ I + B ⊗ J are equivariant on a path of {n} nodes, 1 and 2 layers",
         search(),
-        words=f"outputs are relabelled with the nodes in all {len(orders)} orders, over Q",
+        words=f"outputs are relabelled with the nodes in all {len(orders)} orders",
     )
     other = [run.rng.integers(-3, 4, each.shape) for each in one]
     outputs = disentangled_outputs(A, other[:1], other[1])
@@ -150,12 +171,12 @@ def names(run: Run, n: int) -> Iterator[Finding]:
         {"order as given": bool(moved[0]), "every order": bool(all(moved))},
         {"order as given": True, "every order": False},
         words=f"outputs differ in {len(moved) - sum(moved)} of {len(moved)} orders",
-        wanted="they differ in some order, and are equal in the given order",
+        wanted="the outputs differ in some order, and are equal in the given order",
     )
 
 
 def counting(run: Run) -> Finding:
-    """The scores of a head with query A J and key A are deg degᵀ."""
+    """Checks that the scores of a head with query A J and key A are the products of two degrees."""
     J = Channels(np.zeros((2, 2), dtype=int), np.diag([0, 1]))
     graphs = [all_graphs(n) for n in range(2, 5 if run.quick else 6)]
     models = [
@@ -170,7 +191,10 @@ def counting(run: Run) -> Finding:
             degrees = A.sum(-1)
             yield from differences(S, degrees[..., :, None] * degrees[..., None, :], A)
 
-    name = f"A J A = deg degᵀ on all graphs of 2 to {graphs[-1].shape[-1]} nodes"
+    name = (
+        "A J A compared with deg degᵀ, J all ones, on all graphs of 2 to "
+        f"{graphs[-1].shape[-1]} nodes"
+    )
     words = f"all entries equal on {sum(map(len, graphs))} graphs"
     exact = all(evidence_of(*each) == "exact" for each in zip(models, graphs, strict=True))
     evidence: Evidence = "exact" if exact else "float"

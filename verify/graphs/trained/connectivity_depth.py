@@ -33,20 +33,23 @@ LEARNED = 0.5  # smallest accuracy after training; 59 % of all graphs are within
 def connectivity_depth(
     run: Run, *, samples: Annotated[int, option("fresh graphs", min=100)] = 2000
 ) -> Iterator[Finding]:
-    """Training without graphs beyond distance 3 helps transformers of one layer, not of two.
+    """Training without graphs beyond distance 3 helps transformers of one layer, but not
+    transformers of two layers.
 
-    The models are standard softmax transformers of width 64 on rows of A without positions, graphs
-    ER(8, 0.2).  One layer trained on graphs whose connected nodes are all within distance 3 is
-    right on more labellings of 2Chain and on more fresh graphs of that kind than one trained on all
-    graphs.  The capacity of two layers, 3² = 9, contains all pairs of 8 nodes: trained on all
-    graphs, two layers are right on more graphs with a pair beyond distance 3 than two layers
-    trained within distance 3, and than one layer trained on all graphs.
+    The models are standard softmax transformers of width 64, without positions, on rows of the
+    adjacency matrix A of random graphs ER(8, 0.2).  One layer trained on graphs whose connected
+    nodes are all within distance 3 is right on more labellings of 2Chain (two disjoint paths), and
+    on more fresh graphs of that kind, than one layer trained on all graphs.  The capacity of two
+    layers, 3² = 9, contains all pairs of 8 nodes.  Two layers trained on all graphs are right on
+    more graphs with a pair beyond distance 3 than two layers trained within distance 3, and than
+    one layer trained on all graphs.
 
     A model is right on a graph if all pairs are right.  A comparison of two kinds holds if all
     three seeds of one kind are above all three seeds of the other, by standard errors.  Without a
-    difference, each of the four comparisons would hold with probability 1/20.  All models
-    were trained for 2000 steps, after which the loss of one layer still decreases: its limit is not
-    known.  Nothing is claimed for 2Clique or other sizes.
+    difference, each of the four comparisons would hold with probability 1/20.  All models were
+    trained for 2000 steps.  The loss of one layer still decreases after these steps, so that the
+    limit of the loss is not known.  Nothing is claimed for 2Clique (two disjoint cliques) or other
+    sizes.
     """
     trial = Trial.of(run, samples)
     one, two = (evaluated(prefix, "softmax", ("within", "all"), trial) for prefix in (ONE, TWO))
@@ -60,32 +63,37 @@ def connectivity_depth(
 
 
 def by_depth(one: Seeds, two: Seeds) -> Iterator[Finding]:
-    """Comparisons of accuracies by training graphs and by depth."""
+    """Compares accuracies of one and two layers, by the graphs that the models were trained on."""
     for id, name, graphs, worse, better in (
         (
             "one-layer/two-chain",
-            "accuracy on 2Chain: lower for one layer trained on all graphs than trained within 3",
+            "(accuracy on 2Chain of one layer trained on all graphs) < (accuracy on 2Chain of one "
+            "layer trained within distance 3)",
             "two_chain",
             one["all"],
             one["within"],
         ),
         (
             "one-layer/within",
-            "accuracy within distance 3: lower for one layer trained on all than trained within 3",
+            "(accuracy within distance 3 of one layer trained on all graphs) < (accuracy within "
+            "distance 3 of one layer trained within distance 3)",
             "within",
             one["all"],
             one["within"],
         ),
         (
             "two-layers/beyond",
-            "accuracy beyond distance 3: lower for two layers trained within 3 than trained on all",
+            "(accuracy beyond distance 3 of two layers trained within distance 3) < "
+            "(accuracy beyond "
+            "distance 3 of two layers trained on all graphs)",
             "beyond",
             two["within"],
             two["all"],
         ),
         (
             "depth/beyond",
-            "accuracy beyond distance 3, trained on all graphs: lower for one layer than for two",
+            "(accuracy beyond distance 3 of one layer trained on all graphs) < (accuracy beyond "
+            "distance 3 of two layers trained on all graphs)",
             "beyond",
             one["all"],
             two["all"],

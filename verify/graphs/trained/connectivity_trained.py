@@ -40,16 +40,17 @@ def connectivity_trained(
 ) -> Iterator[Finding]:
     """One layer learns connectivity from graphs within its capacity, and not from other graphs.
 
-    One disentangled layer, whose capacity is distance 3, is trained on graphs ER(8, 0.2).  If all
-    connected nodes of the training graphs are within distance 3, weights A ⊗ I + B ⊗ J ≥ 0 have at
-    most 1 % of their squared norm in J, and the model is right on fresh graphs of that kind, 2Chain
-    and 2Clique.  Otherwise J is larger and the model is wrong on 2Clique.  Free weights, which are
-    not constrained, come within 1 % of A ⊗ I + B ⊗ J, and also fail on 2Clique if trained on all
-    graphs.
+    One disentangled layer, whose capacity is distance 3, is trained on random graphs ER(8, 0.2).
+    If all connected nodes of the training graphs are within distance 3, weights A ⊗ I + B ⊗ J ≥ 0
+    (J: the all-ones matrix) have at most 1 % of their squared norm in J.  The model is then right
+    on fresh graphs of that kind, on 2Chain (two disjoint paths) and on 2Clique (two disjoint
+    cliques).  Otherwise the part in J is larger and the model is wrong on 2Clique.  Free weights,
+    which are not constrained, come within 1 % of A ⊗ I + B ⊗ J, and also fail on 2Clique if trained
+    on all graphs.
 
-    A model is right on a graph if all pairs are right.  All 5040 labellings of 2Chain and all 35 of
-    2Clique are tested.  Each setting has three seeds, and each seed is reported.  Training
-    dynamics, on which [Ye2026] has theorems, are not studied.
+    A model is right on a graph if all pairs are right.  All 5040 labellings of 2Chain and all 35
+    labellings of 2Clique are tested.  Each setting has three seeds, and each seed is reported.
+    Training dynamics, on which [Ye2026] has theorems, are not studied.
     """
     trial = Trial.of(run, samples)
     channels = evaluated(CHANNELS, "disentangled", ("within", "all", "beyond"), trial)
@@ -61,8 +62,12 @@ def connectivity_trained(
 
 
 def two_channels_findings(by: Seeds) -> Iterator[Finding]:
-    """Trained within distance 3, two-channel weights have little J and are right on all graphs;
-    trained on other graphs they have more J and are wrong on 2Clique."""
+    """Checks trained weights A ⊗ I + B ⊗ J, where J is the all-ones matrix.
+
+    After training on graphs within distance 3, J must have a small part of the norm, and the model
+    must be right on all graphs.  After training on other graphs, J must have a larger part, and the
+    model must be wrong on 2Clique.
+    """
     for each in by["within"]:
         yield from labelled(
             each.name, [learns(each, 1.0), *families(each, 1.0), little_j(parts_of(each.model))]
@@ -71,7 +76,10 @@ def two_channels_findings(by: Seeds) -> Iterator[Finding]:
 
 
 def free_findings(by: Seeds) -> Iterator[Finding]:
-    """Free weights are almost in two channels, with little J if trained within distance 3."""
+    """Checks that free weights are nearly of the form A ⊗ I + B ⊗ J.
+
+    After training on graphs within distance 3 the part of the norm in J must be small.
+    """
     for each in by["within"]:
         right = [learns(each, ALMOST), *families(each, ALMOST)]
         yield from labelled(each.name, [*right, little_j(parts_of(each.model))])
@@ -81,21 +89,25 @@ def free_findings(by: Seeds) -> Iterator[Finding]:
 
 
 def other_data(by: Seeds) -> Iterator[Finding]:
-    """The models trained on graphs beyond capacity, each compared with all models trained within
-    capacity."""
+    """Compares models trained on graphs beyond distance 3 with models trained within distance 3.
+
+    Each of the former is compared with all of the latter.
+    """
     least = min((each.right.of("within") for each in by["within"]), key=lambda found: found.mean)
     most = max(parts_of(each.model).j for each in by["within"])
     for each in (seed for kind in by if kind != "within" for seed in by[kind]):
         accuracy = each.right.of("within")
         fewer = Finding(
             "graphs",
-            "accuracy within capacity, below that of all models trained within capacity",
+            "accuracy on fresh graphs distributed as in training, compared within distance 3 "
+            "with the "
+            "models trained within distance 3",
             "trained",
             accuracy.value,
             least.value,
             sign_of(*apart(accuracy, least)),
             words=str(each.right),
-            wanted=f"below {least:.1%}, {BY}",
+            wanted=f"within distance 3 below {least:.1%}, {BY}",
         )
         wrong = at_most(
             "two-clique",
@@ -103,25 +115,27 @@ def other_data(by: Seeds) -> Iterator[Finding]:
             "trained",
             each.right.two_clique,
             0.0,
-            words=f"right on {each.right.two_clique:.1%} of its labellings",
-            wanted="none",
+            words=f"right on {each.right.two_clique:.1%} of the labellings",
+            wanted="right on none",
         )
         parts = parts_of(each.model)
         larger = Finding(
             "J",
-            "fraction of J, above that of all models trained within capacity",
+            "fraction of the squared norm of the weights in the channel J, compared with the "
+            "models trained within distance 3",
             "trained",
             parts.j,
             most,
             Verdict.of(parts.j > most),
-            words=f"{parts}" + (f"; {parts.j / most:.2g} times as much" if most else ""),
-            wanted=f"J above {most:.2g}",
+            words=f"{parts}"
+            + (f"; {parts.j / most:.2g} times the largest of those models" if most else ""),
+            wanted=f"in J above {most:.2g}",
         )
         yield from labelled(each.name, [fewer, wrong, larger])
 
 
 def families(each: Seen, least: float) -> Iterator[Finding]:
-    """The accuracies on 2Chain and on 2Clique are at least `least`."""
+    """Checks that the accuracies on 2Chain and on 2Clique are at least `least`."""
     for id, name, accuracy in (
         ("two-chain", "2Chain", each.right.two_chain),
         ("two-clique", "2Clique", each.right.two_clique),
@@ -132,25 +146,34 @@ def families(each: Seen, least: float) -> Iterator[Finding]:
             "trained",
             accuracy,
             least,
-            words=f"right on {accuracy:.1%} of its labellings",
-            wanted=f"at least {least:.0%}",
+            words=f"right on {accuracy:.1%} of the labellings",
+            wanted=f"right on at least {least:.0%}",
         )
 
 
 def little_j(parts: Parts) -> Finding:
-    """The fraction of J in the squared weights is small."""
-    return of_parts("J", "fraction of J in the squared weights", at_most, parts, "j", SMALL)
+    """Checks that the fraction of the squared norm of the weights in the channel J is small."""
+    return of_parts(
+        "J",
+        "fraction of the squared norm of the weights in the channel J",
+        at_most,
+        parts,
+        "j",
+        SMALL,
+    )
 
 
 def unaided(parts: Parts) -> Finding:
-    """The part of the squared weights outside the two channels is small."""
-    name = "fraction of the squared weights outside the two channels"
+    """Checks that the fraction of the squared norm outside the channels I and J is small."""
+    name = "fraction of the squared norm of the weights that is not invariant under relabelling"
     return of_parts("channels", name, at_most, parts, "rest", SMALL)
 
 
 def controls(trial: Trial) -> Iterator[Finding]:
-    """Before training the accuracy is small, J is not small, and free weights are not in two
-    channels."""
+    """Checks models before training: the accuracy is small, and the part of the norm in J is not.
+
+    Free weights must not be of the form A ⊗ I + B ⊗ J.
+    """
     channels, free = before_training(CHANNELS), before_training(FREE)
     for label, model in (("untrained channels", channels), ("untrained free weights", free)):
         yield from labelled(label, [untrained_accuracy(model, trial), much_j(parts_of(model))])
@@ -158,20 +181,34 @@ def controls(trial: Trial) -> Iterator[Finding]:
 
 
 def much_j(parts: Parts) -> Finding:
-    """The fraction of J is not small before training: in two channels it starts near 1/(n + 1)."""
-    return of_parts("J", "fraction of J before training", at_least, parts, "j", SMALL)
+    """Checks that before training the fraction of the squared norm in J is not small.
+
+    For weights A ⊗ I + B ⊗ J with n nodes the fraction is near 1/(n + 1).
+    """
+    return of_parts(
+        "J",
+        "fraction of the squared norm of the weights in the channel J, before training",
+        at_least,
+        parts,
+        "j",
+        SMALL,
+    )
 
 
 def by_name(parts: Parts) -> Finding:
-    """Most of the squared weights are outside the two channels before training."""
-    name = "fraction of the squared weights outside the two channels before training"
+    """Checks that before training most of the squared norm is outside the channels I and J."""
+    name = (
+        "fraction of the squared norm of the weights that is not invariant under relabelling, "
+        "before training"
+    )
     return of_parts("channels", name, at_least, parts, "rest", BY_NAME)
 
 
 def of_parts(
     id: str, name: str, compare: Compare, parts: Parts, which: str, bound: float
 ) -> Finding:
-    """A fraction of the squared weights compared with its bound."""
-    wanted = f"{which} {'at most' if compare is at_most else 'at least'} {bound:g}"
+    """Compares a fraction of the squared norm of the weights with its bound."""
+    part = {"j": "in J", "rest": "not invariant"}[which]
+    wanted = f"{part} {'at most' if compare is at_most else 'at least'} {bound:g}"
     value = getattr(parts, which)
     return compare(id, name, "trained", value, bound, words=str(parts), wanted=wanted)

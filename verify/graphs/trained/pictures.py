@@ -14,8 +14,10 @@ COLOURS = {"within": "tab:blue", "all": "tab:orange", "beyond": "tab:red"}
 
 
 def draw(channels: Seeds, free: Seeds) -> Figure:
-    """The accuracies of every seed by training graphs, and a learned free W next to its projection
-    onto two channels."""
+    """Draws the accuracies of every seed by training graphs, and learned free weights W.
+
+    W is shown next to its projection onto the form A ⊗ I + B ⊗ J.
+    """
     figure = Figure(figsize=(15, 8.4))
     panels = figure.subplots(2, 3)
     _accuracies(panels[0, 0], channels, "two channels, one layer")
@@ -36,7 +38,7 @@ def draw(channels: Seeds, free: Seeds) -> Figure:
 
 
 def draw_by_depth(one: Seeds, two: Seeds) -> Figure:
-    """The accuracies of every seed, for one layer and for two."""
+    """Draws the accuracies of every seed, for models of one layer and of two layers."""
     figure = Figure(figsize=(11, 4.4))
     for panel, by, depth in zip(figure.subplots(1, 2), (one, two), ("one", "two"), strict=True):
         _accuracies(panel, by, f"softmax, {depth} layer{'s' * (depth == 'two')}")

@@ -33,11 +33,12 @@ AT_ONCE = 1024  # graphs of one batch
 
 
 class Right(NamedTuple):
-    """The accuracies of a model: the fractions of graphs on which it predicts all pairs right.
+    """The accuracies of a model: the fractions of graphs on which the model predicts all pairs
+    right.
 
-    The test graphs are fresh graphs distributed as in training, fresh ER graphs within and beyond
-    distance 3, and all labellings of 2Chain and 2Clique; `errors` are standard errors of the first
-    three.
+    The test graphs are fresh graphs distributed as in training, fresh random graphs within and
+    beyond distance 3, and all labellings of 2Chain and 2Clique.  `errors` are the standard errors
+    of the first three accuracies.
     """
 
     own: float
@@ -54,17 +55,20 @@ class Right(NamedTuple):
 
     def __str__(self) -> str:
         own, within, beyond, chain, clique = (f"{accuracy:.1%}" for accuracy in self[:5])
-        return f"{own} (within 3 {within}, beyond {beyond}, 2Chain {chain}, 2Clique {clique})"
+        return (
+            f"{own} (within distance 3: {within}, beyond: {beyond}, 2Chain: {chain}, "
+            f"2Clique: {clique})"
+        )
 
 
 class Parts(NamedTuple):
-    """Fractions of the squared weights W and C by channel.
+    """Fractions of the squared norm of the weights W and of the unembedding C, by channel.
 
-    `j` is n²‖B‖²/(n‖A‖² + n²‖B‖²) for A ⊗ I + B ⊗ J, and `j_in_W` the same for W only.  Of the
-    orthogonal split, `off_diagonal` is the invariant part off the diagonals, and `rest` the part
-    that is not invariant under relabelling.
+    For weights A ⊗ I + B ⊗ J on n nodes, `j` is n²‖B‖²/(n‖A‖² + n²‖B‖²), and `j_in_W` the same for
+    W only.  Of the orthogonal split, `off_diagonal` is the invariant part off the diagonals, and
+    `rest` the part that is not invariant under relabelling.
 
-    J does not always count walks: in the block of C that reads I it adds a constant to all outputs,
+    J does not always count walks: in the block of C that reads I J adds a constant to all outputs,
     as the threshold does.
     """
 
@@ -75,8 +79,8 @@ class Parts(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"J {self.j:.2g} (in W only {self.j_in_W:.2g}), off the diagonals "
-            f"{self.off_diagonal:.2g}, rest {self.rest:.2g}"
+            f"in J {self.j:.2g} (of W only {self.j_in_W:.2g}), invariant off the diagonals "
+            f"{self.off_diagonal:.2g}, not invariant {self.rest:.2g}"
         )
 
 
@@ -115,7 +119,7 @@ class Trial:
 
 
 def all_right(model: Transformer, A: np.ndarray) -> np.ndarray:
-    """Whether a model predicts all pairs right, for each graph of A (m, n, n): (m,)."""
+    """Whether a model predicts all pairs right, for each graph of A (m, n, n), as booleans (m,)."""
     predicted = np.concatenate(
         [model(part).numpy() for part in np.split(A, range(AT_ONCE, len(A), AT_ONCE))]
     )
@@ -135,10 +139,10 @@ Seeds = Mapping[str, list[Seen]]
 
 
 def evaluated(prefix: str, which: str, kinds: tuple[str, ...], trial: Trial) -> Seeds:
-    """The evaluated models of every seed of the checkpoints of this name, by training graphs.
+    """The evaluated models of every seed, by training graphs, from the checkpoints `prefix`-`kind`.
 
-    Raises ValueError for checkpoints that are missing, or of another task or kind of transformer
-    than `which`.
+    `which` is the kind of transformer.  Raises ValueError for checkpoints that are missing, or of
+    another task or kind of transformer.
     """
     kind = f"a {which} transformer trained on connectivity"
     return {
@@ -151,13 +155,13 @@ def evaluated(prefix: str, which: str, kinds: tuple[str, ...], trial: Trial) -> 
 
 
 def before_training(prefix: str) -> Transformer:
-    """The model of the first of these checkpoints, before it was trained."""
+    """The model of the first checkpoint named `prefix`, before training."""
     model: Any = untrained(configuration_of(f"{prefix}-all-seed0")).requires_grad_(False)
     return model
 
 
 def untrained_accuracy(model: Transformer, trial: Trial) -> Finding:
-    """The control: before training a model is right on few graphs."""
+    """Checks that before training the model is right on few graphs."""
     right = trial.right(model, "all")
     return at_most(
         "graphs",
@@ -171,8 +175,10 @@ def untrained_accuracy(model: Transformer, trial: Trial) -> Finding:
 
 
 def learns(each: Seen, least: float) -> Finding:
-    """The accuracy on fresh graphs distributed as in training, compared with `least` by standard
-    errors."""
+    """Checks that the accuracy on fresh graphs distributed as in training is at least `least`.
+
+    The comparison is by standard errors.
+    """
     found = each.right.of("own")
     own, error = found.mean, found.error
     return Finding(
@@ -182,7 +188,7 @@ def learns(each: Seen, least: float) -> Finding:
         found.value,
         least,
         Verdict.HOLDS if own == 1 else sign_of(own - least, error),
-        words=f"{own:.2%} ± {error:.2%}: {each.right}",
+        words=f"{own:.2%} ± {error:.2%} {str(each.right).partition(' ')[2]}",
         wanted=f"at least {least:.0%}, {BY}",
     )
 
@@ -200,7 +206,7 @@ def grids_of(model: Transformer) -> list[np.ndarray]:
 
 
 def parts_of(model: Transformer) -> Parts:
-    """The fractions of squared weights in each channel."""
+    """The fractions of the squared norm of the weights of a model in each channel."""
     n, grids = model.interface.n_nodes, grids_of(model)
     pairs = [two_channels(W, n) for W in grids]
     # ‖A ⊗ I‖² and ‖B ⊗ J‖² of each.
