@@ -1,8 +1,9 @@
 """One cycle or two: signed weights whose predictions are right beyond distance 3^L.
 
-With weights ≥ 0 of two channels all pairs of C_2m farther apart than 3^L have the same output as a
-pair of C_m ∪ C_m that is not connected (`theory/graphs/limits.py`).  With signed weights L layers
-are right on all pairs of both graphs for m = 4·3^(L−1) > 3^L.
+C_m is the cycle of m nodes, and J the all-ones matrix.  With weights A ⊗ I + B ⊗ J ≥ 0 all pairs of
+C_2m farther apart than 3^L have the same output as a pair of C_m ∪ C_m that is not connected
+(`theory/graphs/limits.py`).  With signed weights L layers are right on all pairs of both graphs for
+m = 4·3^(L−1) > 3^L.
 
 Layers before the last have W = n·I, so S = hhᵀ.  The last block P of h is then a polynomial in A of
 degree k = 3^(L−1), whose leading coefficient is 1.  In the last layer

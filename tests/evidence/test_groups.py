@@ -24,7 +24,7 @@ def test_groups_are_separated_or_not():
     assert judged([1, 2], [2, 4]).verdict is UNDECIDED
     assert judged([1, np.nan], [2, 4]).verdict is UNDECIDED
     words = judged([1, 2], [3, 4]).words
-    assert all(each in words for each in ("1 2", "3 4", "1 ± 0", "more"))
+    assert all(each in words for each in ("1, 2", "3, 4", "1 ± 0", "more"))
 
 
 def test_errors_of_both_decide():

@@ -2,7 +2,8 @@
 
     h_0 = [I, A],   h_{l+1} = [h_l, S_l h_l],   S_l = relu(h_l W_l h_lᵀ)
 
-as in [Ye2026], without the division by n, which is absorbed into W_l.
+for an adjacency matrix A (n, n) and weights W_l, as in [Ye2026].  The division of S_l by n in
+[Ye2026] is omitted here, since W_l can absorb the factor.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Distances between all pairs of nodes, components, diameters and capacity.
 
-The pairs at distance at most k are the support of A^k, as every node has a loop.  So one
-Boolean product with A for each distance that occurs gives all distances.  Many graphs are processed
-at once.
-An entry of a product of 0/1 matrices is at most n, which float32 represents exactly for n < 2^24.
+The pairs at distance at most k are the support of A^k, where the adjacency matrix A (…, n, n) has
+ones on its diagonal.  So one Boolean product with A for each distance that occurs gives all
+distances.  Many graphs are processed at once.  An entry of a product of 0/1 matrices is at most n,
+which float32 represents exactly for n < 2^24.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Limits of the disentangled transformer beyond distance 3^L.
 
 The model is h ← [h, relu(h W hᵀ)h] from h = [I, A], where A has ones on its diagonal, with outputs
-h O + θ; it predicts "connected" where an output is positive.  There are three theorems; the
-hypothesis of each is in brackets.
+h O + θ; it predicts "connected" where an output is positive.  C_m is the cycle of m nodes, I the
+identity and J the all-ones matrix.  There are three theorems; the hypothesis of each theorem is in
+brackets.
 
 1. Nonnegative weights, θ = 0 [all entries of W_l and O are ≥ 0].  All scores are ≥ 0, so relu is
 the identity on them, and every output is a sum of monomials with coefficients ≥ 0, each in at most

@@ -1,6 +1,6 @@
 """Inverse temperatures at which squaring by softmax attention predicts as average-hard attention.
 
-N = 2^⌈log₂n⌉; the proofs are in `constructions/graphs/squaring.py`.
+For graphs of n nodes, N = 2^⌈log₂n⌉.  The proofs are in `constructions/graphs/squaring.py`.
 """
 
 from __future__ import annotations

@@ -39,11 +39,11 @@ MOST = 2**12  # the largest number of inputs of a circuit, since all inputs are 
 def circuits_by_chain_of_thought(
     run: Run,
     *,
-    n_inputs: Annotated[int, option("input bits of the larger circuits", min=1)] = 4,
-    n_gates: Annotated[int, option("gates of the larger circuits", min=1)] = 60,
-    samples: Annotated[int, option("random larger circuits", min=1, max=MOST_DRAWN)] = 10,
+    n_inputs: Annotated[int, option("number of inputs of the larger circuits", min=1)] = 4,
+    n_gates: Annotated[int, option("number of gates of the larger circuits", min=1)] = 60,
+    samples: Annotated[int, option("number of random larger circuits", min=1, max=MOST_DRAWN)] = 10,
     nand: Annotated[
-        bool, option("circuits with only NAND gates, by a smaller transformer")
+        bool, option("evaluate circuits with only NAND gates, by a smaller transformer")
     ] = False,
 ) -> Iterator[Finding]:
     """For all n and G, two layers of at most three heads, width 13 and four ReLUs evaluate every

@@ -41,8 +41,10 @@ QUICK = 20  # nodes of a graph in a quick run
 def components(
     run: Run,
     *,
-    n_nodes: Annotated[int, option("nodes of a graph", min=2)] = 40,
-    samples: Annotated[int, option("random graphs, and shuffled paths", min=1, max=MOST_DRAWN)] = 5,
+    n_nodes: Annotated[int, option("number of nodes of a graph", min=2)] = 40,
+    samples: Annotated[
+        int, option("number of random graphs, and of shuffled paths", min=1, max=MOST_DRAWN)
+    ] = 5,
 ) -> Iterator[Finding]:
     """For all n ≥ 2 and m, 2(n − 1) layers of 3 heads, width 18 and 18 ReLUs compute the smallest
     node of the component of each node, for every graph of n nodes and at most m edges in any

@@ -61,9 +61,9 @@ def counting(
         str | None, option("a formula such as '#a = #b & #(#a < #b) = 0'; by default several")
     ] = None,
     alphabet: Annotated[
-        str | None, option("alphabet of the words; by default the symbols of the formula")
+        str | None, option("the alphabet of the words; by default the symbols of the formula")
     ] = None,
-    depth: Annotated[int, option("counting depth of random formulas", min=0)] = 2,
+    depth: Annotated[int, option("the counting depth of random formulas", min=0)] = 2,
     max_length: Length = 60,
     samples: Samples = 50,
 ) -> Iterator[Finding]:

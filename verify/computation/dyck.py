@@ -49,10 +49,11 @@ def dyck(
     run: Run,
     *,
     types: Annotated[
-        int | None, option("types of brackets; by default several numbers of types")
+        int | None, option("number of types of brackets; by default several numbers are run")
     ] = None,
     depth: Annotated[
-        int | None, option("brackets that may be open at once; by default any number")
+        int | None,
+        option("largest number of brackets that may be open at once; by default it is unbounded"),
     ] = None,
     max_length: Length = 60,
     samples: Samples = 50,

@@ -31,7 +31,9 @@ LISTED = 24  # length of the model whose heads are checked at all queries and ke
 def gridworld(
     run: Run,
     *,
-    steps: Annotated[int, option("states 0 … S, with walls at both ends", min=1)] = 3,
+    steps: Annotated[
+        int, option("the largest state S; the states are 0 … S, with walls at both ends", min=1)
+    ] = 3,
     start: Annotated[int, option("the state before the first symbol", min=0)] = 0,
     max_length: Length = 40,
     samples: Samples = 30,

@@ -31,12 +31,14 @@ Regex = Annotated[
     str | None,
     option("the minimal automaton of a regular expression, such as '(ab)+'", metavar="EXPRESSION"),
 ]
-States = Annotated[int, option("states of the random automaton", min=1)]
-Compact = Annotated[bool, option("fewer hidden neurons and more layers")]
-Length = Annotated[int, option("length of the longest words, in symbols", min=2)]
-Samples = Annotated[int, option("random words", min=1, max=MOST_DRAWN)]
-ShortLength = Annotated[int, option("length up to which all words are run", min=4)]
-LongWords = Annotated[int, option("random words of each longer length", min=1, max=MOST_DRAWN)]
+States = Annotated[int, option("number of states of the random automaton", min=1)]
+Compact = Annotated[bool, option("use fewer hidden neurons and more layers")]
+Length = Annotated[int, option("number of symbols of the longest words", min=2)]
+Samples = Annotated[int, option("number of random words", min=1, max=MOST_DRAWN)]
+ShortLength = Annotated[int, option("the length up to which all words are run", min=4)]
+LongWords = Annotated[
+    int, option("number of random words of each longer length", min=1, max=MOST_DRAWN)
+]
 
 
 def chosen(

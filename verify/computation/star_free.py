@@ -76,12 +76,13 @@ def star_free(
         str | None, option("a regular expression, such as '(ab)+'", metavar="EXPRESSION")
     ] = None,
     alphabet: Annotated[
-        str | None, option("alphabet of the words; by default ab, or the symbols of the expression")
+        str | None,
+        option("the alphabet of the words; by default ab, or the symbols of the expression"),
     ] = None,
     depth: Annotated[
         int,
         option(
-            "temporal depth of a random formula",
+            "the temporal depth of a random formula",
             min=0,
             only={"formula": (None,), "regex": (None,)},
         ),

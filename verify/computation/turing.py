@@ -47,8 +47,8 @@ def turing(
         str | None,
         option("the name of a machine, or a JSON file with a machine", metavar="NAME|FILE"),
     ] = None,
-    steps: Annotated[int, option("steps on a blank tape", min=1)] = 200,
-    samples: Annotated[int, option("random histories", min=1, max=MOST_DRAWN)] = 20,
+    steps: Annotated[int, option("number of steps on a blank tape", min=1)] = 200,
+    samples: Annotated[int, option("number of random histories", min=1, max=MOST_DRAWN)] = 20,
 ) -> Iterator[Finding]:
     """For every one-tape Turing machine and T, three layers of at most four heads decode its first
     T steps, with one token for each step.

@@ -44,7 +44,7 @@ def all_below(
     """
     gaps = [gap(one, other) for one in low for other in high]
     nearest = min(gaps, key=lambda found: abs(found.mean))
-    values = f"{listed(map(_mean, low))} and {listed(map(_mean, high))}"
+    one, other = (listed(map(_mean, each)).replace(" ", ", ") for each in (low, high))
     return Finding(
         id,
         name,
@@ -52,7 +52,8 @@ def all_below(
         [*map(_mean, low)],
         [*map(_mean, high)],
         separated(gaps),
-        f"{values}, smallest difference {nearest:.2g}" + (f"; {words}" if words else ""),
+        f"{one} (first kind); {other} (second kind); smallest difference of two seeds "
+        f"{nearest:.2g}" + (f"; {words}" if words else ""),
         f"every seed of the first kind below every seed of the second, {BY}",
     )
 

@@ -65,9 +65,11 @@ FEW = 6  # graphs that run over Q if float64 would round: two random and four na
 def connectivity(
     run: Run,
     *,
-    n_nodes: Annotated[int, option("nodes of a random graph", min=2, max=MOST_NODES)] = 12,
-    n_layers: Annotated[int, option("layers of the models", min=1, max=MOST_LAYERS)] = 2,
-    samples: Annotated[int, option("random graphs", min=1)] = 40,
+    n_nodes: Annotated[
+        int, option("number of nodes of a random graph", min=2, max=MOST_NODES)
+    ] = 12,
+    n_layers: Annotated[int, option("number of layers of the models", min=1, max=MOST_LAYERS)] = 2,
+    samples: Annotated[int, option("number of random graphs", min=1)] = 40,
 ) -> Iterator[Finding]:
     """L layers of one linear head have positive outputs exactly at pairs of nodes at distance ≤
     3^L.

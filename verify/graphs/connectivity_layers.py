@@ -29,9 +29,9 @@ def connectivity_layers(
     run: Run,
     *,
     diameter: Annotated[
-        int, option("diameter of the longest path", min=2, max=LONGEST)
+        int, option("the diameter of the longest path", min=2, max=LONGEST)
     ] = DIAMETERS[-1],
-    samples: Annotated[int, option("random graphs", min=1)] = 3,
+    samples: Annotated[int, option("number of random graphs", min=1)] = 3,
 ) -> Iterator[Finding]:
     """Connectivity takes ⌈log₃D⌉ layers of tripling, ⌈log₂D⌉ layers of squaring and 1 + ⌈log₂h⌉
     layers of pointer doubling, for diameter D and h hops.

@@ -64,8 +64,10 @@ LEAST_DRAWN = 4  # weights, some of which must have a positive output at a far p
 def connectivity_wall(
     run: Run,
     *,
-    n_nodes: Annotated[int, option("nodes of a random graph", min=11, max=MOST_NODES)] = 12,
-    samples: Annotated[int, option("random weights of each kind", min=1, max=10_000)] = 6,
+    n_nodes: Annotated[
+        int, option("number of nodes of a random graph", min=11, max=MOST_NODES)
+    ] = 12,
+    samples: Annotated[int, option("number of random weights of each kind", min=1, max=10_000)] = 6,
 ) -> Iterator[Finding]:
     """L layers of a disentangled transformer are limited at pairs of nodes farther apart than 3^L.
 
@@ -237,7 +239,7 @@ def unsound(positive: np.ndarray, apart: np.ndarray) -> bool:
 
 
 def far(A: np.ndarray, layers: int) -> np.ndarray:
-    """The pairs (…, n, n) of nodes that are farther apart than 3^L, L = `layers`, or not connected."""
+    """The pairs (…, n, n) of nodes farther apart than 3^L, L = `layers`, or not connected."""
     return ~within(A, capacity(layers))
 
 

@@ -12,10 +12,10 @@ from theory.graphs.search import EdgeList, read_edges
 from theory.kinds import InputError
 from verify.claim import option
 
-Nodes = Annotated[int | None, option("nodes of the graphs, at least 2")]
+Nodes = Annotated[int | None, option("number of nodes of the graphs, at least 2")]
 Edges = Annotated[
     Path | None,
-    option("a JSON file with the edges of your own graph, pairs of nodes [[0, 1], [1, 2], …]"),
+    option("a JSON file with the edges of your own graph, as pairs of nodes [[0, 1], [1, 2], …]"),
 ]
 MOST_NODES = 256  # limit, as all pairs run through every layer
 

@@ -35,7 +35,7 @@ MOST_NODES = 5  # limit, as all n! orders of nodes are tried
     faults_seen=[{"n_nodes": 3}],
 )
 def two_channels(
-    run: Run, *, n_nodes: Annotated[int, option("nodes", min=3, max=MOST_NODES)] = 4
+    run: Run, *, n_nodes: Annotated[int, option("number of nodes", min=3, max=MOST_NODES)] = 4
 ) -> Iterator[Finding]:
     """For every matrix W of n × n blocks, the mean of W over all relabellings of the n nodes is the
     orthogonal projection A ⊗ I + B ⊗ J of W.

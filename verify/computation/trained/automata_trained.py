@@ -40,9 +40,12 @@ def automata_trained(
     run: Run,
     *,
     checkpoint: Annotated[
-        str | None, option("a model trained on automata: shipped name or file; by default all")
+        str | None,
+        option(
+            "a model trained on automata: a shipped name or a file; by default all shipped models"
+        ),
     ] = None,
-    words: Annotated[int, option("fresh words", min=20, max=10_000)] = 2000,
+    words: Annotated[int, option("number of fresh words", min=20, max=10_000)] = 2000,
 ) -> Iterator[Finding]:
     """Published observation [Liu2023]: trained transformers of few layers simulate semiautomata on
     words of the trained length.  Two questions are measured here: do they also simulate them on
