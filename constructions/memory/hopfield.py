@@ -5,8 +5,8 @@ The sign.  Let every field h be a multiple of g > 0 and s = ±1.  Then
     s' = clip(z, −1, 1),  z = s + 2h/g
 
 is the sign of h if h ≠ 0 (if h ≥ g then z ≥ −1 + 2 = 1, if h ≤ −g then z ≤ 1 − 2 = −1), and s if
-h = 0, as the update requires.  Since clip(z, −1, 1) =
-relu(z + 1) − relu(z − 1) − 1 and s = relu(s + 1) − 1, three ReLUs per neuron add
+h = 0, as the update requires. Since clip(z, −1, 1) = relu(z + 1) − relu(z − 1) − 1 and
+s = relu(s + 1) − 1, three ReLUs per neuron add
 
     s' − s = relu(z + 1) − relu(z − 1) − relu(s + 1).
 

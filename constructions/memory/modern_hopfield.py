@@ -5,12 +5,12 @@ inverse temperature β the head adds
 
     Σ_j softmax_j(β⟨ξ, x_j⟩) x_j = f(ξ)
 
-to `found`, which was 0.  The MLP then adds −state to `state`, which becomes 0.  The difference of
+to `found`, which was 0. The MLP then adds −state to `state`, which becomes 0. The difference of
 `found` and `state` is never computed, so no digits are lost if a state is much longer than the
-patterns. Each layer is exactly one update.  The query of the next layer is `found`, and the output
-of the next layer is added to `state`.  Patterns are example tokens, and all tokens attend only to
-example tokens.  So the queries of a batch share one prompt and do not attend to each other.  (The
-states of the pattern tokens start at 0 and are updated too, but are not read.)
+patterns. Each layer is exactly one update. The query of the next layer is `found`, and the output
+of the next layer is added to `state`. Patterns are example tokens, and all tokens attend only to
+example tokens. So the queries of a batch share one prompt and do not attend to each other.
+(The states of the pattern tokens start at 0 and are updated too, but are not read.)
 """
 
 from __future__ import annotations

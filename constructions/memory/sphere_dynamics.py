@@ -5,11 +5,11 @@ stream.  Then each token is divided by its length:
 
     x_i ← (x_i + h·u_i) / ‖x_i + h·u_i‖,    u_i = Σ_j A_ij x_j,  A_ij = softmax_j β⟨x_i, x_j⟩.
 
-Up to O(h²) this is the Euler scheme of x_i' = P_i u_i, P_i y = y − ⟨x_i, y⟩x_i (SA of
-`theory.memory.sphere`).  Proof: let s = ⟨x, u⟩, v = P u and κ = h/(1 + hs), so
-x + hu = (1 + hs)(x + κv).  As A_ii is the largest weight of its row, A_ii ≥ 1/n and
-s ≥ A_ii − (1 − A_ii) ≥ 2/n − 1, hence 1 + hs > 0 for h ≤ 1.  So the factor 1 + hs cancels in the
-normalisation.  As v is orthogonal to x,
+Up to O(h²) this is the Euler scheme of x_i' = P_i u_i, P_i y = y − ⟨x_i, y⟩x_i
+(SA of `theory.memory.sphere`). Proof: let s = ⟨x, u⟩, v = P u and κ = h/(1 + hs), so
+x + hu = (1 + hs)(x + κv). As A_ii is the largest weight of its row, A_ii ≥ 1/n and
+s ≥ A_ii − (1 − A_ii) ≥ 2/n − 1, hence 1 + hs > 0 for h ≤ 1. So the factor 1 + hs cancels in the
+normalisation. As v is orthogonal to x,
 
     ‖normalise(x + κv) − (x + κv)‖ = √(1 + κ²‖v‖²) − 1 ≤ κ²‖v‖²/2,    |κ − h| = h²|s|/(1 + hs),
 

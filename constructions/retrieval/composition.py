@@ -10,8 +10,8 @@ position is f(v), and the value of this token, `second` = P_{s+f(v)}, is written
 `first`, is written to `answer`. The logits 2⟨answer, P_v⟩ − |P_v|² are largest at v = g(f(x)), by
 at least 1.
 
-The model has two layers of one head each, width 11 for every s, and O(log s) bits. Scores are Θ(s
-log s) in layer 1 and Θ(s) in layer 2, and logits are Θ(s). Under softmax, the required inverse
+The model has two layers of one head each, width 11 for every s, and O(log s) bits. Scores are
+Θ(s log s) in layer 1 and Θ(s) in layer 2, and logits are Θ(s). Under softmax, the required inverse
 temperature grows like ln s.
 """
 

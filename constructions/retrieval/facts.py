@@ -8,10 +8,10 @@ Three kinds of words denote a relation: the names of relations, "a" and "an" (pr
 "what" and "who" (the relation *itself*, which maps every entity to itself).
 
 A word has a code b(w) ∈ {±1}^r, and a relation has a code in {±1}^q. The rank of a token is its
-position. A head finds the latest token of a class by rank: tokens of the class have the score K +
-rank with K = 2(n + 1), BOS has the score n + 1, and all other tokens have scores of at most n.
-Tokens to which a head does not apply attend to BOS, whose value is 0: their query contains 1 − flag
-= 1, for which BOS has the largest score.
+position. A head finds the latest token of a class by rank: tokens of the class have the score
+K + rank with K = 2(n + 1), BOS has the score n + 1, and all other tokens have scores of at most n.
+Tokens to which a head does not apply attend to BOS, whose value is 0: their query contains
+1 − flag = 1, for which BOS has the largest score.
 
 Layer 1 (strictly causal mask).  Each token receives the latest earlier …
     name              in `subject`

@@ -16,10 +16,10 @@ Layer 2 + m, m = 0, 1, …, ⌊log₂k⌋: token i looks up the position j of it
     pointer_j − P_j   added to `pointer`, which was P_j: it becomes pointer_j, of find^{2^{m+1}}(i)
     answer_j          to replace `answer`, if bit m of k is set
 
-where `answer` is the code of hop_{k mod 2^m}(i), initially the code of the token. As hop_{2^m +
-low}(i) = hop_low(find^{2^m}(i)), it becomes the code of hop_{k mod 2^{m+1}}(i). For the lowest set
-bit, the head writes the answer directly. For every further set bit, the head writes it to
-`fetched`, and a linear MLP moves it to `answer`. BOS points to itself and its answer is 0, so ⊥
+where `answer` is the code of hop_{k mod 2^m}(i), initially the code of the token. As
+hop_{2^m + low}(i) = hop_low(find^{2^m}(i)), it becomes the code of hop_{k mod 2^{m+1}}(i). For the
+lowest set bit, the head writes the answer directly. For every further set bit, the head writes it
+to `fetched`, and a linear MLP moves it to `answer`. BOS points to itself and its answer is 0, so ⊥
 stays ⊥.
 
 Softmax at a fixed sharpness follows the pointers at every n because the weights grow: scores are at
@@ -30,12 +30,12 @@ be the latest match of itself. So the pointer requires one more layer (previous 
 and doubling gives ⌈log₂k⌉ + 2 layers. Whether fewer layers suffice under this mask if k is not a
 power of two is open here.
 
-[Sanford2024, Theorem 4.2] states ⌊log₂k⌋ + 2 layers under the inclusive mask (their
-lower-triangular Γ has Γ_ij = 0 for i ≥ j), with one head, constant width and O(log n) bits. There
-queries, keys, values and the output may be arbitrary functions of token and position; the weights
-here are linear. Its proof (Appendix D.1, arXiv version 1) uses one layer for the previous token and
-one for find. Then layer ℓ + 1 looks up find^{2^{ℓ−2}}(i) and, if bit ℓ − 1 of k is set, reads from
-there
+[Sanford2024, Theorem 4.2] states ⌊log₂k⌋ + 2 layers under the inclusive mask
+(their lower-triangular Γ has Γ_ij = 0 for i ≥ j), with one head, constant width and O(log n) bits.
+There queries, keys, values and the output may be arbitrary functions of token and position; the
+weights here are linear. Its proof (Appendix D.1, arXiv version 1) uses one layer for the previous
+token and one for find. Then layer ℓ + 1 looks up find^{2^{ℓ−2}}(i) and, if bit ℓ − 1 of k is set,
+reads from there
 
     find^{k:ℓ−2}(find^{2^{ℓ−2}}(i)),   which should be find^{k:ℓ−1}(i),   k:ℓ = k mod 2^{ℓ+1}.
 

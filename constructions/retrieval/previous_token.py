@@ -28,8 +28,8 @@ def previous_token(
 ) -> Transformer:
     """Outputs the previous token at every position, and −1 (⊥) at the first position.
 
-    The model has one layer, one head and width 2r + 5 with r = ⌈log₂V⌉, where V =
-    `vocabulary_size`.  With a `sharpness` β the head is a softmax head.
+    The model has one layer, one head and width 2r + 5 with r = ⌈log₂V⌉, where
+    V = `vocabulary_size`. With a `sharpness` β the head is a softmax head.
 
     Raises ValueError if the sharpness is too small for `max_length`.
     """

@@ -34,10 +34,10 @@ def unstable_bit_probability(n_patterns: Size, d: Size) -> float:
     Let ξ^1, …, ξ^P in {−1, 1}^d be P = `n_patterns` uniformly random patterns, w_ij = Σ_μ ξ_i^μ
     ξ_j^μ for i ≠ j and w_ii = 0 the weights, and h_i = Σ_j w_ij ξ_j^ν the field of neuron i at the
     pattern ξ^ν. Then ξ_i^ν h_i = (d − 1) + C, where C = Σ_{μ≠ν} Σ_{j≠i} ξ_i^ν ξ_i^μ ξ_j^μ ξ_j^ν is
-    the crosstalk. The n = (P − 1)(d − 1) summands of C are independent uniform signs: given ξ^ν and
-    the bits ξ_i^μ, each summand is a different bit ξ_j^μ times a fixed sign. A zero field does not
-    change the bit. So the bit flips iff C < −(d − 1), i.e. iff B < (P − 2)(d − 1)/2, where B = (C +
-    n)/2 ~ Bin(n, 1/2).
+    the crosstalk. The n = (P − 1)(d − 1) summands of C are independent uniform signs: given ξ^ν
+    and the bits ξ_i^μ, each summand is a different bit ξ_j^μ times a fixed sign. A zero field does
+    not change the bit. So the bit flips iff C < −(d − 1), i.e. iff B < (P − 2)(d − 1)/2, where
+    B = (C + n)/2 ~ Bin(n, 1/2).
     """
     P = n_patterns
     most = ((P - 2) * (d - 1) - 1) // 2
@@ -65,10 +65,10 @@ def mceliece_patterns(d: SizeFrom2, every: bool = False) -> float:
 
     Proof. A bit of a stored pattern is unstable only if the crosstalk, a sum of n = (P − 1)(d − 1)
     independent signs (see `unstable_bit_probability`), is below −(d − 1). By Hoeffding's
-    inequality, this has probability at most q = e^{−(d−1)²/2n} = e^{−(d−1)/(2(P−1))}. For P ≤
-    c·d/(2 ln d), q ≤ d^{−1/c + o(1)}, and the union bound over the d bits of a pattern tends to 0.
-    For P ≤ c·d/(4 ln d), q ≤ d^{−2/c + o(1)}, and the union bound over all P·d ≤ d² bits tends to
-    0. For P/d → α the central limit theorem gives `unstable_bit_limit`.
+    inequality, this has probability at most q = e^{−(d−1)²/2n} = e^{−(d−1)/(2(P−1))}. For
+    P ≤ c·d/(2 ln d), q ≤ d^{−1/c + o(1)}, and the union bound over the d bits of a pattern tends
+    to 0. For P ≤ c·d/(4 ln d), q ≤ d^{−2/c + o(1)}, and the union bound over all P·d ≤ d² bits
+    tends to 0. For P/d → α the central limit theorem gives `unstable_bit_limit`.
     """
     return dense_patterns(d, 2, every)
 
@@ -99,8 +99,8 @@ def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> floa
 def large_deviation_rate(a: SignedUnit) -> float:
     """The rate function I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)), −1 ≤ a ≤ 1.
 
-    The probability that the mean of d independent uniform signs exceeds a ≥ 0 is e^{−d·I(a) +
-    o(d)}.
+    The probability that the mean of d independent uniform signs exceeds a ≥ 0 is
+    e^{−d·I(a) + o(d)}.
     """
     return float(special.xlogy(1 + a, 1 + a) + special.xlogy(1 - a, 1 - a)) / 2
 
@@ -110,8 +110,8 @@ def exponential_load(rho: Annotated[Finite, Within(least=0, below=0.5)]) -> floa
     """The load ½ I(1 − 2ρ), 0 ≤ ρ < ½, below which the exponential memory recovers patterns.
 
     I is `large_deviation_rate`, and d is the number of neurons. At a load α below ½ I(1 − 2ρ), one
-    update recovers any of N = e^{αd} + 1 patterns from ρd flipped bits, with probability → 1 as d →
-    ∞ [Demircigil2017]. For ρ = 0, e^{αd} at the limit α = ½ I(1) is 2^{d/2}.
+    update recovers any of N = e^{αd} + 1 patterns from ρd flipped bits, with probability → 1 as
+    d → ∞ [Demircigil2017]. For ρ = 0, e^{αd} at the limit α = ½ I(1) is 2^{d/2}.
     """
     return large_deviation_rate(1 - 2 * rho) / 2
 
@@ -134,8 +134,8 @@ def load_at(y: mpmath.mpf) -> mpmath.mpf:
     """The load α(y) = ½ (erf(y)/y − (2/√π) e^{−y²})², for y > 0, at mpmath's current precision.
 
     Let α be the load, m the overlap with a pattern, αr the variance of the crosstalk, C the
-    susceptibility and y = m/√(2αr). The mean-field equations at zero temperature are m = erf(y), C
-    = √(2/(παr)) e^{−y²} and r = 1/(1 − C)² [AGS1985]. Elimination of r and C gives the formula.
+    susceptibility and y = m/√(2αr). The mean-field equations at zero temperature are m = erf(y),
+    C = √(2/(παr)) e^{−y²} and r = 1/(1 − C)² [AGS1985]. Elimination of r and C gives the formula.
     """
     return (mpmath.erf(y) / y - 2 / mpmath.sqrt(mpmath.pi) * mpmath.exp(-y * y)) ** 2 / 2
 

@@ -37,8 +37,8 @@ class Measured:
 class CapacityCurve:
     """Three quantities of classical networks of d neurons, measured at each of n loads.
 
-    At each load, `runs` independent networks are measured. The arrays `n_patterns` (n,) and `loads`
-    = `n_patterns`/d (n,) describe the networks. Intervals have coverage `level`.
+    At each load, `runs` independent networks are measured. The arrays `n_patterns` (n,) and
+    `loads` = `n_patterns`/d (n,) describe the networks. Intervals have coverage `level`.
 
     unstable_bits    the fraction of a pattern's bits that flip at the first update; Student's t
                      interval over the networks (approximate; exact if all or no bits are unstable)

@@ -45,8 +45,8 @@ EPS = 2.0**-53
 def dense_energy(patterns: Patterns, s: States, degree: Power) -> np.ndarray:
     """The energy E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ (…) of a dense memory, exact, as Python integers.
 
-    The patterns ξ^μ are the rows of `patterns` (N, d), the states s are (…, d), and n = `degree` ≥
-    2.
+    The patterns ξ^μ are the rows of `patterns` (N, d), the states s are (…, d), and
+    n = `degree` ≥ 2.
     """
     d = patterns.shape[1]
     powers = np.array([x**degree for x in range(-d, d + 1)], dtype=object)
@@ -85,8 +85,8 @@ def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray
 def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
     """The states (…, d) of a dense memory after one synchronous update.
 
-    Every neuron takes the sign of `dense_preferred`, or is unchanged at a tie. The patterns are (N,
-    d) and the states s (…, d); `degree` is an integer n ≥ 2, or "exp".
+    Every neuron takes the sign of `dense_preferred`, or is unchanged at a tie. The patterns are
+    (N, d) and the states s (…, d); `degree` is an integer n ≥ 2, or "exp".
     """
     wanted = dense_preferred(patterns, s, degree)
     return np.where(wanted == 0, s, wanted)

@@ -133,10 +133,10 @@ def hemisphere_rate(
     """The rate λ of the bound D(t) ≤ D(0)·e^{−λt} for tokens that start in an open hemisphere.
 
     D(t) is the `cone_diameter`, about w, of tokens that start at X (n, d) and move on the sphere
-    under softmax attention (SA) or unnormalised attention (USA) at inverse temperature beta. λ =
-    m·e^{−2β‖QᵀK‖} for SA and m·e^{−β‖QᵀK‖} for USA, where β = beta, m = min_i ⟨w, x_i⟩, and QᵀK is
-    `QK` or the identity.  The tokens and the pole w (d,) have unit length.  The proof is in the
-    docstring of this module.
+    under softmax attention (SA) or unnormalised attention (USA) at inverse temperature beta.
+    λ = m·e^{−2β‖QᵀK‖} for SA and m·e^{−β‖QᵀK‖} for USA, where β = beta, m = min_i ⟨w, x_i⟩, and
+    QᵀK is `QK` or the identity. The tokens and the pole w (d,) have unit length. The proof is in
+    the docstring of this module.
 
     Raises `ValueError` for w with m ≤ 0.
     """

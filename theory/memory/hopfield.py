@@ -13,10 +13,11 @@ s_i (W is symmetric with zero diagonal), so a flip to the sign of h_i changes th
 to −|h_i|. There are finitely many states, so the flips end [Hopfield1982].
 
 Proof for synchronous updates. Let ε > 0 be smaller than every nonzero |h_i|. The update is
-s(t + 1) = sgn g(t) with g = h + εs, and no g_i is 0. Let L(t) = −⟨s(t), (W + εI) s(t−1)⟩ −
-⟨b, s(t) + s(t−1)⟩. By the symmetry of W, L(t + 1) − L(t) = −⟨s(t+1) − s(t−1), g(t)⟩ =
-−2 Σ |g_i(t)|, summed over all i with s_i(t+1) ≠ s_i(t−1). This is negative unless
-s(t + 1) = s(t − 1). L has finitely many values, so s(t + 1) = s(t − 1) eventually [Goles1981].
+s(t + 1) = sgn g(t) with g = h + εs, and no g_i is 0. Let
+L(t) = −⟨s(t), (W + εI) s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩. By the symmetry of W,
+L(t + 1) − L(t) = −⟨s(t+1) − s(t−1), g(t)⟩ = −2 Σ |g_i(t)|, summed over all i with
+s_i(t+1) ≠ s_i(t−1). This is negative unless s(t + 1) = s(t − 1). L has finitely many values, so
+s(t + 1) = s(t − 1) eventually [Goles1981].
 
 Shape glossary: `…` leading dimensions of states, `P` patterns, `d` neurons.
 """
@@ -279,11 +280,12 @@ def synchronous_run(
 
     All neurons of the state s(t) are updated at once, to s(t + 1) = sgn h with the fields h = W
     s(t) + b; a neuron with a zero field is unchanged. W are the weights (d, d), b is the bias (d,)
-    or 0, and the initial states s are (…, d). The two-step energy −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) +
-    s(t−1)⟩ never increases [Goles1981]. Outside a cycle it can be constant for a step if a field is
-    0. It decreases strictly if W is replaced by W + εI, where ε > 0 is smaller than every nonzero
-    |h_i| (ε = ½ suffices for integers). The reason is that the update is then sgn(h + εs), without
-    zero fields. States that have reached their cycle are not updated further.
+    or 0, and the initial states s are (…, d). The two-step energy
+    −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ never increases [Goles1981]. Outside a cycle it can be
+    constant for a step if a field is 0. It decreases strictly if W is replaced by W + εI, where
+    ε > 0 is smaller than every nonzero |h_i| (ε = ½ suffices for integers). The reason is that the
+    update is then sgn(h + εs), without zero fields. States that have reached their cycle are not
+    updated further.
 
     Raises `ValueError` as `hopfield_fields` does.
     """

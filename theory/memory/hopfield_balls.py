@@ -125,9 +125,10 @@ class ModernNetwork:
     def fixed_point_near(self, z: Vector, radius: arb) -> arb | None:
         """A bound on ‖x* − z‖ for the unique fixed point x* within `radius` of z, or None.
 
-        Let q be the bound of `slope_on` on this ball, and f the update. By Banach's theorem, if q <
-        1 and ‖f(z) − z‖ ≤ (1 − q)·radius, the ball contains exactly one fixed point, at a distance
-        of at most ‖f(z) − z‖/(1 − q) from z. None is returned if the condition does not hold.
+        Let q be the bound of `slope_on` on this ball, and f the update. By Banach's theorem, if
+        q < 1 and ‖f(z) − z‖ ≤ (1 − q)·radius, the ball contains exactly one fixed point, at a
+        distance of at most ‖f(z) − z‖/(1 − q) from z. None is returned if the condition does not
+        hold.
         """
         q, residual = self.slope_on(z, radius), norm(minus(self.update(z), z))
         return residual.upper() / (1 - q) if q < 1 and residual <= (1 - q) * radius else None
@@ -177,7 +178,7 @@ def expected_failures(N: int, d: int, beta: float, K: float) -> arb:
 def storage_constants(d: int, beta: float, K: float, p: float) -> tuple[arb, arb]:
     """The constant c and the number √p·c^{(d−1)/4} of patterns of [Ramsauer2021, Theorem 3].
 
-    The constant is computed as in `stored_patterns_bound`.
+    The formulas are those of `stored_patterns_bound`.
     """
     a = (1 + (2 * arb(beta) * arb(K) ** 2 * arb(p) * (d - 1)).log()) * 2 / (d - 1)
     b = 2 * arb(K) ** 2 * arb(beta) / 5

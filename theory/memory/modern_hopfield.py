@@ -1,21 +1,21 @@
 """Modern Hopfield networks: continuous states, log-sum-exp energy and softmax update.
 
-Let x_j be the patterns (the rows of X), p = softmax(βXξ), f(ξ) = Σ_j p_j x_j and L(ξ) = ln(Σ_j
-e^{β⟨x_j, ξ⟩})/β.  Let M = max_j ‖x_j‖, and let Δ_i = min_{j≠i} ⟨x_i, x_i − x_j⟩ be the separation
-of x_i.  The energy is E = ½‖ξ‖² − L(ξ), up to a constant.  The update f = ∇L is the gradient of a
-convex function, which implies the following [Ramsauer2021, Theorems 1, 2, 4 and 5].
+Let x_j be the patterns (the rows of X), p = softmax(βXξ), f(ξ) = Σ_j p_j x_j and
+L(ξ) = ln(Σ_j e^{β⟨x_j, ξ⟩})/β. Let M = max_j ‖x_j‖, and let Δ_i = min_{j≠i} ⟨x_i, x_i − x_j⟩ be
+the separation of x_i. The energy is E = ½‖ξ‖² − L(ξ), up to a constant. The update f = ∇L is the
+gradient of a convex function, which implies the following [Ramsauer2021, Theorems 1, 2, 4 and 5].
 
-Descent.  For ξ′ = f(ξ), E(ξ) − E(ξ′) − ½‖ξ′ − ξ‖² = L(ξ′) − L(ξ) − ⟨∇L(ξ), ξ′ − ξ⟩ ≥ 0 by
-convexity; the difference is KL(p ‖ p′)/β.  Iterates lie in the convex hull of the patterns, E is
-analytic and ∇E(ξ) = ξ − f(ξ).  As each update lowers E by at least ½‖∇E‖², Łojasiewicz' inequality
-implies that the iterates converge to a zero of ∇E.
-Retrieval.  Since x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), p_j ≤ e^{−β⟨ξ, x_i − x_j⟩}, ‖x_i − x_j‖ ≤ 2M
-and ⟨ξ, x_i − x_j⟩ ≥ Δ_i − 2M‖ξ − x_i‖, the error satisfies ‖f(ξ) − x_i‖ ≤ 2M(1 − p_i) ≤
-2(N − 1)M·e^{−β(Δ_i − 2M‖ξ − x_i‖)}.
-Separation.  Let Δ_i ≥ 2/(βN) + ln(2(N−1)NβM²)/β.  On the ball ‖ξ − x_i‖ ≤ 1/(βNM),
-1 − p_i ≤ 1/(2NβM²), so ‖f(ξ) − x_i‖ ≤ 1/(βNM): f maps this ball into itself.  The Jacobian of f is
-β times the covariance of the patterns under p.  Its norm is at most 4βM²(1 − p_i) ≤ 2/N, and for
-N = 2 at most 4βM²p_i(1 − p_i) < 1.  So f is a contraction on the compact ball.
+Descent. For ξ′ = f(ξ), E(ξ) − E(ξ′) − ½‖ξ′ − ξ‖² = L(ξ′) − L(ξ) − ⟨∇L(ξ), ξ′ − ξ⟩ ≥ 0 by
+convexity; the difference is KL(p ‖ p′)/β. Iterates lie in the convex hull of the patterns, E is
+analytic and ∇E(ξ) = ξ − f(ξ). As each update lowers E by at least ½‖∇E‖², Łojasiewicz' inequality
+implies that the iterates converge to a zero of ∇E. Retrieval. Since x_i − f(ξ) = Σ_{j≠i}
+p_j(x_i − x_j), p_j ≤ e^{−β⟨ξ, x_i − x_j⟩}, ‖x_i − x_j‖ ≤ 2M and
+⟨ξ, x_i − x_j⟩ ≥ Δ_i − 2M‖ξ − x_i‖, the error satisfies
+‖f(ξ) − x_i‖ ≤ 2M(1 − p_i) ≤ 2(N − 1)M·e^{−β(Δ_i − 2M‖ξ − x_i‖)}. Separation. Let
+Δ_i ≥ 2/(βN) + ln(2(N−1)NβM²)/β. On the ball ‖ξ − x_i‖ ≤ 1/(βNM), 1 − p_i ≤ 1/(2NβM²), so
+‖f(ξ) − x_i‖ ≤ 1/(βNM): f maps this ball into itself. The Jacobian of f is β times the covariance
+of the patterns under p. Its norm is at most 4βM²(1 − p_i) ≤ 2/N, and for N = 2 at most
+4βM²p_i(1 − p_i) < 1. So f is a contraction on the compact ball.
 
 Shape glossary: `…` leading dimensions, `N` patterns (`n_patterns`), `d` features; patterns x_j are
 rows.
@@ -107,16 +107,16 @@ def modern_hopfield_step(
 def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
     """The energy E(ξ) = −lse(beta, Xξ) + ½‖ξ‖² + ln(N)/beta + ½M² (…,) of each state ξ.
 
-    The patterns x_j are the rows of X (N, d), and the states are (…, d). lse(beta, s) = ln(Σ_j
-    exp(beta·s_j))/beta and M = max_j ‖x_j‖ [Ramsauer2021, equation 2]. E ≥ ½(‖ξ‖ − M)² ≥ 0, and E ≤
-    2M² if ‖ξ‖ ≤ M.  With the update f(ξ) = Σ_j p_j x_j and the weights p(ξ) = softmax(beta·Xξ), an
-    update lowers E by exactly
+    The patterns x_j are the rows of X (N, d), and the states are (…, d).
+    lse(beta, s) = ln(Σ_j exp(beta·s_j))/beta and M = max_j ‖x_j‖ [Ramsauer2021, equation 2].
+    E ≥ ½(‖ξ‖ − M)² ≥ 0, and E ≤ 2M² if ‖ξ‖ ≤ M. With the update f(ξ) = Σ_j p_j x_j and the weights
+    p(ξ) = softmax(beta·Xξ), an update lowers E by exactly
 
         E(ξ) − E(f(ξ)) = ½‖f(ξ) − ξ‖² + KL(p(ξ) ‖ p(f(ξ)))/beta.
 
-    Let s_j = ⟨x_j, ξ⟩, and let s_k be the largest of these scores.  E is computed as ½‖ξ − x_k‖² +
-    ½(M² − ‖x_k‖²) − ln(mean_j exp(beta(s_j − s_k)))/beta.  This formula does not overflow at large
-    beta and loses no digits by cancellation at small beta.
+    Let s_j = ⟨x_j, ξ⟩, and let s_k be the largest of these scores. E is computed as
+    ½‖ξ − x_k‖² + ½(M² − ‖x_k‖²) − ln(mean_j exp(beta(s_j − s_k)))/beta. This formula does not
+    overflow at large beta and loses no digits by cancellation at small beta.
 
     Raises `ValueError` for energies that overflow, and as `pattern_weights` does.
     """
@@ -189,10 +189,10 @@ def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray)
 
     There are N = `n_patterns` patterns of norm at most M.  If the separation Δ_i of pattern x_i is
     at least this large, the update maps the ball of radius `basin_radius` around x_i into itself.
-    It is a contraction on the ball, with a unique fixed point [Ramsauer2021].  If in addition 2(N −
-    1)N·beta·M² > 1, the balls of different patterns are disjoint.  A smaller beta can also satisfy
-    the condition on Δ_i, but then the balls contain each other's patterns and share one fixed
-    point.  For N = 1 the update is constant, and the value is −∞.
+    The update is a contraction on this ball, with a unique fixed point [Ramsauer2021].  If in
+    addition 2(N − 1)N·beta·M² > 1, the balls of different patterns are disjoint.  A smaller beta
+    can also satisfy the condition on Δ_i, but then the balls contain each other's patterns and
+    share one fixed point.  For N = 1 the update is constant, and the value is −∞.
 
     `beta` and `M` broadcast.
     """

@@ -65,8 +65,8 @@ def orthogonal_gap(
 def gap_rate(gap: np.ndarray, n: int, beta: float, form: SphereForm = "SA") -> np.ndarray:
     """The rate −(ln(1 − γ))' (…) at which the gaps 1 − γ (…) decrease, for n tokens.
 
-    γ is the inner product of any two tokens of `orthogonal_start`.  The rate is 2(n −
-    (n−1)·gap)/(e^{β·gap} + n − 1) in SA and 2(n − (n−1)·gap)·e^{β(1−gap)}/n in USA.
+    γ is the inner product of any two tokens of `orthogonal_start`. The rate is
+    2(n − (n−1)·gap)/(e^{β·gap} + n − 1) in SA and 2(n − (n−1)·gap)·e^{β(1−gap)}/n in USA.
     """
     pull = 2 * (n - (n - 1) * gap)
     if form == "USA":

@@ -38,9 +38,9 @@ def gap_error_bound(
     """The bound 2(N − 1)·M·e^{−beta·gap} on the distance ‖f(ξ) − x_i‖ of an update from a pattern.
 
     There are N = `n_patterns` patterns x_j with M = max‖x_j‖, f(ξ) = Σ_j p_j x_j is the update of
-    the state ξ at inverse temperature beta, and the gap is ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩.  This is
-    the simplest bound on the retrieval error [Ramsauer2021, Lemma A4].  It follows from x_i − f(ξ)
-    = Σ_{j≠i} p_j(x_i − x_j), because p_j ≤ e^{−beta·gap} and ‖x_i − x_j‖ ≤ 2M.
+    the state ξ at inverse temperature beta, and the gap is ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩. This is
+    the simplest bound on the retrieval error [Ramsauer2021, Lemma A4]. It follows from
+    x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), because p_j ≤ e^{−beta·gap} and ‖x_i − x_j‖ ≤ 2M.
 
     Arguments broadcast.
     """
@@ -60,8 +60,8 @@ def retrieval_error_bound(
 ) -> np.ndarray:
     """A bound on the retrieval error ‖f(ξ) − x_i‖ of an update, from the pattern's separation.
 
-    The bound is 2(N − 1)·M·e^{−beta(delta − 2M·distance)} [Ramsauer2021, Theorem 5].  There are N =
-    `n_patterns` patterns x_j with M = max‖x_j‖, f(ξ) is the update of the state ξ at inverse
+    The bound is 2(N − 1)·M·e^{−beta(delta − 2M·distance)} [Ramsauer2021, Theorem 5]. There are
+    N = `n_patterns` patterns x_j with M = max‖x_j‖, f(ξ) is the update of the state ξ at inverse
     temperature beta, and delta = min_{j≠i} ⟨x_i, x_i − x_j⟩ is the separation of x_i.
 
     In the theorem `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖} for a fixed point x* of f.  In fact
@@ -77,16 +77,16 @@ def update_rounding(
 ) -> float:
     """A bound on the rounding error of a modern Hopfield update, in floats with spacing `eps` at 1.
 
-    There are N = `n_patterns` patterns in R^d of norm at most M, β = beta, and the states ξ satisfy
-    ‖ξ‖ ≤ size.  Let u = eps/2 and γ_n = nu/(1 − nu) [Higham2002, section 3.1].  A score is a sum of
-    d products, scaled before or after the sum; it has an error of at most γ_{d+8}·M‖ξ‖.  An
-    exponent is β times a difference of two scores, so its error is at most η = βM‖ξ‖(2γ_{d+8} +
-    5u).  The exponentials of torch's attention are accurate to 20 units in the last place.  So each
-    weight changes by a factor of at most 1 + θ, where θ = e^η(1 + 40u) − 1, and each normalised
-    weight has a relative error of at most 2θ/(1 − θ).  Two sums over N patterns and a division add
-    an error of γ_{2N+6}·M. Weights can underflow below e^{−80} (in float32), which adds at most
-    e^{−80}·N·M.  For any weights the result is in the convex hull of the patterns, up to rounding,
-    so the error is at most 2M(1 + γ_{2N+9}).
+    There are N = `n_patterns` patterns in R^d of norm at most M, β = beta, and the states ξ
+    satisfy ‖ξ‖ ≤ size. Let u = eps/2 and γ_n = nu/(1 − nu) [Higham2002, section 3.1]. A score is a
+    sum of d products, scaled before or after the sum; it has an error of at most γ_{d+8}·M‖ξ‖. An
+    exponent is β times a difference of two scores, so its error is at most
+    η = βM‖ξ‖(2γ_{d+8} + 5u). The exponentials of torch's attention are accurate to 20 units in the
+    last place. So each weight changes by a factor of at most 1 + θ, where θ = e^η(1 + 40u) − 1,
+    and each normalised weight has a relative error of at most 2θ/(1 − θ). Two sums over N patterns
+    and a division add an error of γ_{2N+6}·M. Weights can underflow below e^{−80} (in float32),
+    which adds at most e^{−80}·N·M. For any weights the result is in the convex hull of the
+    patterns, up to rounding, so the error is at most 2M(1 + γ_{2N+9}).
 
     Raises `ValueError` for more patterns than 1/eps.
     """
@@ -116,12 +116,12 @@ def rounding_bound(
 ) -> float:
     """A bound on the rounding error of `steps` modern Hopfield updates in floats.
 
-    `eps` is the spacing of floats at 1, and the initial states have norms of at most `size`.  Each
+    `eps` is the spacing of floats at 1, and the initial states have norms of at most `size`. Each
     update has an error of at most `update_rounding`, and multiplies earlier errors by at most the
-    Lipschitz constant of the update.  This constant is at most βR², where β = beta, R = max‖x_j −
-    x̄‖, and x̄ is the mean of the patterns x_j.  Let M = max‖x_j‖.  As the error is at most 2M in
-    any case, a bound above M/2 is useless: infinity is then returned, and a finding that uses the
-    bound is undecided.
+    Lipschitz constant of the update. This constant is at most βR², where β = beta,
+    R = max‖x_j − x̄‖, and x̄ is the mean of the patterns x_j. Let M = max‖x_j‖. As the error is at
+    most 2M in any case, a bound above M/2 is useless: infinity is then returned, and a finding
+    that uses the bound is undecided.
     """
     (N, d), M = patterns.shape, longest(patterns)
     slope, error = beta * longest(patterns - patterns.mean(0)) ** 2, 0.0
@@ -172,10 +172,11 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
     most beta·ρ²; this gives the first term.  Since Σ_{k∈C} e^{beta⟨x_k, ξ⟩} ≥ |C|·e^{beta⟨m, ξ⟩},
     the minimum in the second term bounds the total weight of the patterns in O.
 
-    The function returns the smallest r with g(r) ≤ r, by iteration from 0; g increases with r.  By
-    Brouwer's theorem the ball of this radius contains a fixed point.  The result is infinite if no
-    r is found.  There are three regimes.  The cluster contains all patterns (global average, at
-    small beta), some patterns (metastable state), or one pattern (retrieval, where ρ = 0).
+    The function returns the smallest r with g(r) ≤ r, by iteration from 0; g increases with r. By
+    Brouwer's theorem the ball of this radius contains a fixed point. The result is infinite if no
+    r is found. There are three regimes. The cluster contains all patterns
+    (global average, at small beta), some patterns (metastable state), or one pattern
+    (retrieval, where ρ = 0).
 
     Raises `ValueError` for repeated indices, and for patterns whose squares overflow.
     """
@@ -222,8 +223,8 @@ class StorageBound:
     """The constants of [Ramsauer2021, Theorem 3] and the number of patterns that it guarantees.
 
     With probability 1 − p, `n_patterns` patterns are stored in dimension d. The constants a, b and
-    c are defined in `stored_patterns_bound`. `applies` is true if the printed hypothesis c ≥
-    c_required = (2/√p)^{4/(d−1)} holds.
+    c are defined in `stored_patterns_bound`. `applies` is true if the printed hypothesis
+    c ≥ c_required = (2/√p)^{4/(d−1)} holds.
     """
 
     a: mpmath.mpf
@@ -271,12 +272,12 @@ def stored_patterns_bound(
 def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -> float:
     """A bound on the probability that N random patterns are not all stored.
 
-    The N = `n_patterns` patterns are uniform on the sphere of radius M = K√(d − 1) in R^d.  Two
+    The N = `n_patterns` patterns are uniform on the sphere of radius M = K√(d − 1) in R^d. Two
     patterns are too close (their separation is below the `required_separation`) if the cosine
-    between them exceeds t = 1 − required/M².  For t ≥ 0 the patterns with a larger cosine form a
-    cap.  Its probability is ½·I_{1−t²}((d − 1)/2, ½), with the regularised incomplete beta function
-    I.  The bound is the sum over all pairs, or 1 if the sum is larger.  The bound is also 1 if 2(N
-    − 1)N·beta·M² ≤ 1, because then the balls around the patterns can overlap.
+    between them exceeds t = 1 − required/M². For t ≥ 0 the patterns with a larger cosine form a
+    cap. Its probability is ½·I_{1−t²}((d − 1)/2, ½), with the regularised incomplete beta function
+    I. The bound is the sum over all pairs, or 1 if the sum is larger. The bound is also 1 if
+    2(N − 1)N·beta·M² ≤ 1, because then the balls around the patterns can overlap.
     """
     if n_patterns == 1:
         return 0.0

@@ -152,12 +152,13 @@ def n_clusters(X: UnitTokens, threshold: SignedUnit = 0.999) -> np.ndarray:
 def step_rounding(n: int, d: int, beta: float, step_size: float) -> float:
     """A bound on the rounding error in float64, for each entry, of one projected Euler step.
 
-    For n unit tokens x_i in R^d the step is x_i ← normalise(x_i + h·Σ_j A_ij x_j), where A_ij =
-    softmax_j β⟨x_i, x_j⟩, β = beta and h = `step_size`.  Here eps = 2^−52.  Scores have an absolute
-    error of (d + 4)·eps, and their differences are multiplied by β.  Together with exp, the sum of
-    n weights and the division, each A_ij has a relative error of (2β(d + 4) + n + 6)·eps.  The sum
-    of n tokens and the addition contribute (n + d + 4)·eps.  The norm in the denominator is at
-    least 1 − h, and its error is at most the error of the numerator plus (d + 4)·eps.
+    For n unit tokens x_i in R^d the step is x_i ← normalise(x_i + h·Σ_j A_ij x_j), where
+    A_ij = softmax_j β⟨x_i, x_j⟩, β = beta and h = `step_size`. Here eps = 2^−52. Scores have an
+    absolute error of (d + 4)·eps, and their differences are multiplied by β. Together with exp,
+    the sum of n weights and the division, each A_ij has a relative error of
+    (2β(d + 4) + n + 6)·eps. The sum of n tokens and the addition contribute (n + d + 4)·eps. The
+    norm in the denominator is at least 1 − h, and its error is at most the error of the numerator
+    plus (d + 4)·eps.
     """
     step = 2 * beta * (d + 4) + n + 6 + n + d + 4
     return 2 * 2.0**-53 * (step + d + 4) / (1 - step_size)

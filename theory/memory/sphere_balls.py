@@ -52,8 +52,8 @@ def velocity(X: Sequence[Vector], beta: arb, form: SphereForm) -> tuple[list[lis
 def euler_step(X: Sequence[Vector], beta: float, step_size: float) -> list[list[arb]]:
     """The tokens after one projected Euler step of attention, from tokens x_i on the sphere.
 
-    The step is x_i ← normalise(x_i + h·Σ_j A_ij x_j), where A_ij = softmax_j β⟨x_i, x_j⟩ and h =
-    `step_size`.
+    The step is x_i ← normalise(x_i + h·Σ_j A_ij x_j), where A_ij = softmax_j β⟨x_i, x_j⟩ and
+    h = `step_size`.
     """
     moved = []
     for x in X:
@@ -80,13 +80,13 @@ def escape_time_ball(beta: float, gamma: Any) -> Any:
 def escape_ratio_bounds(beta: arb, gamma: arb) -> tuple[arb, arb]:
     """Lower and upper bounds on t·2β/e^β, where t is the time of `escape_time_ball` for γ ≥ ½.
 
-    With β = beta and γ = gamma, the bounds are 1 − e^{−βγ} and 1 + 8/(3β²) + β(e^{−β/2} +
-    e^{−β})·artanh γ.
+    With β = beta and γ = gamma, the bounds are 1 − e^{−βγ} and
+    1 + 8/(3β²) + β(e^{−β/2} + e^{−β})·artanh γ.
 
-    Proof.  t = ½∫_0^γ e^{β(1−g)}/(1 − g²) dg + ½ artanh γ.  The lower bound follows from 1/(1 − g²)
-    ≥ 1.  For the upper bound, 1/(1 − g²) = 1 + g²/(1 − g²).  Up to g = ½ the second term is at most
-    4g²/3, and ∫ e^{−βg}·4g²/3 dg ≤ 8/(3β³).  Beyond g = ½, e^{−βg} ≤ e^{−β/2} and ∫ 1/(1 − g²) dg ≤
-    artanh γ.
+    Proof. t = ½∫_0^γ e^{β(1−g)}/(1 − g²) dg + ½ artanh γ. The lower bound follows from
+    1/(1 − g²) ≥ 1. For the upper bound, 1/(1 − g²) = 1 + g²/(1 − g²). Up to g = ½ the second term
+    is at most 4g²/3, and ∫ e^{−βg}·4g²/3 dg ≤ 8/(3β³). Beyond g = ½, e^{−βg} ≤ e^{−β/2} and ∫
+    1/(1 − g²) dg ≤ artanh γ.
     """
     end = beta * ((-beta / 2).exp() + (-beta).exp()) * gamma.atanh()
     return 1 - (-beta * gamma).exp(), 1 + arb(fmpq(8, 3)) / beta**2 + end

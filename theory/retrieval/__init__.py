@@ -18,8 +18,9 @@ evaluates the formula for one sequence.
 Test sequences (random, Markov, adversarial, all) are those of `theory.sequences`.
 
 `composition`, `hop`, `nearest_neighbour`, `previous_token` and `skip_gram` are algorithms here and
-models in `constructions.retrieval`. Import at least one of the two packages as a module (`from
-theory import retrieval`): after two star imports, such a name would refer only to the later import.
+models in `constructions.retrieval`. Import at least one of the two packages as a module
+(`from theory import retrieval`): after two star imports, such a name would refer only to the later
+import.
 """
 
 from theory.retrieval.attention_patterns import (

@@ -53,8 +53,8 @@ def by_lattice(
 ) -> Iterator[Pair]:
     """An iterator of pairs of choices b, b' with close sums Σ_t b_t·steps_t and Σ_t b'_t·steps_t.
 
-    Close sums may be equal after rounding. The difference of two choices in {0, 1}^B is a vector x
-    ∈ {−1, 0, 1}^B that is short in the lattice spanned by `steps` (B, m); LLL finds this vector.
+    Close sums may be equal after rounding. The difference of two choices in {0, 1}^B is a vector
+    x ∈ {−1, 0, 1}^B that is short in the lattice spanned by `steps` (B, m); LLL finds this vector.
     Each of the `tries` draws new positions. For a choice, `quanta` returns the spacing of
     floating-point numbers at each of its m sums.
     """

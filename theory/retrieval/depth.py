@@ -30,8 +30,8 @@ def one_layer_bound(n_tokens: Annotated[Count, Within(most=2**1000)]) -> float:
 
     Consider one layer with h heads of value dimension m, whose partial sums are exact in p' bits.
     If the layer outputs the answer of the induction task at the last of n = `n_tokens` tokens, for
-    all sequences over at least 4 symbols, then h(m + 1)p' ≥ (n − 1)/2 ([SanfordHsu2024] states hmp'
-    = Ω(n) without the constant).
+    all sequences over at least 4 symbols, then h(m + 1)p' ≥ (n − 1)/2
+    ([SanfordHsu2024] states hmp' = Ω(n) without the constant).
 
     Proof. By reduction from INDEX: Alice holds B = (n − 1)/2 bits, the tokens at every other
     position. Bob marks one of the bits by putting the query's symbol just before it, and the answer
@@ -68,10 +68,10 @@ def composition_bound(
 ) -> CompositionBound:
     """The bits that one layer lacks for function composition, and the error that follows.
 
-    One layer has H = `n_heads` heads of dimension d = `d_value` in p = `bits` bits. It lacks R =
-    n·log₂n − H(d + 1)p bits for the composition of functions on n = `n_points` points. If R > 0,
-    the output of the layer differs from g(f(x)) with probability at least R/(3n·log₂n) over random
-    f, g and x [Peng2024, Theorem 1]. Otherwise the theorem is vacuous and the error is 0.
+    One layer has H = `n_heads` heads of dimension d = `d_value` in p = `bits` bits. It lacks
+    R = n·log₂n − H(d + 1)p bits for the composition of functions on n = `n_points` points. If
+    R > 0, the output of the layer differs from g(f(x)) with probability at least R/(3n·log₂n) over
+    random f, g and x [Peng2024, Theorem 1]. Otherwise the theorem is vacuous and the error is 0.
     """
     n, H, d, p = n_points, n_heads, d_value, bits
     R = n * log2(n) - H * (d + 1) * p

@@ -94,9 +94,9 @@ def kernel_smoother(x: Inputs, y: Labels, x_query: Query, beta: PerPrompt) -> np
     gap between the smallest squared distance and the next larger one, the two functions differ by
     at most (n − 1)·exp(−beta·g)·(max y − min y).
 
-    The examples are x (…, n, d) with labels y (…, n), and the queries are x_query (…, d). `beta` >
-    0 is one number, or one number per prompt. The smallest squared distance is subtracted first, so
-    that the largest weight is exactly 1.
+    The examples are x (…, n, d) with labels y (…, n), and the queries are x_query (…, d).
+    `beta` > 0 is one number, or one number per prompt. The smallest squared distance is subtracted
+    first, so that the largest weight is exactly 1.
 
     Raises `ValueError` as `nearest_neighbour` does.
     """

@@ -88,9 +88,9 @@ def ngram(
 
     The counts are those of `ngram_counts`, total is their sum over the V = `vocabulary_size`
     symbols, and alpha ≥ 0. For alpha > 0 this is the Bayes predictor when the rows of transition
-    probabilities are drawn from Dirichlet(alpha, …, alpha) [Edelman2024, Nichani2024]. With alpha =
-    0 a row without counts (total = 0) is all zeros, which is not a distribution and stands for no
-    prediction.
+    probabilities are drawn from Dirichlet(alpha, …, alpha) [Edelman2024, Nichani2024]. With
+    alpha = 0 a row without counts (total = 0) is all zeros, which is not a distribution and stands
+    for no prediction.
 
     Raises `ValueError` as `ngram_counts` does, and if alpha·V overflows float64.
     """

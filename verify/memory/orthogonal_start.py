@@ -65,8 +65,8 @@ def tanh() -> Finding:
 def late_rate(quick: bool) -> Finding:
     """The mean rate −(ln(1 − γ))' over an interval of times is at most 2 and at least 2 − Cδ.
 
-    γ is the inner product of n tokens that start orthogonal, under softmax attention (SA).  Here δ
-    = 1 − γ at the start of the interval and C = (2/n)(n − 1 + βe^{βδ}); the proof is in
+    γ is the inner product of n tokens that start orthogonal, under softmax attention (SA). Here
+    δ = 1 − γ at the start of the interval and C = (2/n)(n − 1 + βe^{βδ}); the proof is in
     theory/memory/orthogonal_start.py.
     """
     cases = [(2, 4.0), (16, 1.0)] if quick else list(product((2, 5, 16), (0.0, 1.0, 4.0)))

@@ -28,11 +28,11 @@ def printed(run: Run) -> Iterator[Finding]:
 def decay_at_the_start() -> Finding:
     """The bound 1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^{β/2})) for t ≥ 0 is false at early t.
 
-    γ(t) is the inner product of n tokens that start orthogonal.  The violation is narrow.  At n =
-    2, β = 0, where γ(t) = tanh t, it ends between t = 0.0717 and 0.0718: 1 − tanh t falls faster
-    than the bound until the two are equal.  At t = 0 the exponent is (n²e^β/2)/(n + e^{β/2}), which
-    increases in n and in β.  The exponent is ln 2 at n = 2, β = 0.0468…, and 9/8 > ln 2 at n = 3, β
-    = 0.
+    γ(t) is the inner product of n tokens that start orthogonal. The violation is narrow. At n = 2,
+    β = 0, where γ(t) = tanh t, it ends between t = 0.0717 and 0.0718: 1 − tanh t falls faster than
+    the bound until the two are equal. At t = 0 the exponent is (n²e^β/2)/(n + e^{β/2}), which
+    increases in n and in β. The exponent is ln 2 at n = 2, β = 0.0468…, and 9/8 > ln 2 at n = 3,
+    β = 0.
     """
     with Ball.precision(64):
 

@@ -43,10 +43,10 @@ def attention_patterns(
     """One head attends to the previous token, to tokens by a table of scores, or to all equally.
 
     The statements hold for all numbers V of symbols and n of tokens x_1, …, x_n. Previous token:
-    let P_j be the lattice point of position j. The score 2⟨P_{i−1}, P_j⟩ − |P_j|² is largest at j =
-    i − 1, by at least 1.  Skip-gram: average-hard attention of token i is uniform over the
-    positions j ≤ i of largest S[x_i, x_j], for any table S ∈ R^{V×V}.  Broad average: with W_Q =
-    W_K = 0 the output is the vector of relative frequencies of x_1, …, x_i.
+    let P_j be the lattice point of position j. The score 2⟨P_{i−1}, P_j⟩ − |P_j|² is largest at
+    j = i − 1, by at least 1. Skip-gram: average-hard attention of token i is uniform over the
+    positions j ≤ i of largest S[x_i, x_j], for any table S ∈ R^{V×V}. Broad average: with
+    W_Q = W_K = 0 the output is the vector of relative frequencies of x_1, …, x_i.
     """
     V, n = vocabulary_size, max_length
     names = NAMES if pattern == "all" else (pattern,)

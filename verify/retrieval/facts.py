@@ -203,8 +203,8 @@ def _lookup(
 ) -> States:
     """The states of a lookup: a query attends to the latest equal key, or to BOS.
 
-    Queries are `pairs` (entity, relation, whether the token is "?"), and keys are `facts` (owner,
-    relation). −1 stands for a missing entity or relation.
+    Queries are `pairs` (entity, relation, whether the token is "?"), and keys are `facts`
+    (owner, relation). −1 stands for a missing entity or relation.
     """
     n = model.interface.max_length
     place = np.array([0, *np.repeat(np.arange(1, n + 1), len(facts))])

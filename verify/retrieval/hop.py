@@ -49,14 +49,15 @@ def hop(
 ) -> Iterator[Finding]:
     """⌊log₂k⌋ + 2 layers of one unique-hard head each compute k-hop induction, for all k, V and n.
 
-    At every position i of x, the model outputs hop_k(x)_i = x_{find^k(i)}, where find(i) = max{ j ≤
-    i : x_{j−1} = x_i }, or ⊥ if a hop does not have a match. V is the number of symbols, and n the
-    largest length. The width does not depend on n. The mask of the first layer is strictly causal:
-    a token does not attend to itself. [Sanford2024, Theorem 4.2] states this depth with the causal
-    mask that includes the token itself, and arbitrary token-wise functions. The printed proof of
-    this theorem is valid only if k is a power of two (constructions/retrieval/hop.py). With the
-    mask that includes the token itself, doubling pairs of pointers requires ⌈log₂k⌉ + 2 layers, and
-    whether ⌊log₂k⌋ + 2 layers suffice for other k is open.
+    At every position i of x, the model outputs hop_k(x)_i = x_{find^k(i)}, where
+    find(i) = max{ j ≤ i : x_{j−1} = x_i }, or ⊥ if a hop does not have a match. V is the number of
+    symbols, and n the largest length. The width does not depend on n. The mask of the first layer
+    is strictly causal: a token does not attend to itself. [Sanford2024, Theorem 4.2] states this
+    depth with the causal mask that includes the token itself, and arbitrary token-wise functions.
+    The printed proof of this theorem is valid only if k is a power of two
+    (constructions/retrieval/hop.py). With the mask that includes the token itself, doubling pairs
+    of pointers requires ⌈log₂k⌉ + 2 layers, and whether ⌊log₂k⌋ + 2 layers suffice for other k is
+    open.
     """
     V, n = vocabulary_size, max_length
     statement = hops(run, k)

@@ -50,11 +50,11 @@ def ngram(
 ) -> Iterator[Finding]:
     """Two causal layers of order − 1 heads and one head output smoothed in-context n-grams.
 
-    At every position, the output for symbol v is (c_v + α)/(c + αV) over Q, for V symbols and α =
-    `pseudo_counts`. Here c_v is the number of earlier occurrences of the last order − 1 tokens that
-    were followed by v, and c = Σ_v c_v. For α ≥ 1 this is the Bayes predictive distribution if the
-    transition rows are independent Dirichlet(α, …, α). For α = 0 and c = 0, the output is ⊥. For
-    order 1, one layer suffices.
+    At every position, the output for symbol v is (c_v + α)/(c + αV) over Q, for V symbols and
+    α = `pseudo_counts`. Here c_v is the number of earlier occurrences of the last order − 1 tokens
+    that were followed by v, and c = Σ_v c_v. For α ≥ 1 this is the Bayes predictive distribution
+    if the transition rows are independent Dirichlet(α, …, α). For α = 0 and c = 0, the output is
+    ⊥. For order 1, one layer suffices.
     """
     V, n = vocabulary_size, max_length
     statement = stated(run, order, pseudo_counts)

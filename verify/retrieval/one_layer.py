@@ -47,15 +47,15 @@ def one_layer(
 
     The layer has h softmax heads of value dimension m, and their partial sums over Alice's
     positions have p′ bits each (16 for bfloat16). The prompt for induction has n tokens, and the
-    prompt for composition has tables of s points.  Alice holds B = (n − 1)/2 bits. Before each bit
-    is a position at which Bob may put the marker, which is also the last token. The right output is
-    the bit after the marker. The last token depends on Alice's tokens only through a message of h(m
-    + 1)p′ bits, which does not depend on the bit that Bob marks. If the message is shorter than B
-    bits, two strings have the same message. At a position where the strings differ, Bob outputs the
-    same bit for both strings. In the same way, the values f(0) … f(s − 1) require a message of
-    s·log₂s bits. For each model a pair of prompts with the same answer is exhibited, and two layers
-    are correct on both prompts. For the trained layer the bound is vacuous, since its message is
-    long enough, but the layer also makes errors.
+    prompt for composition has tables of s points. Alice holds B = (n − 1)/2 bits. Before each bit
+    is a position at which Bob may put the marker, which is also the last token. The right output
+    is the bit after the marker. The last token depends on Alice's tokens only through a message of
+    h(m + 1)p′ bits, which does not depend on the bit that Bob marks. If the message is shorter
+    than B bits, two strings have the same message. At a position where the strings differ, Bob
+    outputs the same bit for both strings. In the same way, the values f(0) … f(s − 1) require a
+    message of s·log₂s bits. For each model a pair of prompts with the same answer is exhibited,
+    and two layers are correct on both prompts. For the trained layer the bound is vacuous, since
+    its message is long enough, but the layer also makes errors.
     """
     n = n_tokens
     if n % 2 == 0:
