@@ -95,7 +95,7 @@ def test_random_automata_of_more_states(n, seeds):
         try:
             found = cascade(random_semiautomaton(n, 2, seed))
         except InputError as reason:  # of 20 with 5 states two, of 12 with 6 states one
-            if "states together: use semiautomaton" not in str(reason):
+            if "joint states: use semiautomaton" not in str(reason):
                 raise
             continue
         built += 1

@@ -144,7 +144,7 @@ def composes(model: Transformer, n: int) -> Finding:
 
 
 def robust(run: Run, A: Semiautomaton, max_length: int) -> Iterator[Finding]:
-    """Evidence on the robust form: a sharpness independent of T, and exact registers."""
+    """Checks the robust form: its sharpness does not depend on T, and its registers are exact."""
     n = A.n_states
     yield sharpness_at_two_lengths(
         "softmax/sharpness",

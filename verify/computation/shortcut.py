@@ -72,9 +72,9 @@ def shortcut(
 
     The transformer computes a cascade of counters and flip-flops.  A counter takes two layers, and
     a flip-flop takes one layer.  Stages that do not read each other are computed in parallel.
-    Above an inverse temperature with a bound that does not depend on T, softmax has the same
-    answers.  A semiautomaton with a group that is not solvable, such as A5, has no such cascade.
-    If TC⁰ ≠ NC¹, which is not known, no transformer of constant depth computes its states.
+    Softmax has the same answers at every inverse temperature above a bound that does not depend on
+    T.  A semiautomaton with a group that is not solvable, such as A5, has no such cascade.  If
+    TC⁰ ≠ NC¹, which is not known, no transformer of constant depth computes its states.
     """
     shown: tuple[Transformer, Cascade] | None = None
     for A in chosen(run, automaton, file, NAMES, states, regex):
@@ -260,7 +260,7 @@ def tabled(model: Transformer, of: Cascade) -> Finding:
 def softmax(
     run: Run, statement: OverTokens, A: Semiautomaton, max_length: int
 ) -> Iterator[Finding]:
-    """Evidence on softmax: a sharpness independent of T, and exact registers."""
+    """Checks that a sufficient sharpness does not depend on T, and that registers are exact."""
 
     def build(T: int) -> Transformer:
         return statement.at(A.n_symbols, T).model
