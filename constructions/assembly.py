@@ -30,11 +30,15 @@ LinearReads = LinearRead | tuple[LinearRead, ...]
 
 @dataclass(frozen=True)
 class Head:
-    """One head: Σ_i ⟨query_t, key_i⟩ · value_i · times is added to the registers `output`.
+    """An attention head, written as linear reads of registers.
 
-    Tuples are concatenated: ⟨(a, b), (c, d)⟩ = ⟨a, c⟩ + ⟨b, d⟩, and the i-th value is added to the
-    i-th register.  `mask` replaces the mask of the layer.  `margin` is a proved lower bound on the
-    score gap over all prompts, for heads that compare scores.
+    The head adds times · Σ_i w_ti · value_i to the registers `output` of token t. The weights w_ti
+    are the scores ⟨query_t, key_i⟩, normalised as the layer prescribes.
+
+    Tuples of reads are concatenated: a query (a, b) and a key (c, d) have the score ⟨a, c⟩ + ⟨b,
+    d⟩, and the first value is added to the first register of `output`, the second to the second.
+    `mask` replaces the mask of the layer. For softmax and hardmax heads, `margin` is a proved lower
+    bound on the score gap over all prompts.
     """
 
     query: LinearReads
@@ -68,15 +72,16 @@ def _joined(parts: LinearReads | str | tuple[str, ...]) -> str:
 
 
 def moved(reading: LinearReads, into: str | tuple[str, ...]) -> Head:
-    """A linear head that adds a linear read of a token's registers to another of its registers."""
+    """Returns a linear head that adds a linear read of each token to its register `into`."""
     return Head(one, one, reading, into, mask="diagonal")
 
 
 def signed_pair(head: Head) -> tuple[Head, Head]:
-    """Two ReLU heads that act as one linear head: relu(s)·v + relu(−s)·(−v) = s·v.
+    """Returns two ReLU heads that act as one linear head: relu(s)·v + relu(−s)·(−v) = s·v.
 
-    The second value must be the negative of the first: with equal signs the pair computes |s|·v,
-    as the printed proof of [Fu2024, Theorem 5.1] does in its equations (21) and (28).
+    Here s is a score and v a value. The value of the second head must be −v. With v in both heads
+    the pair would compute |s|·v, as the printed proof of [Fu2024, Theorem 5.1] does in its
+    equations (21) and (28).
     """
     assert not isinstance(head.times, Map)
     query = tuple(-reading for reading in _each(head.query))
@@ -86,7 +91,10 @@ def signed_pair(head: Head) -> tuple[Head, Head]:
 def attention(
     stream: Stream, heads: Iterable[Head], normalise: Normalise, mask: Mask, scale: float = 1.0
 ) -> Attention:
-    """The tensors of these heads; narrow heads are padded with zeros to the largest width."""
+    """Returns the attention of a layer with these heads.
+
+    The weights of narrow heads are padded with zeros to the largest width.
+    """
     weights, masks = [], []
     for head in heads:
         (W_Q, b_Q), (W_K, b_K) = _stack(stream, head.query), _stack(stream, head.key)
@@ -95,12 +103,12 @@ def attention(
         W_O = head.times.matrix @ W_O if isinstance(head.times, Map) else head.times * W_O
         if W_Q.shape != W_K.shape or W_V.shape[1] != W_O.shape[0]:
             raise InputError(
-                f"head '{head}': give a query as wide as the key, and a value as wide as the "
-                "registers that it is written to"
+                f"head '{head}' has widths that do not fit: give a query as wide as the key, "
+                "and a value as wide as the registers of the output"
             )
         if b_V.any():
             raise InputError(
-                f"head '{head}': a value must have no constant term; put the constant in a register"
+                f"the value of head '{head}' has a constant term: put the constant in a register"
             )
         weights.append((W_Q, W_K, W_V, W_O, b_Q, b_K))
         masks.append(head.mask or mask)
@@ -109,7 +117,7 @@ def attention(
 
 
 def mlp(stream: Stream, primitives: Iterable[Primitive]) -> MLP:
-    """The tensors of these primitives, side by side."""
+    """Returns the MLP that computes the sum of these primitives."""
     W_in, b_in = [np.zeros((stream.d_model, 0))], [np.zeros(0)]
     W_out, b_out = [np.zeros((0, stream.d_model))], np.zeros(stream.d_model)
     for primitive in primitives:
@@ -120,12 +128,13 @@ def mlp(stream: Stream, primitives: Iterable[Primitive]) -> MLP:
             width = len(by) if isinstance(by, np.ndarray) else len(place)
             if weights.shape[1] == 1 < width:
                 raise InputError(
-                    f"'{primitive}': a read of width 1 cannot fill {width} coordinates"
+                    f"'{primitive}': a read of width 1 is written to {width} coordinates: give a "
+                    f"read of width {width}"
                 )
             if weights.shape[1] != width or np.shape(by)[1:] not in ((), (len(place),)):
                 raise InputError(
                     f"'{primitive}': a read of width {weights.shape[1]} is written to {width} "
-                    "coordinates: give as many"
+                    f"coordinates: give a read of width {width}"
                 )
             W_in.append(weights)
             b_in.append(bias)
@@ -134,7 +143,8 @@ def mlp(stream: Stream, primitives: Iterable[Primitive]) -> MLP:
         if np.size(primitive.constant) not in (1, len(place)):
             raise InputError(
                 f"'{primitive}': a constant of {np.size(primitive.constant)} coordinates is "
-                f"written to {len(place)}: give as many"
+                f"written to {len(place)}: give a constant of {len(place)} coordinates or a "
+                "single number"
             )
         b_out += primitive.constant * np.ones(len(place)) @ place
     tensors = np.concatenate(W_in, axis=1), np.concatenate(b_in), np.concatenate(W_out), b_out
@@ -152,9 +162,11 @@ def block(
     unit_norm: bool = False,
     restores: Iterable[Restores] = (),
 ) -> Block:
-    """One layer from its heads and the primitives of its MLP; a part that is absent has no weights.
+    """Returns one layer, built from its heads and the primitives of its MLP.
 
-    By the construction's proof, its MLP makes the registers `restores` exact again.
+    Without heads the layer has no attention, and without primitives it has no MLP.
+
+    `restores` states which registers the MLP makes exact again, by the construction's proof.
     """
     heads, primitives = tuple(heads), tuple(primitives)
     kind = "" if normalise == "linear" else f"{normalise} "
@@ -170,10 +182,13 @@ def block(
 
 
 def embed(stream: Stream, **columns: Mapping[str, float]) -> Embed:
-    """W_E, from the registers and factors of each column of a token, in order.
+    """Returns the embedding that writes the columns of a token to registers.
 
-    `embed(stream, x={"x": 1, "u": 0.5}, y={"y": 1})`: the first d columns are written to x and,
-    halved, to u; the next column is written to y.
+    Each argument describes the next columns of the token: it maps registers to factors.
+
+    For example, `embed(stream, x={"x": 1, "u": 0.5}, y={"y": 1})` writes the first d columns to the
+    register x and, halved, to the register u. It writes the next column to the register y. Here d
+    is the width of x and u.
     """
     parts = [
         sum(factor * stream.placement(name) for name, factor in targets.items())
@@ -183,9 +198,11 @@ def embed(stream: Stream, **columns: Mapping[str, float]) -> Embed:
 
 
 def rows(stream: Stream, **registers: np.ndarray) -> torch.Tensor:
-    """The rows of an embedding, given by register: `rows(stream, code=codes, rank=np.arange(n))`.
+    """Returns the rows of an embedding, each token's vector, from their parts in each register.
 
-    Each array is (rows, width), or (rows,) for a register of width 1; all other registers are 0.
+    For example, `rows(stream, code=codes, rank=np.arange(n))` writes codes[i] and i to the
+    registers `code` and `rank` of row i. Each array has shape (rows, width), or (rows,) for a
+    register of width 1. All other registers are 0.
     """
     return torch.as_tensor(
         sum(
@@ -196,10 +213,12 @@ def rows(stream: Stream, **registers: np.ndarray) -> torch.Tensor:
 
 
 def unembed(stream: Stream, *readings: LinearRead, bias: np.ndarray | None = None) -> Unembed:
-    """The unembedding whose outputs are these linear reads plus the bias (d_out,)."""
+    """Returns the unembedding whose d_out outputs are these linear reads plus the bias (d_out,)."""
     columns, offset = _stack(stream, readings)
     if offset.any():
-        raise InputError(f"'{_joined(readings)}' has a constant term: give it as the bias")
+        raise InputError(
+            f"'{_joined(readings)}' has a constant term: pass the constant as the argument bias"
+        )
     return Unembed(torch.as_tensor(columns), None if bias is None else torch.as_tensor(bias))
 
 

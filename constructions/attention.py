@@ -56,11 +56,15 @@ CAUSAL_BLOCK = 256  # tokens per block of the causal linear sum: small enough to
 
 
 class Attention(nn.Module):
-    """Heads that read the stream in parallel; see the module's formulas.
+    """Attention heads of one layer, which read the residual stream (…, T, D) in parallel.
 
-    W_Q, W_K (heads, D, d_head), W_V (heads, D, d_value), W_O (heads, d_value, D), b_Q, b_K
-    (heads, d_head); `mask` is one mask for all heads, or a sequence with one for each.  Raises
-    ValueError if the number of masks differs from the number of heads.
+    Their output is Σ_h A_h H W_V W_O, where A_h contains the scores of head h, normalised as
+    `normalise` states. The scores are scale · (H W_Q + b_Q)(H W_K + b_K)ᵀ.
+
+    The shapes are (heads, D, d_head) for W_Q and W_K, (heads, D, d_value) for W_V, (heads, d_value,
+    D) for W_O, and (heads, d_head) for b_Q and b_K. `mask` is one mask for all heads, or a sequence
+    with one mask for each head. Raises ValueError if the number of masks differs from the number of
+    heads.
     """
 
     @checked
@@ -83,7 +87,10 @@ class Attention(nn.Module):
         self.normalise, self.scale = normalise, scale
         self.masks = (mask,) * self.n_heads if isinstance(mask, str) else tuple(mask)
         if len(self.masks) != self.n_heads:
-            raise InputError(f"{len(self.masks)} masks for {self.n_heads} heads: give one for each")
+            raise InputError(
+                f"the attention has {len(self.masks)} masks and {self.n_heads} heads: give "
+                "one mask for each head"
+            )
 
     @property
     def n_heads(self) -> int:
@@ -91,7 +98,7 @@ class Attention(nn.Module):
         return self.W_Q.shape[0]
 
     def parts(self) -> list[Heads]:
-        """The heads grouped by mask, in the order of first occurrence."""
+        """The heads grouped by their masks, in the order in which the masks first occur."""
         tensors = (self.W_Q, self.W_K, self.W_V, self.W_O, self.b_Q, self.b_K)
         found = []
         for mask in dict.fromkeys(self.masks):
@@ -101,7 +108,7 @@ class Attention(nn.Module):
         return found
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
-        """The attention pattern A (…, heads, T, attended tokens), in the order of the heads."""
+        """The attention pattern (…, heads, T, attended tokens) on a stream H (…, T, D)."""
         if len(set(self.masks)) == 1:
             return self.parts()[0].pattern(H, n_examples)
         T = H.shape[-2]
@@ -114,7 +121,7 @@ class Attention(nn.Module):
 
     @property
     def is_causal(self) -> bool:
-        """Whether no token's state depends on later tokens or on their number."""
+        """Whether the output at each token is independent of later tokens and of their number."""
         return set(self.masks) <= {"causal", "strictly causal", "diagonal"}
 
     def new_cache(self, leading: Sequence[int], context: int) -> list[Cache]:
@@ -122,9 +129,12 @@ class Attention(nn.Module):
         return [Cache(part, leading, context) for part in self.parts()]
 
     def following(self, H: Tensor, cache: list[Cache]) -> Tensor:
-        """The heads' output at tokens (…, t, D) that follow the cached tokens; they are cached too.
+        """The output of the heads at the tokens H (…, t, D) that follow the cached tokens.
 
-        The sums are those of `forward` in another order, and equal if no partial sum is rounded.
+        The keys and values of these tokens are added to the cache.
+
+        The terms are summed in another order than in `forward`; if no partial sum is rounded, the
+        results are equal.
         """
         added = [part.following(H, each) for part, each in zip(self.parts(), cache, strict=True)]
         return sum(added[1:], start=added[0])
@@ -155,7 +165,7 @@ class Attention(nn.Module):
 
 
 class Heads(NamedTuple):
-    """Heads of one mask; shapes as in `Attention`."""
+    """Attention heads that have the same mask; the weights have the shapes of `Attention`."""
 
     W_Q: Tensor
     W_K: Tensor
@@ -168,16 +178,16 @@ class Heads(NamedTuple):
     scale: float
 
     def attended(self, H: Tensor, n_examples: int) -> Tensor:
-        """The tokens to which attention is allowed."""
+        """The tokens of H (…, T, D) to which the mask allows attention."""
         return H[..., :n_examples, :] if self.mask == "context-only" else H
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
-        """The attention pattern A (…, heads, T, attended tokens)."""
+        """The attention pattern (…, heads, T, attended tokens) on H (…, T, D)."""
         weights, total = self._weights(*self.queries_keys(H, n_examples))
         return weights / total
 
     def hidden(self, scores: Tensor) -> Tensor:
-        """Whether each attended token (column) is masked for each token (row)."""
+        """Whether each key (column) is masked for each query (row) of the scores."""
         hidden = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device)
         before = scores.shape[-1] - scores.shape[-2]  # cached tokens, which precede the first row
         if self.mask == "causal":
@@ -202,7 +212,10 @@ class Heads(NamedTuple):
         return self._placed(mixed)
 
     def following(self, H: Tensor, cache: Cache) -> Tensor:
-        """The heads' output at tokens (…, t, D) after the cached tokens; they are cached too."""
+        """The output of the heads at the tokens H (…, t, D) that follow the cached tokens.
+
+        The keys and values of these tokens are added to the cache.
+        """
         if self.mask == "diagonal":
             return self.added(H, 0)
         Q, K = self.queries_keys(H, 0)
@@ -215,7 +228,7 @@ class Heads(NamedTuple):
         return mixed.transpose(-2, -3).flatten(-2) @ self.W_O.flatten(0, 1)
 
     def is_a_map(self, H: Tensor, n_examples: int) -> bool:
-        """Whether the heads are one linear map of the stream that costs less than their scores."""
+        """Whether the heads act as one linear map that costs less than computing the scores."""
         if self.normalise != "linear" or self.mask not in ("full", "context-only", "diagonal"):
             return False
         if self.mask == "diagonal":
@@ -228,7 +241,7 @@ class Heads(NamedTuple):
         return (asking + answering) * D * D + heads * one_map < heads * scores
 
     def as_a_map(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor | None]:
-        """The heads as a map (…, D, D) and a constant (…, 1, D) for all tokens, or None."""
+        """The heads as one linear map (…, D, D) and a constant, (…, 1, D) or None."""
         if self.mask == "diagonal":
             scores = torch.linalg.vecdot(self.b_Q, self.b_K) * self.scale
             return torch.einsum("h,hdv,hve->de", scores, self.W_V, self.W_O), None
@@ -251,7 +264,7 @@ class Heads(NamedTuple):
         return one_map, offset.unsqueeze(-2)
 
     def queries_keys(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor]:
-        """Queries (…, heads, T, d_head) and keys (…, heads, attended, d_head)."""
+        """The queries (…, heads, T, d_head) and the keys (…, heads, attended tokens, d_head)."""
         Q = per_head(H, self.W_Q) + self.b_Q.unsqueeze(-2)
         K = per_head(self.attended(H, n_examples), self.W_K) + self.b_K.unsqueeze(-2)
         return Q, K
@@ -281,7 +294,7 @@ class Heads(NamedTuple):
 
 
 class Cache:
-    """The cached keys (…, heads, tokens, d_head) and values of the heads of one mask.
+    """The cached keys (…, heads, tokens, d_head) and values of the heads that have one mask.
 
     The tensors are allocated for `context` tokens.
     """
@@ -294,14 +307,17 @@ class Cache:
         self.count = 0
 
     def extended(self, K: Tensor, V: Tensor) -> tuple[Tensor, Tensor]:
-        """Append the keys and values of the next tokens; returns all of them."""
+        """Appends the keys K and values V of the next tokens; returns all that are cached."""
         start, self.count = self.count, self.count + K.shape[-2]
         self.keys[..., start : self.count, :] = K
         self.values[..., start : self.count, :] = V
         return self.keys[..., : self.count, :], self.values[..., : self.count, :]
 
     def branched(self, count: int) -> Cache:
-        """The cache for `count` copies of each sequence, (…, count, heads, tokens, d_head)."""
+        """Returns a cache for `count` copies of each sequence.
+
+        The keys then have shape (…, count, heads, tokens, d_head).
+        """
         other = copy(self)
         other.keys, other.values = (
             M.unsqueeze(-4).repeat_interleave(count, -4) for M in (self.keys, self.values)
@@ -310,7 +326,10 @@ class Cache:
 
 
 def per_head(H: Tensor, W: Tensor) -> Tensor:
-    """H W for each head, (…, T, D) and (heads, D, width) → (…, heads, T, width), as one product."""
+    """The products H W_h for all heads h, (…, heads, T, width), computed as one product.
+
+    H has shape (…, T, D), and W has shape (heads, D, width).
+    """
     heads, D, width = W.shape
     if heads == 1:
         return (H @ W[0]).unsqueeze(-3)

@@ -21,7 +21,10 @@ from constructions.tensors import weight
 
 
 class MLP(nn.Module):
-    """relu(H W_in + b_in) W_out + b_out; W_in (D, M), b_in (M,), W_out (M, D), b_out (D,)."""
+    """An MLP, which computes relu(H W_in + b_in) W_out + b_out for the residual stream H (…, T, D).
+
+    With M hidden neurons, the shapes are W_in (D, M), b_in (M,), W_out (M, D) and b_out (D,).
+    """
 
     def __init__(self, W_in: Tensor, b_in: Tensor, W_out: Tensor, b_out: Tensor) -> None:
         super().__init__()
@@ -36,7 +39,7 @@ class MLP(nn.Module):
 
 
 class UnitNorm(nn.Module):
-    """H / ‖H‖ for each token, (…, T, D); a token of norm 0 becomes NaN."""
+    """Normalisation H / ‖H‖ of each token of H (…, T, D); a token of norm 0 becomes NaN."""
 
     def forward(self, H: Tensor) -> Tensor:
         return H / torch.linalg.vector_norm(H, dim=-1, keepdim=True)
@@ -46,7 +49,10 @@ EPSILON = 1e-5  # keeps a layer norm from dividing by 0
 
 
 class LayerNorm(nn.Module):
-    """w·(H − mean)/√(variance + EPSILON) + b for each token, (…, T, D); w and b are (D,)."""
+    """Layer norm w·(H − mean)/√(variance + EPSILON) + b of each token of H (…, T, D).
+
+    The weights w and b have shape (D,).
+    """
 
     def __init__(self, d_model: int) -> None:
         super().__init__()
@@ -59,9 +65,10 @@ class LayerNorm(nn.Module):
 class Block(nn.Module):
     """A layer: heads, then an MLP, then a normalisation of the stream; each part may be absent.
 
-    `lines` describe the layer in words.  If the construction has proved them, `margins` are the
-    smallest score gaps of the heads, and `restores` the registers that the MLP makes exact again.
-    The layer norms `ln1` and `ln2` are applied to the inputs of trained heads and MLPs.
+    `lines` describe the layer in words. `margins` are the smallest score gaps of the heads, and
+    `restores` states which registers the MLP makes exact again; both are given only if the
+    construction has proved them. In trained models, the layer norms `ln1` and `ln2` are applied to
+    the inputs of the heads and of the MLP.
     """
 
     def __init__(
@@ -83,7 +90,10 @@ class Block(nn.Module):
         self.ln1, self.ln2 = ln1, ln2
 
     def forward(self, H: Tensor, n_examples: int, cache: list[Cache] | None = None) -> Tensor:
-        """The stream after the layer; with a `cache`, only of tokens after the cached ones."""
+        """The stream (…, T, D) after the layer, for the stream H (…, T, D) before the layer.
+
+        With a `cache`, H contains only the tokens that follow the cached tokens.
+        """
         # The output of a part is a new tensor, so the stream is added to it in place: in long
         # prompts the memory traffic of one more tensor is a considerable part of a layer's cost.
         if self.attn is not None and cache is not None:
@@ -98,7 +108,7 @@ class Block(nn.Module):
 
 
 def normed(H: Tensor, norm: LayerNorm | None) -> Tensor:
-    """The stream through a layer norm, if there is one."""
+    """The stream after the layer norm; H itself if `norm` is None."""
     return H if norm is None else norm(H)
 
 
@@ -114,12 +124,12 @@ def _sizes(attn: Attention | None, mlp: MLP | None) -> tuple[str, ...]:
 
 
 def plural(count: int, what: str) -> str:
-    """The count and the noun, such as "1 head" or "2 heads"."""
+    """The count with the noun `what`, such as "1 head" or "2 heads"."""
     return f"{count} {what}{'s' * (count != 1)}"
 
 
 class Embed(nn.Module):
-    """The embedding of tokens, (…, T, D), by W_E (d_in, D).
+    """The embedding of tokens as vectors (…, T, D), with weights W_E (d_in, D).
 
     Integers (…, T) are indices of rows of W_E; vectors (…, T, d_in) are multiplied by W_E.
     """
@@ -133,7 +143,7 @@ class Embed(nn.Module):
 
 
 class PosEmbed(nn.Module):
-    """The embedding of T positions from `first` on, rows of W_pos (positions, D)."""
+    """The embedding of positions: the T rows of W_pos (positions, D) from row `first` on."""
 
     def __init__(self, W_pos: Tensor) -> None:
         super().__init__()
@@ -144,7 +154,10 @@ class PosEmbed(nn.Module):
 
 
 class Unembed(nn.Module):
-    """The outputs H W_U + b_U, (…, T, d_out); W_U (D, d_out), and b_U (d_out,) or None."""
+    """The unembedding, which computes the outputs H W_U + b_U (…, T, d_out) of H (…, T, D).
+
+    W_U has shape (D, d_out); b_U has shape (d_out,) or is None.
+    """
 
     def __init__(self, W_U: Tensor, b_U: Tensor | None = None) -> None:
         super().__init__()
@@ -158,11 +171,12 @@ class Unembed(nn.Module):
 
 @dataclass(frozen=True)
 class Stage:
-    """A layer invariant of a construction's proof: after `after` layers, times·register = `holds`.
+    """A layer invariant: after `after` layers, `times` times the register equals `holds`(inputs).
 
-    `holds` is a function of the model's inputs, written with the functions of `theory`.  For tokens
-    (…, T) it returns an array (…, T, width), without the prefix; for a number system, X, y and
-    queries it returns one row for each answer.
+    The construction's proof states the invariant. `holds` is a function of the model's inputs,
+    written with the functions of `theory`. For tokens (…, T) it returns an array (…, T, width),
+    without the tokens of the prefix. For a number system, examples X and y, and queries, it returns
+    one row for each answer.
     """
 
     after: int
@@ -175,10 +189,10 @@ class Stage:
 
 
 class Stack(Model):
-    """Embedding, blocks and unembedding of a model, with the proved properties of its construction.
+    """The embedding, blocks and unembedding of a model, with the properties that its proof states.
 
-    `stream` contains its named registers, `stages` its layer invariants, and `at_most` bounds on
-    registers.
+    `stream` contains the named registers, `stages` the layer invariants, and `at_most` upper bounds
+    on the entries of registers.
     """
 
     embed: Embed

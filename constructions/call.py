@@ -21,7 +21,7 @@ SHORT = 24  # the largest number of characters of a list that is written out
 class Call:
     """A call of a construction; its text is Python code with arrays and objects abbreviated.
 
-    builder    the construction, by the name under which it is imported
+    builder    the name under which the construction is imported
     arguments  the arguments that differ from the defaults, by name
     """
 
@@ -39,10 +39,10 @@ class Call:
 
 
 def construction(function: F) -> F:
-    """Decorate a `checked` function that returns a model: the model's `call` is then this call.
+    """Decorates a `checked` function that returns a model, so that the model records the call.
 
-    The model's `name` is the text of the call.  If constructions call each other, the outermost
-    call is recorded.
+    The model's `call` is this call, and its `name` is the text of the call. If a construction calls
+    another construction, the outermost call is recorded.
     """
     signature = inspect.signature(function)
     defaults = {name: each.default for name, each in signature.parameters.items()}

@@ -34,8 +34,9 @@ Hardmax = tuple[list[np.ndarray], list[Numbers]]  # see `hardmax_numbers`
 class Exactness:
     """The requirements of exact arithmetic on a float dtype.
 
-    They are the number of bits of the significand, the largest number, and the quantum: a power of
-    two that divides all numbers and must be a normal number of the dtype.
+    The dtype needs a significand of at least `bits` bits and a largest number of at least
+    `largest`. All numbers of the computation are multiples of `quantum`, a power of two, which must
+    be a normal number of the dtype.
     """
 
     bits: int
@@ -43,30 +44,34 @@ class Exactness:
     quantum: float
 
     def fits(self, significand: int, largest: Bound, smallest: Bound) -> bool:
-        """Whether a dtype with this significand and this range of normal numbers is sufficient."""
+        """Whether a dtype with this significand and this range meets the requirements.
+
+        `largest` and `smallest` are the largest and the smallest normal number of the dtype.
+        """
         return self.bits <= significand and self.largest <= largest and self.quantum >= smallest
 
     def fits_in(self, dtype: torch.dtype) -> bool:
-        """`fits`, for a dtype of torch."""
+        """Whether this dtype of torch meets the requirements."""
         kind = torch.finfo(dtype)
         return self.fits(significand(dtype), kind.max, kind.smallest_normal)
 
 
 def significand(dtype: torch.dtype) -> int:
-    """The bits of significand of a float dtype of torch, including the hidden one."""
+    """The number of bits of the significand of a float dtype of torch, including the hidden bit."""
     return 1 - round(math.log2(torch.finfo(dtype).eps))
 
 
 def stream_quantum(model: Stack, hardmax: Hardmax | None = None) -> float:
-    """The largest power of two that divides all numbers of the hardmax stream."""
+    """The largest power of two that divides every number in the stream of the hardmax model."""
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     return min(np.min(quantum) for _, quantum in numbers if np.shape(quantum) == (model.d_model,))
 
 
 def stream_square(model: Stack, hardmax: Hardmax | None = None) -> float:
-    """A bound on ‖H‖² of the hardmax stream, also between the heads and the MLP of a layer.
+    """An upper bound on ‖H‖², where H is the stream of the hardmax model, also within a layer.
 
-    Between heads and MLP the bounds of `model.at_most` do not apply.
+    Within a layer means between its heads and its MLP. There the bounds `model.at_most` do not
+    apply.
     """
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     return max(float(sizes @ sizes) for sizes, _ in numbers if np.shape(sizes) == (model.d_model,))
@@ -75,10 +80,10 @@ def stream_square(model: Stack, hardmax: Hardmax | None = None) -> float:
 def exact_in(model: Stack, hardmax: Hardmax | None = None) -> Exactness:
     """The requirements on a float dtype under which the hardmax forward pass has no rounding error.
 
-    `hardmax` is the result of `hardmax_numbers`, if known.  If there are ties, averages are
-    rounded.  The scores, the sets of attended tokens and their counts are then still exact, and
-    frequencies that differ by 1/T stay different; for this, the significand needs two bits more
-    than T has.
+    `hardmax` is the result of `hardmax_numbers`, if known. If several tokens have the largest
+    score, their values are averaged, and the average is rounded. The scores, the sets of attended
+    tokens and their counts are then still exact, and frequencies that differ by 1/T stay different.
+    For this, the significand needs two bits more than T, the largest number of tokens.
     """
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     smallest = min(float(np.min(quantum)) for _, quantum in numbers)
@@ -94,22 +99,26 @@ def exact_in(model: Stack, hardmax: Hardmax | None = None) -> Exactness:
 
 
 def check_format(model: Stack, dtype: torch.dtype) -> None:
-    """Raise ValueError for a dtype in which partial sums, and so answers, could be wrong.
+    """Raises ValueError for a dtype in which rounding of partial sums could make answers wrong.
 
     For models with a margin between logits (`interface.margin`), the dtype must satisfy `exact_in`.
     For other constructions, no non-zero weight may become 0.  float64, in which the weights were
     written, is always accepted.
     """
     if not dtype.is_floating_point:
-        raise InputError(f"{dtype} is not a floating-point dtype: give one")
+        raise InputError(
+            f"{dtype} is not a floating-point dtype: give a floating-point dtype, such as "
+            "torch.float32"
+        )
     if dtype in (model.like.dtype, torch.float64):
         return
     if model.interface.margin is None and model.stages and not model.like.is_meta:
         lost = ((W != 0) & (W.to(dtype) == 0) for W in model.parameters())
         if any(bool(each.any()) for each in lost):
             raise InputError(
-                f"a weight of {model.name} is 0 in {dtype}, whose smallest number is "
-                f"{torch.finfo(dtype).tiny:.2g}: keep float64, or rescale the inputs"
+                f"a non-zero weight of {model.name} becomes 0 in {dtype}, whose smallest "
+                f"normal number is {torch.finfo(dtype).tiny:.2g}: keep float64, or rescale "
+                "the inputs"
             )
     if model.interface.margin is None:
         return
@@ -117,10 +126,11 @@ def check_format(model: Stack, dtype: torch.dtype) -> None:
     if not needs.fits_in(dtype):
         kind, enough = torch.finfo(dtype), needs.fits_in(torch.float32)
         raise InputError(
-            f"{model.name} needs {needs.bits} bits of significand and numbers from "
-            f"{needs.quantum:g} to {needs.largest:g}, and {kind.dtype} has {significand(dtype)} "
-            f"bits and numbers from {kind.smallest_normal:.2g} to {kind.max:.3g}: "
-            f"its answers could be wrong; use {'float32' if enough else 'float64'}"
+            f"in {kind.dtype} the answers of {model.name} could be wrong: the model needs "
+            f"{needs.bits} bits of significand and numbers from {needs.quantum:g} to "
+            f"{needs.largest:g}, but this dtype has {significand(dtype)} bits and numbers "
+            f"from {kind.smallest_normal:.2g} to {kind.max:.3g}: use "
+            f"{('float32' if enough else 'float64')}"
         )
 
 
@@ -128,17 +138,19 @@ def check_format(model: Stack, dtype: torch.dtype) -> None:
 def hardmax_numbers(model: Stack) -> Hardmax:
     """Bounds on the numbers of the hardmax forward pass.
 
-    They are bounds on the |coordinates| of the stream before each block and at the end, and on all
-    numbers of the pass.  The output of a hardmax head is an average of values; the output of a
-    linear head is a sum of scores times values.  Registers named in `model.at_most` have their
-    bound from the construction's proof.  Raises ValueError for ReLU heads: they divide by the
-    number of tokens, so their outputs are not multiples of a power of two.
+    The first result bounds the absolute values of the coordinates of the stream before each block
+    and at the end. The second result bounds all numbers of the pass, and contains powers of two
+    that divide these numbers. The output of a hardmax head is an average of values; the output of a
+    linear head is a sum of scores times values. Registers named in `model.at_most` have their bound
+    from the construction's proof. Raises ValueError for ReLU heads: they divide by the number of
+    tokens, so their outputs are not multiples of a power of two.
     """
     for number, block in enumerate(model.blocks, start=1):
         if block.attn is not None and block.attn.normalise == "relu":
             raise InputError(
-                f"layer {number} of {model.name} has ReLU heads, whose sums are divided by the "
-                "number of tokens and so are not exact in any dtype: give a model without them"
+                f"layer {number} of {model.name} has ReLU heads, which divide sums by the "
+                "number of tokens and are therefore exact in no dtype: give a model without "
+                "ReLU heads"
             )
 
     def capped(bounds: np.ndarray) -> np.ndarray:
@@ -191,7 +203,7 @@ def _product(held: Numbers, W: np.ndarray, b: np.ndarray | None = None) -> Numbe
 
 
 def quantum_of(values: np.ndarray) -> np.ndarray:
-    """The largest power of two that divides each float; infinity divides 0."""
+    """The largest power of two that divides each float of an array; it is infinity for 0."""
     mantissa, exponent = np.frexp(values)
     whole = (mantissa * 2.0**53).astype(np.int64)
     lowest = (whole & -whole).astype(np.float64)

@@ -32,12 +32,15 @@ KINDS = {"x": Reals("... n d"), "y": Reals("... n"), "x_query": Reals("+... d")}
 
 
 def packed(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """A token for each example and each query."""
+    """Returns the prompt with the tokens (x_i, y_i) of the examples and (x_q, 0) of the queries."""
     return _with_queries(xp, xp.concat([x, y[..., None]], axis=-1), queries)
 
 
 def interleaved(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """The prompt of [Garg2022], with positions t = 0 … 2n as t, t² and the parity s = (−1)^t."""
+    """Returns the prompt x₁, y₁, …, x_n, y_n, x_q of [Garg2022], with position columns.
+
+    The token at position t = 0, …, 2n also contains t, t² and (−1)^t.
+    """
     no_label, no_input = y[..., None] * 0, x * 0
     inputs = xp.concat([x, no_label], axis=-1)
     labels = xp.concat([no_input, y[..., None]], axis=-1)
@@ -51,7 +54,10 @@ def interleaved(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 
 
 def alternating(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """Inputs and labels in alternation, with answers at the inputs; labels are padded with 0."""
+    """Returns the prompt x₁, y₁, …, x_n, y_n, x_q, with answers at all inputs x.
+
+    Labels are padded with zeros to the width of the inputs.
+    """
     labels = xp.concat([y[..., None], x[..., 1:] * 0], axis=-1)
     pairs = xp.stack([x, labels], axis=-2)
     rows = pairs.reshape(*x.shape[:-2], 2 * x.shape[-2], x.shape[-1])
@@ -60,9 +66,9 @@ def alternating(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 
 
 def shifted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """Token t has its own input as query, and the pair before it as key and value.
+    """Returns the prompt of tokens (x_t, x_{t−1}, y_{t−1}) for t = 1, …, n + 1, with x_{n+1} = x_q.
 
-    Under a causal mask token t then sees exactly the pairs 1 … t − 1, and predicts its label.
+    Under a causal mask, token t sees exactly the examples 1, …, t − 1, and predicts the label y_t.
     """
     own = xp.concat([x, queries], axis=-2)
     keys = xp.concat([queries * 0, x], axis=-2)
@@ -72,7 +78,9 @@ def shifted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 
 
 def fitted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """Examples with the key x/‖x‖², with which one step fits the example exactly; x = 0 has key 0.
+    """Returns the prompt of tokens (x_i, x_i/‖x_i‖², y_i) and, for queries, (x_q, 0, 0).
+
+    With x_i/‖x_i‖² as key, one step fits the example exactly. An example x_i = 0 has key 0.
 
     The division is part of the encoding, not of the transformer.
     """
@@ -82,7 +90,10 @@ def fitted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 
 
 def measured(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """Examples with their squared norm, which is computed by the encoding."""
+    """Returns the prompt of tokens (x_i, ‖x_i‖², y_i) and, for queries, (x_q, 0, 0).
+
+    The encoding computes the squared norms, not the transformer.
+    """
     squares = (x * x).sum(-1)[..., None]
     return _with_queries(xp, xp.concat([x, squares, y[..., None]], axis=-1), queries)
 
@@ -94,13 +105,16 @@ def _with_queries(xp: Any, rows: Any, queries: Any) -> Prompt:
 
 
 class Examples(Interface):
-    """Examples x (…, n, d), y (…, n) and queries x_query (…, d) → predictions (…).
+    """The interface of models that map examples and queries to predictions (…).
 
-    x and y have the same leading dimensions, and those of x_query broadcast with them.  Further
-    leading dimensions of x_query (in front of those of x) are more queries of the same prompts:
-    with encoders that allow `several_queries` they become further tokens, at O(1) cost each.
-    Encoders that are read at `every_prefix` return (…, n + 1): entry t is the prediction for
-    example t + 1 (at the end: for the query) from the first t examples.
+    The examples are x (…, n, d) and y (…, n), and the queries are x_query (…, d).
+
+    x and y have the same leading dimensions, and the leading dimensions of x_query broadcast with
+    them. If x_query has further leading dimensions in front, they are more queries for the same
+    examples. Encoders that allow `several_queries` make each query one more token, at O(1) cost.
+    With encoders that are read at `every_prefix`, predictions have shape (…, n + 1): entry t = 0,
+    …, n is the prediction from the first t examples, for example t + 1 or, at the end, for the
+    query.
 
     `n` is the number of examples if the weights depend on it; with `at_most`, fewer examples are
     allowed.  Inputs and labels are divided by `scale`, and answers are multiplied by it.
@@ -132,8 +146,8 @@ class Examples(Interface):
         if self.n is not None and (n > self.n if self.at_most else n != self.n):
             bound = "at most " if self.at_most else ""
             raise InputError(
-                f"x has {n} examples but the weights are for n = {self.n}: "
-                f"pass {bound}{self.n}, or build the model again with n={n}"
+                f"x has {n} examples, but the weights were built for n = {self.n}: pass "
+                f"{bound}{self.n} examples, or build the model with n={n}"
             )
         self._check_products(x, y, x_query)
         return x, y, x_query

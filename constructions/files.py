@@ -38,15 +38,15 @@ MOST_WEIGHTS, MOST_DESCRIPTION = 2**40, 2**30  # the largest sizes of the files,
 
 @checked
 def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = None) -> Path:
-    """Write a model's weights to `path`, `….safetensors`, and its sidecar to `….json`.
+    """Writes a model to two files: weights to `path`, NAME.safetensors, and a sidecar to NAME.json.
 
     Each file is written whole or not at all, and `load` accepts only weights and a sidecar that
     were written together.  `statement` describes the theorem in the sidecar, as JSON.  Returns the
     path of the sidecar.
 
-    Raises ValueError for another suffix, a path that cannot be written, an existing `….json` that
-    is not a sidecar (such as a certificate), and a model with parts that cannot be imported by name
-    (nested functions and classes of other packages).
+    Raises ValueError for a path that has another suffix or cannot be written, for an existing file
+    NAME.json that is not a sidecar (such as a certificate), and for a model with parts that cannot
+    be imported by name (nested functions and classes of other packages).
     """
     path = target(path)
     writer = Writer()
@@ -66,14 +66,18 @@ def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = Non
     try:
         text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     except (TypeError, ValueError) as error:
-        raise InputError(f"the statement is not JSON ({error}): give JSON values") from None
+        raise InputError(
+            f"the statement is not JSON ({error}): give a statement of JSON values"
+        ) from None
     for file, content in (path, weights), (sidecar, text.encode()):
         part = file.with_name(f".{os.getpid()}.part")
         try:
             part.write_bytes(content)
             part.replace(file)
         except OSError as error:
-            raise InputError(f"cannot write {file}: {error.strerror}; name another") from None
+            raise InputError(
+                f"cannot write {file} ({error.strerror}): choose another path"
+            ) from None
         finally:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
@@ -81,16 +85,23 @@ def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = Non
 
 
 def target(path: str | Path) -> Path:
-    """The path at which `save` writes the weights; raises ValueError if it cannot be written."""
+    """The path at which `save` writes the weights.
+
+    Raises ValueError if `save` cannot write there.
+    """
     path = _weights(path)
     if not path.absolute().parent.is_dir():
-        raise InputError(f"there is no folder {path.parent}: make it, or name another")
+        raise InputError(
+            f"there is no folder {path.parent}: make this folder, or choose another path"
+        )
     for file in path, path.with_suffix(".json"):
         if os.path.lexists(file) and not os.path.isfile(file):
-            raise InputError(f"{file} is not a file: name another")
+            raise InputError(f"{file} exists and is not a regular file: choose another path")
     sidecar = path.with_suffix(".json")
     if os.path.isfile(sidecar) and not _is_sidecar(sidecar):
-        raise InputError(f"{sidecar} exists and is not a sidecar: choose another name")
+        raise InputError(
+            f"the file {sidecar} exists and is not the sidecar of a model: choose another path"
+        )
     return path
 
 
@@ -112,17 +123,17 @@ def _digest(weights: bytes, written: Any) -> str:
 def load(path: FilePath) -> Model:
     """The model that `save` wrote to `path`, in the dtype in which it was saved.
 
-    Raises ValueError for missing files, weights that are damaged or do not belong to the sidecar, a
-    sidecar of another version or form, and objects of other packages.  Further contents of a
-    sidecar, such as a sharpness, are not checked.
+    Raises ValueError for missing files, for weights that are damaged or do not belong to the
+    sidecar, for a sidecar of another version or form, and for objects of other packages. Other
+    contents of a sidecar, such as a sharpness, are not checked.
     """
     path = _weights(path)
     sidecar = path.with_suffix(".json")
     for file in path, sidecar:
         if not os.path.isfile(file):
             raise InputError(
-                f"there is no file {file}: give a model's two files, weights and sidecar"
-                f"{_near(path)}"
+                f"there is no file {file}: give the path of a saved model that has both its "
+                f"files, weights and sidecar{_near(path)}"
             )
     weights, described = content_of(path, MOST_WEIGHTS), content_of(sidecar, MOST_DESCRIPTION)
     try:
@@ -130,15 +141,18 @@ def load(path: FilePath) -> Model:
         version, digest, written = (record[key] for key in ("weightwright", "sha256", "model"))
     except (ValueError, RecursionError, KeyError, TypeError):
         raise InputError(
-            f"{sidecar.name} is not the sidecar of a saved model: save the model again, or load "
-            "a trained one by constructions.trained.load"
+            f"{sidecar.name} is not the sidecar of a saved model: save the model again, "
+            "or load a trained model with constructions.trained.load"
         ) from None
     if version != VERSION:
-        raise InputError(f"{sidecar.name} has version {version!r}, not {VERSION}: save it again")
+        raise InputError(
+            f"{sidecar.name} has version {version!r}, but this library reads version "
+            f"{VERSION}: save the model again"
+        )
     if digest != _digest(weights, written):
         raise InputError(
-            f"{sidecar.name} was changed, or written for other weights than {path.name}: "
-            "restore both"
+            f"{sidecar.name} was changed, or was written for weights other than those in "
+            f"{path.name}: restore both files"
         )
     try:
         model = Reader(load_tensors(weights)).value(written)
@@ -154,10 +168,13 @@ def load(path: FilePath) -> Model:
     ) as error:
         reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise InputError(
-            f"{sidecar.name} does not describe a model ({reason}): restore it"
+            f"{sidecar.name} does not describe a model ({reason}): restore the sidecar, "
+            "or save the model again"
         ) from None
     if not isinstance(model, Model):
-        raise InputError(f"{sidecar.name} does not contain a model: restore it")
+        raise InputError(
+            f"{sidecar.name} does not contain a model: restore the sidecar, or save the model again"
+        )
     return model
 
 
@@ -178,7 +195,8 @@ def _weights(path: str | Path) -> Path:
         called = repr(str(path)[-80:])  # the end, which contains the name
         near = _near(path) if isinstance(path, str | Path) else ""
         raise InputError(
-            f"the file of weights is called {called}: give the path of a file ….safetensors{near}"
+            f"the file of weights is called {called}: give the path of a file that ends "
+            f"in .safetensors{near}"
         )
     return Path(path)
 

@@ -33,7 +33,7 @@ class Prompt(NamedTuple):
     """The tokens on which a model runs, and the tokens at which its answers are read.
 
     tokens      (…, T, columns), or integers (…, T), indices of the embedding's rows
-    n_examples  the number of tokens, from the first, that a context-only mask admits
+    n_examples  the number of tokens at the beginning that a context-only mask admits
     answers     the tokens at which the answers are read
     """
 
@@ -47,8 +47,8 @@ class Interface(nn.Module, ABC):
 
     `context` is the largest number of tokens in a prompt (None: any number).  If answers are an
     argmax of logits, `margin` is a lower bound on the gap between the largest logit and the others:
-    answers are right if every logit is within margin/2 of its exact value.  `chooses`: answers are
-    an argmax of logits and depend on nothing else, so that no answer changes if all logits are
+    answers are right if every logit is within margin/2 of its exact value. `chooses` is True if
+    answers depend only on the argmax of the logits: then no answer changes if all logits are
     multiplied by a positive number.
     """
 
@@ -58,21 +58,24 @@ class Interface(nn.Module, ABC):
 
     @abstractmethod
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
-        """The inputs as tensors of the dtype and on the device of `like`.
+        """Returns the inputs as tensors of the dtype and on the device of `like`.
 
         Raises ValueError for inputs for which the model is not defined.
         """
 
     @abstractmethod
     def write(self, xp: Any, *inputs: Any) -> Prompt:
-        """The prompt, from inputs that `check` has passed, or from arrays of exact numbers."""
+        """The prompt of inputs, which `check` has returned, or which are arrays of exact numbers.
+
+        `xp` is the module torch or numpy.
+        """
 
     def read(self, outputs: Tensor, *inputs: Any) -> Any:
-        """The answers, from outputs (…, answers, d_out) on these checked inputs."""
+        """The answers, from the model's outputs (…, answers, d_out) on the prompt of the inputs."""
         return outputs
 
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[Any, ...]] | None:
-        """All inputs, in batches, if there are at most `most`; else None.
+        """All inputs of the model, in batches; None if there are more than `most`.
 
         If the model is `causal`, only the longest inputs are returned, since their answers include
         the answers to all their prefixes.
@@ -80,24 +83,30 @@ class Interface(nn.Module, ABC):
         return None
 
     def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...] | None:
-        """Random inputs for `write`, with entries `draw(rows, columns)` of a number system.
+        """Random inputs for `write`, whose entries in some number system are returned by `draw`.
 
-        None if inputs are not numbers (tokens, graphs).
+        `draw(rows, columns)` returns a matrix. The result is None if the inputs of the model are
+        not numbers but tokens or graphs.
         """
         return None
 
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
-        """`model.generate(tokens, steps)`."""
+        """Returns the result of `model.generate(tokens, steps)`.
+
+        Raises ValueError for an interface that is not over tokens.
+        """
         raise InputError(
-            f"{model.name} is not a model over tokens: give one, such as induction_heads"
+            f"{model.name} is not a model over tokens: give a model over tokens, such as "
+            "induction_heads"
         )
 
 
 class Model(nn.Module, ABC):
     """A model with an interface: the library's transformer, or another trained network.
 
-    `call` is the call of the construction that built the model, or None if none did; `name`
-    is the text of the call, or of the training run; `source` is the theorem, by bibliography key.
+    `call` is the call of the construction that built the model, or None for a trained model. `name`
+    is the text of the call, or the name of the training run. `source` is the theorem, by
+    bibliography key.
     """
 
     interface: Any  # an Interface, with further attributes of its class
@@ -107,7 +116,7 @@ class Model(nn.Module, ABC):
 
     @property
     def construction(self) -> str:
-        """The name of the function that built the model, or the model's name if none did."""
+        """The name of the construction that built the model; for other models, the model's name."""
         return self.call.builder.__name__ if self.call else self.name
 
     @property
@@ -117,7 +126,7 @@ class Model(nn.Module, ABC):
 
     @abstractmethod
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
-        """The stream H (…, T, D) after the embedding and after each layer, one by one."""
+        """Yields the residual stream (…, T, D) after the embedding and after each layer."""
 
     @abstractmethod
     def seen(self, H: Tensor) -> Tensor:
@@ -125,11 +134,11 @@ class Model(nn.Module, ABC):
 
     @abstractmethod
     def unembedding(self, H: Tensor) -> Tensor:
-        """The outputs (…, d_out) of `seen` streams (…, D)."""
+        """The outputs (…, d_out) of the unembedding on H (…, D), which `seen` has returned."""
 
     @property
     def like(self) -> Tensor:
-        """A weight; inputs are converted to its dtype and device."""
+        """A weight of the model; inputs are converted to the dtype and device of this weight."""
         return next(self.parameters())
 
     def prompt(self, *inputs: Any) -> Prompt:
@@ -146,15 +155,15 @@ class Model(nn.Module, ABC):
         """The answers, as the interface defines them.
 
         Raises ValueError for inputs that the interface rejects, and for answers that are not
-        finite; `logits` and `streams` return such numbers.
+        finite. `logits` and `streams` also return numbers that are not finite.
         """
         given = self.interface.check(self.like, *inputs)
         answers = self.interface.read(self.run(self.interface.write(torch, *given)), *given)
         if isinstance(answers, Tensor) and not torch.isfinite(answers).all():
             kind = str(self.like.dtype).removeprefix("torch.")
             raise InputError(
-                f"an answer of {self.name} overflows {kind}: give smaller inputs, or build it with "
-                "a smaller step (alpha, step_size) or fewer steps"
+                f"an answer of {self.name} overflows {kind}: give smaller inputs, or build "
+                "the model with a smaller step (alpha, step_size) or fewer steps"
             )
         return answers
 
@@ -167,23 +176,24 @@ class Model(nn.Module, ABC):
         return self.residual_stream(self.prompt(*inputs))
 
     def representations(self, *inputs: Any) -> Iterator[Tensor]:
-        """The `seen` stream at the answer tokens (…, answers, D), after each layer."""
+        """The inputs of the unembedding at the answer tokens, (…, answers, D), after each layer."""
         prompt = self.prompt(*inputs)
         for H in self.residual_stream(prompt):
             yield self.seen(H[..., prompt.answers, :])
 
     def decoder(self, leading: Sequence[int], context: int) -> Callable[[Tensor], Tensor] | None:
-        """A function that appends tokens to prompts and returns the last outputs (…, 1, d_out).
+        """Returns a function that appends tokens to prompts and outputs at the last token.
 
-        The prompts have these `leading` dimensions and at most `context` tokens.  None if the model
-        is not causal.
+        The prompts have these `leading` dimensions and at most `context` tokens. The outputs have
+        shape (…, 1, d_out). The result is None if the model is not causal.
         """
         return None
 
     def generate(self, tokens: Any, steps: int) -> Tensor:
-        """The next `steps` tokens (…, steps), each the answer to the tokens before; −1 from ⊥ on.
+        """The next `steps` tokens (…, steps); each is the model's answer at the last token before.
 
-        Raises ValueError for a model that is not over tokens, and as `forward` does.
+        After an answer ⊥ all tokens are −1. Raises ValueError for a model that is not over tokens,
+        and in the cases in which `forward` does.
         """
         return self.interface.generate(self, tokens, steps)
 
@@ -191,9 +201,9 @@ class Model(nn.Module, ABC):
 def all_below(
     sizes: Sequence[int], lengths: Sequence[int], most: int
 ) -> Iterator[np.ndarray] | None:
-    """All sequences (…, length) of these lengths whose i-th entry is below sizes[i], in batches.
+    """All sequences of these lengths whose i-th entry is below sizes[i], in batches (…, length).
 
-    None if there are more than `most`.
+    The result is None if there are more than `most` sequences.
     """
     if sum(prod(sizes[:length]) for length in lengths) > most:
         return None
@@ -206,15 +216,19 @@ def all_below(
 
 
 def as_many(inputs: tuple[Any, ...], *names: str) -> tuple[Any, ...]:
-    """The inputs, one for each of these names; raises ValueError for another number of inputs."""
+    """Returns the inputs; raises ValueError unless there is one input for each of these names."""
     if len(inputs) != len(names):
         wanted = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
-        raise InputError(f"the model was given {len(inputs)} inputs: give {wanted}")
+        raise InputError(f"the model was given {len(inputs)} inputs: give the inputs {wanted}")
     return inputs
 
 
 def finite_tensors(like: Tensor, inputs: tuple[Any, ...], *names: str) -> tuple[Tensor, ...]:
-    """`as_many`, as tensors like `like`; raises ValueError for NaN or infinite entries."""
+    """Returns the inputs as tensors of the dtype and on the device of `like`.
+
+    Raises ValueError unless there is one input for each of these names, and for entries that are
+    NaN or infinite.
+    """
     given = zip(as_many(inputs, *names), names, strict=True)
     tensors = tuple(as_tensor(array, like, name) for array, name in given)
     for name, tensor in zip(names, tensors, strict=True):

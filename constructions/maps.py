@@ -15,9 +15,9 @@ LONG = 2**16  # the number of entries of a stream from which on a search for zer
 
 
 def span(weights: Tensor) -> tuple[int, int]:
-    """The range of the non-zero rows of weights (D, width).
+    """The smallest range of rows that contains all non-zero rows of `weights` (D, width).
 
-    For weights with gradients, which change, and for meta tensors it is all rows.
+    The range is all rows for weights with gradients, which may change, and for meta tensors.
     """
     if _unknown(weights):
         return 0, len(weights)
@@ -26,7 +26,7 @@ def span(weights: Tensor) -> tuple[int, int]:
 
 
 def all_zero(weights: Tensor) -> bool:
-    """Whether all weights are 0 and stay 0."""
+    """Whether all weights are 0 and cannot change."""
     return not _unknown(weights) and not bool(weights.any())
 
 
@@ -35,7 +35,7 @@ def _unknown(weights: Tensor) -> bool:
 
 
 def moved_by(H: Tensor, M: Tensor) -> Tensor:
-    """H + H M for H (…, T, D) and M (…, D, D), block by block if the stream is long.
+    """Returns H + H M for H (…, T, D) and M (…, D, D), computed block by block if T is large.
 
     The identity is added to M, so that the sum is one product.  If H has gradients, the product is
     not computed block by block, because blocks are written in place.
@@ -55,10 +55,10 @@ def moved_by(H: Tensor, M: Tensor) -> Tensor:
 
 
 def blocks(M: Tensor) -> Iterator[tuple[slice, slice]]:
-    """Runs of columns of M (…, D, D), each with the range of its non-zero rows.
+    """The columns of M (…, D, D) in runs, and for each run the range of its non-zero rows.
 
-    Neighbouring columns are in one run if both or neither are 0 and the run has at most twice as
-    many rows as each of its columns.
+    Neighbouring columns are in one run if both are 0, or if both are not 0 and the run has at most
+    twice as many non-zero rows as each of its columns.
     """
     filled = (M != 0).reshape(-1, *M.shape[-2:]).any(0).to(torch.int8)
     first = filled.argmax(0).tolist()

@@ -18,9 +18,9 @@ MOST_EXPONENT = 700.0  # e^700 does not overflow float64
 class Margin:
     """A head's smallest score gap between the attended tokens and all others, over all prompts.
 
-    `graded`: for each m ≥ 1, at most 4m tokens have a score at least m and less than m + 1 gaps
-    below the largest score.  `ties`: several tokens may have the largest score, and hardmax
-    averages their values.
+    `graded` states that for each m ≥ 1 at most 4m tokens have a score that is at least m·gap and
+    less than (m + 1)·gap below the largest score. `ties` states that several tokens may have the
+    largest score; hardmax then averages their values.
     """
 
     gap: float
@@ -28,7 +28,11 @@ class Margin:
     ties: bool = False
 
     def leak(self, sharpness: float, score_error: float, others: int) -> float:
-        """A bound on the total softmax weight of the tokens to which hardmax does not attend."""
+        """An upper bound on the total softmax weight of tokens to which hardmax does not attend.
+
+        `sharpness` is β, each score has an error of at most `score_error`, and `others` is the
+        number of tokens to which hardmax does not attend.
+        """
         q = math.exp(-sharpness * self.gap)
         crowd = others * q
         if self.graded and q < 1:
@@ -37,9 +41,10 @@ class Margin:
         return min(1.0, crowd * math.exp(exponent)) if exponent < MOST_EXPONENT else 1.0
 
     def tie_imbalance(self, sharpness: float, score_error: float) -> float:
-        """A bound on Σ |weight − uniform weight| over the tokens tied for the largest score.
+        """An upper bound on Σ |softmax weight − uniform weight| over the tokens of largest score.
 
-        Score errors of at most σ change each of these weights by a factor in e^{±2βσ}.
+        With β = `sharpness`, score errors of at most σ = `score_error` multiply each of these
+        weights by a factor between e^{−2βσ} and e^{2βσ}.
         """
         exponent = 2 * score_error * sharpness
         return min(2.0, math.expm1(min(exponent, MOST_EXPONENT))) if self.ties else 0.0
@@ -50,7 +55,7 @@ class Restores:
     """A property of the MLP of a layer: it makes the registers `into` exact again.
 
     The condition is that, before the MLP, the error of each register in `within` is at most the
-    number given for it (0: the register is exact).
+    number that `within` gives for this register. The number 0 means that the register is exact.
     """
 
     into: tuple[str, ...]
@@ -58,17 +63,17 @@ class Restores:
 
 
 def fraction_of_a_quarter(k: int) -> float:
-    """The error allowed for each of k values: 1/(4k), rounded down to a multiple of 2^−20."""
+    """The error allowed in each of k values: 1/(4k), rounded down to a multiple of 2^−20."""
     return 2**18 // k / 2**20
 
 
 def sharpening(amplification: float) -> float:
-    """A power of two c with 16·amplification·e^{−c} ≤ 1/4.
+    """The smallest power of two c with 16·amplification·e^{−c} ≤ 1/4.
 
     Scores of an early layer are multiplied by c, which costs no bit of precision.  At β ≥ 1 the
     leak of these scores, multiplied by `amplification` in a later layer, then changes the scores of
     that layer by less than a quarter of their gap.  So the sharpness needed does not grow with n,
     but the weights do: c is less than 2·ln(64·amplification), which is Θ(log n) if the
-    amplification is a power of n.  The weights also contain scores of Θ(n) gaps (`score_sizes`).
+    amplification is a power of n.  The largest scores are Θ(n) times their gap (`score_sizes`).
     """
     return 2.0 ** math.ceil(math.log2(math.log(64 * amplification)))

@@ -28,10 +28,11 @@ Into = str | tuple[str, ...]
 
 
 class Primitive(ABC):
-    """A function that an MLP adds to the register `into`, or to several registers side by side.
+    """A function that an MLP adds to the register `into`, or to several registers.
 
-    It is the sum of its hidden `neurons` and of `constant`, one number for each coordinate or one
-    for all.  Its text states the function and, if it is not exact everywhere, where it is exact.
+    The function is the sum of the hidden `neurons` and of `constant`, which has one number for each
+    coordinate or one number for all. The text of a primitive states the function and, if it is not
+    exact everywhere, where it is exact.
     """
 
     into: Into
@@ -56,7 +57,7 @@ class Primitive(ABC):
 
 @dataclass(frozen=True)
 class ReLU(Primitive):
-    """times·relu(u) of a linear read u, coordinate by coordinate, or relu(u) times a matrix."""
+    """Adds times·relu(u) of a linear read u, coordinate by coordinate; `times` may be a matrix."""
 
     reads: LinearRead
     into: Into
@@ -75,9 +76,10 @@ class ReLU(Primitive):
 
 @dataclass(frozen=True)
 class Move(Primitive):
-    """A linear read u itself.
+    """Adds a linear read u to a register.
 
-    Each coordinate needs two neurons, relu(u) − relu(−u) = u; a constant term needs none.
+    The identity relu(u) − relu(−u) = u gives two neurons for each coordinate. A constant term needs
+    no neuron.
     """
 
     reads: LinearRead
@@ -98,7 +100,7 @@ class Move(Primitive):
 
 @dataclass(frozen=True)
 class Clip(Primitive):
-    """clip(u, low, high) = low + relu(u − low) − relu(u − high) of a linear read u."""
+    """Adds clip(u, low, high) = low + relu(u − low) − relu(u − high) of a linear read u."""
 
     reads: LinearRead
     low: float
@@ -107,7 +109,9 @@ class Clip(Primitive):
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
-            raise InputError(f"clip between {self.low:g} and {self.high:g}: give low < high")
+            raise InputError(
+                f"a clip primitive has low = {self.low:g} and high = {self.high:g}: give low < high"
+            )
 
     @property
     def constant(self) -> float:
@@ -124,7 +128,9 @@ class Clip(Primitive):
 
 @dataclass(frozen=True)
 class Step(Primitive):
-    """times·[u ≥ at], for linear reads u not between at − margin and at:
+    """Adds times·[u ≥ at], for linear reads u with no value between at − margin and at.
+
+    The value added is
 
         times·(relu(u − at + margin) − relu(u − at))/margin.
 
@@ -139,7 +145,10 @@ class Step(Primitive):
 
     def __post_init__(self) -> None:
         if self.margin <= 0 or np.frexp(self.margin)[0] != 0.5:
-            raise InputError(f"the margin of a step is {self.margin:g}: give a power of two")
+            raise InputError(
+                f"the margin of a step primitive is {self.margin:g}: give a margin that is a "
+                "power of two"
+            )
 
     @property
     def neurons(self) -> tuple[ReLU, ...]:
@@ -180,13 +189,15 @@ class _Gate(Primitive):
 
 @dataclass(frozen=True)
 class And(_Gate):
-    """times·(conjunction of literals), linear reads in {0, 1}: relu(Σ literals − (count − 1)).
+    """Adds `times` times the conjunction of literals, which are linear reads in {0, 1}.
 
-    `one − a` is the literal "not a".  One literal may be any number in [0, 1]: it is the value of
-    the conjunction if the others are 1.
+    The conjunction is relu(Σ literals − (count − 1)), where count is the number of literals.
 
-    If `flat`, the conjunction has relu(2z − ½) − relu(2z − 3/2) in place of relu(z): it is exact if
-    the sum of the errors of its literals is at most 1/4.  A flat conjunction has two neurons, and
+    The literal "not a" is `one − a`. One literal may be any number in [0, 1]: if all other literals
+    are 1, the conjunction has the value of this literal.
+
+    If `flat`, the conjunction has relu(2z − ½) − relu(2z − 3/2) in place of relu(z). It is then
+    exact if the errors of the literals sum to at most 1/4. A flat conjunction has two neurons, and
     `times` must be a number.
     """
 
@@ -210,7 +221,7 @@ class And(_Gate):
 
 @dataclass(frozen=True)
 class Or(_Gate):
-    """times·(disjunction of literals), linear reads in {0, 1}: 1 − relu(1 − Σ literals)."""
+    """Adds `times` times the disjunction 1 − relu(1 − Σ literals) of linear reads in {0, 1}."""
 
     times: float = 1.0
 
@@ -225,15 +236,18 @@ class Or(_Gate):
 
 @dataclass(frozen=True)
 class Table(Primitive):
-    """entries[v] where the linear reads u equal keys[v]: Σ relu(⟨u, key_v⟩ − ‖key_v‖² + 1)·entry_v.
+    """A lookup table, which adds entries[v] if the linear reads u equal keys[v].
 
-    keys (V, width of the reads side by side) are integers with ⟨key, other⟩ < ‖key‖² for any two;
-    different keys of equal norm satisfy this.  So the argument z of relu is 1 for the key equal to
-    u and at most 0 for all other keys.  entries (V, width of `into`).  If u = 0, nothing is added.
+    It adds Σ_v relu(⟨u, keys[v]⟩ − ‖keys[v]‖² + 1)·entries[v].
 
-    A `flat` table has relu(2z − ½) − relu(2z − 3/2) in place of relu(z): 1 for z ≥ ¾ and 0 for
-    z ≤ ¼, so that the entry is exact if z has an error of at most 1/4.  It has two neurons for each
-    key.
+    The keys (V, total width of the reads) are integers, and any two keys k ≠ l satisfy ⟨k, l⟩ <
+    ‖k‖². Different keys of equal norm satisfy this. So the argument z of relu is 1 for the key
+    equal to u and at most 0 for all other keys. The entries have shape (V, width of `into`). If u =
+    0, nothing is added.
+
+    A `flat` table has relu(2z − ½) − relu(2z − 3/2) in place of relu(z): 1 for z ≥ ¾ and 0 for z ≤
+    ¼. The entry added is then exact if z has an error of at most 1/4. A flat table has two neurons
+    for each key.
     """
 
     reads: LinearRead | tuple[LinearRead, ...]
@@ -245,16 +259,20 @@ class Table(Primitive):
     def __post_init__(self) -> None:
         if len(self.keys) != len(self.entries):
             raise InputError(
-                f"{len(self.keys)} keys and {len(self.entries)} entries: give equally many"
+                f"a table has {len(self.keys)} keys and {len(self.entries)} entries: give one "
+                "entry for each key"
             )
         width = sum(reading.width for reading in self._reads)
         if self.keys.shape[1] != width:
             raise InputError(
-                f"keys of width {self.keys.shape[1]} for linear reads of width {width}"
+                f"a table has keys of width {self.keys.shape[1]} and linear reads of total "
+                f"width {width}: give keys and linear reads of the same width"
             )
         lengths = (self.keys**2).sum(1)
         if not (self.keys == np.round(self.keys)).all() or lengths.min() < 1:
-            raise InputError("the keys of a table must be integers, not all 0: scale them")
+            raise InputError(
+                "a table has keys that are not integers, or are all 0: scale the keys to integers"
+            )
         # Different keys of equal norm satisfy the condition (Cauchy–Schwarz); others are compared.
         alike = (lengths == lengths[0]).all()
         if alike and len(np.unique(self.keys, axis=0)) == len(self.keys):
@@ -262,8 +280,8 @@ class Table(Primitive):
         products = self.keys @ self.keys.T
         if (products > lengths[:, None] - 1 + np.eye(len(self.keys))).any():
             raise InputError(
-                "the keys of a table must satisfy ⟨key, other⟩ < ‖key‖² for any two: give, for "
-                "example, different codes of one norm"
+                "two keys of a table violate ⟨key, other key⟩ < ‖key‖²: give, for example, "
+                "different codes of the same norm"
             )
 
     @property

@@ -13,7 +13,7 @@ from theory.kinds import Kind, read
 
 @dataclass(frozen=True)
 class TorchRandom(Kind):
-    """A seed, or a torch.Generator.  Read as a torch.Generator (on the CPU for a seed)."""
+    """The kind of a seed or torch.Generator; a seed becomes a torch.Generator on the CPU."""
 
     what = "a seed, an integer at least 0, or a torch.Generator"
     example = 0
@@ -32,6 +32,6 @@ TorchSeed: TypeAlias = Annotated[Any, TorchRandom()]
 
 
 def torch_generator(seed: int | Generator) -> Generator:
-    """The generator of a seed, on the CPU; a generator is returned as it is."""
+    """Returns a torch.Generator on the CPU for a seed; a generator is returned unchanged."""
     generator: Generator = read(TorchSeed, "seed", seed)
     return generator

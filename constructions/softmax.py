@@ -39,10 +39,13 @@ WIDER = 1 + 1e-9
 
 @dataclass(frozen=True)
 class SoftmaxError:
-    """Bounds for one sharpness: leaked weights by layer and head, errors of registers and logits.
+    """Bounds on the error of softmax attention at one sharpness, compared with hardmax.
 
-    `stream` bounds the error of any register, and `in_quanta` the error of any number in multiples
-    of its quantum (`exact_in`).
+    The bounds are on the weights that leak to wrong tokens, by layer and head, and on the errors of
+    registers and logits.
+
+    `stream` is a bound on the error of every register. `in_quanta` is a bound on the error of every
+    number, in multiples of the quantum that divides this number (`exact_in`).
     """
 
     leaks: tuple[tuple[float, ...], ...]
@@ -65,9 +68,9 @@ def softmax_error(
 ) -> SoftmaxError:
     """Bounds on the distance from softmax attention at this sharpness to hardmax, for all prompts.
 
-    `hardmax` is the result of `hardmax_numbers`, if known.  For stock models, a linear read v has
-    an error of `relative`·(|v| + `constant`), and errors grow by a factor 1 + `growth` at each
-    step.  Raises ValueError for a sharpness at which scores overflow.
+    `hardmax` is the result of `hardmax_numbers`, if known. For stock models, every linear read v
+    may have an error of up to `relative`·(|v| + `constant`), and errors grow by a factor 1 +
+    `growth` at each step. Raises ValueError for a sharpness at which scores overflow.
     """
     _check_followed(model)
     held, numbers = hardmax_numbers(model) if hardmax is None else hardmax
@@ -85,8 +88,9 @@ def softmax_error(
             q, k = _queries_keys(bounds, W)
             if not math.isfinite(sharpness * (largest := float(q @ k))):
                 raise InputError(
-                    f"sharpness {sharpness:g} is too large: scores of up to {largest:g} overflow; "
-                    f"give at most 1e{math.floor(math.log10(sys.float_info.max / largest))}"
+                    f"sharpness {sharpness:g} is too large: scores of up to {largest:g} overflow: "
+                    "give a sharpness of at most "
+                    f"1e{math.floor(math.log10(sys.float_info.max / largest))}"
                 )
             dq, dk = (seen @ abs(W[f"W_{x}"]) for x in "QK")
             sigma = float(dq @ k + q @ dk + dq @ dk)
@@ -136,8 +140,9 @@ def _check_followed(model: Stack) -> None:
         if attn.normalise not in ("softmax", "hardmax"):
             if compared:
                 raise InputError(
-                    f"{where} has {attn.normalise} heads after softmax or hardmax heads, through "
-                    "which errors are not propagated: give a model with only hardmax heads"
+                    f"{where} has {attn.normalise} heads after softmax or hardmax heads, and the "
+                    "error bound is not defined for this order: give a model with only hardmax "
+                    "heads"
                 )
             continue
         compared, unknown = True, ""
@@ -147,17 +152,17 @@ def _check_followed(model: Stack) -> None:
             unknown = "of any number of tokens"
         if unknown:
             raise InputError(
-                f"{where} compares scores {unknown}, so the distance from softmax to hardmax is "
-                "not bounded: give a model over tokens"
+                f"{where} compares scores {unknown}, so the distance from softmax to hardmax "
+                "has no bound: give a model over tokens"
             )
 
 
 @checked
 @np.errstate(invalid="ignore")  # of infinite bounds on the numbers of linear heads
 def least_sharpness(model: Stack, error: Positive) -> float:
-    """The smallest sharpness, up to 0.1 %, with logit errors of at most `error`.
+    """The smallest sharpness, up to 0.1 %, at which the errors of all logits are at most `error`.
 
-    The search starts at 2^−20.  Raises ValueError as `softmax_error` does.
+    The result is at least 2^−20. Raises ValueError in the cases in which `softmax_error` does.
     """
     _check_followed(model)
     held = hardmax_numbers(model)
@@ -174,7 +179,7 @@ def least_sharpness(model: Stack, error: Positive) -> float:
 
 
 def score_sizes(model: Stack, hardmax: Hardmax | None = None) -> list[tuple[float, ...]]:
-    """Bounds on |scores| of hardmax heads, by layer and head, for all prompts.
+    """Upper bounds on the absolute values of hardmax scores, by layer and head, for all prompts.
 
     The sharpness needed depends on the gaps between scores; the precision needed depends on their
     sizes.  `hardmax` is the result of `hardmax_numbers`, if known.

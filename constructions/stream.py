@@ -30,7 +30,7 @@ CONSTANT = "1"  # the name of the number one in a linear read (a bias, not a reg
 
 
 def number(value: float) -> str:
-    """A weight as text: powers of two as powers, integers without a decimal point."""
+    """Returns a weight as text: a power of two as a power, an integer without a decimal point."""
     sign = "−" if value < 0 else ""
     mantissa, exponent = np.frexp(abs(value))
     if mantissa == 0.5 and not 0 <= exponent - 1 <= 3:
@@ -41,19 +41,24 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """A matrix (width in, width out) and its printed name: `u @ Map(W, "W")`."""
+    """A linear map of a register, as in `u @ Map(W, "W")`: a matrix and its printed name.
+
+    The matrix has shape (width of the register, width of the result).
+    """
 
     matrix: np.ndarray
     name: str
 
     def __post_init__(self) -> None:
         if self.matrix.ndim != 2 or not self.matrix.size:
-            raise InputError(f"{self.name} has shape {self.matrix.shape}: give a matrix")
+            raise InputError(
+                f"the array {self.name} of a map has shape {self.matrix.shape}: give a matrix"
+            )
 
 
 @dataclass(frozen=True)
 class Term:
-    """factor · register, or factor · register·map."""
+    """A term of a linear read: factor · register, or factor · register · map."""
 
     register: str
     factor: float
@@ -76,7 +81,7 @@ class Term:
 class LinearRead:
     """A linear combination of registers, such as `2·u − x`; `one` is the constant 1.
 
-    A constant is added to every coordinate.
+    The constant of a combination is added to every coordinate.
     """
 
     terms: tuple[Term, ...]
@@ -88,7 +93,7 @@ class LinearRead:
         if self.width != other.width and not scalar:
             raise InputError(
                 f"cannot add {self} (width {self.width}) and {other} (width {other.width}): "
-                "registers in one combination must have the same width"
+                "give registers of the same width"
             )
         sums: dict[tuple[str, Map | None], float] = {}
         for term in (*self.terms, *other.terms):
@@ -104,8 +109,9 @@ class LinearRead:
     def __matmul__(self, by: Map) -> LinearRead:
         if len(by.matrix) != self.width or any(term.map is not None for term in self.terms):
             raise InputError(
-                f"cannot map '{self}' (width {self.width}) by {by.name} {by.matrix.shape}: give a "
-                "matrix with a row for each coordinate, and apply one map to a linear read"
+                f"cannot apply the map {by.name} of shape {by.matrix.shape} to '{self}' of "
+                f"width {self.width}: give a matrix with one row for each coordinate, and "
+                "apply at most one map to a linear read"
             )
         return LinearRead(tuple(replace(term, map=by) for term in self.terms), by.matrix.shape[1])
 
@@ -143,7 +149,7 @@ one = LinearRead((Term(CONSTANT, 1.0),), 1)
 
 
 class Stream:
-    """Named registers and their widths, in order: `Stream(x=d, u=d, y=1)`.
+    """The residual stream as named registers with their widths, in order: `Stream(x=d, u=d, y=1)`.
 
     Raises ValueError for an empty stream, a width below 1, a name that is not a register, or a
     linear read of another stream.
@@ -151,9 +157,15 @@ class Stream:
 
     def __init__(self, **widths: int) -> None:
         if not widths or any(width < 1 for width in widths.values()):
-            raise InputError(f"registers need widths of at least 1, got {widths}")
+            raise InputError(
+                f"the widths of the registers are {widths}: give at least one register, and "
+                "widths of at least 1"
+            )
         if CONSTANT in widths:
-            raise InputError(f"{CONSTANT!r} is the constant, not a register: rename it in {widths}")
+            raise InputError(
+                f"the register name {CONSTANT!r} is reserved for the constant: rename this "
+                f"register in {widths}"
+            )
         self.widths = widths
         stops = np.cumsum(list(widths.values())).tolist()
         self._slices = {
@@ -164,11 +176,11 @@ class Stream:
         self.fits(1)
 
     def fits(self, layers: int, heads: int = 1, *, neurons: int = 0, shared: bool = False) -> None:
-        """Raise ValueError if the weights of these layers do not fit in memory.
+        """Raises ValueError if the weights of these layers do not fit in memory.
 
         Each layer has `heads` heads that read the widest register and an MLP of `neurons` neurons.
-        More layers than can be built in minutes also raise ValueError.  `shared` layers are one
-        layer that is listed several times.
+        The method also raises ValueError if building the layers would take longer than minutes. If
+        `shared`, the layers are one layer that is listed several times.
         """
         layers = min(layers, 10**300)  # which a float can show
         each = 4 * heads * max(self.widths.values()) + 2 * neurons
@@ -181,11 +193,16 @@ class Stream:
             "build a smaller model",
         )
         if layers > MOST_LISTED:  # each takes a while to build, and to list
-            raise InputError(f"{count:.4g} layers are more than {MOST_LISTED}: take fewer")
+            raise InputError(
+                f"the model has {count:.4g} layers, more than {MOST_LISTED}: give fewer layers"
+            )
 
     def __getitem__(self, name: str) -> slice:
         if name not in self._slices:
-            raise InputError(f"no register {name!r}: the stream has {', '.join(self.widths)}")
+            raise InputError(
+                f"the stream has no register {name!r}: give one of its registers "
+                f"{', '.join(self.widths)}"
+            )
         return self._slices[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -197,21 +214,22 @@ class Stream:
         return LinearRead((Term(name, 1.0),), self.widths[name])
 
     def matrix(self, reading: LinearRead) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (D, width) and bias (width,) of a linear read: `H @ weights + bias`."""
+        """The weights (D, width) and bias (width,) of a linear read: `H @ weights + bias`."""
         weights = np.zeros((self.d_model, reading.width))
         for term in reading.without_constant.terms:
             span = self[term.register]
             by = np.eye(reading.width) if term.map is None else term.map.matrix
             if len(by) != span.stop - span.start:
                 raise InputError(
-                    f"'{reading}' has width {reading.width} but register {term.register!r} of this "
-                    f"stream has width {self.widths[term.register]}: read it from this stream"
+                    f"'{reading}' has width {reading.width}, but register {term.register!r} of "
+                    f"this stream has width {self.widths[term.register]}: take the linear read "
+                    "from this stream"
                 )
             weights[span] += term.factor * by
         return weights, reading.constant
 
     def placement(self, name: str) -> np.ndarray:
-        """Weights (width, D) that write a vector only to this register."""
+        """The weights (width, D) that write a vector to the register `name` only."""
         weights, _ = self.matrix(self.read(name))
         return weights.T
 

@@ -13,10 +13,11 @@ from theory.kinds.arrays import contain
 
 
 def as_tensor(array: Any, like: Tensor | None = None, name: str = "the input") -> Tensor:
-    """`value` as a tensor of the dtype and on the device of `like`; any numpy array is allowed.
+    """Returns `array` as a tensor of the dtype and on the device of `like`.
 
-    torch itself rejects read-only arrays and negative strides.  Raises ValueError for complex
-    numbers, for sparse or meta tensors, and for objects that are not arrays of numbers.
+    Any numpy array is allowed, also read-only arrays and arrays with negative strides. Raises
+    ValueError for complex numbers, for sparse or meta tensors, and for objects that are not arrays
+    of numbers.
     """
     if not isinstance(array, Tensor):
         given = array_of(name, array)
@@ -25,22 +26,27 @@ def as_tensor(array: Any, like: Tensor | None = None, name: str = "the input") -
         try:
             array = torch.as_tensor(np.require(given, requirements=["C", "W"]))
         except TypeError:
-            raise InputError(f"{name} has dtype {given.dtype}: give real numbers") from None
+            raise InputError(
+                f"{name} has dtype {given.dtype}: give an array of real numbers"
+            ) from None
     kind = "meta" if array.is_meta else str(array.layout).removeprefix("torch.")
     if array.is_complex() or kind != "strided":
         kind = "complex" if array.is_complex() else kind
-        raise InputError(f"{name} is a {kind} tensor: give a dense one of real numbers")
+        raise InputError(f"{name} is a {kind} tensor: give a dense tensor of real numbers")
     return array if like is None else array.to(device=like.device, dtype=like.dtype)
 
 
 def require_finite(name: str, *tensors: Tensor) -> None:
-    """Raise ValueError for NaN or infinite entries."""
+    """Raises ValueError if a tensor has NaN or infinite entries."""
     if not all(bool(each.isfinite().all()) for each in tensors):
         raise InputError(
-            f"{name} {contain(name)} NaN or infinite entries: remove or impute them first"
+            f"{name} {contain(name)} NaN or infinite entries: remove or replace these entries first"
         )
 
 
 def weight(values: Tensor) -> nn.Parameter:
-    """A weight of a model: float64, and without gradient until `requires_grad` is set."""
+    """Returns the values as a float64 weight of a model, without gradient.
+
+    The weight can be trained after `requires_grad` is set.
+    """
     return nn.Parameter(torch.as_tensor(values, dtype=torch.float64), requires_grad=False)

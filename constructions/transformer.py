@@ -43,13 +43,14 @@ from theory.kinds import InputError, Positive, checked
 
 
 class Transformer(Stack):
-    """Embeddings of tokens and of positions (optional), blocks, unembedding, and an interface.
+    """A transformer: embeddings of tokens and (optionally) positions, blocks, and an unembedding.
 
-    By the construction's proof, `stream` contains its named registers, `stages` its layer
-    invariants, and `at_most` bounds on registers.
+    The `interface` encodes inputs and decodes answers. `stream` contains the named registers,
+    `stages` the layer invariants, and `at_most` upper bounds on the entries of registers;
+    invariants and bounds are stated by the construction's proof.
 
-    Converting it (`.half()`, `.to(…)`) to a dtype in which its answers could be wrong raises
-    ValueError and changes nothing; see `constructions.exactness`.
+    Conversion (`.half()`, `.to(…)`) to a dtype in which answers could be wrong raises ValueError
+    and changes nothing; see `constructions.exactness`.
     """
 
     def __init__(
@@ -81,12 +82,12 @@ class Transformer(Stack):
 
     @property
     def attentions(self) -> list[Attention]:
-        """The attention of each layer that has attention."""
+        """The attention of every layer that has heads, in order."""
         return [block.attn for block in self.blocks if block.attn is not None]
 
     @property
     def is_causal(self) -> bool:
-        """Whether no token sees a later one."""
+        """Whether every token sees only itself and earlier tokens."""
         return all(attn.is_causal for attn in self.attentions)
 
     @property
@@ -96,7 +97,7 @@ class Transformer(Stack):
 
     @property
     def n_parameters(self) -> int:
-        """The number of weights, zeros included."""
+        """The number of weights, including weights that are 0."""
         return sum(weights.numel() for weights in self.parameters())
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Transformer:
@@ -106,7 +107,7 @@ class Transformer(Stack):
         return converted
 
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
-        """The stream H (…, T, D) after the embedding and after each block, one by one."""
+        """Yields the residual stream (…, T, D) after the embedding and after each block."""
         H = self.embed(prompt.tokens)
         if self.pos_embed is not None:
             H = H + self.pos_embed(H.shape[-2])
@@ -120,7 +121,7 @@ class Transformer(Stack):
         return normed(H, self.ln_final)
 
     def unembedding(self, H: Tensor) -> Tensor:
-        """H W_U + b_U, (…, d_out)."""
+        """The outputs H W_U + b_U (…, d_out) of the unembedding on H (…, D)."""
         return self.unembed(H)
 
     def decoder(self, leading: Sequence[int], context: int) -> Decoder | None:
@@ -128,30 +129,39 @@ class Transformer(Stack):
 
     @checked
     def softmax_error(self, sharpness: Positive) -> SoftmaxError:
-        """Bounds on the distance from hardmax to softmax at this sharpness, for every prompt."""
+        """Bounds on the error of softmax attention at this sharpness, compared with hardmax.
+
+        They are valid for all prompts.
+        """
         return softmax_error(self, sharpness)
 
     @checked
     def least_sharpness(self, error: Positive | None = None) -> float:
-        """The smallest sharpness at which all logits are within `error` of the hardmax ones.
+        """The smallest sharpness at which all logits are within `error` of the logits with hardmax.
 
-        The default error is just below half the margin, so that all answers are right.
+        The default of `error` is slightly below half the margin between logits, so that all answers
+        are right.
         """
         if error is None:
             if self.interface.margin is None:
-                raise InputError(f"the margin of {self.name} is not known: give the error")
+                raise InputError(
+                    f"the margin between the logits of {self.name} is not known: pass the "
+                    "argument error"
+                )
             error = 0.499 * self.interface.margin
         return least_sharpness(self, error)
 
     @checked
     def sharpened(self, sharpness: Positive | None) -> Transformer:
-        """The same weights with softmax attention at inverse temperature β (None: hardmax, β → ∞).
+        """A model with the same weights and softmax attention at this inverse temperature β.
 
-        It applies to every layer with softmax or hardmax heads; in a trained model the sharpness
-        replaces 1/√d_head.  Weights are shared, not copied: a later `.to(dtype)` of one model
-        converts both.  A hardmax model at None is returned unchanged.  Raises ValueError for a
-        sharpness at which scores overflow, or at which answers could be wrong; the message gives
-        the smallest sufficient sharpness.
+        With `sharpness=None` the attention is hardmax, the limit β → ∞.
+
+        The sharpness applies to every layer with softmax or hardmax heads; in a trained model it
+        replaces 1/√d_head. Weights are shared, not copied: a later `.to(dtype)` of one model
+        converts both models. A hardmax model with `sharpness=None` is returned unchanged. Raises
+        ValueError for a sharpness at which scores overflow, or at which answers could be wrong; the
+        message gives the smallest sufficient sharpness.
         """
         if sharpness is None and all(attn.normalise != "softmax" for attn in self.attentions):
             return self
@@ -160,8 +170,9 @@ class Transformer(Stack):
         if margin is not None and not self.softmax_error(scale).logits < margin / 2:
             least = np.ceil(self.least_sharpness() * 100) / 100
             raise InputError(
-                f"sharpness {sharpness:g} is too small for prompts of {self.interface.context} "
-                f"tokens, whose answers could be wrong: give at least {least:g}"
+                f"sharpness {sharpness:g} is too small for prompts of "
+                f"{self.interface.context} tokens, and answers could be wrong: give a "
+                f"sharpness of at least {least:g}"
             )
         model = deepcopy(self, {id(weights): weights for weights in self.parameters()})
         for attn in model.attentions:
@@ -186,12 +197,12 @@ class Transformer(Stack):
 
 
 class Decoder:
-    """A model on growing prompts (…, T): its call appends tokens.
+    """A model on growing prompts (…, T), to which each call appends tokens.
 
-    Called with the next tokens (…, t), it returns the outputs (…, 1, d_out) at the last token.  It
-    caches the keys and values of all tokens so far, and computes the scores of `CAUSAL_BLOCK`
-    tokens at once: O(T) memory and, for each token, O(T) time.  Raises ValueError if the cache of
-    `context` tokens does not fit in memory.
+    A call with the next tokens (…, t) returns the outputs (…, 1, d_out) at the last token. The
+    decoder caches the keys and values of all tokens so far, and computes the scores of
+    `CAUSAL_BLOCK` tokens at once. It needs O(T) memory and, for each token, O(T) time. Raises
+    ValueError if the cache of `context` tokens does not fit in memory.
     """
 
     def __init__(self, model: Transformer, leading: Sequence[int], context: int) -> None:
@@ -222,7 +233,10 @@ class Decoder:
         return self.model.unembedding(self.model.seen(H[..., -1:, :]))
 
     def branched(self, count: int) -> Decoder:
-        """A decoder of `count` copies of each prompt, (…, count, T), which continue separately."""
+        """Returns a decoder of `count` copies of each prompt (…, count, T).
+
+        The copies are continued separately.
+        """
         other = copy(self)
         other.cache = [[part.branched(count) for part in parts] for parts in self.cache]
         return other

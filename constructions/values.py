@@ -36,7 +36,7 @@ MADE_OF: dict[str, Callable[..., Any]] = {  # plain values, from their JSON
 
 
 class Writer:
-    """Writes Python values as JSON; tensors are collected in `tensors`, by their path."""
+    """Writes Python values as JSON, and collects their tensors by path in `tensors`."""
 
     def __init__(self) -> None:
         self.tensors: dict[str, Tensor] = {}
@@ -77,21 +77,28 @@ class Writer:
     def tensor(self, it: Tensor | np.ndarray, at: str) -> dict[str, str]:
         if id(it) not in self.names:
             if at in self.tensors:
-                raise InputError(f"two tensors have the place {at}: give them different names")
+                raise InputError(
+                    f"two tensors have the name {at}: give the tensors different names"
+                )
             self.alive.append(it)
             self.names[id(it)] = at
             if isinstance(it, np.ndarray) and it.dtype.kind not in "biuf":
-                raise InputError(f"{at} is an array of {it.dtype}: only numbers can be saved")
+                raise InputError(
+                    f"{at} is an array of {it.dtype}, and only numbers can be saved: convert the "
+                    "array to numbers"
+                )
             try:
                 values = torch.from_numpy(it.copy()) if isinstance(it, np.ndarray) else it.detach()
                 self.tensors[at] = values.cpu().contiguous().clone()
             except (TypeError, ValueError, RuntimeError):
                 raise InputError(
-                    f"{at} is a {type(it).__name__} of {it.dtype} that cannot be saved: make it "
-                    "dense, for example of float64"
+                    f"{at} is a {type(it).__name__} of {it.dtype} that cannot be saved: make the "
+                    "tensor dense, for example of float64"
                 ) from None
             if values.is_complex():
-                raise InputError(f"{at} holds complex numbers: save real and imaginary parts")
+                raise InputError(
+                    f"{at} contains complex numbers: save its real and imaginary parts"
+                )
         kind = "array" if isinstance(it, np.ndarray) else type(it).__name__
         return {kind: self.names[id(it)]}
 
@@ -102,7 +109,10 @@ class Writer:
         self.numbers[id(it)] = len(self.numbers)
         if isinstance(it, nn.Module) and it._buffers:
             name = next(iter(it._buffers))
-            raise InputError(f"{at or 'the model'} has a buffer {name!r}: make it a weight")
+            raise InputError(
+                f"{at or 'the model'} has a buffer {name!r}, which cannot be saved: make the "
+                "buffer a weight"
+            )
         if type(it) is nn.ModuleList:
             return {"ModuleList": [self.value(each, f"{at}.{i}") for i, each in enumerate(it)]}
         kind = _name_of(type(it), at)
@@ -133,7 +143,8 @@ def _name_of(it: Any, at: str) -> str:
         found = None
     if found is not it:
         raise InputError(
-            f"{at or 'the model'} is {name}, which has no name in {' or '.join(OURS)}: give it one"
+            f"{at or 'the model'} is {name}, which cannot be imported by a name in "
+            f"{' or '.join(OURS)}: define it at the top level of a module"
         )
     return name
 
@@ -142,13 +153,19 @@ def _found(name: str) -> Any:
     """The class or function of this library with the name module:name."""
     module, _, rest = name.partition(":")
     if module.split(".")[0] not in _packages():
-        raise InputError(f"{name} is not of this library: give its classes and functions")
+        raise InputError(
+            f"the file names {name}, which is not of this library: give a file with only "
+            "classes and functions of the library"
+        )
     try:
         found = getattr(import_module(module), rest)
     except (ImportError, AttributeError):
-        raise InputError(f"there is no {name}: restore the file") from None
+        raise InputError(f"the file names {name}, which does not exist: restore the file") from None
     if not isinstance(found, FunctionType | type) or found.__module__ != module:
-        raise InputError(f"{name} is not a class or function of that module: restore the file")
+        raise InputError(
+            f"the file names {name}, which is not a class or function of that module: "
+            "restore the file"
+        )
     return found
 
 
@@ -207,7 +224,10 @@ class Reader:
     def object(self, it: dict[str, Any]) -> Any:
         kind, place = _found(str(it["class"])), len(self.objects)
         if not isinstance(kind, type) or ("items" in it) != issubclass(kind, tuple):
-            raise InputError(f"{it['class']} is not the class of such an object: restore the file")
+            raise InputError(
+                f"the file names the class {it['class']} for an object of another kind: "
+                "restore the file"
+            )
         self.objects.append(None)
         if "items" in it:
             self.objects[place] = tuple.__new__(kind, self.value(it["items"]))

@@ -12,11 +12,12 @@ from theory.kinds import Reals
 
 
 class Memory(Interface):
-    """States (…, d) → states (…, d), with patterns (P, d) as the context of every prompt.
+    """The interface of models that map states (…, d) to states (…, d), given patterns (P, d).
 
-    Tokens are (ξ_j, 0) for the patterns and (0, s) for the states, or only the states if there are
-    no patterns.  `written(model, domain, states, patterns)` writes exact numbers.  Raises
-    ValueError for another dimension, and for NaN or infinite entries.
+    The patterns are the context of every prompt. Tokens are (ξ, 0) for each pattern ξ and (0, s)
+    for each state s, or only the states if there are no patterns. `written(model, domain, states,
+    patterns)` writes exact numbers. Raises ValueError for states of another dimension than d, and
+    for NaN or infinite entries.
     """
 
     name = "states"

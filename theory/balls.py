@@ -13,13 +13,13 @@ UNIT = arb(0, 1)  # the interval [−1, 1]
 
 
 def exactly(values: Any) -> Any:
-    """The exact balls of a float64 array or of nested lists of floats, as nested lists."""
+    """Returns the numbers of a float64 array or nested list as exact Arb balls, in nested lists."""
     listed = values if isinstance(values, list | float | int) else values.tolist()
     return [exactly(value) for value in listed] if isinstance(listed, list) else arb(float(listed))
 
 
 def inner(a: Iterable[Any], b: Iterable[Any]) -> Any:
-    """⟨a, b⟩ = Σ a_i b_i, in any number system."""
+    """The inner product ⟨a, b⟩ = Σ_i a_i b_i of two vectors, in any number system."""
     return sum(u * v for u, v in zip(a, b, strict=True))
 
 
@@ -29,7 +29,7 @@ def minus(a: Vector, b: Vector) -> list[Any]:
 
 
 def mean(weights: Vector, rows: Sequence[Vector]) -> list[Any]:
-    """The weighted sum Σ_j w_j x_j."""
+    """The weighted sum Σ_j weights_j · rows_j."""
     return [inner(weights, column) for column in zip(*rows, strict=True)]
 
 
@@ -41,12 +41,15 @@ def norm(v: Iterable[arb]) -> arb:
 
 
 def floats(rows: Sequence[Vector]) -> np.ndarray:
-    """The float64 array of the numbers nearest to the midpoints of rows of balls."""
+    """Returns rows of balls as a float64 array; each ball is replaced by its rounded midpoint."""
     return np.array([[float(entry) for entry in row] for row in rows])
 
 
 def softmax(scores: Sequence[arb], beta: arb) -> list[arb]:
-    """The softmax e^{βs_j}/Σ_k e^{βs_k} in balls, computed after subtraction of a largest score."""
+    """The softmax e^{βs_j}/Σ_k e^{βs_k} of the scores s_j in balls, with β = `beta`.
+
+    A largest score is subtracted from all scores before the exponentials are computed.
+    """
     largest = max(scores, key=float)
     powers = [(beta * (score - largest)).exp() for score in scores]
     total = sum(powers, arb(0))

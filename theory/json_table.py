@@ -15,26 +15,30 @@ MOST_BYTES, MOST_CHARACTERS = 10**7, 60  # limits: of a file, and of the name in
 def json_table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
     """The fields of a JSON file; the first of the `known` fields is required.
 
-    If the value in the file is not an object, it is the value of that first field. Raises
-    ValueError for a file that cannot be read or is not JSON, and for unknown fields.
+    If the file contains a value that is not a JSON object, this value becomes the value of the
+    first field. Raises ValueError for a file that cannot be read or is not JSON, for unknown
+    fields, and if the first field is missing.
     """
     content = content_of(path, MOST_BYTES)
     try:
         given: Any = json.loads(content.decode())
     except (ValueError, RecursionError) as error:
         where = " ".join(str(error).split())
-        raise InputError(f"{path} is not JSON ({where}): give {known[0]}") from None
+        raise InputError(
+            f"{path} is not JSON ({where}): write a JSON object with the field {known[0]!r}"
+        ) from None
     fields = given if isinstance(given, dict) else {known[0]: given}
     unknown = sorted(fields.keys() - set(known))
     if unknown or known[0] not in fields:
+        found = f"the unknown fields {', '.join(unknown)}" if unknown else f"no field {known[0]!r}"
         raise InputError(
-            f"{path} has {', '.join(unknown) or f'no {known[0]}'}: give {known[0]!r}, and "
-            f"{' and '.join(map(repr, known[1:]))} if wanted"
+            f"{path} has {found}: give a JSON object with the field {known[0]!r} and, "
+            f"optionally, {' and '.join(map(repr, known[1:]))}"
         )
     name = fields.get("name", "")
     if not isinstance(name, str) or not f"{name} ".isprintable() or len(name) > MOST_CHARACTERS:
         raise InputError(
-            f"the name in {path} is {shown(name)}: give at most {MOST_CHARACTERS} printable "
-            "characters"
+            f"the name in {path} is {shown(name)}: give a name of at most "
+            f"{MOST_CHARACTERS} printable characters"
         )
     return fields

@@ -1,4 +1,4 @@
-"""The available memory of this machine, and an error if it does not suffice."""
+"""The available memory of this machine, and an error for data that need more."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -23,11 +23,11 @@ def available_memory() -> int | None:
 def fits_in_memory(what: str, needed: int, instead: str) -> None:
     """Raise ValueError if `what` needs more than the available memory.
 
-    The message gives both sizes and the remedy, `instead`.
+    The message states the size needed, the available memory and the remedy `instead`.
     """
     available, needed = available_memory(), min(needed, 10**300)
     if available is not None and needed > available:
         raise InputError(
-            f"{what} need {needed / 2**30:.3g} GiB of memory and {available / 2**30:.3g} GiB are "
-            f"available: {instead}"
+            f"{what} need {needed / 2**30:.3g} GiB of memory, but "
+            f"{available / 2**30:.3g} GiB are available: {instead}"
         )

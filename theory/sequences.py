@@ -27,7 +27,7 @@ Vocabulary: TypeAlias = Annotated[Count, Within(most=2**63 - 1)]
 def random_sequences(
     batch: Count, length: Count, vocabulary_size: Vocabulary, seed: Seed
 ) -> np.ndarray:
-    """Returns `batch` sequences of independent, uniform tokens, shape (batch, T)."""
+    """Returns `batch` sequences of independent, uniform tokens, shape (batch, length)."""
     fits_in_memory("the sequences", 8 * batch * length, "give fewer or shorter ones")
     generator: np.random.Generator = seed
     return generator.integers(vocabulary_size, size=(batch, length))
@@ -42,20 +42,23 @@ def markov_sequences(
     alpha: Positive,
     seed: Seed,
 ) -> np.ndarray:
-    """Returns `batch` sequences (batch, T), each from a new random Markov chain [Edelman2024].
+    """Returns sequences (batch, length), each from a new random Markov chain [Edelman2024].
 
     `order` is defined as in `theory.retrieval.ngram`: each token depends on the order − 1 tokens
-    before it. Every sequence has one row of probabilities for every context, drawn from
-    Dirichlet(alpha, …, alpha).  The first order − 1 tokens are uniform.
+    before it. In the chain of each sequence, every context of order − 1 tokens has a row of
+    probabilities of the next token. These rows are drawn from Dirichlet(alpha, …, alpha). The first
+    order − 1 tokens are uniform.
 
-    Raises `ValueError` if the tables, which have batch·V^order numbers, have more than 2²⁷.
+    Raises `ValueError` if the tables of probabilities have more than 2²⁷ numbers. They have
+    batch·V^order numbers, where V is `vocabulary_size`.
     """
     # For V ≥ 2, order 28 exceeds 2^27 numbers, so no larger power is computed.
     size = batch * vocabulary_size ** min(order, 28)
     if size > LARGEST:
         raise InputError(
-            f"batch·vocabulary_size^order is {batch}·{vocabulary_size}^{order}, more than 2^27: "
-            "give a smaller batch, vocabulary_size or order"
+            "the tables of probabilities have batch·vocabulary_size^order = "
+            f"{batch}·{vocabulary_size}^{order} numbers, more than 2^27: give a smaller "
+            "batch, vocabulary_size or order"
         )
     fits_in_memory("the sequences", 16 * batch * length, "give fewer or shorter ones")
     generator: np.random.Generator = seed
@@ -76,15 +79,16 @@ def markov_sequences(
 
 @checked
 def all_sequences(length: Count, vocabulary_size: Count) -> np.ndarray:
-    """Every sequence of this length, in lexicographic order, (V^T, T).
+    """Returns all V^T sequences of length T in lexicographic order, as an array (V^T, T).
 
-    Raises `ValueError` for more than 2²⁷ numbers.
+    T is `length`, and V is `vocabulary_size`. Raises `ValueError` if the array has more than 2²⁷
+    entries.
     """
     # No larger power is computed, as above; for V = 1 there is one row, of any length.
     if length * vocabulary_size ** min(length, 28) > LARGEST:
         raise InputError(
-            f"there are {vocabulary_size}^{length} sequences of length {length}, more than 2^27 "
-            "numbers: give a smaller length or vocabulary_size"
+            f"the {vocabulary_size}^{length} sequences of length {length} have more than "
+            "2^27 entries: give a smaller length or vocabulary_size"
         )
     if vocabulary_size == 1:
         return np.zeros((1, length), dtype=np.int64)
@@ -164,16 +168,18 @@ def _long_gaps(length: int, V: int, generator: np.random.Generator) -> np.ndarra
 def adversarial_sequences(
     length: Count, vocabulary_size: Vocabulary, seed: Seed
 ) -> dict[str, np.ndarray]:
-    """Returns families of sequences on which heads may fail: a map from name to array (rows, T).
+    """Returns families of sequences on which heads may fail: a map from names to arrays (rows, T).
 
-    "all tokens equal"                    one row per symbol, the first 8
+    T is `length`, V is `vocabulary_size`, and each row is one sequence.
+
+    "all tokens equal"                    one row for each of the first 8 symbols
     "periodic"                            one row for each period 1, …, min(V, T)
     "no repeats"                          no position has an answer (if V ≥ T)
-    "two symbols"                         alternating and random (if V ≥ 2)
-    "codes one bit apart"                 codes differ from the last token's in one bit (V ≥ 2)
-    "match at the first position only"    the last token also stands at position 0 (V, T ≥ 2)
-    "long gaps"                           a word, a filler, the word again (V ≥ 2, T ≥ 3)
-    "latest match just before the end"    and another match at the beginning (V ≥ 2, T ≥ 4)
+    "two symbols"                         two symbols, alternating or random (if V ≥ 2)
+    "codes one bit apart" all codes differ from that of the last token in one bit (V ≥ 2) "match at
+    the first position only" the last token also stands at position 0 (V, T ≥ 2) "long gaps" a word,
+    a filler, the word again (V ≥ 2, T ≥ 3) "latest match just before the end" the last token also
+    stands near the end and at 0 (V ≥ 2, T ≥ 4)
 
     A family that does not exist at this length and vocabulary is left out. Raises `ValueError` for
     families that do not fit in memory.

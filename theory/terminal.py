@@ -1,5 +1,6 @@
 """Commands in a terminal: closed pipes, full disks, usage errors, and terminals that show ASCII
-only."""
+only.
+"""
 
 import codecs
 import os
@@ -45,7 +46,10 @@ def run(main: Callable[[], int]) -> int:
 
 
 def in_words(error: Exception, *, hint: bool = True) -> str:
-    """A usage error of typer on one line, with the command that lists the options as a hint."""
+    """Returns a usage error of typer as one line of text.
+
+    With `hint`, the line ends with the command that lists the options.
+    """
     message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
     message = re.sub(r"Input should be a valid (integer|number)\b.*", _give, message)
     message = message.replace("Value error, ", "")
@@ -58,7 +62,10 @@ def _give(wrong: re.Match[str]) -> str:
 
 
 def spelled(error: UnicodeError) -> tuple[str, int]:
-    """An error handler for `codecs`: α becomes alpha, ≤ becomes <=, ₀ becomes 0, é becomes e."""
+    """An error handler for `codecs` that spells characters in ASCII.
+
+    For example, α becomes alpha, ≤ becomes <=, ₀ becomes 0, and é becomes e.
+    """
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(map(_spelled, error.object[error.start : error.end])), error.end

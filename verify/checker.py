@@ -31,7 +31,7 @@ def require(holds: bool, words: str) -> None:
 
 
 class Numbers(int):
-    """Sums of products and matrices, as lists of rows: modulo itself, a prime, or for 0 over Q."""
+    """Arithmetic of matrices (lists of rows) modulo a prime, or over ℚ if the modulus is 0."""
 
     def number(self, text: Any) -> Any:
         q, p = Fraction(text), int(self)
@@ -63,7 +63,7 @@ class Numbers(int):
 
 
 class Sizes(Numbers):
-    """0, or (degree, e, b) of a polynomial whose coefficients, over 2^e, sum to at most 2^b."""
+    """(degree, e, b) of a polynomial whose coefficients, over 2^e, sum to at most 2^b; or 0."""
 
     def number(self, text: Any) -> Any:
         twos = (q := super().number(text)).denominator.bit_length() - 1
@@ -77,7 +77,7 @@ class Sizes(Numbers):
 
 
 def run(R: Numbers, model: Any, H: Any, examples: int, gaps: list[set[Any]]) -> Any:
-    """The outputs at all tokens; `gaps` gets the distances of scores from the largest."""
+    """The outputs at all tokens; distances of scores from the largest are added to `gaps`."""
     H = R.total((1, H), (1, model["positions"][: len(H)])) if model["positions"] else H
     for block, apart in zip(model["blocks"], gaps, strict=True):
         added = list[Any]()

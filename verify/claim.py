@@ -46,12 +46,13 @@ Fault = Callable[[Any], Any]
 
 @dataclass
 class Run:
-    """One run of a claim: its seed, size and outputs.
+    """One run of a claim, with its seed, its size and its outputs.
 
     `rng` is the only source of randomness.  `build` calls the construction under test; in a
-    self-test it returns a mutant, changed by `fault`.  `plot` is the file of the claim's picture,
-    if any, and `shown` contains the data of the picture; `certificates` collects the statements of
-    a certificate.  If `explains` is False, failing findings may omit the place of the failure.
+    self-test it returns a mutant, changed by `fault`. `plot` is the file of the claim's picture, if
+    a picture is requested, and `shown` contains the data of the picture. `certificates` collects
+    the statements of a certificate. If `explains` is False, findings that fail may omit the place
+    of the failure.
     """
 
     seed: int = 0
@@ -70,12 +71,12 @@ class Run:
         self.rng = np.random.default_rng(self.seed)
 
     def build(self, construction: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        """The model of a construction, or its mutant in a self-test."""
+        """Returns the model that the construction builds or, in a self-test, its mutant."""
         model = construction(*args, **kwargs)
         return self.fault(model) if self.fault else model
 
     def draw(self, *shown: Any) -> None:
-        """Set the data of the picture that `@claim` names, if a picture is requested."""
+        """Sets the data of the claim's picture, if a picture is requested."""
         if self.plot is not None:
             self.shown = shown
 
@@ -88,7 +89,10 @@ class Run:
         return claim.command(claim.name, {**options, **known}, self)
 
     def certify(self, state: Callable[[], dict[str, Any]]) -> None:
-        """Add a statement to the certificate, if requested; see `verify.evidence.certificates`."""
+        """Adds a statement to the certificate, if a certificate is requested.
+
+        `state` returns the statement as JSON values; see `verify.evidence.certificates`.
+        """
         if self.certificates is not None:
             self.certificates.append(state())
 
@@ -97,9 +101,9 @@ class Run:
 class Claim:
     """A runnable check of a statement.
 
-    `picture` names the function "module:name" that returns its figure, if any.  `faults_seen`
-    contains the option sets of the self-test, and `certifies` states whether the claim has
-    certificates.
+    `picture` names the function that returns the claim's figure as "module:name", or is empty.
+    `faults_seen` contains the sets of options with which the self-test runs the claim, and
+    `certifies` states whether the claim has certificates.
     """
 
     check: Check
@@ -123,9 +127,11 @@ class Claim:
         return _first_paragraph(inspect.getdoc(self.check))
 
     def findings(self, run: Run, **options: Any) -> Iterator[Finding]:
-        """The findings one by one, with the seconds that each took; then the picture, if requested.
+        """Yields the findings, each with the seconds that it took.
 
-        Raises InputError as `check_options` does.
+        Afterwards the picture is drawn, if requested.
+
+        Raises InputError in the cases in which `check_options` does.
         """
         self.check_options(options)
         run.shown, run.runs = None, (self, options)
@@ -140,10 +146,10 @@ class Claim:
             save(run.plot, resolve_name(self.picture), *run.shown)
 
     def command(self, name: str, options: Mapping[str, Any], run: Run) -> str:
-        """The command line of a run with these options.
+        """The command line of a run of this claim with these options.
 
-        Values below an option's minimum are replaced by it, and options that have no effect with
-        the others are omitted.
+        Values below the minimum of an option are replaced by the minimum, and options that have no
+        effect are omitted.
         """
         changed, values = [], {**self.defaults, **options}
         for key, value in options.items():
@@ -162,7 +168,7 @@ class Claim:
         return f"python -m verify {name}{''.join(changed)}{quick} --seed {run.seed}"
 
     def check_options(self, options: dict[str, Any]) -> None:
-        """Raise InputError for a wrong option, both from the command line and from Python.
+        """Raises InputError for a wrong option, given on the command line or from Python.
 
         An option is wrong if it is outside its limits or its choices, has a wrong type, or has no
         effect with the value of another option.
@@ -178,22 +184,24 @@ class Claim:
                 end = max(MOST, most or 0)  # more only if the option allows it
                 if isinstance(options[name], int) and options[name] > end:
                     shown = f"{options[name]:.3g}" if options[name] < 1e300 else "above 1e300"
-                    raise InputError(f"{name} is {shown}: a claim takes at most {end:g}")
+                    raise InputError(f"{name} is {shown}: give a number of at most {end:g}")
                 if least is not None and not options[name] >= least:
-                    raise InputError(f"{name} is {options[name]}: give a number at least {least}")
+                    raise InputError(
+                        f"{name} is {options[name]}: give a number of at least {least}"
+                    )
                 if most is not None and not options[name] <= most:
-                    raise InputError(f"{name} is {options[name]}: give at most {most}")
+                    raise InputError(f"{name} is {options[name]}: give a number of at most {most}")
                 for other, allowed in (getattr(note, "only", None) or {}).items():
                     chosen = {**self.defaults, **options}.get(other)
                     if options[name] != self.options[name].default and chosen not in allowed:
                         raise InputError(
-                            f"{name} has no effect with {other} {str(chosen)!r}: "
-                            "omit one of the two"
+                            f"{name} has no effect if {other} is {str(chosen)!r}: omit {name} "
+                            f"or change {other}"
                         )
 
     @cached_property
     def options(self) -> dict[str, inspect.Parameter]:
-        """The options of the claim: the keyword parameters with evaluated annotations."""
+        """The options of the claim: its keyword parameters, with evaluated annotations."""
         parameters = inspect.signature(self.check, eval_str=True).parameters
         return {name: p for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
 
@@ -208,7 +216,7 @@ class Claim:
         return inspect.Parameter.empty in self.defaults.values()
 
     def verdict(self, run: Run, **options: Any) -> Verdict:
-        """The verdict of all findings together; the first that fails ends the run."""
+        """The verdict of all findings together; the run ends at the first finding that fails."""
         verdicts = []
         for finding in self.findings(run, **options):
             verdicts.append(finding.verdict)
@@ -223,7 +231,12 @@ def claim(
     certifies: bool = False,
     faults_seen: Iterable[dict[str, Any]] = (),
 ) -> Callable[[Check], Claim]:
-    """Decorate a function that yields findings, as a claim; see the module's example."""
+    """Decorates a function that yields findings, which becomes a claim.
+
+    `picture` names the function that returns the claim's figure, as "module:name". `certifies`
+    states whether the claim has certificates, and `faults_seen` contains the sets of options with
+    which the self-test runs the claim.
+    """
     return lambda check: Claim(check, picture, tuple(faults_seen), certifies)
 
 
@@ -235,11 +248,14 @@ def option(
     only: Mapping[str, Sequence[Any]] | None = None,
     **settings: Any,
 ) -> Any:
-    """A command-line option: help text, names (by default, the parameter's), settings of typer.
+    """Describes a command-line option of a claim by help text, names and settings of typer.
 
-    `min` and `max` are its limits; they are checked here, because typer's message omits the value,
-    and typer does not check calls from Python.  `only` maps other options to the values with which
-    this option has an effect: with other values the option raises InputError.
+    By default, the option has the name of the parameter.
+
+    `min` and `max` are limits of the value. The library checks them itself, because typer's message
+    omits the value and typer does not check calls from Python. `only` maps other options to the
+    values with which this option has an effect; with all other values, the option raises
+    InputError.
     """
     text = help_text if min is None else f"{help_text}, at least {min}"
     text = text if max is None else f"{text} and at most {max}"
@@ -262,15 +278,17 @@ def _first_paragraph(docstring: str | None) -> str:
 def installed() -> dict[str, EntryPoint]:
     """The entry points of all claims by name, without importing any of them.
 
-    A claim of another package is left out, with a line on standard error, if a command, a claim of
-    this library or an earlier claim has its name.
+    A claim of another package is left out, with a line on standard error, if its name is already
+    the name of a command, of a claim of this library or of an earlier claim.
     """
     points = sorted(
         entry_points(group="verify.claims"),
         key=lambda point: (point.name, not plugins.is_ours(point), point.value),
     )
     if not points:
-        raise InputError("no claims are installed: run `pip install -e .` in the project's folder")
+        raise InputError(
+            "no claims are installed: run `pip install -e .` in the folder of the project"
+        )
     found = dict[str, EntryPoint]()
     for point in points:
         taken = found.setdefault(point.name, point)
@@ -302,7 +320,7 @@ def loaded(point: EntryPoint) -> Claim:
 
 
 def standing(point: EntryPoint) -> Claim:
-    """As `loaded`; a claim that cannot be imported is replaced by a claim that raises the error."""
+    """The claim of an entry point, or a claim that raises the error if it cannot be imported."""
     try:
         return loaded(point)
     except InputError as error:

@@ -42,7 +42,10 @@ class Verdict(StrEnum):
 
     @classmethod
     def together(cls, verdicts: Iterable[Verdict]) -> Verdict:
-        """Fails if any verdict fails; else undecided if any is undecided or if there are none."""
+        """The common verdict: *fails* if any verdict is *fails*, *holds* if all are *holds*.
+
+        Otherwise, and if there are no verdicts, it is *undecided*.
+        """
         found = list(verdicts)
         if cls.FAILS in found:
             return cls.FAILS
@@ -51,7 +54,7 @@ class Verdict(StrEnum):
 
 @dataclass
 class Finding:
-    """One piece of evidence.
+    """One result of a claim: a measured value, its bound, the evidence and the verdict.
 
     `id` names the finding within its claim, for all options: "ladder/size".  `evidence` is the kind
     of evidence:
@@ -82,7 +85,7 @@ class Finding:
     seconds: float = field(default=0.0)
 
     def as_json(self) -> dict[str, Any]:
-        """The finding as plain JSON values."""
+        """The finding as values that JSON can represent."""
         return {
             "id": self.id,
             "name": self.name,
@@ -98,7 +101,7 @@ class Finding:
 
 
 class Extra(TypedDict, total=False):
-    """The texts of a finding, as keyword arguments."""
+    """The optional texts of a finding, as keyword arguments."""
 
     words: str
     wanted: str
@@ -115,7 +118,7 @@ def equal(
     words: str = "",
     wanted: str = "",
 ) -> Finding:
-    """The finding that two exact values are equal; `wrong` is the first difference, or None."""
+    """The finding that two exact values are equal; `wrong` is the first difference or None."""
     holds = wrong is None
     return Finding(
         id,
@@ -139,7 +142,10 @@ def no_counterexample(
     words: str = "no counterexample",
     wanted: str = "",
 ) -> Finding:
-    """The finding that a search yields no counterexample; otherwise `detail` is the first."""
+    """The finding that a search yields no counterexample.
+
+    If it yields one, the finding fails, and its `detail` is the first counterexample.
+    """
     wrong = next(iter(counterexamples), None)
     return equal(id, name, wrong, evidence=evidence, words=words, wanted=wanted)
 
@@ -153,9 +159,9 @@ def same(
     evidence: Evidence = "exact",
     **said: Unpack[Extra],
 ) -> Finding:
-    """The finding that measured = bound; undecided for NaN, and for no values.
+    """The finding that measured = bound; it is undecided for NaN and for empty values.
 
-    `words` are printed if it holds; otherwise the values are.
+    If the finding holds, `words` are printed; otherwise both values are printed.
     """
     found, wanted_ones = plain(measured), plain(bound)
     verdict = Verdict.of(found == wanted_ones)
@@ -169,7 +175,7 @@ def same(
 def at_most(
     id: str, name: str, evidence: Evidence, measured: Value, bound: Value, **said: Unpack[Extra]
 ) -> Finding:
-    """The finding that measured ≤ bound; undecided for intervals that overlap, NaN and ±∞."""
+    """The finding that measured ≤ bound; it is undecided for overlapping intervals, NaN and ±∞."""
     (low, high), (least, most) = _ends(measured), _ends(bound)
     if not all(math.isfinite(end) for end in (low, high, least, most)):
         verdict = Verdict.UNDECIDED
@@ -183,7 +189,7 @@ def at_most(
 def at_least(
     id: str, name: str, evidence: Evidence, measured: Value, bound: Value, **said: Unpack[Extra]
 ) -> Finding:
-    """The finding that measured ≥ bound; undecided in the same cases as `at_most`."""
+    """The finding that measured ≥ bound; it is undecided for overlapping intervals, NaN and ±∞."""
     turned = at_most(id, name, evidence, bound, measured)
     return Finding(id, name, evidence, measured, bound, turned.verdict, **said)
 
@@ -196,7 +202,10 @@ def within(
     bound: tuple[float, float],
     **said: Unpack[Extra],
 ) -> Finding:
-    """The finding that low ≤ measured ≤ high, for one number or each of a list; see `at_most`."""
+    """The finding that low ≤ measured ≤ high for a number, or for each number of a list.
+
+    (low, high) is `bound`. The finding is undecided in the same cases as `at_most`.
+    """
     low, high = bound
     each = measured if isinstance(measured, list) else [measured]
     verdicts = [
@@ -215,18 +224,22 @@ def each_at_most(
     bounds: dict[str, float],
     **said: Unpack[Extra],
 ) -> Finding:
-    """The finding that each of several named numbers is at most its bound; see `at_most`.
+    """The finding that each of several named numbers is at most its bound.
 
-    Raises ValueError unless numbers and bounds have the same names.
+    It is undecided in the same cases as `at_most`. Raises ValueError unless numbers and bounds have
+    the same names.
     """
     if measured.keys() != bounds.keys():
-        raise ValueError(f"{id}: {[*measured]} are measured, and {[*bounds]} have bounds")
+        raise ValueError(
+            f"{id}: the measured numbers {[*measured]} and the bounds {[*bounds]} have "
+            "different names: give one bound for each measured number"
+        )
     each = (at_most(id, name, evidence, measured[key], bounds[key]).verdict for key in measured)
     return Finding(id, name, evidence, measured, bounds, Verdict.together(each), **said)
 
 
 def labelled(label: str, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Findings with `label` in front of name and id, for claims about several objects."""
+    """Yields findings with `label` in front of name and id, for claims about several objects."""
     for finding in findings:
         finding.id = f"{label}/{finding.id}".replace(" ", "-")
         finding.name = f"{label}: {finding.name}"
@@ -246,7 +259,7 @@ def _ends(value: Value) -> tuple[float, float]:
 
 
 def plain(value: Value) -> Any:
-    """A value as JSON; infinity and NaN, which JSON lacks, as text."""
+    """Returns a value that JSON can represent; infinity and NaN become text."""
     if isinstance(value, dict):
         return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, np.ndarray):
@@ -261,7 +274,7 @@ def plain(value: Value) -> Any:
 
 
 def shown(value: Value) -> str:
-    """A value as text for a reader."""
+    """Returns a value as text for a reader."""
     if isinstance(value, dict):
         apart, between = (": ", "; ") if any("=" in str(name) for name in value) else (" ", ", ")
         return between.join(f"{name}{apart}{shown(each)}" for name, each in value.items())

@@ -44,7 +44,7 @@ Look = tuple[str, str, str, dict[str, str]]  # mask, query, key, what is copied
 
 
 class Token(NamedTuple):
-    """The labels of a token; the number of symbols stands for "no symbol"."""
+    """The labels that the program gives to a token; the number of symbols means "no symbol"."""
 
     place: int
     symbol: int
@@ -73,7 +73,7 @@ def program(first: str, hops: int) -> list[Look]:
 
 
 def read(spec: Any, key: str = "") -> Any:
-    """The value with numbers in place of texts, and with only known fields."""
+    """Returns the value at `key` with numbers in place of texts; unknown fields raise an error."""
     if isinstance(spec, dict):
         require(sorted(spec) in FIELDS, f"unknown fields {[*spec]}")
         return {k: v if k in ("mask", "rule") else read(v, k) for k, v in spec.items()}
@@ -139,12 +139,12 @@ def lookups(spec: Any) -> dict[str, Any]:
 
 
 def end(mask: str, token: Token) -> int:
-    """The position before which all tokens are visible; the first token sees itself."""
+    """The first position that the token does not see; the first token always sees itself."""
     return token.place + 1 if mask == "causal" else max(token.place, 1)
 
 
 def looked(known: Any, head: Any, mask: str, query: str, key: str, copied: dict[str, str]) -> Any:
-    """The least gap, and the possible tokens and contents after the lookup."""
+    """The smallest score gap of a head, and the possible tokens and contents after it."""
     require((head["rule"], head["mask"]) == ("hardmax", mask), f"a head is not {mask} hardmax")
     tokens, H = zip(*sorted(known), strict=True)
     otherwise = key != "place"  # there may be no matching token: then the head attends to BOS

@@ -44,9 +44,10 @@ def prompts_bound(
     dtype: torch.dtype,
     hardmax: Hardmax | None = None,
 ) -> float:
-    """A bound on the distance of logits at this sharpness from the hardmax ones, for every prompt.
+    """A bound, for all prompts, on the distance of stock logits from the hardmax logits.
 
-    `hardmax` is the result of `hardmax_numbers`, if known.
+    The stock model has softmax attention at this sharpness and the dtype `dtype`, and `square` is a
+    bound on ‖v‖² of its streams v. `hardmax` is the result of `hardmax_numbers`, if known.
     """
     if is_short(dtype):
         return restored_bound(model, sharpness, gadgets, square, dtype, hardmax)
@@ -63,9 +64,10 @@ def error_bound(
     dtype: torch.dtype,
     *inputs: Any,
 ) -> Tensor:
-    """Error bounds to first order, in the shape of the answers (for tokens, of the logits).
+    """Bounds, to first order, on the errors of a stock model's answers (for tokens, logits).
 
-    `square` is that of `softened.largest_square` on these inputs.
+    The result has the shape of the answers or logits. `sizes` contains bounds on the scores of each
+    head of each layer, and `square` is the result of `softened.largest_square` on these inputs.
     """
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)

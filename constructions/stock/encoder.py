@@ -23,10 +23,11 @@ from theory.kinds import Positive, checked
 
 
 class StockEncoder(StockModel):
-    """A model inside an nn.TransformerEncoder, which is the attribute `module`.
+    """A model of this library inside an nn.TransformerEncoder, the attribute `module`.
 
-    The only further tensors are the embeddings `embed` and `pos_embed` of prompts (with ±K added to
-    the latter) and the unembedding, which the class does not have.
+    Three parts are outside of `module`, because torch's class lacks them: the embedding `embed` of
+    tokens, the embedding `pos_embed` of positions (which also adds the constants ±K), and the
+    unembedding.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -77,27 +78,29 @@ def to_encoder(
     dtype: torch.dtype = torch.float64,
     gadgets: Gadgets | None = None,
 ) -> StockEncoder:
-    """The model inside an unmodified `torch.nn.TransformerEncoder`, called as before.
+    """Returns the model inside an unmodified `torch.nn.TransformerEncoder`, called as before.
 
         stock = to_encoder(gradient_descent(5, 10, 1 / 64), x, y, x_query, error=1e-9)
         stock(x, y, x_query), stock.bound(x, y, x_query), stock.module
 
-    `inputs` are typical inputs of the model: linear heads become softmax heads whose scale is the
-    largest score on them (rounded up to a power of two).  For a model over tokens with proved score
-    gaps, `inputs` can be omitted.  The translation has the layers of the original; each linear head
-    becomes 2·order softmax heads, and one more token, the sink, is put in front of prompts.
+    `inputs` are typical inputs of the model. Linear heads become softmax heads whose scale is the
+    largest score on these inputs, rounded up to a power of two. For a model over tokens with proved
+    score gaps, `inputs` can be omitted. The translation has as many layers as the original. Each
+    linear head becomes 2·order softmax heads, and one more token, the sink, is put in front of
+    prompts.
 
     `error` is the allowed distance of answers (for tokens: logits) from those of the original, on
     these inputs or, for tokens, on all inputs.  The smallest sufficient order is chosen; without
-    `error` the order is 3.  If `gadgets` are given, they are the numbers of the translation.
+    `error` the order is 3.  If `gadgets` are given, they are the parameters of the translation.
 
-    Over tokens, dtypes shorter than float32 must represent all numbers of the hardmax pass, which
-    rounding then restores (`short.py`); the norms' weights are then powers of two.
+    For models over tokens, a dtype shorter than float32 must represent all numbers of the hardmax
+    pass; rounding then restores these numbers (`short.py`), and the weights of norms are powers of
+    two.
 
-    Raises ValueError for an error that cannot be guaranteed in the dtype, with the smallest
-    possible error in the message.  Also raises ValueError for a model with a layer that has no such
-    form, with the layer and the reason: ReLU attention, norms, hardmax without proved gaps, or both
-    causal heads and heads that see later tokens.
+    Raises ValueError for an error that cannot be guaranteed in the dtype; the message states the
+    smallest possible error. Also raises ValueError for a model with a layer that cannot be
+    translated: ReLU attention, norms, hardmax without proved gaps, or both causal heads and heads
+    that see later tokens.
     """
     causal = isinstance(model, Transformer) and any(
         mask in BEFORE for attn in model.attentions for mask in attn.masks

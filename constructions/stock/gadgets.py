@@ -53,7 +53,9 @@ MOST_ORDER = 6  # 2p heads each: for larger p, rounding dominates
 
 @cache
 def stencil(p: int) -> tuple[Fraction, ...]:
-    """c_1, …, c_p with Σ_m c_m (f(m) − f(−m)) = f'(0) for polynomials of degree at most 2p.
+    """The coefficients c_1, …, c_p of the central difference of order 2p.
+
+    They satisfy Σ_m c_m (f(m) − f(−m)) = f'(0) for all polynomials f of degree at most 2p:
 
     c_m = (−1)^{m+1} (p!)² / (m (p − m)! (p + m)!).
     """
@@ -65,21 +67,25 @@ def stencil(p: int) -> tuple[Fraction, ...]:
 
 
 def kappa(p: int) -> Fraction:
-    """(p!)²/(2p + 1)!, the constant of the stencil's remainder."""
+    """The constant κ_p = (p!)²/(2p + 1)! in the remainder of the central difference of order 2p."""
     return Fraction(math.factorial(p) ** 2, math.factorial(2 * p + 1))
 
 
 def lipschitz(p: int) -> Fraction:
-    """Λ_p = Σ_m 2m|c_m|, by which the stencil can amplify a slope."""
+    """The constant Λ_p = Σ_m 2m|c_m| of the central difference with coefficients c_m.
+
+    The central difference of a function with slopes of at most s is at most Λ_p·s.
+    """
     return sum((2 * m * abs(c) for m, c in enumerate(stencil(p), start=1)), start=Fraction(0))
 
 
 @checked
 @dataclass(frozen=True)
 class Gadgets:
-    """The numbers of a translation: p, θ, bits, K and λ.
+    """The parameters of the translation of a model into a stock class.
 
-    They are the order p, θ, the exponent of e^C = 2^bits, the constant K of the norms and the
+    They are the order p (2p softmax heads for each linear head), the largest scaled score θ, the
+    exponent of e^C = 2^bits, where C is the score of the sink, the constant K of the norms, and the
     factor λ of GELU.
     """
 
@@ -91,28 +97,30 @@ class Gadgets:
 
     @property
     def sink(self) -> float:
-        """C, the sink's score."""
+        """The score C of the sink."""
         return self.bits * math.log(2)
 
     def head(self, theta: float, n: float) -> float:
-        """The error of a linear head divided by B Σ‖v_i‖, without rounding and norms.
+        """The error of a linear head divided by B Σ‖v_i‖, if rounding and norms cause no error.
 
-        There are n tokens, and scores of at most B = theta/δ.
+        The head attends to n tokens with values v_i, and its scores are at most B; `theta` is the
+        largest scaled score.
         """
         p = self.order
         method = float(kappa(p)) * theta ** (2 * p) * math.exp(p * theta)
         return method + 2 * float(lipschitz(p)) * n * math.exp(2 * p * theta - self.sink)
 
     def gamma(self, square: float) -> float:
-        """γ for a stream of this ‖v‖²."""
+        """The bound γ = ‖v‖²/(2K²) on the relative error of a norm, where ‖v‖² is `square`."""
         return square / (2 * self.constant**2)
 
     def with_norms(self, theta: Any, n: float, gamma: float) -> Any:
-        """`head` for a number or a tensor θ, with norms that multiply reads by at least 1 − γ.
+        """The error of a linear head divided by B Σ‖v_i‖, with norms but without rounding.
 
-        Scores are multiplied by g_t g_j, values by g_j, and the sink's score C by g_t g_0 ≥ 1 − 2γ.
-        The error is at most the sum of twice the error of the method, e^{1/2} times the error of
-        the sink, and (3 + 2C)γ.  It is ∞ unless γC ≤ 1/4.
+        `theta` may be a number or a tensor. The norm of token j multiplies reads by g_j, where 1 −
+        γ ≤ g_j ≤ 1. So scores are multiplied by g_t g_j, values by g_j, and the sink's score C by
+        g_t g_0 ≥ 1 − 2γ. The result is the sum of twice the error of the method, e^{1/2} times the
+        error of the sink, and (3 + 2C)γ. It is ∞ unless γC ≤ 1/4.
         """
         if gamma * self.sink > 0.25:
             return math.inf
@@ -122,10 +130,10 @@ class Gadgets:
         return 2 * method + 3 * left + 3 * (1 + self.sink) * gamma
 
     def rounding(self, u: float) -> float:
-        """The rounding error of a linear head, divided by B Σ‖v_i‖, to first order.
+        """The rounding error of a linear head divided by B Σ‖v_i‖, to first order.
 
-        Softmax subtracts the largest score, C, so scores have rounding errors of size u·C,
-        which the stencil divides by θ.
+        u is the unit roundoff. Softmax subtracts the largest score C, so scores have rounding
+        errors of size u·C, which the central difference divides by θ.
         """
         each = 2 * float(sum(map(abs, stencil(self.order))))
         return (self.sink + 5) * each * u / self.theta
@@ -137,13 +145,17 @@ def unit_roundoff(dtype: torch.dtype) -> float:
 
 
 def chosen(order: int, dtype: torch.dtype, n: int, square: float) -> Gadgets:
-    """The numbers with the smallest error, of method plus rounding, for n tokens and ‖v‖² ≤ square.
+    """The parameters of this order with the smallest sum of method error and rounding error.
 
-    θ is a power of two, and e^{−C} a normal number of the dtype; K is the smallest power of two for
-    which the error of norms is below the rounding error.
+    There are n tokens with streams of ‖v‖² ≤ `square`. θ is a power of two, e^{−C} is a normal
+    number of the dtype, and K is the smallest power of two for which the error of norms is below
+    the rounding error.
     """
     if not dtype.is_floating_point:
-        raise InputError(f"{dtype} is not a floating-point dtype: give one")
+        raise InputError(
+            f"{dtype} is not a floating-point dtype: give a floating-point dtype, such as "
+            "torch.float32"
+        )
     u, most = unit_roundoff(dtype), -round(math.log2(torch.finfo(dtype).smallest_normal))
     found = (
         Gadgets(order, 2.0**-i, bits, 1.0, 1.0)

@@ -27,12 +27,12 @@ MOST_POSITIONS = 1024  # number of positions of GPT-2, for prompts of unbounded 
 
 
 class StockGPT2(StockModel):
-    """A model inside a transformers.GPT2LMHeadModel, the attribute `module`, with all its tensors.
+    """A model of this library inside a transformers.GPT2LMHeadModel, the attribute `module`.
 
     `module.save_pretrained(folder)` writes a folder that AutoModelForCausalLM opens (in float64
-    with dtype=torch.float64).  Its vocabulary is that of the model and BOS, whose number also
-    stands for ⊥: `module.generate` ends at ⊥.  For a model over numbers, `wte` has a row for each
-    column of the prompt: inputs_embeds are prompt(…).tokens @ wte.
+    with dtype=torch.float64). The vocabulary is that of the model and BOS. The number of BOS also
+    stands for ⊥, so that `module.generate` ends at ⊥. For a model over numbers, `wte` has a row for
+    each column of the prompt, and the argument `inputs_embeds` is prompt(…).tokens @ wte.
     """
 
     def __init__(self, plan: Plan, positions: int) -> None:
@@ -42,7 +42,7 @@ class StockGPT2(StockModel):
 
     @property
     def like(self) -> Tensor:
-        """The weight `wte`."""
+        """The weight `wte`; inputs are converted to the dtype and device of this weight."""
         return self.module.transformer.wte.weight  # type: ignore[union-attr, return-value]
 
     def _given(self, prompt: Prompt) -> tuple[dict[str, Tensor], tuple[int, ...]]:
@@ -100,17 +100,19 @@ def to_gpt2(
     gadgets: Gadgets | None = None,
     positions: Count | None = None,
 ) -> StockGPT2:
-    """The model inside an unmodified `transformers.GPT2LMHeadModel`, called as before.
+    """Returns the model inside an unmodified `transformers.GPT2LMHeadModel`, called as before.
 
         stock = to_gpt2(induction_heads(8, 32))
         stock([3, 1, 4, 1]), stock.module.generate(…), stock.module.save_pretrained("folder")
 
-    Arguments are as for `to_encoder`; the mask is the causal mask of GPT-2.  `positions` is the
-    largest number of tokens in a prompt, by default the model's, or GPT-2's 1024.
+    Arguments are as for `to_encoder`; the mask is the causal mask of GPT-2. `positions` is the
+    largest number of tokens in a prompt. Its default is that of the model or, if the model has no
+    limit, 1024 as in GPT-2.
 
-    Raises ValueError as `to_encoder` does, and for heads that attend to later tokens, unless the
-    causal mask changes no state at the tokens after the examples; then only these tokens have
-    answers.  Raises InputError with the command that installs `transformers` if it is missing.
+    Raises ValueError in the cases in which `to_encoder` does. Also raises ValueError for heads that
+    attend to later tokens, unless the causal mask changes no state at the tokens after the
+    examples; in that case, only these tokens have answers. If `transformers` is not installed,
+    raises InputError with the command that installs it.
     """
     _transformers()
     plan = planned(model, inputs, True, error, dtype, gadgets)
@@ -118,7 +120,7 @@ def to_gpt2(
     if own is None and plan.soft.pos_embed is not None:
         own = len(plan.soft.pos_embed.W_pos)
     if positions is not None and own is not None:
-        raise InputError(f"{model.name} already has {own} positions: omit positions")
+        raise InputError(f"{model.name} already has {own} positions: omit the argument positions")
     most = positions or own or MOST_POSITIONS
     # Two copies with opposite signs; float64 doubles the memory.
     needed = 4 * 8 * most * (plan.soft.d_model + 1)
@@ -132,7 +134,8 @@ def _transformers() -> Any:
         return import_module("transformers")
     except ImportError:
         raise InputError(
-            "GPT-2 needs the package transformers: pip install 'weightwright[hf]'"
+            "GPT-2 needs the package transformers, which is not installed: run pip "
+            "install 'weightwright[hf]'"
         ) from None
 
 

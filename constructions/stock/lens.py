@@ -32,12 +32,12 @@ from theory.kinds import InputError, checked
 
 @checked
 def to_lens(model: Transformer) -> Any:
-    """A `TransformerBridge` of TransformerLens with the weights of a model over tokens, float64.
+    """Returns a `TransformerBridge` of TransformerLens with the weights of a model over tokens.
 
-    It takes the tokens of `model.prompt(…)`, including the model's prefix, and returns the logits
-    of all of them.  Its `residual_labels` name the coordinates of its stream (TransformerLens uses
-    this attribute for Tracr's models): `labels(model)`, and further registers for masks other than
-    the causal mask.
+    The bridge is float64. Its inputs are the tokens of `model.prompt(…)`, including the model's
+    prefix, and its outputs are the logits at all these tokens. Its attribute `residual_labels`
+    contains the names of the coordinates of its stream, as for Tracr's models: first
+    `labels(model)`, then names of further registers for masks other than the causal mask.
 
     Raises ValueError if TransformerLens is not installed, for a model that is not over tokens, and
     for layers that cannot be translated: hardmax attention (use `model.sharpened(β)`, which has
@@ -48,10 +48,13 @@ def to_lens(model: Transformer) -> Any:
         from transformer_lens.model_bridge import TransformerBridge
     except ImportError as error:
         raise InputError(
-            f"TransformerLens cannot be imported ({error}): pip install 'weightwright[lens]'"
+            f"TransformerLens cannot be imported ({error}): run pip install 'weightwright[lens]'"
         ) from None
     if model.interface.context is None or model.pos_embed is None:
-        raise InputError(f"{model.name} is not over tokens with positions: give such a model")
+        raise InputError(
+            f"{model.name} is not a model over tokens with positions: give a model over "
+            "tokens, such as induction_heads"
+        )
     for number, block in enumerate(model.blocks, 1):
         if reason := _unfit(block):
             raise InputError(f"layer {number} of {model.name} {reason}")
@@ -118,7 +121,7 @@ def _under_one_mask(model: Transformer) -> tuple[Transformer, Tensor]:
 
 @checked
 def labels(model: Transformer) -> list[str]:
-    """The names of the coordinates of the translated stream: "register[i]"."""
+    """The names "register[i]" of the coordinates of the model's stream in TransformerLens."""
     return [f"{name}[{i}]" for name, width in model.stream.widths.items() for i in range(width)]
 
 

@@ -21,11 +21,11 @@ EPSILON = 1e-5  # ε of the layer norms in both stock classes
 
 
 class Doubled:
-    """The tensors of a stock model for these softmax heads, of width d = n_heads·head_dim.
+    """The tensors of a stock model of width d = n_heads·head_dim, for softmax heads and MLPs.
 
-    Stock heads divide scores by √head_dim, so W_Q is multiplied by it; head_dim is a power of 4, so
-    that this factor is a power of 2.  With `even_norms`, d/2 is also a power of 4, so that the
-    weight of the norms, √(2K²/d), is a power of 2, which no dtype rounds.
+    Stock heads divide scores by √head_dim, so W_Q is multiplied by √head_dim; head_dim is a power
+    of 4, so that this factor is a power of 2. With `even_norms`, d/2 is also a power of 4, so that
+    the weight √(2K²/d) of the norms is a power of 2, which no dtype rounds.
     """
 
     def __init__(self, soft: Transformer, constant: float, even_norms: bool = False) -> None:
@@ -48,28 +48,34 @@ class Doubled:
 
     @property
     def row(self) -> Tensor:
-        """±K, which every token contains, (d,)."""
+        """The constants K and −K that every token contains, as a row (d,)."""
         row = np.zeros(self.d)
         row[self.W], row[self.d // 2 + self.W] = self.constant, -self.constant
         return torch.as_tensor(row)
 
     def writes(self, rows: Tensor) -> Tensor:
-        """Rows (k, W) that write to the stream, for both copies, (k, d)."""
+        """Returns rows (k, W), which write to the stream, as rows (k, d) for both copies."""
         placed = rows.new_zeros(len(rows), self.d)
         placed[:, : self.W], placed[:, self.d // 2 : self.d // 2 + self.W] = rows, -rows
         return placed
 
     def reads(self, columns: Tensor) -> Tensor:
-        """Columns (W, k) that read the stream, for half the difference of the copies, (d, k)."""
+        """Returns columns (W, k), which read the stream, as columns (d, k) for both copies.
+
+        The new columns read half the difference of the copies.
+        """
         return self.writes(columns.T).T / 2
 
     def back(self, z: Tensor) -> Tensor:
-        """The stream v (…, W) in z (…, d)."""
+        """The stream v (…, W) that the doubled stream z (…, d) contains."""
         half = self.d // 2
         return (z[..., : self.W] - z[..., half : half + self.W]) / 2
 
     def heads(self, attn: Attention | None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """W_Q, W_K and W_V side by side (d, 3d), their biases (3d,), W_O (d, d), its bias (d,)."""
+        """The stock weights of heads: W_Q, W_K, W_V side by side (d, 3d), W_O (d, d), and biases.
+
+        The biases have shapes (3d,) and (d,).
+        """
         W = torch.zeros(self.d, 3, self.n_heads, self.head_dim, dtype=torch.float64)
         b = torch.zeros(3, self.n_heads, self.head_dim, dtype=torch.float64)
         W_O = torch.zeros(self.n_heads, self.head_dim, self.d, dtype=torch.float64)
@@ -85,7 +91,10 @@ class Doubled:
         return W.flatten(1), b.flatten(), W_O.flatten(0, 1), torch.zeros(self.d).double()
 
     def mlp(self, mlp: MLP | None, steep: float = 1.0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """W_in (d, neurons), b_in, W_out (neurons, d), b_out (d,), for gelu(λx)/λ, λ = `steep`."""
+        """The stock weights W_in (d, neurons), b_in, W_out (neurons, d) and b_out (d,) of an MLP.
+
+        The activation is gelu(λx)/λ with λ = `steep`.
+        """
         W_in, b_in = torch.zeros(self.d, self.neurons), torch.zeros(self.neurons)
         W_out, b_out = torch.zeros(self.neurons, self.d), torch.zeros(self.d)
         tensors = W_in.double(), b_in.double(), W_out.double(), b_out.double()

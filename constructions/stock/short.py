@@ -43,7 +43,7 @@ def is_short(dtype: torch.dtype) -> bool:
 
 
 def chosen_for(model: Transformer, square: float, dtype: torch.dtype, hardmax: Hardmax) -> Gadgets:
-    """The K with the smallest error of norms, and the smallest λ for which GELU equals ReLU."""
+    """The parameters with the smallest error of norms, and the least λ at which GELU is ReLU."""
     quantum = stream_quantum(model, hardmax)
     steep = SATURATES / exact_in(model, hardmax).quantum
     most = math.floor(math.log2(torch.finfo(dtype).max))
@@ -52,7 +52,7 @@ def chosen_for(model: Transformer, square: float, dtype: torch.dtype, hardmax: H
 
 
 def read_error(numbers: Gadgets, square: float, quantum: float) -> float:
-    """The relative error of a register after a norm."""
+    """The relative error of a register that is read after a norm."""
     return numbers.gamma(square) + MEAN * FLOAT32 * numbers.constant / quantum
 
 
@@ -64,9 +64,9 @@ def restored_bound(
     dtype: torch.dtype,
     hardmax: Hardmax | None = None,
 ) -> float:
-    """A bound on the distance of logits in a short dtype from the hardmax logits, for every prompt.
+    """A bound, for all prompts, on the distance of logits in a short dtype from the hardmax logits.
 
-    It is ∞ if rounding might not restore a number.
+    The bound is ∞ if rounding might not restore some number of the hardmax pass.
     """
     u = unit_roundoff(dtype)
     parts = *model.blocks, model.unembed
@@ -90,9 +90,10 @@ def rounding_obstacle(
     head_dim: int,
     hardmax: Hardmax,
 ) -> str:
-    """The reason why rounding to this dtype may change an answer; empty if it changes none.
+    """The reason why rounding to this dtype may change an answer, or an empty text.
 
-    `bound` is the `restored_bound` at this sharpness.
+    The text is empty if rounding changes no answer. `bound` is the `restored_bound` at this
+    sharpness.
     """
     kind, needs, u = torch.finfo(dtype), exact_in(model, hardmax), unit_roundoff(dtype)
     if any(margin.ties for block in model.blocks for margin in block.margins):

@@ -13,7 +13,7 @@ from constructions.tokens import Tokens
 
 
 class Sunk(Interface):
-    """An interface that puts a sink in front of the prompts of another interface.
+    """An interface that puts a sink token in front of the prompts of another interface.
 
     Prompts of vectors get two more columns: whether a token is the sink, and whether it is after
     the examples.  With `behind_examples`, only tokens after the examples have answers.

@@ -50,11 +50,12 @@ def softened(
     places: int,
     causal: bool,
 ) -> Transformer:
-    """The model with softmax heads of one mask, "causal" or "full", with registers for masks.
+    """Returns the model with only softmax heads of one mask, "causal" or "full".
 
-    `sizes` contains bounds on the |scores| of each head of each layer of `attentions`, which
-    determine the scale of linear heads.  `places` bounds the number of tokens in a prompt,
-    including the sink.  The model must have passed `check_translatable`.
+    Further registers express all other masks. `sizes` contains bounds on the absolute values of
+    scores of each head of each layer of `attentions`; they determine the scale of linear heads.
+    `places` is the largest number of tokens in a prompt, including the sink. The model must have
+    passed `check_translatable`.
     """
     return _Softening(model, gadgets, causal, places).model(sizes)
 
@@ -76,7 +77,10 @@ class _Softening:
         if scratch:
             more["added_by_heads"] = scratch
         if twice := model.stream.widths.keys() & more.keys():
-            raise InputError(f"{model.name} has a register {min(twice)!r} already: rename it")
+            raise InputError(
+                f"{model.name} has a register named {min(twice)!r}, a name that the "
+                "translation uses: rename this register"
+            )
         self.stream = Stream(**model.stream.widths, **more)
         self.stream.fits(model.n_layers, heads=2 * gadgets.order)
         self.D, self.W = model.d_model, self.stream.d_model
@@ -130,8 +134,8 @@ class _Softening:
             if self.hides:
                 if inner.length is None:
                     raise InputError(
-                        f"{ours.name} masks the tokens after its examples, and the number of "
-                        "examples is not fixed: use a model with a fixed length"
+                        f"{ours.name} masks the tokens after its examples, but its number "
+                        "of examples is not fixed: give a model for a fixed number of examples"
                     )
                 at = np.pad(at, ((0, inner.context + self.sink - len(at)), (0, 0)))
                 at[inner.n_examples + self.sink :, self.stream["is_hidden"]] = 1
@@ -253,9 +257,9 @@ class _Softening:
 
 
 def largest_square(soft: Transformer, *inputs: Any) -> float:
-    """The largest ‖v‖² of a softened model on these inputs, over all norms of the stock model.
+    """The largest ‖v‖² of the stream v before any norm, for a softened model on these inputs.
 
-    The norms are before heads, before MLPs and before the unembedding.
+    In the stock model, norms are before heads, before MLPs and before the unembedding.
     """
     prompt = soft.prompt(*inputs)
     found = []
@@ -267,16 +271,16 @@ def largest_square(soft: Transformer, *inputs: Any) -> float:
 
 
 def beside(model: Transformer, places: int) -> float:
-    """A bound on the squared norm of the constant registers.
+    """An upper bound on the squared norm of the constant registers of a softened model.
 
-    They contribute 1 in `is_sink` or `is_hidden`, 1 in `own_place` and, for diagonal heads that
-    compare scores, 1 for each of the `other_places`.
+    The registers `is_sink` and `is_hidden` contribute 1 together, `own_place` contributes 1 and,
+    for diagonal heads that compare scores, each of the `other_places` contributes 1.
     """
     return 2.0 + (places - 1) * any(map(_has_own_scores, model.attentions))
 
 
 def with_sizes(attn: Attention, sizes: Sequence[float]) -> Iterator[tuple[Heads, list[float]]]:
-    """The heads of each mask, with the sizes of their scores."""
+    """Yields the heads of each mask, with the bounds on their scores from `sizes`."""
     for part in attn.parts():
         yield part, [sizes[h] for h, mask in enumerate(attn.masks) if mask == part.mask]
 
@@ -291,7 +295,7 @@ def _far(part: Heads, size: float) -> float:
 
 
 def scale_of(size: float) -> float:
-    """The bound B on scores of this size, a power of two, so that division by B is exact."""
+    """The smallest power of two B that bounds scores of this size; division by B is exact."""
     return 2.0 ** math.ceil(math.log2(size)) if size > 0 else 1.0
 
 

@@ -12,14 +12,16 @@ from theory.kinds import InputError
 
 
 def layer_error(model: Any, number: int, why: str, instead: str) -> InputError:
-    """The error for a layer that cannot be translated."""
+    """The error for a layer that cannot be translated, with the reason and the remedy."""
     return InputError(f"layer {number} of {model.name} {why}: {instead}")
 
 
 def check_translatable(model: Any, causal: bool) -> None:
-    """Raise ValueError for a model with a layer that softmax heads of one mask cannot express."""
+    """Raises ValueError for a model with a layer that softmax heads of one mask cannot express."""
     if not isinstance(model, Transformer):
-        raise InputError(f"a {type(model).__name__} is not a Transformer of this library: give one")
+        raise InputError(
+            f"a {type(model).__name__} is not a Transformer of this library: give a Transformer"
+        )
     norms = model.ln_final is not None
     for number, block in enumerate(model.blocks, start=1):
         norms |= block.ln1 is not None or block.ln2 is not None
@@ -40,8 +42,8 @@ def check_translatable(model: Any, causal: bool) -> None:
             )
     if norms:
         raise InputError(
-            f"{model.name} has layer norms, and the translation makes all layer norms "
-            "neutral: give a construction"
+            f"{model.name} has layer norms, which the translation cannot express: give a "
+            "construction without layer norms"
         )
     if causal:
         _reads_no_later_token(model)
@@ -91,5 +93,5 @@ def _writes(W_O: Tensor) -> np.ndarray:
 
 
 def array(values: Tensor) -> np.ndarray:
-    """Weights as a float64 array."""
+    """Returns weights as a float64 array."""
     return np.asarray(values.detach().double().numpy())

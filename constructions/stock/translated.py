@@ -39,9 +39,9 @@ SCORES = 6  # number of tensors, as large as a layer's scores, that a bound need
 class Plan:
     """The choices of a translation.
 
-    `original` is our model at the chosen sharpness, and `soft` is this model with only softmax
-    heads.  `gadgets` contains the numbers of the gadgets, `sizes` bounds on the scores on the
-    inputs, and `square` a bound on ‖v‖² at every norm.
+    `original` is the model at the chosen sharpness, and `soft` is this model with only softmax
+    heads of one mask. `gadgets` contains the parameters of the translation, `sizes` bounds on the
+    scores on the inputs, and `square` a bound on ‖v‖² of the stream v at every norm.
     """
 
     original: Transformer
@@ -54,11 +54,15 @@ class Plan:
 
     @property
     def doubled(self) -> Doubled:
-        """The tensors of the stock class."""
+        """The tensors of the stock model."""
         return Doubled(self.soft, self.gadgets.constant, self.for_all and is_short(self.dtype))
 
     def bound(self, *inputs: Any) -> Any:
-        """The result of `StockModel.bound`; a bound for all prompts is for one sharpness."""
+        """A bound on the distance of the stock model's answers from those of the original.
+
+        `StockModel.bound` describes the result. A bound for all prompts requires one sharpness for
+        all layers.
+        """
         if self.for_all:
             sharpness = next((attn.scale for attn in self.original.attentions), 1.0)
             return prompts_bound(self.original, sharpness, self.gadgets, self.square, self.dtype)
@@ -69,8 +73,9 @@ class Plan:
 class StockModel(Model):
     """A model of this library inside a stock class, with the call of the original.
 
-    `module` is the stock module, and `plan` the choices of the translation.  Its registers are
-    those of `plan.soft`, read as half the difference of the two copies of the stream.
+    `module` is the stock module, and `plan` contains the choices of the translation. The registers
+    of the model are those of `plan.soft`; each is half the difference of the two copies of the
+    stream.
     """
 
     def __init__(self, kind: str, module: nn.Module, plan: Plan) -> None:
@@ -89,8 +94,8 @@ class StockModel(Model):
         """Convert to another device; raises ValueError for a dtype other than the plan's."""
         if fn(self.like.new_empty(0)).dtype != self.plan.dtype:
             raise InputError(
-                f"{self.name} is for {_short(self.plan.dtype)}: translate the model again with "
-                "another dtype"
+                f"{self.name} was translated for the dtype {_short(self.plan.dtype)}: "
+                "translate the model again for another dtype"
             )
         converted: StockModel = super()._apply(fn, recurse)
         return converted
@@ -104,23 +109,25 @@ class StockModel(Model):
         return H
 
     def fits(self, tokens: int, positions: int) -> None:
-        """Raise ValueError for a prompt with more tokens than positions."""
+        """Raises ValueError for a prompt with more tokens than positions."""
         if tokens > positions:
             raise InputError(
-                f"the prompt has {tokens} tokens and {self.name} was made for {positions}: "
-                "translate it again, with inputs of this length or with more positions"
+                f"the prompt has {tokens} tokens, but {self.name} has {positions} positions: "
+                "translate the model again, with inputs of this length or with more positions"
             )
 
     def bound(self, *inputs: Any) -> Any:
         """A bound on the distance of the answers from those of the original.
 
-        For a model over tokens with proved score gaps it is one number, which bounds the distance
-        of the logits from the hardmax logits for every prompt.  For other models the bounds have
-        the shape of the answers (for tokens, of the logits), and hold on these inputs, to first
-        order (`bound.py`).
+        For a model over tokens with proved score gaps, the result is one number, which bounds the
+        distance of the logits from the hardmax logits for every prompt. For other models, the
+        result has the shape of the answers (for tokens, of the logits), and is a bound on these
+        inputs, to first order (`bound.py`).
         """
         if not self.plan.for_all and not inputs:
-            raise InputError(f"the bound of {self.name} depends on the inputs: give inputs")
+            raise InputError(
+                f"the bound of {self.name} depends on the inputs: pass the inputs to bound"
+            )
         return self.plan.bound(*inputs)
 
 
@@ -132,11 +139,11 @@ def planned(
     dtype: torch.dtype,
     gadgets: Gadgets | None,
 ) -> Plan:
-    """The choices of a translation; `to_encoder` documents arguments and errors."""
+    """Returns the choices of a translation; `to_encoder` documents arguments and errors."""
     check_translatable(model, causal)
     if not dtype.is_floating_point:
         raise InputError(
-            f"dtype is {dtype}, which is not a real dtype: give a real dtype such as torch.float64"
+            f"dtype is {dtype}: give a real floating-point dtype, such as torch.float64"
         )
     if all_gaps_known(model):
         return _for_all_prompts(model, causal, error, dtype, gadgets)
@@ -144,7 +151,7 @@ def planned(
 
 
 def all_gaps_known(model: Transformer) -> bool:
-    """Whether all heads are softmax or hardmax heads with proved gaps."""
+    """Whether all heads of a model are softmax or hardmax heads with proved score gaps."""
     return all(
         block.attn is None
         or (
@@ -179,8 +186,9 @@ def _for_all_prompts(
     if len(given) > 1:
         first, *_, last = sorted(given)
         raise InputError(
-            f"layers of {model.name} have sharpness {first:g} to {last:g}, and bounds require "
-            f"one for all layers: give model.sharpened({first:g})"
+            f"the layers of {model.name} have sharpness {first:g} to {last:g}, but error "
+            "bounds require the same sharpness in all layers: give "
+            f"model.sharpened({first:g})"
         )
     given -= {math.inf}
     sharpnesses = [*given] or [2.0**i for i in range(int(math.log2(SHARPEST)) + 1)]
@@ -200,8 +208,8 @@ def _for_all_prompts(
         enough = next((i for i, each in enumerate(bounds) if each < sure), 0)
         if reason := why[enough]:
             raise InputError(
-                f"rounding to {_short(dtype)} may change answers of {model.name}: {reason}; use a "
-                "longer dtype, such as float32"
+                f"rounding to {_short(dtype)} may change answers of {model.name} ({reason}): "
+                "give a longer dtype, such as float32"
             )
         bounds = [math.inf if w else each for w, each in zip(why, bounds, strict=True)]
     wanted = error if error is not None else 2 * min(bounds)
@@ -214,8 +222,8 @@ def _for_all_prompts(
         least = min(bounds)
         right = "" if margin is None else f" (answers are right below {sure:g})"
         raise InputError(
-            f"the least error bound for logits of {model.name} in {_short(dtype)} is {least:.2g}"
-            f"{right}: {_more(least, margin, dtype)}"
+            f"the smallest error bound for the logits of {model.name} in {_short(dtype)} "
+            f"is {least:.2g}{right}: {_more(least, margin, dtype)}"
         )
     sharp = model if given else model.sharpened(fits[0])
     sizes = score_sizes(sharp, held)
@@ -243,14 +251,16 @@ def _for_these(
             raise layer_error(model, number, why, "give a model whose heads are linear or softmax")
     if not inputs:
         raise InputError(
-            f"{model.name} has heads with unbounded scores: give typical inputs, as the model "
-            "takes them"
+            f"the scores of {model.name} have no bound for all inputs: give typical "
+            "inputs of the model"
         )
     sizes, tokens = measured(model, *inputs)
     # ‖v‖² hardly depends on the numbers that are chosen for it.
     square = largest_square(softened(model, ROUGH, sizes, tokens + 1, causal), *inputs)
     if not math.isfinite(square):
-        raise InputError(f"on these inputs squares of {model.name} overflow: give smaller inputs")
+        raise InputError(
+            f"squares of numbers of {model.name} overflow on these inputs: give smaller inputs"
+        )
     orders = range(1, MOST_ORDER + 1) if error is not None else [STANDARD]
     least = math.inf
 
@@ -270,21 +280,21 @@ def _for_these(
             soft = softened(model, numbers, sizes, tokens + 1, causal)
             return Plan(model, soft, numbers, sizes, square, dtype, False)
     raise InputError(
-        f"error is {error:g}, and the least error bound of {model.name} in {_short(dtype)} on "
-        f"these inputs is {least:.2g}: {_more(least, None, dtype)}"
+        f"error is {error:g}, but the smallest error bound of {model.name} in "
+        f"{_short(dtype)} on these inputs is {least:.2g}: {_more(least, None, dtype)}"
     )
 
 
 def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]], int]:
-    """On these inputs: the largest |score| of each head, and the number of tokens."""
+    """The largest absolute score of each head on these inputs, and the number of tokens."""
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)
     if not prompt.tokens.numel():
-        raise InputError("the inputs contain no prompt: give at least one")
+        raise InputError("the inputs contain no prompt: give at least one prompt")
     if not prompt.tokens.is_floating_point() and not isinstance(model.interface, Tokens):
         raise InputError(
-            f"{model.name} has an interface without a sink: give a model over "
-            "vectors, examples or tokens"
+            f"{model.name} has an interface to which no sink can be added: give a model "
+            "over vectors, examples or tokens"
         )
     columns = int(prompt.tokens.is_floating_point())
     *leading, T = prompt.tokens.shape[: prompt.tokens.ndim - columns]
@@ -308,15 +318,16 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
                 found |= {h: next(largest) for h, m in enumerate(attn.masks) if m == part.mask}
             sizes.append(tuple(found[h] for h in range(attn.n_heads)))
     if not all(math.isfinite(size) for each in sizes for size in each):
-        raise InputError(f"on these inputs scores of {model.name} overflow: give smaller inputs")
+        raise InputError(f"scores of {model.name} overflow on these inputs: give smaller inputs")
     return sizes, T
 
 
 def rounded(module: nn.Module, plan: Plan) -> nn.Module:
-    """The module in the plan's dtype.
+    """Returns the module in the plan's dtype.
 
-    Raises ValueError for a weight that overflows it, and, in a short dtype, for a weight that is
-    rounded (weights of norms differ from powers of two only by the ε of norms).
+    Raises ValueError for a weight that overflows this dtype and, in a short dtype, for a weight
+    that is rounded. Only weights of norms may be rounded: they differ from powers of two only by
+    the ε of norms.
     """
     exact = module.state_dict()
     module = module.to(plan.dtype).eval().requires_grad_(False)
@@ -324,16 +335,16 @@ def rounded(module: nn.Module, plan: Plan) -> nn.Module:
         if not weights.isfinite().all():
             raise InputError(
                 f"the weight {name} of {plan.original.name} reaches "
-                f"{float(exact[name].abs().max()):.3g}, and {_short(plan.dtype)} ends at "
-                f"{torch.finfo(plan.dtype).max:.3g}: use a dtype with more exponents, such as "
-                "float32 or bfloat16"
+                f"{float(exact[name].abs().max()):.3g}, and the largest number of "
+                f"{_short(plan.dtype)} is {torch.finfo(plan.dtype).max:.3g}: give a dtype "
+                "with a larger range, such as float32 or bfloat16"
             )
     if plan.for_all and is_short(plan.dtype):
         for name, weights in module.state_dict().items():
             if ((weights.double() - exact[name]).abs() > FLOAT32 * exact[name].abs()).any():
                 raise InputError(
-                    f"{_short(plan.dtype)} rounds the weight {name} of {plan.original.name}: use "
-                    "a longer dtype, such as float32"
+                    f"the weight {name} of {plan.original.name} is rounded in "
+                    f"{_short(plan.dtype)}: give a longer dtype, such as float32"
                 )
     return module
 

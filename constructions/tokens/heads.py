@@ -27,9 +27,9 @@ Pair = tuple[LinearRead, LinearRead]
 
 
 def average(value: LinearReads, into: Into, mask: Mask | None = None) -> Head:
-    """The mean of the values of all N tokens seen.
+    """A head that outputs the mean of the values of all N tokens that the token sees.
 
-    It is k/N for a flag that is 1 at k tokens, and 1/N for the flag of BOS.
+    The mean is k/N for a flag that is 1 at k tokens, and 1/N for the flag of BOS.
 
     All scores are 0, so that softmax at any sharpness is exact.
     """
@@ -47,13 +47,15 @@ def counted(
     T: int,
     mask: Mask | None = None,
 ) -> Head:
-    """The value at position k, where fraction = k/N and inverse = 1/N for N ≤ T + 1 tokens seen.
+    """A head that outputs the value at position k, where `fraction` = k/N and `inverse` = 1/N.
+
+    N ≤ T + 1 is the number of tokens that the token sees, and `line` reads j and j² at position j.
+    The score at position j,
 
         (T + 1)(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
 
-    is largest at j = k, by (T + 1)/N ≥ 1.  The position must be visible: 0 ≤ k, and k is not after
-    the token.  So values that are stored at position k (k mod m, k², …) are read without a
-    division.
+    is largest at j = k, with gap (T + 1)/N ≥ 1. The token must see position k. In this way, values
+    that are stored at position k, such as k mod m or k², are read without a division.
     """
     c = float(T + 1)
     query = (2 * c * fraction, -c * inverse)
@@ -63,9 +65,12 @@ def counted(
 def placed(
     place: LinearRead, line: Pair, value: LinearReads, into: Into, mask: Mask | None = None
 ) -> Head:
-    """The value at position a = place, an integer: 2a·j − j² = a² − (a − j)² has gap 1 there.
+    """A head that outputs the value at position a, where a is an integer that `place` reads.
 
-    For a < 0 it is the value at position 0, with gap at least 1.
+    `line` reads j and j² at position j. The score 2a·j − j² = a² − (a − j)² is largest at j = a,
+    with gap 1.
+
+    For a < 0 the head outputs the value at position 0, with gap at least 1.
     """
     return Head((2.0 * place, -one), line, value, into, margin=Margin(1.0), mask=mask)
 
@@ -78,10 +83,12 @@ def latest(
     T: int,
     mask: Mask | None = None,
 ) -> Head:
-    """The value at the latest token whose flag is 1, flags in {0, 1}: (T + 2)·flag + j, gap 1.
+    """A head that outputs the value at the latest token whose flag is 1; flags are in {0, 1}.
 
-    If no flag is 1, the output is the value at the last token seen: set the flag of BOS, or make
-    this value 0.
+    The score at position j ≤ T is (T + 2)·flag + j, with gap 1.
+
+    If no flag is 1, the output is the value at the last token seen: to prevent this, set the flag
+    of BOS, or make the value at the last token 0.
     """
     query, key = one, (T + 2.0) * flag + j
     return Head(query, key, value, into, margin=Margin(1.0), mask=mask)
@@ -99,16 +106,19 @@ def written(
     *,
     ties: bool = False,
 ) -> Head:
-    """The value of the write to `place` of largest order; the value of BOS if there is no write.
+    """A head that outputs the value of the write of largest order to a place, or that of BOS.
 
-    `place` reads integers (a, a²), and `at` integers (c, c²).  The orders are integers with |order|
-    ≤ most that differ from token to token (with `ties`, writes of equal order have equal values).
-    At BOS `at` and `order` are 0.  With M = 2·most + 2
+    The query is (a, a²), which `place` reads: a is the place. Every token is a write of its value
+    to the place c, where `at` reads (c, c²). If there is no write to the place a, the output is the
+    value of BOS. The orders are integers with |order| ≤ most that differ from token to token (with
+    `ties`, writes of equal order have equal values). At BOS, `at` and `order` are 0. With M =
+    2·most + 2, the score
 
         M(2a·c − c²) + order + (M a² − M/2)·bos = M a² + {order; −M/2; at most most − M}
 
-    at c = a, at BOS, and elsewhere: the gap is 1.  With order = j the head selects the latest
-    write, and with order = −value the smallest value.
+    has the three cases c = a, BOS, and all other tokens. So the gap is 1. If the order is the
+    position, the head selects the latest write; if it is −value, the head selects the smallest
+    value.
     """
     M = 2.0 * most + 2
     (a, square), (c, other) = place, at

@@ -25,22 +25,22 @@ BYTES = 512  # approximate bytes per token or position: its row of weights, inte
 
 @checked
 def sizes(vocabulary_size: Count, max_length: Count) -> tuple[int, int]:
-    """Both sizes; raises ValueError if tables of these sizes do not fit in memory."""
+    """Returns both sizes; raises ValueError if tables of these sizes do not fit in memory."""
     rows_fit(vocabulary_size + max_length)
     return vocabulary_size, max_length
 
 
 def rows_fit(count: int) -> None:
-    """Raise ValueError unless the weights of `count` tokens and positions fit in memory."""
+    """Raises ValueError unless the weights of `count` tokens and positions fit in memory."""
     count = min(count, 10**300)  # so that it can be formatted as a float
     what = f"the weights of {count:.4g} tokens and positions"
     machine.fits_in_memory(what, BYTES * count, "take fewer")
 
 
 def binary_codes(count: int) -> np.ndarray:
-    """Codes b(0), …, b(count − 1) in {±1}^r, r = max(1, ⌈log₂ count⌉): the binary digits.
+    """Returns the binary codes b(0), …, b(count − 1) in {±1}^r, where r = max(1, ⌈log₂ count⌉).
 
-    ⟨b(v), b(w)⟩ = r if v = w and ≤ r − 2 otherwise.
+    The inner product ⟨b(v), b(w)⟩ is r if v = w, and at most r − 2 if v ≠ w.
     """
     bits = max(1, (count - 1).bit_length())
     digits = np.arange(count)[:, None] >> np.arange(bits) & 1
@@ -48,13 +48,13 @@ def binary_codes(count: int) -> np.ndarray:
 
 
 def lattice(count: int) -> np.ndarray:
-    """The `count` points (count, 2) of the square lattice nearest to the origin, which is first.
+    """Returns the points (count, 2) of the square lattice nearest to the origin, the origin first.
 
-    The score |P|² − |P − Q|² is largest at Q = P, with gap at least 1, among all lattice points,
-    and at most 4m of them have |P − Q|² = m.  The points have |P|² ≤ count/π + O(√count), so all
-    numbers in a score are below 3·count/π + O(√count) and have log₂ count + O(1) bits.  The scores
-    2·i·j − j² of positions on a line have 2·log₂ count bits.  The gap of 1 is a fraction Θ(1/count)
-    of the largest score.
+    For a lattice point P, the score |P|² − |P − Q|² of lattice points Q is largest at Q = P, with
+    gap at least 1. At most 4m lattice points Q have |P − Q|² = m. All points returned have |P|² ≤
+    count/π + O(√count), so all numbers in a score are below 3·count/π + O(√count) and have log₂
+    count + O(1) bits. In comparison, the scores 2·i·j − j² of positions i and j on a line have
+    2·log₂ count bits. The gap of 1 is a fraction Θ(1/count) of the largest score.
     """
     reach = int(np.ceil(np.sqrt(count / np.pi))) + 2  # the disc of this radius has enough points
     side = np.arange(-reach, reach + 1)
@@ -64,7 +64,11 @@ def lattice(count: int) -> np.ndarray:
 
 
 def positions(stream: Stream, points: np.ndarray, **registers: np.ndarray) -> PosEmbed:
-    """The points (positions, 2) in `place`, their squares in `norm`, and further `registers`."""
+    """Returns the rows of a position embedding with points in `place` and squares in `norm`.
+
+    `points` has shape (positions, 2), and the squares are |P|² for each point P. Further
+    `registers` are arrays with one row for each position.
+    """
     return PosEmbed(rows(stream, place=points, norm=(points**2).sum(1), **registers))
 
 
@@ -75,9 +79,11 @@ def look_up(
     into: str | tuple[str, ...],
     c: float = 1.0,
 ) -> Head:
-    """The head that outputs the value at the position with the point `point`.
+    """Returns the head that outputs the value at the position with a given lattice point.
 
-    Scores are multiplied by c.
+    `point` reads the lattice point.
+
+    Scores are multiplied by c, so that their gap is c.
     """
     query, key = (2 * c * point, -c * one), (stream.read("place"), stream.read("norm"))
     return Head(query, key, value, into, margin=Margin(c))

@@ -20,22 +20,25 @@ LARGE = 2**30  # bytes of scores above which the available memory is checked
 
 
 class Tokens(Interface):
-    """Integer tokens (…, T), T ≤ max_length → answers (…, T), int64, −1 for ⊥.
+    """The interface of models that map tokens (…, T) to answers (…, T), −1 for ⊥ ("no answer").
+
+    Tokens and answers are integers (int64), and T ≤ max_length.
 
     `prefix` contains the tokens that precede every sequence, numbered from `vocabulary_size` on:
     BOS, which stands for ⊥, or virtual observations.  If `length` is given, it is the number of
     tokens; otherwise this number is between `least` and `max_length`.  If some tokens are not
     allowed at some positions, `slots` contains the allowed range of each position.  The first
-    `n_examples` tokens are the context of a context-only mask.  With `whole` there is one answer
-    (…, 1) for the sequence, at the first token of the prompt.
+    `n_examples` tokens are the context of a context-only mask. With `whole` there is one answer (…,
+    1) for the whole sequence, at the first token of the prompt.
 
-    Answers are tokens of the vocabulary, or integers below `answers` if that is given.  Logits
-    (…, T, columns) have a column for each of them and, with `bottom`, a last one for ⊥.  `margin`
-    is a lower bound on the difference between the largest logit and any other, over all prompts:
-    answers are right if every logit is within `margin`/2 of its hardmax value.  With `frequencies`,
-    logits are relative frequencies among the tokens of the prompt, which are equal or differ by at
-    least 1/T.  Logits closer than 1/(2T) therefore count as equal, and among equal logits the
-    smallest token is the answer.  The margin is then 1/(2T), because softmax perturbs equal logits.
+    Answers are tokens of the vocabulary, or integers below `answers` if that is given. Logits (…,
+    T, columns) have one column for each possible answer and, with `bottom`, a last column for ⊥.
+    `margin` is a lower bound on the difference between the largest logit and any other, over all
+    prompts: answers are right if every logit is within `margin`/2 of its hardmax value. With
+    `frequencies`, logits are relative frequencies among the tokens of the prompt. Two of them are
+    equal or differ by at least 1/T. Two logits that differ by less than 1/(2T) therefore count as
+    equal, and the smallest token with a largest logit is the answer. The margin is then 1/(2T),
+    because softmax perturbs equal logits.
 
     Raises ValueError for tokens outside the vocabulary or not allowed at their position, and for
     an empty, too short or too long sequence.
@@ -82,16 +85,19 @@ class Tokens(Interface):
         (tokens,) = as_many(inputs, "one array of tokens")
         if isinstance(tokens, Tensor) and tokens.is_floating_point():  # bfloat16, which numpy lacks
             kind = str(tokens.dtype).removeprefix("torch.")
-            raise InputError(f"tokens have dtype {kind}: give integers that are at least 0")
+            raise InputError(f"tokens have dtype {kind}: give an array of nonnegative integers")
         vocabulary = Within(least=0, below=self.vocabulary_size)
         array = Integers("... T", vocabulary).read("tokens", tokens)
         n_tokens = array.shape[-1]
         if self.length is not None and n_tokens != self.length:
-            raise InputError(f"the sequence has {n_tokens} tokens: this model takes {self.length}")
+            raise InputError(
+                f"the sequence has {n_tokens} tokens, but this model takes {self.length}: "
+                f"give a sequence of {self.length} tokens"
+            )
         if n_tokens > self.max_length:
             raise InputError(
-                f"the sequence has {n_tokens} tokens but the model was built for max_length = "
-                f"{self.max_length}: build it again with max_length={n_tokens}"
+                f"the sequence has {n_tokens} tokens, but the model was built for max_length "
+                f"= {self.max_length}: build the model with max_length={n_tokens}"
             )
         if self.slots is not None:
             _in_place(array, self.slots[:n_tokens])
@@ -102,7 +108,7 @@ class Tokens(Interface):
         return torch.from_numpy(np.ascontiguousarray(array)).to(like.device)
 
     def lacking(self, given: int) -> str:
-        """The missing parts of a sequence of `given` tokens, as the end of the message."""
+        """The end of an error message: what a sequence of `given` tokens lacks."""
         return ": give all"
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
@@ -130,28 +136,29 @@ class Tokens(Interface):
         return None if rows is None else ((each + first[: each.shape[1]],) for each in rows)
 
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
-        """The tokens that `model.generate(tokens, steps)` returns.
+        """Returns the result of `model.generate(tokens, steps)`: the next `steps` tokens.
 
-        A causal model caches keys and values, so that a step takes time O(T).  Its sums are those
-        of the whole sequence in another order: where no partial sum is rounded
-        (`exactness.exact_in`), as in hardmax without averages, answers and logits are the same.
-        Averages are rounded.  Logits may then differ in their last bits, like those of softmax, but
-        answers are the same as long as the logits keep their margin.
+        A causal model caches keys and values, so that a step takes time O(T). It adds the same
+        terms as on the whole sequence, in another order. If no partial sum is rounded
+        (`exactness.exact_in`), as in hardmax attention without averages, answers and logits are the
+        same. With averages or softmax, logits may differ in their last bits, but answers are the
+        same as long as the logits keep their margin.
         """
         if self.length is not None:
             return super().generate(model, tokens, steps)
         if self.n_answers > self.vocabulary_size:
             raise InputError(
-                f"{model.name} has {self.n_answers} answers and {self.vocabulary_size} tokens: "
-                "give a model whose answers are tokens"
+                f"{model.name} has {self.n_answers} answers but {self.vocabulary_size} "
+                "tokens: give a model whose answers are tokens"
             )
         steps = read(Steps, "steps", steps)
         sequence = self._tokens(model.like, (tokens,))
         given, ended = sequence.shape[-1], torch.zeros(sequence.shape[:-1], dtype=torch.bool)
         if given + steps - 1 > self.max_length:
             raise InputError(
-                f"{given} tokens and {steps} steps are more than max_length = {self.max_length}: "
-                f"build the model again with max_length={given + steps - 1}"
+                f"{given} tokens and {steps} steps need max_length = {given + steps - 1}, but "
+                f"the model has max_length = {self.max_length}: build the model with "
+                f"max_length={given + steps - 1}"
             )
         said = torch.full((*sequence.shape[:-1], steps), -1)
         decoder = model.decoder(ended.shape, len(self.prefix) + given + steps - 1)
@@ -177,8 +184,8 @@ def _in_place(tokens: np.ndarray, slots: Sequence[range]) -> None:
     if (astray := np.argwhere((tokens < low) | (tokens >= end))).size:
         *_, place = where = tuple(astray[0].tolist())
         raise InputError(
-            f"token {tokens[where]} is at place {place + 1} of the sequence: give a token from "
-            f"{low[place]} to {end[place] - 1} there"
+            f"token {tokens[where]} is at place {place + 1} of the sequence: at this "
+            f"place, give a token from {low[place]} to {end[place] - 1}"
         )
 
 
@@ -189,7 +196,10 @@ def decode(
     bottom: float | None = None,
     bias: np.ndarray | None = None,
 ) -> Unembed:
-    """The unembedding with logits ⟨read, codes_v⟩ + bias_v for tokens v, and `bottom` for ⊥."""
+    """Returns the unembedding with logits ⟨reading, codes_v⟩ + bias_v for all tokens v.
+
+    If `bottom` is given, it is the logit of ⊥, in a last column.
+    """
     columns = codes.T.astype(np.float64)
     if bottom is not None:
         columns = np.pad(columns, ((0, 0), (0, 1)))

@@ -114,7 +114,7 @@ def train_command(
     chosen = [name for name in values if name not in ("task", "keep", "out", "device")]
     given = {name: values[name] for name in chosen if values[name] != usual[name].default}
     if out == "":  # Path("") is the current folder
-        raise InputError("--out is '': give a folder, or omit it for runs/NAME")
+        raise InputError("--out is '': give a folder, or omit --out to use the folder runs/NAME")
     Choice(SIZES).read("--preset", size)
     configuration = preset(task, **given)
     name, snapshots = name_of(task, size, configuration), keep or []
@@ -138,7 +138,7 @@ def evaluate_command(
     prompts: Annotated[int, typer.Option(min=2, max=100_000, help="fresh prompts")] = 1000,
     seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="seed of the prompts")] = 1_000_000,
 ) -> None:
-    """Evaluate a trained model on fresh prompts, and compare with the best possible values."""
+    """Evaluate a trained model on new random prompts, and print the best possible values."""
     for line in configuration_of(name).task.evaluate(load(name), prompts, seed):
         print(line)
 
@@ -153,7 +153,7 @@ def ship_command(
 
 @app.command("list")
 def list_command() -> None:
-    """List the checkpoints of the package."""
+    """List the trained models that the package contains."""
     for name in shipped():
         record = sidecar(name)
         print(
@@ -169,7 +169,9 @@ def _device(device: str, size: str, configuration: Configuration) -> str:
     """
     Choice(("auto", "cpu", "cuda")).read("device", device)
     if device == "cuda" and not torch.cuda.is_available():
-        raise InputError("--device is cuda and torch finds no GPU: omit it, or give --device cpu")
+        raise InputError(
+            "--device is cuda, but torch finds no GPU: omit --device, or give --device cpu"
+        )
     if device != "auto":
         return device
     if torch.cuda.is_available():
@@ -177,8 +179,9 @@ def _device(device: str, size: str, configuration: Configuration) -> str:
     if size.startswith("paper"):
         days = configuration.steps * _seconds_of_a_step(configuration) / DAY
         raise InputError(
-            f"--preset is {size} and torch finds no GPU: on this CPU it takes about {days:.0f} "
-            "days; give --device cpu to train nevertheless, or another preset"
+            f"--preset is {size}, but torch finds no GPU and training on this CPU takes "
+            f"about {days:.0f} days: give another preset, or give --device cpu to train "
+            "on the CPU"
         )
     return "cpu"
 
@@ -211,7 +214,7 @@ def _bar(name: str, steps: int) -> Iterator[Callable[[int, float], None]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code; every error is one line on standard error."""
+    """Runs one command and returns its exit code; an error is one line on standard error."""
     try:
         code = app(args=arguments, prog_name="constructions.trained", standalone_mode=False) or 0
         message = (

@@ -33,24 +33,24 @@ FORMATS = torch.float32, torch.float16  # of training, and of most shipped check
 
 
 def shipped() -> list[str]:
-    """The names of the checkpoints of the package."""
+    """The names of the trained models that the package contains."""
     return sorted(path.stem for path in SHIPPED.glob("*.safetensors"))
 
 
 def run_of(name: str) -> str:
-    """The name of the last checkpoint of the run that a checkpoint or snapshot belongs to."""
+    """The name of the final checkpoint of the run to which a checkpoint or snapshot belongs."""
     return re.sub(r"-step\d+$", "", name)
 
 
 @checked
 def load(name: str | Path) -> Model:
-    """The trained model of a shipped checkpoint, by name, or of a file `….safetensors`.
+    """Returns a trained model: a checkpoint of the package, by name, or a file NAME.safetensors.
 
-    The weights are float32, on the CPU, and do not require gradients.  A file in float16 contains
-    weights that were rounded for shipping.
+    The weights are float32, on the CPU, and do not require gradients. The checkpoints of the
+    package are float16 files, for which the weights were rounded.
 
-    Raises ValueError for a checkpoint that does not exist, that does not match its sidecar, whose
-    weights are not finite, or whose configuration has another version.
+    Raises ValueError for a checkpoint that does not exist, does not match its sidecar, contains
+    weights that are not finite, or has a configuration of another version.
     """
     record, weights = _read(name)
     configuration = _configuration(name, record)
@@ -61,8 +61,8 @@ def load(name: str | Path) -> Model:
     except (SafetensorError, RuntimeError) as error:
         reason = " ".join(" ".join(str(error).splitlines()[:2]).split())
         raise InputError(
-            f"{path_of(name).name} does not contain weights of its configuration ({reason}): "
-            "restore both files"
+            f"{path_of(name).name} contains weights that do not fit its configuration "
+            f"({reason}): restore both files"
         ) from None
     for weight, tensor in tensors.items():
         if tensor.dtype not in FORMATS:  # load_state_dict converts any dtype
@@ -72,15 +72,19 @@ def load(name: str | Path) -> Model:
                 "float32 or float16 and write the file again"
             )
     if not all(bool(torch.isfinite(W).all()) for W in model.parameters()):
-        raise InputError(f"{path_of(name).name} contains NaN or infinite weights: train it again")
+        raise InputError(
+            f"{path_of(name).name} contains NaN or infinite weights: train the model again"
+        )
     model.requires_grad_(False)
     return model
 
 
 @checked
 def configuration_of(name: str | Path) -> Configuration:
-    """The configuration of a checkpoint: task, shape, hyperparameters. Raises ValueError as `load`
-    does."""
+    """Returns the configuration of a checkpoint: task, shape and hyperparameters.
+
+    Raises ValueError in the cases in which `load` does.
+    """
     return _configuration(name, sidecar(name))
 
 
@@ -93,15 +97,16 @@ def _configuration(name: str | Path, record: Mapping[str, Any]) -> Configuration
 
 @checked
 def sidecar(name: str | Path) -> dict[str, Any]:
-    """The contents of a checkpoint's sidecar. Raises ValueError as `load` does."""
+    """Returns the contents of a checkpoint's sidecar; raises ValueError if `load` does."""
     return _read(name)[0]
 
 
 @checked
 def log_of(name: str | Path) -> list[dict[str, Any]]:
-    """The training log of a checkpoint, one record for each interval of steps; [] without a log.
+    """Returns the training log of a checkpoint, one record for each interval of steps.
 
-    Raises ValueError for a checkpoint that does not exist and for a damaged log.
+    The log is [] if there is none. Raises ValueError for a checkpoint that does not exist and for a
+    damaged log.
     """
     path = path_of(name).with_suffix(".jsonl")
     if not path.exists():
@@ -112,46 +117,50 @@ def log_of(name: str | Path) -> list[dict[str, Any]]:
     except (ValueError, RecursionError):
         records = [None]
     if not all(isinstance(record, dict) and {"step", "loss"} <= {*record} for record in records):
-        raise InputError(f"{path.name} is not a training log: restore it or remove it")
+        raise InputError(f"{path.name} is not a training log: restore or remove this file")
     return records
 
 
 def path_of(name: str | Path) -> Path:
-    """The path of the weights of a checkpoint; ValueError if the file does not exist."""
+    """The path of a checkpoint's weights; raises ValueError if the file does not exist."""
     a_file = str(name).endswith(".safetensors")
     path = Path(name) if a_file else SHIPPED / f"{name}.safetensors"
     if os.path.isfile(path):  # path.is_file() raises OSError for a name that is too long
         return path
     if a_file:
-        raise InputError(f"no file {name}: give the weights of a run, model.safetensors")
+        raise InputError(
+            f"there is no file {name}: give the path of the weights of a run, model.safetensors"
+        )
     seeds = [other for other in shipped() if other.startswith(f"{name}-seed")]
     raise InputError(
-        f"no checkpoint {name}: give one of {', '.join(seeds or shipped()) or 'none'}, or train "
-        "one by `python -m constructions.trained train`"
+        f"there is no checkpoint {name}: give one of the names "
+        f"{', '.join(seeds or shipped()) or 'none'}, or train a model with `python -m "
+        "constructions.trained train`"
     )
 
 
 def is_whole(path: Path) -> bool:
-    """Whether weights and a matching sidecar exist."""
+    """Whether the file of weights and a sidecar that matches these weights exist."""
     with suppress(InputError):
         return bool(_read(path))
     return False
 
 
 def ship(name: str | Path) -> Path:
-    """Add the trained model `runs/NAME/model….safetensors` to the package; returns its new path.
+    """Adds the trained model `runs/NAME/model….safetensors` to the package; returns its new path.
 
-    Weights are rounded to float16, with a relative error of at most 2^−11 (for numbers below 2^−14
-    an absolute one of at most 2^−25).  A snapshot is called NAME-step….
+    Weights are rounded to float16, with a relative error of at most 2^−11 or, for numbers below
+    2^−14, an absolute error of at most 2^−25. A snapshot after STEP steps is called NAME-stepSTEP.
 
-    Raises ValueError as `load` does, and for weights beyond the largest number of float16, 65504.
+    Raises ValueError if `load` does, and for weights larger than 65504, the largest number of
+    float16.
     """
     path, model, record = path_of(name), load(name), sidecar(name)
     largest = max(float(W.abs().max()) for W in model.parameters())
     if largest > torch.finfo(torch.float16).max:
         raise InputError(
-            f"{path.name} contains a weight of {largest:.3g}: the largest of float16 is 65504; "
-            "train it with weight decay"
+            f"{path.name} contains a weight of {largest:.3g}, and the largest number of "
+            "float16 is 65504: train the model with weight decay"
         )
     step = path.stem.removeprefix("model")
     shipped_as = SHIPPED / f"{path.absolute().parent.name}{step}.safetensors"
@@ -165,7 +174,7 @@ def ship(name: str | Path) -> Path:
 def save(
     model: Model, path: Path, record: Mapping[str, Any], precision: torch.dtype = torch.float32
 ) -> None:
-    """Write the weights to `path` (….safetensors), and record and hash to its sidecar."""
+    """Writes the weights to `path`, and `record` and the hash of the weights to its sidecar."""
     tensors = {name: W.cpu().to(precision) for name, W in model.state_dict().items()}
     weights = save_tensors({name: W.contiguous() for name, W in tensors.items()})
     described = {**record, "sha256": hashlib.sha256(weights).hexdigest(), "bytes": len(weights)}
@@ -175,7 +184,7 @@ def save(
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file atomically: it is complete or absent, even if the machine stops."""
+    """Writes a file atomically: even if the machine stops, the file is complete or absent."""
     partial = path.with_name(path.name + ".partial")
     with partial.open("wb") as file:
         file.write(content)
@@ -188,16 +197,18 @@ def _read(name: str | Path) -> tuple[dict[str, Any], bytes]:
     path = path_of(name)
     beside = path.with_suffix(".json")
     if not beside.is_file():
-        raise InputError(f"{path.name} has no sidecar {beside.name}: restore it")
+        raise InputError(f"{path.name} has no sidecar {beside.name}: restore the sidecar")
     try:
         record = json.loads(content_of(beside, MOST_BYTES))
         expected, *_ = (record[key] for key in KEYS)
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise InputError(f"{beside.name} is not the sidecar of a checkpoint: restore it") from None
+        raise InputError(
+            f"{beside.name} is not the sidecar of a checkpoint: restore the sidecar"
+        ) from None
     weights = content_of(path, MOST_BYTES)
     if hashlib.sha256(weights).hexdigest() != expected:
         raise InputError(
-            f"{path.name} does not have the hash in {beside.name}: one of them was changed or is "
-            "incomplete; restore both"
+            f"{path.name} does not have the hash in {beside.name}: restore both files, "
+            "since one of them was changed or is incomplete"
         )
     return record, weights

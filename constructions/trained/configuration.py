@@ -23,11 +23,13 @@ SEEDS = 2**63 - 1  # the largest seed of torch and numpy
 @checked
 @dataclass(frozen=True)
 class Configuration:
-    """A model and its training by AdamW (β = 0.9, 0.98) with `weight_decay`.
+    """The configuration of a training run: a task, the shape of a model, and hyperparameters.
+
+    The optimiser is AdamW with β = (0.9, 0.98) and `weight_decay`.
 
     The learning rate grows linearly to `learning_rate` in `warmup` steps and decays along a half
-    cosine to `final_rate`·`learning_rate` at the last of `steps`.  A step has `batch_size` prompts,
-    and gradients are clipped to norm `clip`.
+    cosine to `final_rate`·`learning_rate` at the last of `steps`. Each step uses `batch_size`
+    prompts, and gradients are clipped to norm `clip`.
     """
 
     task: Task
@@ -45,40 +47,44 @@ class Configuration:
     def __post_init__(self) -> None:
         if self.shape.kind not in self.task.models:
             raise InputError(
-                f"the shape is of kind {self.shape.kind}, which {self.task.kind} does not have: "
-                f"give one of kind {' or '.join(self.task.models)}"
+                f"a shape of kind {self.shape.kind} does not fit the task {self.task.kind}: "
+                f"give a shape of kind {' or '.join(self.task.models)}"
             )
         if self.curriculum is not None and not self.task.taught:
             raise InputError(
-                f"curriculum is {self.curriculum}, and only regression has a curriculum: omit it"
+                f"curriculum is {self.curriculum}, but only the task regression has a "
+                "curriculum: omit curriculum"
             )
 
     def rate(self, step: int) -> float:
-        """The learning rate of a step, relative to `learning_rate`."""
+        """The learning rate at a step, divided by `learning_rate`."""
         if step < self.warmup:
             return (step + 1) / self.warmup
         done = (step - self.warmup) / max(1, self.steps - self.warmup)
         return self.final_rate + (1 - self.final_rate) * (1 + math.cos(math.pi * done)) / 2
 
     def to_json(self) -> dict[str, Any]:
-        """The record as a JSON object, the inverse of `from_json`."""
+        """Returns the configuration as a JSON object, from which `from_json` restores it."""
         kinds = {"task": self.task.kind, "shape": self.shape.kind}
         inner = {name: {"kind": kind} | asdict(getattr(self, name)) for name, kind in kinds.items()}
         return {"version": VERSION, **asdict(self), **inner}
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> Configuration:
-        """The configuration of a record, the inverse of `to_json`.
+        """Returns the configuration from a JSON object that `to_json` returned.
 
         Raises `ValueError` for a record of another version, and for a record that is not a
         configuration.
         """
         if not isinstance(record, Mapping):
-            raise InputError(f"{record!r} is not a configuration of version {VERSION}: give one")
+            raise InputError(
+                f"{record!r} is not a configuration: give a configuration of version {VERSION}"
+            )
         if record.get("version") != VERSION or isinstance(record["version"], bool):
             raise InputError(
-                f"the version of the configuration is {record.get('version')!r}, not {VERSION}: "
-                "train the model again, or use the release that wrote it"
+                f"the configuration has version {record.get('version')!r}, not {VERSION}: "
+                "train the model again, or use the release of the library that wrote the "
+                "configuration"
             )
         try:
             values = {name: value for name, value in record.items() if name != "version"}
@@ -90,13 +96,14 @@ class Configuration:
             return Configuration(**values)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
-                f"the record is not a configuration of version {VERSION} ({error}): restore it"
+                f"the sidecar does not contain a configuration of version {VERSION} "
+                f"({error}): restore the sidecar"
             ) from None
 
 
 @checked
 def untrained(configuration: Configuration) -> Model:
-    """The model of a configuration with the random weights of its seed, float32."""
+    """Returns the untrained model of a configuration, with random float32 weights from its seed."""
     task, shape = configuration.task, configuration.shape
     return shape.build(task.form(shape), configuration.seed, task.kind).float()
 
@@ -104,7 +111,10 @@ def untrained(configuration: Configuration) -> Model:
 def presets(
     **rows: tuple[Task, dict[str, Any], *tuple[Shape, ...]],
 ) -> dict[tuple[str, str], Configuration]:
-    """Configurations by size and kind of model, from a task, hyperparameters, and shapes."""
+    """Returns configurations by size and kind of model.
+
+    Each keyword is a size, and its value contains a task, hyperparameters and shapes of models.
+    """
     return {
         (size, shape.kind): Configuration(task, shape, **training)
         for size, (task, training, *shapes) in rows.items()

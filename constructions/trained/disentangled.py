@@ -32,9 +32,11 @@ FIRST, SPREAD = 0.1, 0.05  # initial A and n·B are uniform in [FIRST, FIRST + S
 @checked
 @dataclass(frozen=True)
 class DisentangledShape:
-    """`n_layers` layers of one ReLU head over the nodes of a graph, without MLPs.
+    """The shape of a model with `n_layers` layers of one ReLU head over the nodes of a graph.
 
-    The weights are in two channels or free.
+    The layers have no MLPs.
+
+    The weights are free, or have two channels: A ⊗ I + B ⊗ J, where J is the all-ones matrix.
     """
 
     n_layers: Count
@@ -46,14 +48,15 @@ class DisentangledShape:
 
     @property
     def nonnegative(self) -> bool:
-        """Whether the trained parameters stay nonnegative."""
+        """Whether the parameters are kept nonnegative during training."""
         return self.two_channel
 
     def build(self, form: Form, seed: int, task: str) -> Transformer:
-        """The model with initial weights.
+        """Returns the model of this shape with initial weights.
 
-        Free weights are normal with variance 1/rows, and θ = 0.  In two channels A and n·B are
-        uniform in [0.1, 0.15], and θ = 1.
+        Free weights are normal with variance 1/(number of rows), and the thresholds θ are 0. With
+        two channels A ⊗ I + B ⊗ J over n nodes, the entries of A and n·B are uniform in [0.1,
+        0.15], and θ is 1.
         """
         n, generator = form.d_out, torch.Generator().manual_seed(seed)
         model = disentangled(n, self.n_layers)
@@ -85,9 +88,10 @@ class DisentangledShape:
 
 
 class TwoChannels(nn.Module):
-    """The map of A and B, both (…, rows, columns), to the weight P (A ⊗ I + B ⊗ J).
+    """The parametrisation of a weight by two matrices A and B: P (A ⊗ I + B ⊗ J).
 
-    The columns of P (…, D, rows·n) are registers of the stream.
+    A and B have shape (…, rows, columns), I and J are the identity and the all-ones matrix (n, n),
+    and the columns of P (…, D, rows·n) are registers of the stream.
     """
 
     P: Tensor
@@ -101,7 +105,7 @@ class TwoChannels(nn.Module):
         return self.P @ kronecker(A, B, self.n)
 
     def right_inverse(self, W: Tensor) -> tuple[Tensor, Tensor]:
-        """A and B of the weight in two channels that is nearest to W."""
+        """Returns the A and B whose weight P (A ⊗ I + B ⊗ J) is nearest to W."""
         n, inner = self.n, self.P.mT @ W
         X = inner.unflatten(-1, (-1, n)).unflatten(-3, (-1, n)).movedim(-3, -2)  # blocks
         trace = X.diagonal(0, -2, -1).sum(-1)
@@ -110,7 +114,7 @@ class TwoChannels(nn.Module):
 
 
 class Threshold(nn.Module):
-    """The map of a threshold θ (1,) to the bias −θ of each of n outputs."""
+    """The parametrisation of a bias by one threshold θ (1,): all n outputs have the bias −θ."""
 
     def __init__(self, n: int) -> None:
         super().__init__()
@@ -120,12 +124,15 @@ class Threshold(nn.Module):
         return -theta.expand(self.n)
 
     def right_inverse(self, b: Tensor) -> Tensor:
-        """θ of the constant bias that is nearest to b."""
+        """Returns the threshold θ whose constant bias −θ is nearest to b."""
         return -b.mean(0, keepdim=True)
 
 
 def kronecker(A: Tensor, B: Tensor, n: int) -> Tensor:
-    """A ⊗ I + B ⊗ J (…, rows·n, columns·n) for A and B (…, rows, columns)."""
+    """Returns A ⊗ I + B ⊗ J (…, rows·n, columns·n) for A and B (…, rows, columns).
+
+    I and J are the identity and the all-ones matrix (n, n).
+    """
     I, J = torch.eye(n).to(A), torch.ones(n, n).to(A)  # noqa: E741
     blocks = torch.einsum("...rc,ij->...ricj", A, I) + torch.einsum("...rc,ij->...ricj", B, J)
     return blocks.flatten(-2).flatten(-3, -2)

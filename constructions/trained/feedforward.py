@@ -23,7 +23,7 @@ KERNEL, POOL = 3, 2
 
 
 class FeedForward(Model):
-    """Layers in sequence and a linear output layer, with torch's default initialisation."""
+    """A network of layers in sequence and a linear output layer, with torch's initialisation."""
 
     def __init__(
         self, layers: Sequence[nn.Module], width: int, d_out: int, interface: Interface, name: str
@@ -56,7 +56,7 @@ class FeedForward(Model):
 @checked
 @dataclass(frozen=True)
 class MLPShape:
-    """`n_layers` hidden layers of `width` ReLUs."""
+    """The shape of an MLP with `n_layers` hidden layers of `width` ReLUs."""
 
     n_layers: Count
     width: Count
@@ -82,9 +82,10 @@ class MLPShape:
 @checked
 @dataclass(frozen=True)
 class CNNShape:
-    """`n_layers` convolutions of 3 × 3, each followed by ReLU and max pooling over 2 × 2.
+    """The shape of a CNN: `n_layers` convolutions of 3 × 3, each with ReLU and 2 × 2 max pooling.
 
-    The first has `width` channels, and each later convolution has twice as many as the one before.
+    The first convolution has `width` channels, and each later convolution has twice as many
+    channels as the convolution before.
     """
 
     n_layers: Count
@@ -104,8 +105,8 @@ class CNNShape:
         side = isqrt(form.d_in)
         if side * side != form.d_in or self.n_layers > 30 or side % POOL**self.n_layers:
             raise InputError(
-                f"n_layers is {self.n_layers} and images have {form.d_in} pixels: give fewer "
-                "layers, since each halves the side of an image"
+                f"n_layers is {self.n_layers}, but images of {form.d_in} pixels cannot be "
+                "halved that often: give fewer layers"
             )
         Stream(stream=self.width << (self.n_layers - 1)).fits(self.n_layers)
 
@@ -123,7 +124,7 @@ class CNNShape:
 
 
 class Convolution(nn.Module):
-    """A convolution of 3 × 3, ReLU, and max pooling over 2 × 2, of flattened images (…, pixels)."""
+    """A convolution of 3 × 3, ReLU and max pooling over 2 × 2, for flattened images (…, pixels)."""
 
     def __init__(self, channels: int, out: int, side: int) -> None:
         super().__init__()

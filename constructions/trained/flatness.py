@@ -23,10 +23,10 @@ Loss = Callable[[Any], Tensor]
 def sharpness(
     model: nn.Module, loss: Loss, *, radius: Positive, directions: Count, seed: TorchSeed
 ) -> Tensor:
-    """The increase of the loss from w to w + δ for random δ, (directions,).
+    """The increases of the loss from weights w to w + δ for random perturbations δ, (directions,).
 
-    In every tensor w, δ has a Gaussian random direction and length radius·‖w‖.  The weights are
-    restored.
+    For every weight tensor w, δ has a Gaussian random direction and length radius·‖w‖. Afterwards
+    the model has its original weights.
     """
     weights = [*model.parameters()]
     before, here, found = [W.clone() for W in weights], loss(model), []
@@ -44,11 +44,11 @@ def sharpness(
 
 @checked
 def hessian_trace(model: nn.Module, loss: Loss, *, probes: Count, seed: TorchSeed) -> Tensor:
-    """The values zᵀ H z for random sign vectors z, (probes,).
+    """Estimates zᵀ H z of the trace of the Hessian H of the loss, (probes,).
 
-    They are independent with mean tr H, since E zzᵀ = I.  H is the Hessian of the loss in all
-    weights, so the model must be twice differentiable, as the attention of this library is (fused
-    kernels are not).  The model is not changed.
+    The vectors z have random signs as entries. The estimates are independent with mean tr H, since
+    E zzᵀ = I. H is the Hessian in all weights, so the model must be twice differentiable. The
+    attention of this library is; fused kernels are not. The model is not changed.
 
     Raises ValueError for a loss that does not depend on the weights.
     """
@@ -60,7 +60,7 @@ def hessian_trace(model: nn.Module, loss: Loss, *, probes: Count, seed: TorchSee
         value = loss(model)
         if not value.requires_grad:
             raise InputError(
-                "the Hessian of the loss is 0: give a loss that depends on the weights"
+                "the loss does not depend on the weights: give a loss that depends on the weights"
             )
         gradients = torch.autograd.grad(
             value, weights, create_graph=True, allow_unused=True, materialize_grads=True

@@ -18,12 +18,12 @@ ALL, LAST, FIRST = slice(None), slice(-1, None), slice(1)
 
 
 def label(outputs: Tensor) -> Tensor:
-    """The predicted label (…,) for outputs (…, tokens, labels), int64."""
+    """Returns the predicted labels (…,), int64, for outputs (…, tokens, labels)."""
     return outputs.mean(-2).argmax(-1)
 
 
 class Patches(Interface):
-    """Images (…, side, side) → one label (…,).
+    """The interface of models that map images (…, side, side) to labels (…,), by patches.
 
     Tokens are patches of size × size pixels, row by row, each flattened row by row.
 
@@ -39,7 +39,7 @@ class Patches(Interface):
         self.side, self.size = side, size
         if self.side % self.size:
             raise InputError(
-                f"images have side {side}: give a multiple of the size of patches, {size}"
+                f"the side of the images is {side}: give a multiple of the side of a patch, {size}"
             )
         self.at, self.context = at, (self.side // self.size) ** 2
 
@@ -47,7 +47,8 @@ class Patches(Interface):
         (images,) = finite_tensors(like, inputs, "images")
         if images.shape[-2:] != (self.side, self.side):
             raise InputError(
-                f"images have shape {tuple(images.shape)}: give (…, {self.side}, {self.side})"
+                f"images have shape {tuple(images.shape)}: give images of shape (…, "
+                f"{self.side}, {self.side})"
             )
         return (images,)
 
@@ -63,7 +64,11 @@ class Patches(Interface):
 
 
 class Words(Tokens):
-    """Tokens (…, T) → one label (…,) below `labels`; with `at` = FIRST there is a class token."""
+    """The interface of models that map tokens (…, T) to one label (…,) below `labels`.
+
+    With `at` = FIRST, the prompt has an additional first token, the class token, and the label is
+    read there.
+    """
 
     def __init__(self, vocabulary_size: int, length: int, labels: int, at: slice) -> None:
         prefix = (vocabulary_size,) if at == FIRST else ()

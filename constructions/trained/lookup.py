@@ -48,10 +48,11 @@ Lookups = Generator[Tensor, Tensor, None]
 
 
 class PointsAndQueries(Interface):
-    """Points (…, N), in any order, and queries (…, m) → indices of points (…, m, M), int64.
+    """The interface of models that look up queries (…, m) among points (…, N), in any order.
 
-    The output is, for each of M lookups, the index (from 0) of the point that it finds, or N + t
-    for the extra cell t.  In d > 1 dimensions inputs are (…, N, d) and (…, m, d).
+    The outputs (…, m, M), int64, contain the result of each of M lookups: the index (from 0) of the
+    point found, or N + t for the extra cell t. In d > 1 dimensions, points are (…, N, d) and
+    queries (…, m, d).
 
     Raises ValueError for another number of points, another dimension, NaN or infinite entries,
     different leading dimensions, and equal points.
@@ -73,12 +74,14 @@ class PointsAndQueries(Interface):
         if not alike or {points.shape[-1], queries.shape[-1]} != {self.d}:
             each = f", {self.d}" * (self.d > 1)
             raise InputError(
-                f"points have shape {shapes[0]} and queries {shapes[1]}: give (…, N{each}) and "
-                f"(…, m{each}), with the same leading dimensions"
+                f"points have shape {shapes[0]} and queries have shape {shapes[1]}: give "
+                f"points (…, N{each}) and queries (…, m{each}) with the same leading "
+                "dimensions"
             )
         if points.shape[-2] != self.n:
             raise InputError(
-                f"there are {points.shape[-2]} points: give {self.n}, the model's number of cells"
+                f"there are {points.shape[-2]} points: give {self.n} points, one for each "
+                "cell of the model"
             )
         same = (points[..., :, None, :] == points[..., None, :, :]).all(-1)
         if bool((same.sum((-1, -2)) > self.n).any()):
@@ -95,13 +98,15 @@ class PointsAndQueries(Interface):
 @checked
 @dataclass(frozen=True)
 class LookupShape:
-    """A data network of `n_layers` pre-norm layers, and query networks of two ReLU layers.
+    """The shape of a model of a data network and query networks for lookups.
+
+    The data network has `n_layers` pre-norm layers, and each query network has two ReLU layers.
 
     hidden      width of the query networks
-    reads       encoding of numbers (see the module)
+    reads       encoding of numbers: "sinusoids", "fourier", "raw" or "images"
     sort        relaxation of sorting in training (`relaxed_sort`)
     query_norm  layer norms in the query networks
-    straight    straight-through gradient of the sort in the values of lookups
+    straight    the values of lookups have the straight-through gradient of the sort
     frozen      the data network is not trained
     begins      the first lookup is at an extra cell
     """
@@ -124,11 +129,16 @@ class LookupShape:
     nonnegative: ClassVar[bool] = False
 
     def build(self, form: Form, seed: int, task: str) -> LookupNetwork:
-        """The data network of `TransformerShape`, query networks with torch's initialisation."""
+        """Returns the model with initial weights.
+
+        The data network is initialised as in `TransformerShape`, the query networks as in torch.
+        """
         interface: Any = form.interface
         T = interface.extra
         if self.begins and not T:
-            raise InputError("begins is True and there are no extra cells: omit it")
+            raise InputError(
+                "begins is True, but there are no extra cells: omit begins, or give extra cells"
+            )
         first, more = self.rows(interface)
         M, each = interface.lookups, first + self.hidden + interface.n + T
         machine.fits_in_memory(
@@ -148,30 +158,30 @@ class LookupShape:
         return model
 
     def columns(self, d: int) -> int:
-        """The number of features of a point of d coordinates in the data network."""
+        """The number of features of a point of d coordinates, as input of the data network."""
         waves = self.n_numbers(d) * (1 + 2 * WAVES)
         return {"sinusoids": SINUSOIDS, "raw": d + 1}.get(self.reads, waves)
 
     def rows(self, interface: PointsAndQueries) -> tuple[int, int]:
-        """The input size of the first query network, and its increment for each lookup.
+        """The input size of the first query network, and its increment for each later network.
 
-        The first input is a query, and a lookup adds a cell and its content.
+        The first input is a query, and each lookup adds a cell and its content to the input.
         """
         cells, d = interface.n + interface.extra, self.n_numbers(interface.d)
         number = d if self.reads == "raw" else d * (1 + 2 * WAVES)
         return (1, cells + 1) if interface.compares else (number, cells + number)
 
     def n_numbers(self, d: int) -> int:
-        """The number of encoded numbers of a point of d coordinates: d, or 1 for images."""
+        """How many numbers are encoded for a point of d coordinates: d, or 1 for images."""
         return 1 if self.reads == "images" else d
 
 
 class LookupNetwork(Model):
-    """A data network and M query networks; the stream is that of the data network.
+    """A model of a data network and M query networks; its stream is that of the data network.
 
-    Outputs are logits (…, m, M, N + T) along the network's path of lookups: entry j < N is the
-    logit of the cell that contains the j-th given point, and the other entries belong to the extra
-    cells.
+    The outputs are logits (…, m, M, N + T) of each of M lookups for m queries, N points and T extra
+    cells. Entry j < N is the logit of the cell that contains the j-th given point, and the other
+    entries are the logits of the extra cells.
     """
 
     waves: Tensor
@@ -205,15 +215,18 @@ class LookupNetwork(Model):
         return self.data.seen(H)
 
     def unembedding(self, H: Tensor) -> Tensor:
-        """Scores before standardisation and contents before tanh, (…, N + T, 1 + d)."""
+        """Scores before standardisation and contents before tanh, (…, N + T, 1 + d).
+
+        Each of N points has a score, and each of T extra cells has a content of d numbers.
+        """
         return self.data.unembedding(H)
 
     def numbers(self, points: Tensor) -> Tensor:
-        """The points (…, d), or the numbers (…, 1) of images."""
+        """Returns the points (…, d) unchanged; for images, the number (…, 1) of each image."""
         return self.reader(points) if self.shape.reads == "images" else points
 
     def features(self, points: Tensor) -> Tensor:
-        """The data network's tokens for numbers (…, N, d) and extra cells, (…, N + T, …)."""
+        """The tokens (…, N + T, features) of the data network: N points and T extra cells."""
         if self.shape.reads == "sinusoids":
             rows = (points @ self.waves[0] + self.waves[1].sum(0)).sin()
         elif self.shape.reads == "raw":
@@ -227,9 +240,9 @@ class LookupNetwork(Model):
         return torch.cat([pad(rows, (0, T)), pad(each, (rows.shape[-1], 0))], -2)
 
     def layout(self, points: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores (…, N) of points (…, N, d), and the contents (…, T, d) of the extra cells.
+        """The scores (…, N) of points (…, N, d), and the contents (…, T, d) of the extra cells.
 
-        Scores have mean 0 and variance 1 in each set; contents are in (−1, 1).
+        The scores of each set of points have mean 0 and variance 1; contents are in (−1, 1).
         """
         N, points = self.interface.n, self.numbers(points)
         out = self.data.run(Prompt(self.features(points), N))
@@ -238,18 +251,19 @@ class LookupNetwork(Model):
         return scores, out[..., N:, 1:].tanh() if self.interface.extra else points[..., :0, :]
 
     def scores(self, points: Tensor) -> Tensor:
-        """The scores of `layout`."""
+        """The scores (…, N) of points (…, N, d), with mean 0 and variance 1 in each set."""
         return self.layout(points)[0]
 
     def order(self, points: Tensor) -> Tensor:
-        """The index of the point (…, N, d) in each cell, (…, N)."""
+        """The index of the point in each cell, (…, N), for points (…, N, d)."""
         return self.scores(points).argsort(-1)
 
     def lookups(self, queries: Tensor, cells: Tensor) -> Lookups:
-        """The query networks as a generator, like the strategies of `theory/structures/lookup.py`.
+        """The query networks as a generator of lookups, as in `theory/structures/lookup.py`.
 
-        It yields the logits (…, m, N + T) of each lookup for queries (…, m, d), and receives the
-        cells (…, m) of that lookup; `cells` (…, N + T, d) are the contents.
+        For each lookup, the generator yields logits (…, m, N + T) for queries (…, m, d), and
+        receives the cells (…, m) that are looked up. `cells` (…, N + T, d) contains the contents of
+        all cells.
         """
         read = fourier if self.shape.reads != "raw" else self._raw
         compares = self.interface.compares
@@ -285,7 +299,10 @@ class LookupNetwork(Model):
 
 
 def fourier(x: Tensor) -> Tensor:
-    """x and sin, cos of kπx/2, k = 1, …, 6: (…, d) → (…, 13 d)."""
+    """Fourier features of numbers: x and the sine and cosine of kπx/2 for k = 1, …, 6.
+
+    x has shape (…, d), and the result has shape (…, 13 d).
+    """
     k = torch.arange(1, WAVES + 1, device=x.device, dtype=x.dtype)
     angles = (x[..., None] * (k * torch.pi / 2)).flatten(-2)
     return torch.cat([x, angles.sin(), angles.cos()], -1)

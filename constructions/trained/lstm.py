@@ -19,7 +19,7 @@ from theory.kinds import Count, checked
 @checked
 @dataclass(frozen=True)
 class LSTMShape:
-    """`n_layers` stacked LSTMs of `width` hidden units each."""
+    """The shape of a model of `n_layers` stacked LSTMs with `width` hidden units each."""
 
     n_layers: Count
     width: Count
@@ -30,7 +30,7 @@ class LSTMShape:
     nonnegative: ClassVar[bool] = False
 
     def build(self, form: Form, seed: int, task: str) -> LSTM:
-        """The model with torch's default initialisation for this seed."""
+        """Returns a model of this shape with torch's default initialisation from the seed."""
         Stream(stream=self.width).fits(self.n_layers, heads=2)  # four gates of two matrices
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -38,7 +38,7 @@ class LSTMShape:
 
 
 class LSTM(Model):
-    """Stacked LSTMs; the stream is the output of each layer, (…, T, width)."""
+    """A model of stacked LSTMs; its stream is the output (…, T, width) of each LSTM."""
 
     def __init__(self, shape: LSTMShape, form: Form) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class LSTM(Model):
 
     @property
     def n_layers(self) -> int:
-        """The number of LSTMs."""
+        """The number of stacked LSTMs."""
         return len(self.layers)
 
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:

@@ -32,10 +32,13 @@ PERIODS = (2, Fraction(5, 2), 5, 10, 20, 50, 100, 300)
 
 @checked
 def number_rows(form: Annotated[str, Choice(FORMS)], p: Count, d: Count, seed: Seed) -> np.ndarray:
-    """Rows (p, d) of this form, float64.
+    """Returns embedding rows (p, d) of the numbers 0, …, p − 1, float64.
 
-    Raises ValueError for more numbers or features than the file has, for fewer features than
-    cosines and sines, and if a period does not divide p.
+    `form` is "minilm", "shuffled", "gaussian", "fourier" or "scratch", as the module describes.
+
+    Raises ValueError for more numbers or features than the file of minilm rows has. For the form
+    "fourier", it also raises ValueError if d is less than the number of cosines and sines, or if p
+    is not a multiple of every period.
     """
     rng: np.random.Generator = seed
     if form == "scratch":
@@ -43,8 +46,8 @@ def number_rows(form: Annotated[str, Choice(FORMS)], p: Count, d: Count, seed: S
     table = np.load(FILE).astype(np.float64)
     if p > len(table) or d > table.shape[1]:
         raise InputError(
-            f"p is {p} and d_model {d}: the file has rows of {len(table)} numbers with "
-            f"{table.shape[1]} features; give fewer"
+            f"p is {p} and d_model is {d}, but the file has rows of {len(table)} numbers "
+            f"with {table.shape[1]} features: give smaller values"
         )
     given = table[:p, :d]
     if form == "minilm":
@@ -57,7 +60,8 @@ def number_rows(form: Annotated[str, Choice(FORMS)], p: Count, d: Count, seed: S
         waves = fourier_matrix(p)[np.isin(fourier_bins(p), [bin_of(T, p) for T in PERIODS])]
         if len(waves) > d:
             raise InputError(
-                f"d_model is {d}: give at least {len(waves)}, for all cosines and sines"
+                f"d_model is {d}: give a d_model of at least {len(waves)}, the number of "
+                "cosines and sines"
             )
         axes, _ = np.linalg.qr(rng.standard_normal((d, len(waves))))
         rows = waves.T @ axes.T
@@ -65,7 +69,7 @@ def number_rows(form: Annotated[str, Choice(FORMS)], p: Count, d: Count, seed: S
 
 
 class Numbers(Embed):
-    """An embedding with the given rows and 0 as the row of "=": trained from these rows, or fixed.
+    """An embedding of numbers by given rows, fixed or trained; the row of "=" is initially 0.
 
     Fixed rows are a buffer, not parameters.
     """
@@ -80,7 +84,7 @@ class Numbers(Embed):
 
 
 class Tied(Unembed):
-    """The unembedding whose W_U is the transpose of the first rows of an embedding."""
+    """The unembedding whose matrix W_U is the transpose of the first rows of an embedding."""
 
     def __init__(self, embed: Embed, answers: int) -> None:
         nn.Module.__init__(self)

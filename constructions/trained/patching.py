@@ -11,10 +11,10 @@ from constructions.attention import Attention, per_head
 
 
 class PatchedAttention(Attention):
-    """Heads with a given attention pattern.
+    """Trained heads with a given attention pattern in place of the trained pattern.
 
-    `given` (m, T, T) is the pattern of all heads for m sequences of T tokens; a row of zeros keeps
-    the trained pattern of each head.
+    `given` (m, T, T) is the pattern of all heads for m sequences of T tokens. If a row of `given`
+    is 0, every head has its trained pattern there.
     """
 
     def __init__(self, heads: Attention, given: Any) -> None:
@@ -28,26 +28,26 @@ class PatchedAttention(Attention):
         self.given = torch.as_tensor(given)
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
-        """The given pattern, or the heads' trained pattern if its row is 0, (m, heads, T, T)."""
+        """The pattern (m, heads, T, T): given rows, or trained rows where the given rows are 0."""
         given = self.given.to(H)[:, None]
         own = super().pattern(H, n_examples)
         return given.where(given.any(-1, keepdim=True), own)
 
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
-        """The output of the heads with this pattern, (m, T, D)."""
+        """The output of the heads with the given pattern, (m, T, D)."""
         mixed = self.pattern(H, n_examples) @ per_head(H, self.W_V)
         return mixed.transpose(-2, -3).flatten(-2) @ self.W_O.flatten(0, 1)
 
     def after(self, H: Tensor, n_examples: int) -> Tensor:
-        """The stream after the layer."""
+        """The stream (m, T, D) plus the output of the heads."""
         return H + self(H, n_examples)
 
 
 class RedirectedAttention(PatchedAttention):
-    """Heads in which each token attends to one given position.
+    """Trained heads in which each token attends to one given position.
 
-    places (m, T): in every head, token t of sequence i attends to token places[i, t], or as trained
-    if places[i, t] = −1.
+    In every head, token t of sequence i attends only to token places[i, t], where `places` has
+    shape (m, T). If places[i, t] = −1, the token has its trained attention.
     """
 
     def __init__(self, heads: Attention, places: Any) -> None:

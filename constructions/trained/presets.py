@@ -89,13 +89,13 @@ def preset(
     steps: Count | None = None,
     **options: Any,
 ) -> Configuration:
-    """The configuration of a task and a size.
+    """Returns the configuration of a training run for a task and a size.
 
     `model` is "transformer", "lstm" (for regression, digits and text), "disentangled" (for
-    connectivity), "mlp" or "cnn" (for digits); `options` are `covariance` and `noise` for
+    connectivity), "mlp" or "cnn" (for digits). The `options` are `covariance` and `noise` for
     regression, `k` for hop, `automaton` and `stay` for automata, `graphs` for connectivity, `say`
-    for parity, `training` for digits, `read` for text.  The defaults of the options, `model`,
-    `n_layers` and `steps` are those of the preset.
+    for parity, `training` for digits, and `read` for text. The preset determines the defaults of
+    the options, `model`, `n_layers` and `steps`.
 
     Raises ValueError for a size that the task does not have, and for an option of another task.
     """
@@ -103,17 +103,21 @@ def preset(
     for owner, names in OPTIONS.items():
         if owner != task and not options.keys().isdisjoint(names):
             wrong = ", ".join(name for name in names if name in options)
-            raise InputError(f"{wrong} is an option of {owner}: omit it for {task}")
+            raise InputError(f"{wrong} is an option of {owner}, not of {task}: omit {wrong}")
     available = PRESETS[task]
     if (size, model) not in available:
         if len(available) > 1 and size in (each for each, _ in available):
             usual = usual_model(task, size)
-            raise InputError(f"model is {model}: preset {size} is a {usual} model; omit it")
+            raise InputError(
+                f"model is {model}, but the preset {size} has a {usual} model: omit model"
+            )
         has = " or ".join(f"{each}, a {kind} model" for each, kind in available)
-        raise InputError(f"{task} has no {model} model of preset {size}: give preset {has}")
+        raise InputError(f"{task} has no preset {size} with a {model} model: give the preset {has}")
     made = available[size, model]
     if n_layers is not None and isinstance(made.shape, QuadraticShape):
-        raise InputError(f"n_layers is {n_layers}: a quadratic network has one layer; omit it")
+        raise InputError(
+            f"n_layers is {n_layers}, but a quadratic network has one layer: omit n_layers"
+        )
     return replace(
         made,
         task=replace(made.task, **options),
@@ -124,7 +128,7 @@ def preset(
 
 
 def usual_model(task: str, size: str) -> str:
-    """The default kind of model of a preset."""
+    """The kind of model that a preset has by default, such as "transformer"."""
     return next((kind for each, kind in PRESETS[task] if each == size), "transformer")
 
 

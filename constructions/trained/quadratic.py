@@ -31,7 +31,7 @@ SPREAD = 0.3  # standard deviation of the initial weights
 @checked
 @dataclass(frozen=True)
 class QuadraticShape:
-    """`n_neurons` quadratic neurons."""
+    """The shape of a network of `n_neurons` quadratic neurons for addition modulo p."""
 
     n_neurons: Count
 
@@ -42,7 +42,7 @@ class QuadraticShape:
     n_layers: ClassVar[int] = 1
 
     def build(self, form: Form, seed: int, task: str) -> QuadraticNetwork:
-        """The model with normal initial weights of standard deviation 0.3."""
+        """Returns the network with normal initial weights of standard deviation 0.3."""
         Stream(neurons=self.n_neurons, table=3 * form.d_out).fits(1)
         generator = torch.Generator().manual_seed(seed)
         size = 3, self.n_neurons, form.d_out
@@ -51,7 +51,11 @@ class QuadraticShape:
 
 
 class QuadraticNetwork(Model):
-    """Quadratic neurons; the stream is the logits, (…, T, p): 0 at first, then f at "="."""
+    """A network of quadratic neurons, with the logits f(a, b)_c = Σ_i w_i(c) (u_i(a) + v_i(b))².
+
+    The stream consists of logits (…, T, p). They are 0 before the layer and, after the layer, f(a,
+    b) at the token "=".
+    """
 
     def __init__(self, tables: Tensor, form: Form, name: str) -> None:
         super().__init__()
@@ -66,12 +70,12 @@ class QuadraticNetwork(Model):
 
     @property
     def neurons(self) -> Neurons:
-        """The tables in float64."""
+        """The tables u, v and w of the neurons, in float64."""
         tables = (each.detach().double().cpu().numpy() for each in (self.u, self.v, self.w))
         return Neurons(*map(np.asarray, tables))
 
     def as_transformer(self) -> Transformer:
-        """The same network as two layers of linear heads, in float64."""
+        """Returns the same network as a transformer of two layers of linear heads, in float64."""
         made = of_neurons(self.neurons, margin=None, source=self.source)
         made.name = self.name
         return made

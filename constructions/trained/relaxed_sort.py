@@ -19,7 +19,10 @@ from theory.kinds import Positive, checked
 
 @checked
 def neural_sort(scores: Tensor, tau: Positive) -> Tensor:
-    """The matrix (…, N, N) of scores (…, N) [Grover2019]."""
+    """The relaxed sort of scores s (…, N) by [Grover2019]: a matrix (…, N, N) with softmax rows.
+
+    Row a = 0, …, N − 1 is softmax_j(((2a + 1 − N) s_j − Σ_k |s_j − s_k|)/τ), where τ = `tau`.
+    """
     N = scores.shape[-1]
     far = (scores[..., :, None] - scores[..., None, :]).abs().sum(-1)
     times = torch.arange(1 - N, N, 2, device=scores.device, dtype=scores.dtype)
@@ -28,7 +31,11 @@ def neural_sort(scores: Tensor, tau: Positive) -> Tensor:
 
 @checked
 def soft_sort(scores: Tensor, tau: Positive) -> Tensor:
-    """The matrix (…, N, N) of scores (…, N) [Prillo2020]."""
+    """The relaxed sort of scores s (…, N) by [Prillo2020]: a matrix (…, N, N) with softmax rows.
+
+    Row a = 0, …, N − 1 is softmax_j(−|s_(a) − s_j|/τ), where τ = `tau` and s_(a) is the a-th
+    smallest score.
+    """
     ordered = scores.sort(-1).values
     return (-(ordered[..., :, None] - scores[..., None, :]).abs() / tau).softmax(-1)
 

@@ -34,7 +34,7 @@ UNIT = 10.0  # unit of the values that the answering network reads
 @checked
 @dataclass(frozen=True)
 class SketchShape:
-    """A sketch of `cells` cells, and an answering MLP with one layer of `hidden` ReLUs."""
+    """The shape of a sketch of `cells` cells, with an answering MLP of `hidden` ReLUs."""
 
     cells: Count
     hidden: Count
@@ -46,11 +46,11 @@ class SketchShape:
     nonnegative: ClassVar[bool] = False
 
     def build(self, form: Form, seed: int, task: str) -> SketchNetwork:
-        """The model with initial weights.
+        """Returns the model with initial weights.
 
         Write logits are normal with standard deviation 20.  Read logits are normal with standard
-        deviation 1, and are stored divided by 3.  Every δ is 1, and the MLP has torch's default
-        initialisation.
+        deviation 1, and are stored divided by 3. Every increment of a cell is 1, and the MLP has
+        torch's default initialisation.
         """
         Stream(cells=form.d_in, hidden=self.hidden).fits(self.cells)
         with torch.random.fork_rng(devices=[]):
@@ -59,7 +59,11 @@ class SketchShape:
 
 
 class SketchNetwork(Model):
-    """The stream is the values of the cells, (…, k, 1); the outputs are the answers (…, m, 1)."""
+    """A model of a sketch of k cells: items increment cells, and queries read cells.
+
+    The stream contains the values of the cells, (…, k, 1), and the outputs are the answers (…, m,
+    1) to m queries.
+    """
 
     def __init__(self, shape: SketchShape, items: int, interface: Any) -> None:
         super().__init__()
@@ -75,26 +79,29 @@ class SketchNetwork(Model):
 
     @property
     def n_layers(self) -> int:
-        """0: the model has no layers."""
+        """The number of layers, which is 0."""
         return 0
 
     def writes(self) -> Tensor:
-        """The cell of each item, one-hot (V, k), with the gradient of the softmax."""
+        """The cell that each of V items increments, one-hot (V, k).
+
+        The gradient is that of the softmax.
+        """
         spread = self.write.std(0, correction=0, keepdim=True)
         logits = (self.write - self.write.mean(0, keepdim=True)) / (spread + 1e-8)
         soft = logits.softmax(-1)
         return one_hot(soft.argmax(-1), soft.shape[-1]) + soft - soft.detach()
 
     def reading(self) -> Tensor:
-        """The read logits, (V, k)."""
+        """The logits (V, k) of the cells that queries for V items read."""
         return FAST * self.reads
 
     def updates(self) -> Tensor:
-        """δ_n, n = 1, 2, …, (max_length,): 1 at first."""
+        """The sizes of the 1st, 2nd, … increment of a cell, (max_length,); initially all are 1."""
         return softplus(self.grows) / softplus(torch.zeros_like(self.grows))
 
     def cell_values(self, counts: Tensor) -> Tensor:
-        """The values of the cells, (…, k), for the counts of the items, (…, V)."""
+        """The values of the k cells, (…, k), for `counts` (…, V) of the V items."""
         hits, steps = counts @ self.writes(), self.updates()
         values = torch.cat([steps.new_zeros(1), steps.cumsum(0)])
         n = hits.detach().round().long()
@@ -102,7 +109,7 @@ class SketchNetwork(Model):
         return values[n] + slope * (hits - hits.detach())
 
     def unembedding(self, H: Tensor) -> Tensor:
-        """f(values), values (…, 1)."""
+        """The answers f(H) (…, 1) of the MLP f for values H (…, 1) of cells."""
         answers: Tensor = UNIT * self.answer(H / UNIT)
         return answers
 
@@ -124,6 +131,6 @@ class SketchNetwork(Model):
 
 
 def counted(stream: Tensor, items: int) -> Tensor:
-    """The counts of the items in streams (…, n), (…, V), float32."""
+    """The counts (…, V), float32, of each of V = `items` items in streams (…, n) of n items."""
     counts = torch.zeros(*stream.shape[:-1], items, device=stream.device)
     return counts.scatter_add(-1, stream, torch.ones_like(stream, dtype=counts.dtype))

@@ -29,9 +29,10 @@ ALIGNED = 4  # float32 numbers in 16 bytes, to which every weight is aligned
 
 @dataclass
 class State:
-    """A run in its folder, after `step` steps that took `seconds`.
+    """A training run in its folder, after `step` steps that took `seconds` seconds.
 
-    `loss` is the last loss in the log, and `recent` contains the losses after it.
+    `loss` is the last loss in the log, and `recent` contains the losses since that entry of the
+    log.
     """
 
     configuration: Configuration
@@ -48,7 +49,10 @@ class State:
 
     @staticmethod
     def begin(configuration: Configuration, folder: Path, process: Process) -> State:
-        """A new run, or the run in the folder; ValueError for another or a damaged run there."""
+        """Returns the run that the folder contains, or a new run.
+
+        Raises ValueError if the run in the folder has another configuration or is damaged.
+        """
         model = untrained(configuration).to(process.device)
         weights = _joined(model)
         optimizer = torch.optim.AdamW(
@@ -66,7 +70,7 @@ class State:
 
     @property
     def path(self) -> Path:
-        """The path of the state."""
+        """The path of the file to which the state is saved."""
         return self.folder / "state.safetensors"
 
     def save(self) -> None:
@@ -96,14 +100,16 @@ class State:
             recent = tuple(tensors["recent"].tolist())
             if words["device"] != self.process.device.type:
                 raise InputError(
-                    f"{self.folder} contains a run on {words['device']}, whose random numbers "
-                    f"differ: give --device {words['device']}, or another folder"
+                    f"{self.folder} contains a run on {words['device']}, and the random numbers "
+                    f"of other devices differ: give --device {words['device']}, or another folder"
                 )
             self.generator.set_state(tensors["generator"])
         except InputError:
             raise
         except Exception as error:
-            raise InputError(f"{self.path} is not a training state ({error}): remove it") from None
+            raise InputError(
+                f"{self.path} is not a training state ({error}): remove this file"
+            ) from None
         if configuration != self.configuration:
             raise InputError(
                 f"{self.folder} contains another run (seed {configuration.seed}, "
@@ -112,7 +118,9 @@ class State:
         fits = all(part.shape == self.weights.shape for part in joint)
         numbers = all(bool(torch.isfinite(part).all()) for part in joint)
         if not (fits and numbers and 0 <= step <= configuration.steps):
-            raise InputError(f"{self.path} does not fit its configuration (step {step}): remove it")
+            raise InputError(
+                f"{self.path} does not fit its configuration (step {step}): remove this file"
+            )
         weights, *moments = (part.to(self.weights.device) for part in joint)
         with torch.no_grad():
             self.weights.copy_(weights)

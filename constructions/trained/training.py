@@ -36,7 +36,7 @@ Progress = Callable[[int, float], None]
 
 
 class Diverged(RuntimeError):
-    """Raised if the loss or a weight is NaN or infinite."""
+    """The error for a training run whose loss, or one of whose weights, is NaN or infinite."""
 
 
 @checked
@@ -50,7 +50,7 @@ def train(
     command: str = "",
     keep: Collection[Count] = (),
 ) -> Path:
-    """Train the model of a configuration in `folder`, or resume; returns the path of the weights.
+    """Trains a model, or resumes its training, in `folder`; returns the path of the weights.
 
     Training ends with the last step, or as soon as the task's `learnt`, which is called every 20
     steps, returns True.  The state is saved every `save_every` seconds; `progress` is called with
@@ -59,13 +59,14 @@ def train(
     enough and the machine has a working compiler; on a GPU float32 products are rounded to TF32.
 
     Raises ValueError if the folder contains another run or a damaged state, if another process
-    trains in it, if a step of `keep` has passed, if the number of processes does not divide the
-    batch size, and as `Process.join` does.  Raises Diverged with the step if the loss becomes
-    infinite or NaN; the last state before that is not overwritten.
+    trains in the folder, if a step of `keep` has passed without a snapshot, if the number of
+    processes does not divide the batch size, and if `Process.join` does. Raises Diverged, with the
+    number of the step, if the loss becomes infinite or NaN; the last state before that step is not
+    overwritten.
     """
     for step in keep:
         if step > configuration.steps:
-            raise InputError(f"keep is {step}: give steps from 1 to {configuration.steps}")
+            raise InputError(f"keep is {step}: give a step from 1 to {configuration.steps}")
     process = Process.join(device)
     if configuration.batch_size % process.size:
         raise InputError(
@@ -78,8 +79,8 @@ def train(
         for step in keep:
             if step <= run.step and not is_whole(_snapshot(folder, step)):
                 raise InputError(
-                    f"keep is {step}: the run in {folder} is at step {run.step} and has no "
-                    "snapshot of this step; omit it, or choose another folder"
+                    f"keep is {step}, but the run in {folder} is at step {run.step} and has no "
+                    f"snapshot of step {step}: omit keep {step}, or choose another folder"
                 )
         return _train(run, progress, save_every, command, keep)
 
@@ -151,13 +152,13 @@ def _alone(folder: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError(
-                f"another process trains in {folder}: wait for it, or choose another folder"
+                f"another process trains in {folder}: wait for its end, or choose another folder"
             ) from None
         yield
 
 
 def compiled(run: State) -> Loss | None:
-    """The compiled loss, or None if the run is short or compiling fails on a test batch."""
+    """The compiled loss function, or None if the run is short or if compilation fails."""
     made, process = run.configuration, run.process
     if made.steps <= WORTH_COMPILING or not made.shape.compiles:
         return None
@@ -172,7 +173,7 @@ def compiled(run: State) -> Loss | None:
 
 
 def advance(run: State, steps: int, loss: Loss) -> Iterator[Tensor]:
-    """Performs `steps` steps and yields the loss of each on this process's part of the batch."""
+    """Performs training steps, and yields the loss of each on this process's part of the batch."""
     made, process = run.configuration, run.process
     batch = made.batch_size
     drawn = made.task.draw(made, steps * batch, run.generator, step=run.step)

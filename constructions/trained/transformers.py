@@ -21,10 +21,10 @@ from theory.kinds import Choice, Count, InputError, Steps, checked
 @checked
 @dataclass(frozen=True)
 class TransformerShape:
-    """Layers of `n_heads` heads of width d_model/n_heads and an MLP of `d_mlp` ReLUs.
+    """The shape of a transformer whose layers have `n_heads` heads and an MLP of `d_mlp` ReLUs.
 
-    With d_mlp = 0 there are no MLPs.  With `layer_norm` the layers are pre-norm, and there is a
-    final layer norm.
+    The heads have width d_model/n_heads. With d_mlp = 0 there are no MLPs. With `layer_norm`, the
+    layers are pre-norm, and there is a final layer norm.
     """
 
     n_layers: Count
@@ -50,10 +50,11 @@ class TransformerShape:
             )
 
     def build(self, form: Form, seed: int, task: str) -> Transformer:
-        """The model with initial weights.
+        """Returns a model of this shape with initial weights.
 
-        Weights are normal with variance 1/rows; W_O and W_out are divided by √(2·n_layers)
-        [Radford2019], and W_O of linear attention by a further 10.  Biases are 0.
+        Weights are normal with variance 1/(number of rows). W_O and W_out are then divided by
+        √(2·n_layers) [Radford2019], and W_O of linear attention is also divided by 10. Biases are
+        0.
         """
         stream = Stream(stream=self.d_model)
         stream.fits(self.n_layers)
@@ -106,9 +107,10 @@ class TransformerShape:
 @checked
 @dataclass(frozen=True)
 class TiedShape(TransformerShape):
-    """A transformer over numbers with tied embedding: W_U = W_Eᵀ without the row of "=".
+    """The shape of a transformer over numbers with tied embedding and unembedding.
 
-    `rows` is a form of `constructions.trained.numbers`; only the rows of "scratch" are trained.
+    W_U is the transpose of W_E without the row of "=". `rows` is the form of the rows of W_E, such
+    as "fourier" (`constructions.trained.numbers`); only the rows of the form "scratch" are trained.
     """
 
     rows: Annotated[str, Choice(FORMS)] = "scratch"
@@ -122,10 +124,10 @@ class TiedShape(TransformerShape):
         return f"a tied transformer of {self.rows} rows"
 
     def build(self, form: Form, seed: int, task: str) -> Transformer:
-        """The model with initial weights.
+        """Returns a model of this shape with initial weights.
 
-        Weights of blocks are normal with the variance 1/(3·rows) of torch's linear layers,
-        positions have standard deviation 0.02 [Radford2019], and biases are 0.
+        The weights of blocks are normal with variance 1/(3·number of rows), as in torch's linear
+        layers. The position embedding has standard deviation 0.02 [Radford2019], and biases are 0.
         """
         model = super().build(form, seed, task)
         rows = torch.from_numpy(number_rows(self.rows, form.d_out, self.d_model, seed))

@@ -33,19 +33,20 @@ Sizes = dict[str, tuple[str, Any]]
 
 
 def has(name: str) -> str:
-    """ "has", or "have" after a plural: tokens have."""
+    """The word "has", or "have" if the parameter's name is a plural such as "tokens"."""
     return "have" if name.endswith("s") or " and " in name else "has"
 
 
 def contain(name: str) -> str:
-    """ "contains", or "contain" after a plural: tokens contain."""
+    """The word "contains", or "contain" if the parameter's name is a plural such as "tokens"."""
     return "contain" if name.endswith("s") else "contains"
 
 
 def array_of(name: str, value: Any) -> np.ndarray:
-    """`np.asarray(value)`, also of tensors; raises ValueError if the result is not an array.
+    """Returns a value, which may be a tensor, as a numpy array.
 
-    A tensor is detached and brought to the CPU first.
+    A tensor is first detached and copied to the CPU. Raises ValueError, with the parameter's
+    `name`, if the value is not an array.
     """
     try:
         if callable(getattr(value, "detach", None)):
@@ -56,26 +57,33 @@ def array_of(name: str, value: Any) -> np.ndarray:
     except (ValueError, TypeError, RuntimeError, NotImplementedError) as error:
         if "inhomogeneous" in str(error):
             raise InputError(
-                f"{name} {has(name)} rows of different lengths: give one array"
+                f"{name} {has(name)} rows of different lengths: give rows of equal length"
             ) from None
         kind = type(value).__name__
         raise InputError(
-            f"{name} cannot be read as an array from this {kind}: give a dense one that holds data"
+            f"{name} cannot be read as an array from this {kind}: give a dense array that "
+            "has entries"
         ) from None
 
 
 def real(name: str, value: Any) -> np.ndarray:
-    """`value` as a float64 array; raises ValueError for entries that are not real numbers."""
+    """Returns a value as a float64 array.
+
+    Raises ValueError, with the parameter's `name`, for entries that are not real numbers.
+    """
     array = array_of(name, value)
     numbers = array.dtype.kind in "biuf"
     if array.dtype.kind == "O":  # fractions, and integers of more than 64 bits
         numbers = all(isinstance(entry, Number) for entry in array.flat)
     if not numbers:
-        raise InputError(f"{name} is of type {_kind(array)}: give real numbers")
+        raise InputError(f"{name} is of type {_kind(array)}: give an array of real numbers")
     try:
         return array.astype(np.float64, copy=False)
     except OverflowError:
-        raise InputError(f"{name} overflows float64, which ends at 1.8e308: rescale") from None
+        raise InputError(
+            f"{name} {contain(name)} a number that overflows float64, whose largest "
+            f"number is 1.8e308: rescale {name}"
+        ) from None
 
 
 def _kind(array: np.ndarray) -> str:
@@ -89,7 +97,7 @@ def _kind(array: np.ndarray) -> str:
 
 @dataclass(frozen=True)
 class Array(Kind):
-    """The base class of kinds of arrays."""
+    """The base class of all kinds of parameters that are arrays."""
 
     shape: str = "..."
     within: Within = ANY
@@ -100,7 +108,10 @@ class Array(Kind):
 
     def __post_init__(self) -> None:
         if any(each in LEADING for each in self.dims):
-            raise ValueError(f"leading dimensions are not first in {self.shape!r}")
+            raise ValueError(
+                f"the leading dimensions are not first in the shape {self.shape!r}: write "
+                "them first"
+            )
 
     @cached_property
     def leading(self) -> str | None:
@@ -126,7 +137,7 @@ class Array(Kind):
         return self.sample({})
 
     def sample(self, sizes: Mapping[str, int]) -> np.ndarray:
-        """An array of this kind with the given sizes, and 2 for the others."""
+        """Returns an array of this kind with the given sizes; all other dimensions have size 2."""
         shape = tuple(int(d) if d.isdigit() else sizes.get(d, 2) for d in self.dims)
         usual = self._usual(shape)
         entries = [self.within.near(each) for each in usual.ravel().tolist()]
@@ -161,7 +172,9 @@ class Array(Kind):
         if self.dims or not self.leading:
             self.fit(name, array.shape)
         elif not (array.size or self.empty):
-            raise InputError(f"{name} {has(name)} shape {array.shape}: give at least one entry")
+            raise InputError(
+                f"{name} {has(name)} shape {array.shape}: give an array with at least one entry"
+            )
         array = self._entries(name, array)
         if array.size and self.within != ANY:
             for extreme in (array.min().item(), array.max().item()):
@@ -170,7 +183,11 @@ class Array(Kind):
         return array
 
     def fit(self, name: str, shape: Sequence[int], sizes: Sizes | None = None) -> None:
-        """Check a shape against this kind and the `sizes` of other arrays; add to these."""
+        """Checks a shape against this kind and against the `sizes` of dimensions of other arrays.
+
+        The dimensions of this array are added to `sizes`. Raises ValueError for a shape that does
+        not fit.
+        """
         shape, sizes = tuple(shape), {} if sizes is None else sizes
         dims, last = self.dims, len(shape) - len(self.dims)
         fits = last >= 0 if self.leading else last == 0
@@ -203,7 +220,7 @@ class Array(Kind):
             raise InputError(f"{mine} and {who} {has(who)} {others}: {how}")
 
     def contains(self, name: str, entry: Any, remedy: str = "") -> InputError:
-        """`<name> contains <entry>: give <what>`."""
+        """The error with the message `<name> contains <entry>: give <what>`."""
         return InputError(f"{name} {contain(name)} {entry}: give {self.what}{remedy}")
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
@@ -216,7 +233,7 @@ class Array(Kind):
 
 @dataclass(frozen=True)
 class Reals(Array):
-    """Finite real numbers, including fractions.  Read as float64."""
+    """The kind of arrays of finite real numbers, including fractions; they become float64."""
 
     entries = "finite numbers"
 
@@ -246,7 +263,10 @@ class Reals(Array):
 
 @dataclass(frozen=True)
 class Numbers(Reals):
-    """Finite real numbers.  Integers are read as int64, so they stay exact, others as float64."""
+    """The kind of arrays of finite real numbers that keeps integers exact.
+
+    Integers become int64, all other numbers float64.
+    """
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         whole = array.dtype.kind in "iu"
@@ -257,7 +277,7 @@ class Numbers(Reals):
 
 @dataclass(frozen=True)
 class Integers(Array):
-    """Integers, of an integer dtype: bool and 1.0 are rejected.  Read as int64."""
+    """The kind of arrays of an integer dtype, which become int64; bool and 1.0 are rejected."""
 
     entries = "integers"
 
@@ -275,7 +295,7 @@ class Integers(Array):
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         if not np.issubdtype(array.dtype, np.integer):
             dtype = "type text" if array.dtype.kind in "US" else f"dtype {array.dtype}"
-            raise InputError(f"{name} {has(name)} {dtype}: give {self.what}")
+            raise InputError(f"{name} {has(name)} entries of type {dtype}: give {self.what}")
         if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
             raise self.contains(name, array.max(), "; int64 ends at 9223372036854775807")
         return array.astype(np.int64)
@@ -286,7 +306,7 @@ class Integers(Array):
 
 @dataclass(frozen=True)
 class Signs(Array):
-    """−1 and +1, as integers or floats.  Read as int64."""
+    """The kind of arrays with entries −1 and +1, integers or floats, which become int64."""
 
     entries = "numbers that are −1 or +1"
 

@@ -31,12 +31,12 @@ NO_KIND = {Any, int, float, complex, object, np.ndarray, np.random.Generator, No
 
 
 def checked(function: F) -> F:
-    """Decorate a function, or a class, to read its arguments by their declared kinds.
+    """Decorates a function or a dataclass so that its arguments are read by their declared kinds.
 
     The function gets the converted values; defaults are not converted.  Parameters without a kind,
     *args and **kwargs are passed on unchecked.  Missing or unknown arguments raise Python's
-    TypeError.  Over `@dataclass` the fields are read.  InputError is raised before the function is
-    entered.
+    TypeError. Of a dataclass, the fields are read. InputError for a wrong argument is raised before
+    the function is entered.
     """
     if isinstance(function, type):
         made = function.__init__  # type: ignore[misc]
@@ -75,7 +75,7 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
 
 
 def kinds_of(function: Any) -> dict[str, Kind | None] | None:
-    """The kinds of the parameters of a checked function or class; None if it is not checked."""
+    """The kinds of the parameters of a function or class; None if it is not `checked`."""
     made = vars(function).get("__init__") if isinstance(function, type) else function
     kinds: Callable[[], dict[str, Kind | None]] | None = getattr(made, "__kinds__", None)
     return None if kinds is None else kinds()
@@ -106,7 +106,7 @@ class Signature:
         self.related = bool(self.arrays or self.limited)
 
     def relate(self, given: list[Any], named: dict[str, Any]) -> None:
-        """Check the sizes and limits that relate several arguments."""
+        """Checks the sizes and limits that relate several arguments; raises InputError."""
         places = zip(self.positional, given, strict=False)
         values = {name: value for (name, _), value in places} | named
         sizes: Sizes = {
@@ -139,7 +139,7 @@ def _hold_limits(name: str, value: Any, kind: Array | Whole, sizes: Sizes) -> No
 def parameter_kinds(
     function: Callable[..., Any], names: Mapping[str, Any]
 ) -> dict[str, Kind | None]:
-    """The kind of each parameter except self, *args and **kwargs; None if it has no kind.
+    """The kind of each parameter except self, *args and **kwargs; None for one without a kind.
 
     Annotations are evaluated in the namespace `names`.
     """
@@ -157,9 +157,10 @@ def parameter_kinds(
 
 
 def read(hint: Any, name: str, value: Any, **limits: float) -> Any:
-    """Read a value that is not a parameter, such as a command-line option, as `checked` does.
+    """Reads a value that is not a parameter, such as a command-line option, as `checked` would.
 
-    `limits` are those of `Within`.
+    `hint` is the annotation that declares the kind, `name` is the name in messages, and `limits`
+    are the arguments of `Within`.
     """
     return _limited(hint, **limits).read(name, value)
 
@@ -173,7 +174,7 @@ def _limited(hint: Any, **limits: float) -> Kind:
 
 
 def kind_of(hint: Any) -> Kind | None:
-    """The kind that an annotation declares; None if it declares none."""
+    """The kind that an annotation declares, or None."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         declared = next((each for each in inner[1:] if isinstance(each, Kind)), None)

@@ -10,7 +10,7 @@ class InputError(ValueError):
 
 
 def shown(value: Any) -> str:
-    """The value on one line, shortened to 60 characters."""
+    """Returns a value as text on one line of at most 60 characters."""
     try:
         text = " ".join(repr(value).split())
     except ValueError:  # an integer of more digits than Python prints

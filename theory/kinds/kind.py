@@ -13,8 +13,9 @@ from theory.kinds.errors import InputError, shown
 class Within:
     """Limits of a number, or of all entries of an array: `Annotated[Count, Within(most=20)]`.
 
-    `least` and `most` are allowed values, `above` and `below` are not.  `below` and `most` may name
-    an integer parameter of the same call, or a dimension of one of its arrays.
+    The values `least` and `most` themselves are allowed; the values `above` and `below` are not.
+    `below` and `most` may name an integer parameter of the same call, or a dimension of one of its
+    arrays.
     """
 
     least: float | None = None
@@ -23,7 +24,7 @@ class Within:
     below: float | str | None = None
 
     def contains(self, value: Any) -> bool:
-        """Whether a number is within those limits that are numbers."""
+        """Whether a value satisfies all limits that are numbers; names of limits are ignored."""
         return (
             (self.least is None or value >= self.least)
             and (self.above is None or value > self.above)
@@ -32,12 +33,12 @@ class Within:
         )
 
     def narrowed(self, other: Within) -> Within:
-        """These limits, each replaced by the corresponding limit of `other` if there is one."""
+        """Limits that are those of `other`, where `other` has a limit, and otherwise these."""
         given = {each.name: getattr(other, each.name) for each in fields(other)}
         return replace(self, **{name: limit for name, limit in given.items() if limit is not None})
 
     def with_sizes(self, sizes: dict[str, tuple[str, int]]) -> Within:
-        """These limits with named sizes as numbers; limits of unknown sizes are left out."""
+        """Limits in which names of sizes are replaced by numbers; unknown names are left out."""
 
         def number(limit: float | str | None) -> float | None:
             return sizes.get(limit, ("", None))[1] if isinstance(limit, str) else limit
@@ -46,7 +47,7 @@ class Within:
 
     @property
     def named(self) -> str | None:
-        """The parameter or dimension that a limit names, or None."""
+        """The parameter or dimension that one of the limits names, or None."""
         return next((each for each in (self.most, self.below) if isinstance(each, str)), None)
 
     def __str__(self) -> str:
@@ -67,7 +68,7 @@ class Within:
         return next(each for each in near if self.contains(each))
 
     def outside(self) -> Iterator[float]:
-        """Numbers just beyond the limits."""
+        """Numbers that slightly violate the limits, for tests."""
         for limit, step in ((self.least, -1), (self.above, 0), (self.most, 1), (self.below, 0)):
             if limit is not None and not isinstance(limit, str):
                 yield limit + step
@@ -108,9 +109,9 @@ class Kind:
         raise NotImplementedError
 
     def error(self, name: str, value: Any, remedy: str = "") -> InputError:
-        """`<name> is <value>: give <what>`."""
+        """The error with the message `<name> is <value>: give <what>`."""
         return InputError(f"{name} is {shown(value)}: give {self.what}{remedy}")
 
     def narrowed(self, within: Within) -> Kind:
-        """This kind, within further limits."""
+        """The kind of values of this kind that are also within these limits."""
         raise TypeError(f"{type(self).__name__} has no limits")

@@ -28,7 +28,7 @@ class _Number(Kind):
 
 @dataclass(frozen=True)
 class Whole(_Number):
-    """An integer, Python's or numpy's; not bool and not 1.0.  Read as int."""
+    """The kind of one integer of Python or numpy, which becomes an int; not bool and not 1.0."""
 
     @property
     def what(self) -> str:
@@ -56,7 +56,7 @@ class Whole(_Number):
 
 @dataclass(frozen=True)
 class RealNumber(_Number):
-    """One finite real number, or an array of shape (); not bool.  Read as float."""
+    """The kind of one finite real number or array of shape (), which becomes a float; not bool."""
 
     @property
     def what(self) -> str:
@@ -84,7 +84,7 @@ class RealNumber(_Number):
 
 @dataclass(frozen=True)
 class RationalNumber(_Number):
-    """One exact rational number: an integer or a Fraction.  Read as Fraction."""
+    """The kind of one exact rational number, an integer or Fraction, which becomes a Fraction."""
 
     @property
     def what(self) -> str:
@@ -110,7 +110,10 @@ class RationalNumber(_Number):
 
 @dataclass(frozen=True)
 class Random(Kind):
-    """A seed, or a Generator, whose state then advances.  Read as a Generator."""
+    """The kind of a seed or numpy Generator; a seed becomes a Generator.
+
+    The function that gets a Generator advances its state.
+    """
 
     what = "a seed, an integer at least 0, or a Generator of numpy"
     example = 0

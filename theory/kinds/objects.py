@@ -15,7 +15,7 @@ from theory.kinds.kind import Kind, Within
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """One of a list of words or numbers: `Literal["gram", "identity"]`."""
+    """The kind of one word or number from a list, declared by `Literal["gram", "identity"]`."""
 
     allowed: tuple[Any, ...]
 
@@ -41,7 +41,7 @@ class Choice(Kind):
 
 @dataclass(frozen=True)
 class Truth(Kind):
-    """True or False, Python's or numpy's: `bool`."""
+    """The kind of True or False, of Python or numpy, declared by `bool`."""
 
     what = "True or False"
     example = True
@@ -55,10 +55,10 @@ class Truth(Kind):
 
 @dataclass(frozen=True)
 class Instance(Kind):
-    """An object of a class, or of one of several classes.
+    """The kind of an object of a class, or of one of several classes.
 
-    `Annotated[LogLinear, Instance(LogLinear, "a model of log_linear")]` describes the object if the
-    name of the class does not.
+    `Annotated[LogLinear, Instance(LogLinear, "a model of log_linear")]` describes the object in
+    messages, where the name of the class does not suffice.
     """
 
     of: type | tuple[type, ...]
@@ -87,13 +87,13 @@ class Instance(Kind):
 
 
 def article(word: str) -> str:
-    """The article before a word: "a", or "an" before a vowel."""
+    """The article "a", or "an" if the word begins with a vowel."""
     return "an" if word[:1].lower() in "aeiou" else "a"
 
 
 @dataclass(frozen=True)
 class Function(Kind):
-    """A callable: `Callable[…]`."""
+    """The kind of a callable object, declared by `Callable[…]`."""
 
     what = "a function"
     example = staticmethod(lambda *given: given[0] if given else None)
@@ -107,7 +107,10 @@ class Function(Kind):
 
 @dataclass(frozen=True)
 class File(Kind):
-    """The path of a file, as text or Path.  Read as Path; whether it exists is not checked."""
+    """The kind of the path of a file, text or Path, which becomes a Path.
+
+    The file need not exist.
+    """
 
     holds: str = ""
 
@@ -126,9 +129,11 @@ class File(Kind):
 
 @dataclass(frozen=True)
 class Many(Kind):
-    """Several values of one kind (any if `each` is None): `tuple[Count, ...]`, `Iterable[Count]`.
+    """The kind of several values of the kind `each`, declared by `tuple[Count, ...]`, for example.
 
-    Read as `into`: list, tuple, set or frozenset.
+    If `each` is None, any values are allowed.
+
+    The values become an object of the class `into`: list, tuple, set or frozenset.
     """
 
     each: Kind | None
@@ -173,7 +178,7 @@ class Many(Kind):
 
 @dataclass(frozen=True)
 class Maybe(Kind):
-    """None, or a value of a kind: `Positive | None`."""
+    """The kind of values that are None or of another kind, declared by `Positive | None`."""
 
     kind: Kind
 
@@ -198,7 +203,10 @@ class Maybe(Kind):
 
 @dataclass(frozen=True)
 class Either(Kind):
-    """A value of one of several kinds, read by the first that accepts it: `Formula | str`."""
+    """The kind of values of one of several kinds, declared by `Formula | str`, for example.
+
+    The first kind that accepts the value reads it.
+    """
 
     kinds: tuple[Kind, ...]
 

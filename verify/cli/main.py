@@ -45,7 +45,7 @@ MOST_JOBS = 1024  # processes at once
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; every error is one line on standard error."""
+    """Runs one command and returns its exit code; an error is one line on standard error."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         words = _with_json_target(words)
@@ -86,10 +86,13 @@ def _with_json_target(words: list[str]) -> list[str]:
         following = words[i + 1] if i + 1 < len(words) else "--"
         if word == "--json=" or (word == "--json" and not following):
             raise InputError(
-                "--json has no file name: give a file, or --json - for standard output"
+                "--json has no file name: give a file, or write --json - for standard output"
             )
         if word == "--json" and following in installed():
-            raise InputError(f"--json {following} names a claim: write --json - {following}")
+            raise InputError(
+                f"--json has no file name, since {following} is a claim: write --json - "
+                f"{following} for standard output"
+            )
         if word == "--json" and following.startswith("-") and following != "-":
             return [*words[: i + 1], "-", *words[i + 1 :]]
     return words
@@ -122,14 +125,20 @@ def _app(words: Sequence[str]) -> typer.Typer:
         if following and not following[0].startswith("-"):
             own["sweep"] = sweep_command(_named(following[0]))
         elif following not in ([], ["--help"]):
-            raise InputError("name the claim first: `verify sweep NAME --k 1..12 …`")
+            raise InputError(
+                "an option stands before the name of the claim: write `verify sweep NAME --k "
+                "1..12 …`"
+            )
     for own_name, command in own.items():
         app.command(own_name, help=inspect.getdoc(command))(command)
     if name is None:
         if words and "--help" not in words:
-            raise InputError(f"{words[0]} comes before a command: `verify --help` lists them")
+            raise InputError(
+                f"the option {words[0]} has no command: write a command before it "
+                "(`verify --help` lists the commands)"
+            )
         if not words:
-            raise InputError(f"no command: choose one of {', '.join([*own, *installed()])}")
+            raise InputError(f"no command is given: give one of {', '.join([*own, *installed()])}")
         for claim_name in installed():
             stated = [entry.statement for entry in entries_of(claim_name)][:1]
             app.command(claim_name, help="".join(stated) or None)(lambda: None)
@@ -148,7 +157,7 @@ def _named(name: str, own: Iterable[str] | None = None) -> Claim:
     if name not in points:
         near = get_close_matches(name, [*points, *(own or [])], n=1)
         hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
-        raise InputError(f"no claim{' or command' * (own is not None)} '{name}': {hint}")
+        raise InputError(f"there is no claim{' or command' * (own is not None)} '{name}': {hint}")
     return loaded(points[name])
 
 
@@ -194,7 +203,9 @@ def _apart(files: dict[str, Any]) -> None:
     named = dict[Path, str]()
     for name, file in files.items():
         if file and (other := named.setdefault(Path(file).resolve(), name)) != name:
-            raise InputError(f"{other} and {name} both name {file}: give them different files")
+            raise InputError(
+                f"{other} and {name} name the same file {file}: give them different files"
+            )
 
 
 def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
@@ -202,9 +213,14 @@ def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
     from verify.evidence.certificates import write_certificate
 
     if verdict is not Verdict.HOLDS:
-        raise InputError(f"no certificate is written: {name} {verdict}")
+        raise InputError(
+            f"a certificate needs a claim that holds, but {name} {verdict}: omit --certificate"
+        )
     if not run.certificates:
-        raise InputError("nothing to certify with these options: see `docs/certificates.md`")
+        raise InputError(
+            f"{name} has no statement to certify with these options: see "
+            "`docs/certificates.md` for the options that have"
+        )
     write_certificate(file, name, run.certificates)
 
 
@@ -228,12 +244,12 @@ def show(
     latex: Annotated[bool, option("print LaTeX, with sizes", "--latex")] = False,
     bibtex: Annotated[bool, option("print the sources as BibTeX", "--bibtex")] = False,
 ) -> None:
-    """Show a statement: hypotheses, source, status, sizes, and its files.
+    """Show a statement with its hypotheses, source, status, sizes and files.
 
-    The files are those of theory, proof, weights, claim and test.
+    The files contain the theory, the proof, the weights, the claim and the test.
     """
     if latex and bibtex:
-        raise InputError("--latex and --bibtex: choose one of them")
+        raise InputError("--latex and --bibtex exclude each other: give only one of them")
     entries = [theorem(name)] if name in ledger() else entries_of(name) or [theorem(name)]
     if bibtex:
         print(*in_bibtex(entries), sep="\n\n")
@@ -252,7 +268,7 @@ def build(
         option("write the model to the file SAVE, named ….safetensors, and a sidecar ….json"),
     ] = None,
 ) -> None:
-    """Print the model of a statement, and save it to a file for `constructions.load`."""
+    """Print the model of a statement and, with --save, save the model to a file."""
     from constructions import save as save_model
     from constructions.files import target
     from verify.ledger.build import built, parameters_of, statement
@@ -277,7 +293,7 @@ def check_all(
     """Check all claims that need no option, with the options of the statement index."""
     checked, documents = list[tuple[str, Checked]](), list[str]()
     if read(Count, "jobs", jobs) > MOST_JOBS:
-        raise InputError(f"jobs is {jobs}: give at most {MOST_JOBS}")
+        raise InputError(f"jobs is {jobs}: give at most {MOST_JOBS} jobs")
     output = Output("", quiet, verbose, silent=json_target(json) == SCREEN)
     claims = {name: among_others(point) for name, point in installed().items()}
     tasks = [
@@ -314,7 +330,7 @@ def report(
     runs: Annotated[list[Path], typer.Argument(help="files of `verify NAME --json FILE`")],
     out: Annotated[Path, option("a new folder for the pages", "--out")],
 ) -> None:
-    """Write HTML pages of the user's runs: statements, models with their weights, evidence."""
+    """Write HTML pages of your runs: statements, models with their weights, and evidence."""
     from verify.site.build import report as write_pages
 
     print(f"written: {write_pages(runs, out)}")
@@ -337,7 +353,7 @@ def self_test(
     if random is None:
         passed = check_claims(names, seed, trained, target, quiet, progress)
     elif random < 1 or trained:
-        raise InputError(f"--random is {random}: give a number at least 1, and not --trained")
+        raise InputError(f"--random is {random}: give a number of at least 1, and omit --trained")
     else:
         passed = check_entries(names, random, seed, target, quiet, progress)
     return EXIT[Verdict.of(passed)]

@@ -25,24 +25,33 @@ DRAWN = (".png", ".pdf", ".svg")
 
 
 def picture_target(path: Path | None) -> Path | None:
-    """The file of a picture; raises ValueError if it cannot be written."""
+    """Returns the file of a picture; raises ValueError if it cannot be written."""
     if path is not None:
         _writable(path)
         if path.suffix not in DRAWN and _is_file(path):
-            raise InputError(f"cannot draw to {path.name}: end the name in .png, .pdf or .svg")
+            raise InputError(
+                f"the picture {path.name} has an unknown type: give a name that ends in .png, "
+                ".pdf or .svg"
+            )
     return path
 
 
 def picture_file(path: Path) -> Path:
-    """As `picture_target`, for an example: also raises ValueError for a device."""
+    """Returns the file of an example's picture; raises ValueError if it cannot be written.
+
+    Devices also raise ValueError.
+    """
     picture_target(path)
     if not _is_file(path):
-        raise InputError(f"{path} is not a file: name one, such as picture.png")
+        raise InputError(f"{path} is not a file: give the name of a file, such as picture.png")
     return path
 
 
 def picture_argument(about: str | None, default: str) -> Path:
-    """The path of `python examples/NAME.py [PICTURE]`; exits with 2 if it is invalid."""
+    """Returns the path PICTURE of `python examples/NAME.py [PICTURE]`.
+
+    Exits with code 2 for a path that cannot be written.
+    """
     options = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     options.add_argument("picture", type=Path, nargs="?", default=Path(default))
     picture: Path = options.parse_args().picture
@@ -54,9 +63,9 @@ def picture_argument(about: str | None, default: str) -> Path:
 
 
 def folder_argument(about: str | None, default: str) -> Path:
-    """The folder of `python examples/NAME.py [FOLDER]`, made if necessary.
+    """Returns the folder of `python examples/NAME.py [FOLDER]`, and makes it if necessary.
 
-    Exits with 2 and one line if files cannot be written to it.
+    Exits with code 2 and one line on standard error if files cannot be written to the folder.
     """
     options = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     options.add_argument("folder", type=Path, nargs="?", default=Path(default))
@@ -73,9 +82,9 @@ def folder_argument(about: str | None, default: str) -> Path:
 
 @contextmanager
 def saving(target: Path) -> Iterator[Path]:
-    """A context with a temporary file that is then moved to the target.
+    """A context with a temporary file, which is moved to the target at the end.
 
-    Exits with 2 and one line if the target cannot be written.
+    Exits with code 2 and one line on standard error if the target cannot be written.
     """
     try:
         with drawn(target) as picture:
@@ -88,14 +97,17 @@ def saving(target: Path) -> Iterator[Path]:
 
 
 def file_target(path: Path | None) -> Path | None:
-    """A file to write; raises ValueError if it cannot be written."""
+    """Returns a file to be written; raises ValueError if it cannot be written."""
     if path is not None:
         _writable(path)
     return path
 
 
 def json_target(target: str) -> str:
-    """A file for JSON, `SCREEN`, or "" for none; raises ValueError if it cannot be written."""
+    """Returns the target of JSON: a file, `SCREEN` for standard output, or "" for no output.
+
+    Raises ValueError for a file that cannot be written.
+    """
     if target not in ("", SCREEN):
         _writable(Path(target))
     return target
@@ -103,7 +115,7 @@ def json_target(target: str) -> str:
 
 @contextmanager
 def drawn(target: Path | None) -> Iterator[Path | None]:
-    """A context with a temporary file for a picture that is then written to the target.
+    """A context with a temporary file for a picture, which is written to the target at the end.
 
     Raises ValueError if nothing was drawn.
     """
@@ -114,12 +126,15 @@ def drawn(target: Path | None) -> Iterator[Path | None]:
         picture = Path(folder) / f"picture{target.suffix if target.suffix in DRAWN else '.png'}"
         yield picture
         if not picture.exists():
-            raise InputError(f"nothing was drawn with these options: leave out --plot {target}")
+            raise InputError(f"nothing was drawn with these options: omit --plot {target}")
         deliver(target, picture.read_bytes())
 
 
 def write(target: str, text: str) -> None:
-    """Write JSON to a file, or to standard output; characters outside the encoding are escaped."""
+    """Writes JSON to a file or to standard output.
+
+    Characters that the encoding lacks are escaped.
+    """
     if target != SCREEN:
         deliver(Path(target), f"{text}\n".encode())
         return
@@ -131,7 +146,7 @@ def write(target: str, text: str) -> None:
 
 
 def deliver(path: Path, content: bytes) -> None:
-    """Write the whole content or nothing; raises ValueError if that is not possible."""
+    """Writes the whole content or nothing; raises ValueError if the file cannot be written."""
     try:
         if not _is_file(path):
             with _stream(path) as stream:
@@ -151,7 +166,7 @@ def deliver(path: Path, content: bytes) -> None:
                 copy.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(
-            f"cannot write {path}: {error.strerror or error}; choose another place"
+            f"cannot write {path} ({error.strerror or error}): choose another path"
         ) from None
 
 
@@ -185,18 +200,18 @@ def _writable(path: Path) -> None:
     """Raise ValueError for a folder, and for a path that cannot be written."""
     try:
         if path.is_dir():
-            raise InputError(f"{path} is a folder: name a file")
+            raise InputError(f"{path} is a folder: give the name of a file")
         folder = path.resolve().parent
         if not path.exists() and not folder.is_dir():
-            raise InputError(f"no folder {folder} for {path.name}: make the folder first")
+            raise InputError(f"there is no folder {folder} for {path.name}: make this folder first")
         if path.exists() and not os.access(path, os.W_OK):
-            raise InputError(f"cannot write to {path}, which is read-only: choose another file")
+            raise InputError(f"cannot write to {path}, which is read-only: choose another path")
         if _is_file(path) and not os.access(folder, os.W_OK):
             raise InputError(f"cannot write to {folder}: choose another folder for {path.name}")
         if _is_file(path):
             _takes_files(folder, path.name)
     except (OSError, RuntimeError) as error:  # a name that is too long, a link to itself
-        raise InputError(f"cannot write {path.name[:40]}: {error}; choose another file") from None
+        raise InputError(f"cannot write {path.name[:40]} ({error}): choose another file") from None
 
 
 def _takes_files(folder: Path, name: str) -> None:

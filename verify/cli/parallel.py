@@ -19,7 +19,7 @@ THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 @dataclass(frozen=True)
 class Task:
-    """A claim by name, with its options, seed and output."""
+    """One run of a claim: the name of the claim, its options, the seed and the output."""
 
     name: str
     options: dict[str, Any]
@@ -29,7 +29,7 @@ class Task:
 
 
 def at_once(jobs: int, tasks: Iterable[Task]) -> Iterator[Checked]:
-    """The results of all tasks, `jobs` at a time; their output is printed in order.
+    """Yields the results of all tasks, which run in `jobs` processes; output is printed in order.
 
     The cores are divided among the processes, unless the environment sets the number of threads.
     """

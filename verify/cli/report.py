@@ -21,7 +21,10 @@ SCHEMA = 2  # the version of the JSON of a run
 
 
 class Report:
-    """Prints findings as they arrive, joining similar ones; `quiet` prints only the verdict."""
+    """The printer of a claim's findings, which joins similar findings to one line.
+
+    If `quiet`, it prints only the verdict.
+    """
 
     def __init__(self, console: Console, quiet: bool, verbose: bool) -> None:
         self.console, self.quiet, self.verbose = console, quiet, verbose
@@ -59,7 +62,7 @@ class Report:
         )
 
     def flush(self) -> None:
-        """Print the findings that are joined so far, if any."""
+        """Prints the findings that have been joined but not yet printed."""
         joined, self._joined = self._joined, None
         if joined is not None:
             self._print(Verdict.HOLDS, joined.sentence)
@@ -93,7 +96,7 @@ def as_json(
     findings: list[Finding],
     seconds: float,
 ) -> str:
-    """The run of a claim as a JSON document."""
+    """Returns the run of a claim as a JSON document."""
     document = {
         "schema": SCHEMA,
         "claim": name,

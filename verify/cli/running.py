@@ -24,7 +24,7 @@ STOPPED = "stopped"  # the id of the finding of a run that was stopped
 
 @dataclass(frozen=True)
 class Output:
-    """The output of a run: the target of its JSON, and the lines printed (none if `silent`)."""
+    """The output of a run: the target of its JSON, and the printed lines (none if `silent`)."""
 
     json: str = ""
     quiet: bool = False
@@ -34,7 +34,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Checked:
-    """The run of a claim: its findings, and their JSON."""
+    """A completed run of a claim: its findings, and its JSON document."""
 
     name: str
     findings: list[Finding]
@@ -64,7 +64,7 @@ class _Theirs(Claim):
 
 
 def among_others(point: EntryPoint) -> Claim:
-    """A claim as `verify all` runs it."""
+    """Returns a claim in the form in which `verify all` runs it."""
     claim = standing(point)
     return claim if is_ours(point) else _Theirs(claim, point)
 
@@ -77,7 +77,7 @@ def check(
     output: Output,
     keep: Callable[[str], None] | None = None,
 ) -> Checked:
-    """Run a claim and print its findings as they come.
+    """Runs a claim and prints each finding when it is available.
 
     The JSON of the run is written and passed to `keep`, even if the run is stopped.
     """
@@ -145,11 +145,11 @@ def _stopped(error: BaseException) -> Finding:
 
 
 def news(checked: Checked, strictly: bool) -> tuple[Verdict, list[str]]:
-    """Whether the verdicts of a claim agree with the statement index, and the differences.
+    """Whether a claim's verdicts agree with the statement index, and the differences in words.
 
-    Theorems have to hold.  Findings of a replication have to have the recorded verdicts; unless
-    `strictly` (full sizes and seed 0), a finding that is undecided now or on record is not
-    compared.  A claim whose optional package is missing is not compared either.
+    Theorems must hold. The findings of a replication must have the recorded verdicts. Unless
+    `strictly` (at full sizes and with seed 0), a finding that is undecided now or in the record is
+    not compared. A claim whose optional package is missing is not compared.
     """
     if checked.findings and checked.findings[-1].id == STOPPED:
         return Verdict.UNDECIDED, [checked.findings[-1].words]
@@ -178,13 +178,13 @@ def not_run(checked: Checked) -> bool:
 def summary(
     outcomes: Sequence[tuple[str, Verdict, list[str]]], left_out: Container[str] = ()
 ) -> list[str]:
-    """The summary of a run of all claims, in lines.
+    """Returns the summary of a run of all claims as lines of text.
 
-    It has the number of statements of each kind with the stated outcome, the differences, and the
-    claims that were `left_out` because a package is missing.
+    The lines contain the number of statements of each kind that have the stated outcome, the
+    differences, and the claims that were `left_out` because a package is missing.
 
-    A claim has one outcome for each option set; a statement counts if all outcomes of its claim are
-    as stated.
+    A claim has one outcome for each set of options. A statement is counted if all outcomes of its
+    claim are as stated.
     """
     came_out: Counter[str] = Counter()
     stated: Counter[str] = Counter()

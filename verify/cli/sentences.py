@@ -41,9 +41,9 @@ SIGN = re.compile(r"[≤≥<>] ")
 def compared(
     measured: Any, bound: Any, verdict: str = Verdict.HOLDS, fraction: bool = False
 ) -> str:
-    """The relation between a measured value and its bound: "225 > 150", "0.3 ≤ 1 (30 % of …)".
+    """Returns a measured value and its bound as text: "225 > 150", "0.3 ≤ 1 (30 % of the bound)".
 
-    The fraction of the bound is appended if it is wanted and the number is positive.
+    With `fraction`, positive numbers are followed by the fraction of the bound that they reach.
     """
     if plain(measured) == plain(bound):
         return shown(measured)
@@ -60,7 +60,14 @@ def compared(
         return _related(measured, bound, verdict == Verdict.HOLDS, fraction)
     if _is_number(measured) and _is_interval(bound) and verdict == Verdict.HOLDS:
         return f"{shown(bound[0])} ≤ {shown(measured)} ≤ {shown(bound[1])}"
-    return f"{shown(measured)}  (bound: {shown(bound)})"
+    if _is_interval(measured) and _is_number(bound) and verdict == Verdict.HOLDS:
+        # the end of the enclosure that is nearer to the bound
+        return _related(measured[0 if measured[0] >= bound else 1], bound, True, fraction)
+    return f"{shown(measured)}  (required: {_required(bound)})"
+
+
+def _required(bound: Any) -> str:
+    return f"from {shown(bound[0])} to {shown(bound[1])}" if _is_interval(bound) else shown(bound)
 
 
 def _is_number(value: Any) -> bool:
@@ -93,7 +100,7 @@ def _digits(value: Any, count: int) -> str:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A finding in words: its name, what was found, and the evidence with its scope."""
+    """A finding in words: the quantity, its value with the bound, and the evidence."""
 
     name: str
     found: str
@@ -104,7 +111,7 @@ class Sentence:
 
 
 def sentence(finding: Finding) -> Sentence:
-    """The sentence of a finding."""
+    """Returns a finding in words."""
     evidence, words, wanted = EVIDENCE[finding.evidence], finding.words, finding.wanted
     holds = finding.verdict is Verdict.HOLDS
     for scope in SCOPES:
@@ -116,24 +123,33 @@ def sentence(finding: Finding) -> Sentence:
         fraction = finding.evidence in ("float", "enclosure")
         found = compared(finding.measured, finding.bound, finding.verdict, fraction)
     else:
-        found, wanted = words or shown(finding.measured), wanted or shown(finding.bound)
-        if holds and SIGN.match(wanted) and ENDS_IN_NUMBER.search(found):
+        found, wanted = words or shown(finding.measured), wanted or _bound_in_words(finding)
+        if holds and SIGN.match(wanted) and finding.wanted and ENDS_IN_NUMBER.search(found):
             found += f" {wanted}"
         elif wanted not in (found, "equal", "as proved"):
-            alike = plain(finding.measured) == plain(finding.bound)
-            found += f"  ({'stated' if alike else 'bound'}: {wanted})"
+            found += f"  (required: {wanted})"
     return Sentence(finding.name, found, evidence)
 
 
+def _bound_in_words(finding: Finding) -> str:
+    """The bound, with its relation to the measured number; "equal" for equal lists of values."""
+    measured, bound = finding.measured, finding.bound
+    if plain(measured) == plain(bound):
+        return "equal" if isinstance(bound, list | tuple | dict) else shown(bound)
+    if finding.verdict is Verdict.HOLDS and _is_number(measured) and _is_number(bound):
+        return f"{'≤' if measured < bound else '≥'} {shown(bound)}"
+    return _required(bound)
+
+
 class Joined:
-    """Consecutive sentences that hold and differ in one integer of their names, joined to one."""
+    """Consecutive sentences that differ only in one integer of their names, joined to one."""
 
     def __init__(self, first: Sentence) -> None:
         self.first, self.last = first, first
         self.slot: int | None = None  # the number of the name that changes
 
     def takes(self, other: Sentence) -> bool:
-        """Add the sentence if it continues these; returns whether it did."""
+        """Adds a sentence if it continues these sentences; returns whether it was added."""
         before, after = NUMBER.findall(self.last.name), NUMBER.findall(other.name)
         alike = (self.last.found, self.last.evidence) == (other.found, other.evidence)
         if not alike or not before or NUMBER.split(self.last.name) != NUMBER.split(other.name):
@@ -151,7 +167,7 @@ class Joined:
 
     @property
     def sentence(self) -> Sentence:
-        """The first sentence, with the range of the number that changes."""
+        """The joined sentence: the first one, with the range of the integer that changes."""
         if self.slot is None:
             return self.first
         parts, numbers = NUMBER.split(self.first.name), NUMBER.findall(self.first.name)

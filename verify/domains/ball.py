@@ -12,7 +12,7 @@ from verify.domains.base import exact_weights
 
 
 class Ball:
-    """Ball arithmetic; run it inside `with Ball.precision(bits)`.
+    """The domain of Arb balls, to be used inside `with Ball.precision(bits)`.
 
     Balls that overlap cannot be compared, so the forward pass raises NotPolynomial for a hardmax of
     such balls.
@@ -24,7 +24,7 @@ class Ball:
     @staticmethod
     @contextmanager
     def precision(bits: int) -> Iterator[None]:
-        """Set the working precision for a block of code and restore it afterwards."""
+        """A context with this working precision, in bits."""
         before = ctx.prec
         ctx.prec = bits
         try:

@@ -26,28 +26,31 @@ class NotPolynomial(ValueError):
 
 @runtime_checkable
 class Domain(Protocol):
-    """A number system; entries can be compared (for ReLU and hardmax) if it is `ordered`."""
+    """A number system in which a transformer can be run.
+
+    If the domain is `ordered`, entries can be compared, as ReLU and hardmax require.
+    """
 
     name: str
     ordered: bool
 
     def number(self, numerator: int, denominator: int = 1) -> Entry:
-        """The rational numerator/denominator as an entry."""
+        """Returns the rational number numerator/denominator as an entry of the domain."""
         ...
 
     def matrix(self, rows: Sequence[Sequence[Entry]]) -> Matrix:
-        """A matrix of entries."""
+        """Returns the matrix with these rows of entries."""
         ...
 
     def weights(self, array: np.ndarray) -> Matrix:
-        """A float64 matrix, read exactly."""
+        """Returns a float64 matrix as a matrix of the domain, without rounding."""
         ...
 
 
 def read_exactly(domain: Domain, array: np.ndarray) -> np.ndarray:
-    """The entries of a float64 matrix, as an object array; each distinct value is read once.
+    """Returns the entries of a float64 matrix as entries of the domain, in an object array.
 
-    Zeros, which most weights are, are skipped.
+    Each distinct value is converted once, and zeros, the value of most weights, are skipped.
     """
     flat = np.asarray(array, dtype=np.float64).ravel()
     positions = np.flatnonzero(flat)
@@ -62,7 +65,7 @@ def read_exactly(domain: Domain, array: np.ndarray) -> np.ndarray:
 
 
 def exact_weights(domain: Domain, array: np.ndarray) -> Matrix:
-    """A float64 matrix, read exactly into any domain: `domain.number` converts the entries."""
+    """Returns a float64 matrix as a matrix of the domain; `domain.number` converts the entries."""
     return domain.matrix(read_exactly(domain, array).tolist())
 
 
@@ -71,7 +74,7 @@ _cached_entries = 0
 
 
 def cached_weights(domain: Domain, array: np.ndarray, number_system: Hashable) -> Matrix:
-    """`exact_weights`, computed once for equal arrays in the same number system.
+    """Returns the result of `exact_weights`, which is cached for each array and number system.
 
     The same weights are read for every point and every instance.  The self-test reads them again
     for every mutant, which differs from the model in one head.  Matrices are never changed in
@@ -92,5 +95,5 @@ def cached_weights(domain: Domain, array: np.ndarray, number_system: Hashable) -
 
 
 def entrywise(domain: Domain, function: Callable[[Entry], Entry], matrix: Matrix) -> Matrix:
-    """The matrix with a function applied to each entry."""
+    """Returns the matrix of the values of a function at the entries of a matrix."""
     return domain.matrix([[function(entry) for entry in row] for row in matrix.tolist()])

@@ -22,12 +22,12 @@ EPSILON = 1e-5  # the number that a layer norm adds to the variance
 
 
 def written(model: Transformer, domain: Domain, *inputs: Any) -> Prompt:
-    """The prompt of inputs with entries of the domain: nested rows, or object arrays."""
+    """The prompt of inputs whose entries are in the domain: nested rows, or object arrays."""
     return model.interface.write(np, *map(objects, inputs))
 
 
 def objects(rows: Any) -> np.ndarray:
-    """An object array of rows; numpy itself would treat polynomials as sequences."""
+    """Returns rows as an object array; numpy itself would treat polynomials as sequences."""
     if isinstance(rows, np.ndarray):
         return rows
     array = np.empty((len(rows), len(rows[0])), dtype=object)
@@ -38,7 +38,7 @@ def objects(rows: Any) -> np.ndarray:
 
 
 def streams(model: Transformer, prompt: Prompt, domain: Domain) -> Iterator[Matrix]:
-    """The residual stream (T × D) after the embedding and after each block.
+    """Yields the residual stream (T × D) after the embedding and after each block.
 
     The prompt's tokens are rows of entries of the domain, or rows of torch's numbers, which are
     read exactly, or integers: indices of rows of the embedding.
@@ -55,7 +55,7 @@ def streams(model: Transformer, prompt: Prompt, domain: Domain) -> Iterator[Matr
 def through(
     blocks: Iterable[Block], H: Matrix, n_examples: int, domain: Domain
 ) -> Iterator[Matrix]:
-    """The stream H (T × D), and the stream after each of these blocks."""
+    """Yields the stream H (T × D), and the stream after each of these blocks."""
     yield H
     for number, block in enumerate(blocks, start=1):
         try:
@@ -77,7 +77,7 @@ def outputs(model: Transformer, prompt: Prompt, domain: Domain) -> Matrix:
 
 
 def unembedding(model: Transformer, H: Matrix, domain: Domain) -> Matrix:
-    """The outputs of rows of the last stream."""
+    """The outputs of the unembedding for rows H of the last stream."""
     H, b_U = _seen(H, model.ln_final, domain), model.unembed.b_U
     if b_U is None:
         return H * domain.weights(_array(model.unembed.W_U))

@@ -19,7 +19,10 @@ BITS = 61
 
 
 class Modular:
-    """Arithmetic mod p; the denominators of weights must be prime to p, as powers of two are."""
+    """The domain of integers modulo a prime p.
+
+    The denominators of weights must not be divisible by p; powers of two never are.
+    """
 
     name = "modular"
     ordered = False
@@ -38,7 +41,7 @@ class Modular:
         return cached_weights(self, array, (self.name, self.prime))
 
     def random_entries(self, rng: np.random.Generator, rows: int, columns: int) -> list[list[nmod]]:
-        """Uniformly random residues."""
+        """Returns a matrix of uniformly random residues modulo p."""
         drawn = rng.integers(0, self.prime, size=(rows, columns), dtype=np.int64)
         return [[nmod(int(value), self.prime) for value in row] for row in drawn]
 

@@ -11,7 +11,7 @@ from verify.domains.base import cached_weights
 
 
 class Rational:
-    """Exact arithmetic over Q (python-flint)."""
+    """The domain of rational numbers, with exact arithmetic by python-flint."""
 
     name = "exact"
     ordered = True

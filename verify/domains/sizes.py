@@ -56,7 +56,7 @@ class TropicalMatrix:
 
 
 class Degrees:
-    """Upper bounds on degrees; inputs are entered as 1, numbers as 0."""
+    """The domain of upper bounds on degrees; inputs have degree 1, and numbers have degree 0."""
 
     name = "degrees"
     ordered = False
@@ -72,7 +72,7 @@ class Degrees:
 
 
 class Denominators(Degrees):
-    """Upper bounds on e such that base^e clears all denominators; inputs are entered as 0.
+    """The domain of exponents e for which base^e clears all denominators; inputs have e = 0.
 
     The base is 2 as long as all numbers are dyadic, as float64 weights are.  An odd factor in a
     denominator (attention divided by n) multiplies the base: a common denominator 2^a·m^b divides
@@ -93,7 +93,7 @@ class Denominators(Degrees):
         return max(twos, int(odd > 1))
 
     def bits(self, exponent: int) -> float:
-        """log₂ of the common denominator base^exponent."""
+        """The base-2 logarithm of the common denominator base^exponent."""
         return exponent * math.log2(self.base)
 
     def weights(self, array: np.ndarray) -> TropicalMatrix:
@@ -101,7 +101,7 @@ class Denominators(Degrees):
 
 
 class AbsoluteMatrix:
-    """A matrix of upper bounds on absolute values; differences have the sum of the bounds."""
+    """A matrix of upper bounds on absolute values; the bound of a difference is the sum."""
 
     def __init__(self, bounds: arb_mat) -> None:
         self.bounds = bounds
@@ -131,7 +131,10 @@ class AbsoluteMatrix:
 
 
 class Heights:
-    """Upper bounds on the sum of the coefficients' absolute values; inputs are entered as 1."""
+    """The domain of upper bounds on the sum of a polynomial's absolute coefficients.
+
+    Inputs have the bound 1.
+    """
 
     name = "heights"
     ordered = False
@@ -147,17 +150,17 @@ class Heights:
 
 
 def bits(height: arb) -> float:
-    """log₂ of a height, rounded up a little."""
+    """The base-2 logarithm of a height, slightly rounded up."""
     mantissa, exponent = height.upper().man_exp()
     return float(exponent) + int(mantissa).bit_length() if mantissa else 0.0
 
 
 def miss_probability(values: Callable[[Domain, Entry], Iterable[Entry]]) -> float:
-    """A bound on the probability that a random point mod a prime misses a difference.
+    """A bound on the probability that a random point mod a random prime misses a difference.
 
-    The prime is random too, and the difference is that of two polynomials.  `values(domain, entry)`
-    computes both (or several pairs) in a number system of sizes, with `entry` for all inputs; the
-    size of the difference is at most twice the largest of their sizes.
+    The difference is that of two polynomials. `values(domain, entry)` computes both polynomials (or
+    several pairs) in a number system of sizes, with `entry` for all inputs. The size of the
+    difference is at most twice the largest of their sizes.
     """
     denominators = Denominators()
     degree = max(0, *values(Degrees(), 1))  # the degree of the zero polynomial is below all others
@@ -167,11 +170,12 @@ def miss_probability(values: Callable[[Domain, Entry], Iterable[Entry]]) -> floa
 
 
 def error_probability(degree: int, coefficient_bits: float) -> float:
-    """A bound on the probability that one random prime and point miss a non-zero difference.
+    """A bound on the probability that one random prime and point miss a nonzero difference.
 
-    It is degree/p (Schwartz–Zippel: the point is a root) plus the probability that p divides every
-    coefficient of the difference once denominators are cleared: an integer below 2^B has at most
-    B/60 prime factors above 2^60, and there are more than 2^54 primes of 61 bits, since
-    x/(ln x − 1) < π(x) < x/(ln x − 1.1) for x ≥ 60184 [Dusart1999].
+    The bound is degree/p, for the case that the point is a root (Schwartz–Zippel), plus a bound on
+    the probability that p divides every coefficient of the difference after denominators are
+    cleared. An integer below 2^B has at most B/60 prime factors above 2^60, where B is
+    `coefficient_bits`. There are more than 2^54 primes of 61 bits, since x/(ln x − 1) < π(x) <
+    x/(ln x − 1.1) for x ≥ 60184 [Dusart1999].
     """
     return degree / 2.0 ** (BITS - 1) + math.ceil(coefficient_bits / (BITS - 1)) / 2.0**54

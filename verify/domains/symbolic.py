@@ -67,7 +67,7 @@ class PolynomialMatrix:
 
 
 class Symbolic:
-    """Polynomials in named variables, e.g. `Symbolic(["x11", "x12", "y1", "q1"])`."""
+    """The domain of polynomials in named variables: `Symbolic(["x11", "x12", "y1", "q1"])`."""
 
     name = "symbolic"
     ordered = False
@@ -93,7 +93,7 @@ class Symbolic:
 
 
 class SymbolicBySympy:
-    """Polynomials in SymPy's sparse representation; slower than `Symbolic`, and independent."""
+    """The domain of polynomials in SymPy's representation, independent of `Symbolic` and slower."""
 
     name = "sympy"
     ordered = False

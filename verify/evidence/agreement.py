@@ -20,13 +20,14 @@ def float_agreement(
     transformer: tuple[np.ndarray, np.ndarray],
     recursion: tuple[np.ndarray, np.ndarray],
 ) -> Finding:
-    """The finding that |transformer − algorithm| ≤ a rounding bound to first order.
+    """The finding that a transformer differs from the recursion only by rounding in float64.
 
-    It is undecided if the bound is too large.
+    The largest difference of predictions is compared with a rounding bound to first order. The
+    finding is undecided if the bound is too large.
 
-    `transformer` contains the float64 predictions and their rounding bounds, and `recursion` the
-    algorithm's values on the same float64 numbers and the radii of their balls.  So the whole
-    difference is rounding in the transformer.
+    `transformer` contains the float64 predictions and their rounding bounds. `recursion` contains
+    the recursion's values on the same float64 numbers and the radii of their balls. So rounding in
+    the transformer is the only cause of differences.
     """
     (predictions, bounds), (exact, radii) = transformer, recursion
     if not np.isfinite(predictions).all():
@@ -69,9 +70,10 @@ def _nearest(fraction: float) -> str:
 
 
 def size_of(values: np.ndarray) -> np.ndarray:
-    """The sizes by which errors of predictions are divided.
+    """The sizes by which errors of predictions are divided, to obtain relative errors.
 
-    They are max(|values|, median of |values|), or 1 if all are 0.
+    The size of each prediction is the larger of its absolute value and the median of all absolute
+    values; the sizes are 1 if all values are 0.
     """
     sizes = np.abs(values)
     return np.asarray(np.maximum(sizes, np.median(sizes) or sizes.max() or 1.0))
@@ -80,7 +82,10 @@ def size_of(values: np.ndarray) -> np.ndarray:
 def transformer_in_float(
     model: Transformer, x: np.ndarray, y: np.ndarray, queries: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The predictions and their rounding bounds; shapes as in `recursion_by_balls`."""
+    """The predictions (…) of a model in float64, and their rounding bounds (…).
+
+    The inputs are x (…, n, d), y (…, n) and queries (…, d), or x (n, d) with queries (m, d).
+    """
     predictions, bounds = with_rounding_bound(model, x, y, queries)
     return predictions.numpy(), bounds.numpy()
 
@@ -92,10 +97,11 @@ def recursion_by_balls(
     queries: np.ndarray,
     k: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The algorithm's predictions by ball arithmetic: midpoints and radii.
+    """The predictions of an algorithm with k steps in ball arithmetic: midpoints and radii.
 
-    x (…, n, d), y (…, n), queries (…, d) → (…), or (…, c) for an algorithm that returns c numbers,
-    such as one for each prefix; x (n, d) with queries (m, d) → (m,).
+    For x (…, n, d), y (…, n) and queries (…, d), the results have shape (…), or (…, c) if the
+    algorithm returns c numbers, such as one for each prefix. For x (n, d) and queries (m, d) they
+    have shape (m,).
     """
     domain, leading = Ball(), x.shape[:-2]
     values, radii = [], []

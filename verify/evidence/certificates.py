@@ -37,7 +37,9 @@ Statement = dict[str, Any]
 
 @dataclass(frozen=True)
 class Recursion:
-    """The recursion M ← (I + E + … + E^{order−1}) M, E = I − MS, from αS or αI (`start`).
+    """The recursion M ← (I + E + … + E^{order−1}) M with E = I − M S, where S = Xᵀ X.
+
+    It starts from αS or αI, as `start` states.
 
     Newton's method has order 2; k steps of gradient descent are one step of order k from αI.
     `words` describe it.
@@ -51,7 +53,10 @@ class Recursion:
 
 
 def for_all_inputs(case: Case, of: Recursion) -> Statement:
-    """The statement that the last answer is q M Xᵀy with the M of a recursion, for all inputs."""
+    """Returns the statement that a model's last answer is q M Xᵀ y for all inputs.
+
+    X and y are the examples, q is the query, and M is the result of the recursion `of`.
+    """
     model, d, n, prompt = case.model, case.d, case.n, case.prompt(case.symbols())
     return {
         "kind": "polynomial",
@@ -71,10 +76,10 @@ def for_all_inputs(case: Case, of: Recursion) -> Statement:
 def on_all_sequences(
     of: OverTokens, symbols: int, definition: Mapping[str, Any], what: str
 ) -> Statement:
-    """The statement that the answers are those of a definition on all sequences of one length.
+    """Returns the statement that answers are those of a definition on all sequences of one length.
 
-    The sequences have at most three symbols, if their number is free, and the greatest length for
-    which there are at most 512 of them.
+    If the number of symbols is free, it is at most three. The length is the largest for which there
+    are at most 512 sequences.
     """
     count = symbols if of.symbols else min(symbols, 3)
     length = next(T for T in range(9, 0, -1) if count**T <= MOST_WORDS or T == 1)
@@ -93,7 +98,7 @@ def on_all_sequences(
 def by_gaps(
     of: OverTokens, symbols: int, hops: int, first: Literal["before", "behind"]
 ) -> Statement:
-    """The statement that the answers are those of k hops on all sequences up to a length.
+    """Returns the statement that answers are those of k hops on all sequences up to a length.
 
     The length is 32 with at most eight symbols, or 16 with four symbols if several answers are
     combined; `first` is the first lookup of the program.
@@ -113,7 +118,7 @@ def by_gaps(
 
 
 def for_every_length(of: Cascade) -> Statement:
-    """The statement that a cascade simulates its automaton, for words of every length."""
+    """Returns the statement that a cascade simulates its automaton, for words of every length."""
 
     def table(given: Table) -> dict[str, Any]:
         rows = {" ".join(map(str, key)): value for key, value in given.rows.items()}
@@ -139,7 +144,7 @@ def for_every_length(of: Cascade) -> Statement:
 
 
 def write_certificate(path: Path, claim: str, statements: Sequence[Statement]) -> None:
-    """Write the statements with their evidence.
+    """Writes the statements with their evidence to a file.
 
     Raises ValueError for a statement that does not hold, or a file that cannot be written.
     """
@@ -157,7 +162,7 @@ def write_certificate(path: Path, claim: str, statements: Sequence[Statement]) -
 
 
 def exactly(number: float) -> str:
-    """The fraction that equals a float."""
+    """Returns a float as the exact fraction, in text."""
     return str(Fraction(number))
 
 
@@ -170,8 +175,8 @@ def _model(model: Transformer, examples: int) -> Statement:
     normed = any(b.norm or b.ln1 or b.ln2 for b in model.blocks) or model.ln_final
     if normed or any(attn.scale != 1 for attn in model.attentions):
         raise InputError(
-            f"{model.name} has norms or scaled scores, which certificates cannot contain: give a "
-            "hardmax or linear model"
+            f"{model.name} has norms or scaled scores, which certificates cannot contain: "
+            "give a model with hardmax or linear attention"
         )
     b_U, positions = model.unembed.b_U, model.pos_embed
     return {

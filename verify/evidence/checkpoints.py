@@ -19,18 +19,25 @@ class Trained(NamedTuple):
 
 
 def models_of(name: str, kind: str) -> list[Trained]:
-    """The models of `seeds_of(name)`; raises ValueError if `kind_of` a model is another."""
+    """Returns the trained models of a name, one for each seed.
+
+    Raises ValueError if there are none, or if `kind_of` a model is not `kind`.
+    """
     found = []
     for each in seeds_of(name):
         made, label = configuration_of(each), each.rsplit("/", 1)[-1].removesuffix(".safetensors")
         if kind_of(made) != kind:
-            raise InputError(f"{label} is {kind_of(made)}: this claim is about {kind}")
+            raise InputError(
+                f"{label} is {kind_of(made)}, but this claim is about {kind}: give {kind}"
+            )
         found.append(Trained(label, load(each), made.task))
     return found
 
 
 def seeds_of(name: str) -> list[str]:
-    """The shipped checkpoints of a name, one for each seed; or the file `….safetensors` itself.
+    """Returns the names of the checkpoints of a kind of model, one for each seed.
+
+    If `name` is the path of a file NAME.safetensors, returns only this path.
 
     Raises ValueError if there is none.
     """
@@ -39,7 +46,9 @@ def seeds_of(name: str) -> list[str]:
     found = [other for other in shipped() if other == name or other.startswith(f"{name}-seed")]
     if not found:
         known = sorted({other.rsplit("-seed", 1)[0] for other in shipped()})
-        raise InputError(f"no checkpoint {name!r}: shipped are {', '.join(known) or 'none'}")
+        raise InputError(
+            f"there is no checkpoint {name!r}: give one of {', '.join(known) or 'none'}"
+        )
     return found
 
 
@@ -49,7 +58,7 @@ def kind_of(made: Configuration) -> str:
 
 
 class Snapshot(NamedTuple):
-    """A model during training: the steps, the model, its task, and the path of its checkpoint."""
+    """A model during training, after some steps, with its task and the path of its checkpoint."""
 
     steps: int
     model: Any
@@ -58,9 +67,9 @@ class Snapshot(NamedTuple):
 
 
 def runs_of(name: str, kind: str) -> dict[str, list[Snapshot]]:
-    """The shipped checkpoints of a name by training run, in the order of their steps.
+    """Returns the snapshots of each training run of a name, in the order of their steps.
 
-    Raises ValueError as `models_of` does.
+    Raises ValueError in the cases in which `models_of` does.
     """
     found: dict[str, list[Snapshot]] = {}
     for path, each in zip(seeds_of(name), models_of(name, kind), strict=True):
@@ -70,7 +79,7 @@ def runs_of(name: str, kind: str) -> dict[str, list[Snapshot]]:
 
 
 def absent(what: str, why: str, remedy: str) -> Finding:
-    """An undecided finding for data that are not there."""
+    """The undecided finding for missing data, with the reason and the remedy."""
     return Finding(
         "package", what, "trained", "none", "the data", Verdict.UNDECIDED, f"skipped: {why}", remedy
     )

@@ -15,28 +15,31 @@ WIDTH = -100  # balls compared for equality must have radii below 2^WIDTH
 
 
 def below(small: arb, large: arb) -> Verdict:
-    """Whether small ≤ large: undecided if the balls overlap."""
+    """Whether small ≤ large; undecided if the balls overlap."""
     if small <= large:
         return Verdict.HOLDS
     return Verdict.FAILS if small > large else Verdict.UNDECIDED
 
 
 def same(a: arb, b: arb, width: int = WIDTH) -> Verdict:
-    """Whether a = b up to 2^width: the balls overlap and are narrow; undecided if they are wide."""
+    """Whether two balls are equal up to 2^width: they overlap and are narrow.
+
+    The verdict is undecided if they overlap and are wide.
+    """
     if not a.overlaps(b):
         return Verdict.FAILS
     return Verdict.HOLDS if (a - b).rad() < 2.0**width else Verdict.UNDECIDED
 
 
 def interval(ball: arb) -> tuple[float, float]:
-    """The ends of the ball, as the value of a finding."""
+    """The lower and upper end of a ball, as the value of a finding."""
     return float(ball.lower()), float(ball.upper())
 
 
 def apart(a: Any, b: Any) -> float:
-    """An upper bound on the largest distance of corresponding entries of nested lists.
+    """An upper bound on the largest distance of corresponding entries of two nested lists.
 
-    It is NaN if an entry is NaN or if there are none.
+    The bound is NaN if an entry is NaN or if there are no entries.
     """
     distances = [float(abs(u - v).upper()) for u, v in _pairs(a, b)]
     return float(np.max(distances)) if distances else float("nan")
@@ -52,7 +55,7 @@ def coincide(
     words: str = "",
     detail: str = "",
 ) -> Finding:
-    """The finding that nested lists of balls are equal: corresponding entries are `same`.
+    """The finding that two nested lists of balls are equal up to 2^width, entry by entry.
 
     `detail` describes the numbers, and is printed if they are not equal.
     """
@@ -76,7 +79,10 @@ def coincide(
 def all_hold(
     id: str, name: str, verdicts: Iterable[Verdict], *, words: str = "", wanted: str = ""
 ) -> Finding:
-    """The finding that all of these comparisons hold; undecided if a comparison is undecided."""
+    """The finding that all of these verdicts are *holds*.
+
+    It fails if a verdict is *fails*, and is otherwise undecided if a verdict is *undecided*.
+    """
     found = list(verdicts)
     hold = found.count(Verdict.HOLDS)
     said = "they hold" if hold == len(found) else "not all hold"

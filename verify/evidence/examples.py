@@ -26,7 +26,7 @@ from verify.finding import Finding
 
 
 class Examples(NamedTuple):
-    """Examples x (…, n, d), y (…, n) and queries (…, d), or (m, d) for one x (n, d)."""
+    """Examples x (…, n, d) and y (…, n) with queries (…, d), or (m, d) if x is (n, d)."""
 
     x: np.ndarray
     y: np.ndarray
@@ -34,7 +34,7 @@ class Examples(NamedTuple):
 
 
 def degree_of(case: Case) -> int:
-    """The degree of the (last) prediction as a polynomial in all inputs."""
+    """The degree of the last prediction as a polynomial in all inputs."""
     return int(case.predictions(case.symbols()).tolist()[-1][0].total_degree())
 
 
@@ -57,10 +57,11 @@ def computes(
     most_rows: int | None = None,
     what: str = "",
 ) -> Iterator[Finding]:
-    """The findings about a construction: size, equality with the algorithm, layer invariants.
+    """Yields the findings that a construction has the stated size and computes its algorithm.
 
-    `what` describes the examples in words; exact domains use at most `most_rows` of them, the layer
-    invariants at most `most_steps`.
+    Further findings are about the layer invariants. `what` describes the examples in words. Exact
+    domains use at most `most_rows` examples, and the layer invariants are checked for at most
+    `most_steps` steps.
     """
     of, d, n, k = case.of, case.d, case.n, case.k
     rows = min(n, most_rows or n)
@@ -75,7 +76,11 @@ def computes(
 
 
 def layer_by_layer(run: Run, case: Case) -> Iterator[Finding]:
-    """The findings that registers equal the layer invariants and I − S·M is a power of I − S·M₀."""
+    """Yields the findings that registers equal the layer invariants of the proof.
+
+    For models whose registers contain products M x with the estimate M, a further finding is that
+    I − S·M is a power of I − S·M₀, where M₀ is the start.
+    """
     yield registers_hold(run, case)
     given = point(run, case)
     invariants: list[Any] = [stage.holds for stage in case.model.stages]
@@ -93,7 +98,10 @@ def layer_by_layer(run: Run, case: Case) -> Iterator[Finding]:
 
 
 def residuals(case: Case, given: Inputs) -> list[Side]:
-    """x (I − M S), from the registers that contain M x, compared with x (I − M₀ S)^power."""
+    """The residuals x (I − M S) from the registers that contain M x, and x (I − M₀ S)^power.
+
+    M is the estimate after a layer, M₀ the start, and S = Xᵀ X.
+    """
     domain, X, _, queries = given.matrices
     S = X.transpose() * X
     compared = []

@@ -1,4 +1,4 @@
-"""Binary floating-point formats: their numbers, and rounding to them."""
+"""Binary floating-point formats: the numbers of a format, and rounding to the nearest of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from theory.kinds import InputError
 
 
 class Format(NamedTuple):
-    """A binary floating-point format: bits of significand (with the hidden one) and of exponent."""
+    """A binary floating-point format: bits of significand (with the hidden bit) and of exponent."""
 
     significand: int
     exponent: int
@@ -39,7 +39,7 @@ class Format(NamedTuple):
         return Fraction(2) ** (max(power if value else least, least) - self.significand + 1)
 
     def round(self, value: Fraction) -> Fraction:
-        """The nearest number of the format, in a tie the even one.
+        """The number of the format nearest to a value; of two, the one with even significand.
 
         Raises ValueError on overflow.
         """
@@ -48,7 +48,7 @@ class Format(NamedTuple):
         if abs(rounded) >= Fraction(2) ** (2 ** (self.exponent - 1)):
             raise InputError(
                 f"a partial sum of {float(value):g} is too large for {self.exponent} bits of "
-                "exponent: choose a format with more"
+                "exponent: give a format with more bits of exponent"
             )
         return rounded
 

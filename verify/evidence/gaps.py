@@ -27,7 +27,7 @@ ALL = slice(None)
 
 @dataclass(frozen=True)
 class States:
-    """The possible queries and keys of a head in `layer` (from 1).
+    """The possible queries and keys of a head in layer `layer` (counted from 1).
 
     queries, keys  register → its values, a row for each state; the head must read no
                    other register
@@ -51,14 +51,14 @@ class States:
 
 
 def at_positions(model: Transformer, *registers: str, at: slice | np.ndarray = ALL) -> Values:
-    """The values of these registers at the positions `at`, from the embedding of positions."""
+    """The values of registers at the positions `at`, from the embedding of positions."""
     assert model.pos_embed is not None
     W_pos = model.pos_embed.W_pos.numpy()[at]
     return {name: W_pos[:, model.stream[name]] for name in registers}
 
 
 def at_tokens(model: Transformer, *registers: str, tokens: np.ndarray | slice = ALL) -> Values:
-    """The values of these registers at these tokens, from the embedding."""
+    """The values of registers at these tokens, from the embedding of tokens."""
     W_E = model.embed.W_E.numpy()[tokens]
     return {name: W_E[:, model.stream[name]] for name in registers}
 
@@ -74,10 +74,11 @@ def looking_up(
     at: slice = ALL,
     over: np.ndarray | None = None,
 ) -> States:
-    """The states of a head that attends to positions by the registers `line`.
+    """The states of a head that attends to given positions.
 
-    These contain the points or the numbers of positions (`tokens/positions.py`): query q must
-    attend to position wanted[q] of those `at`, all of which it may see.
+    The registers `line` contain the lattice points or the numbers of positions
+    (`tokens/positions.py`). Query q may see all positions `at`, and must attend to position
+    wanted[q] among them.
     """
     keys = at_positions(model, *line, at=at)
     here = np.arange(len(keys[line[0]]))
@@ -93,10 +94,10 @@ def counting(
     line: tuple[str, str],
     head: int = 0,
 ) -> States:
-    """The states of a head that attends to position k by k/N and 1/N (`tokens/heads.py`).
+    """The states of a head that attends to position k, given k/N and 1/N (`tokens/heads.py`).
 
-    They are for all N up to the number of positions and all k < N; `fractions` are the values of
-    registers, divided by k/N.
+    They cover all N up to the number of positions and all k < N. `fractions` maps registers to
+    their values divided by k/N.
     """
     assert model.pos_embed is not None
     count = len(model.pos_embed.W_pos)
@@ -107,12 +108,15 @@ def counting(
 
 
 def averaging(model: Transformer, layer: int, head: int = 0) -> States:
-    """The state of a head that averages all tokens it sees."""
+    """The single state of a head that averages over all tokens that it sees."""
     return States(layer, {}, {}, np.zeros((1, 1)), np.zeros(1), head)
 
 
 def gap_finding(label: str, model: Transformer, states: States) -> Finding:
-    """The finding that the declared margin is at most the smallest gap, and scores are graded."""
+    """The finding that a head's declared margin is at most its smallest score gap.
+
+    If the margin is declared as graded, the finding also requires graded scores.
+    """
     declared = model.blocks[states.layer - 1].margins[states.head]
     stray = _reads_others(model, states)
     id = f"{label}/gap/layer-{states.layer}" + f"-head-{states.head + 1}" * (states.head > 0)
@@ -213,9 +217,10 @@ def _scores(model: Transformer, states: States) -> tuple[np.ndarray, bool]:
 
 
 def exact_product(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, bool]:
-    """A B, and whether it is exact.
+    """The product A B in float64, and whether it is exact.
 
-    It is exact if all partial sums are multiples of one power of two, and below 2^52 times it.
+    The product is exact if all partial sums are multiples of one power of two and are below 2^52
+    times this power.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         unit = float(quantum_of(A).min(initial=np.inf) * quantum_of(B).min(initial=np.inf))

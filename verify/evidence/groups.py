@@ -19,18 +19,18 @@ Gap = Callable[[Any, Any], Mean]
 
 
 def paired(low: np.ndarray, high: np.ndarray) -> Mean:
-    """The difference of two models that are measured on the same inputs (m,)."""
+    """The mean of high − low, for two models measured on the same inputs (m,)."""
     return estimated(high - low)
 
 
 def apart(low: Mean, high: Mean) -> Mean:
-    """The difference of two independent estimates."""
+    """The difference high − low of two independent estimates."""
     error = float(np.hypot(low.error, high.error))
     return Mean(high.mean - low.mean, error, min(low.freedom, high.freedom))
 
 
 def separated(gaps: Iterable[Mean]) -> Verdict:
-    """Holds if all gaps are above 0, fails if all are below 0, and is undecided otherwise."""
+    """The verdict *holds* if all gaps are above 0, *fails* if all are below 0, else *undecided*."""
     verdicts = {sign_of(*gap) for gap in gaps}
     return verdicts.pop() if len(verdicts) == 1 else Verdict.UNDECIDED
 
@@ -40,7 +40,8 @@ def all_below(
 ) -> Finding:
     """The finding that every seed of one kind is below every seed of another.
 
-    `gap` is `paired` for arrays (m,) of numbers by input, and `apart` for estimates.
+    `low` and `high` contain one measurement for each seed. `gap` is `paired` if measurements are
+    arrays (m,) over the same inputs, and `apart` if they are independent estimates.
     """
     gaps = [gap(one, other) for one in low for other in high]
     nearest = min(gaps, key=lambda found: abs(found.mean))
@@ -59,7 +60,7 @@ def all_below(
 
 
 def listed(values: Iterable[float]) -> str:
-    """The numbers of all seeds as text."""
+    """The numbers of all seeds as one text."""
     return " ".join(f"{value:.3g}" for value in values)
 
 

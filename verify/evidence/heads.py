@@ -24,10 +24,11 @@ constant 1 has the name "1"."""
 def head_is(
     id: str, model: Transformer, layers: range, scores: Products, values: Products
 ) -> Finding:
-    """The finding that the first head of each of these layers (from 1) is as stated, exactly.
+    """The finding that the first head of each of these layers has the stated weights, exactly.
 
-    Its scores are Σ factor·⟨query, key⟩ of the registers in `scores`, and its outputs factor·value
-    for the registers (value, output) in `values`.
+    Layers are counted from 1. The scores of the head must be Σ factor·⟨query, key⟩ over the
+    registers in `scores`, and its outputs must be factor·value for the registers (value, output) in
+    `values`.
     """
     off, exact, place = 0.0, bool(layers), dict(zip(model.stream, _places(model), strict=True))
     place[CONSTANT] = np.array([model.d_model])

@@ -37,10 +37,10 @@ LARGEST_EXACT = 5e4  # n·d·degree beyond which the rationals take seconds, and
 
 
 def equality(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
-    """The findings that transformer and algorithm are equal, in the exact domains of `domain`.
+    """Yields the findings that transformer and algorithm are equal, in the exact domains named.
 
-    `float` is not an exact domain.  Raises ValueError, before the first finding, for sizes that are
-    too large for a domain.
+    `domain` names the domains; for float there is no finding. Raises ValueError, before the first
+    finding, for sizes that are too large for a domain.
     """
     _affordable(case, domain)
     return _in_domains(run, case, domain)
@@ -50,19 +50,20 @@ def _affordable(case: Case, domain: DomainName) -> None:
     sizes, (d, n) = f"d = {case.d}, n = {case.n}, k = {case.k}", (case.d, case.n)
     if domain == "exact" and n * d * _degree(case.of.at(1, 1, case.k)) > MOST_EXACT:
         raise InputError(
-            f"{sizes} is too large for the rationals (numbers of millions of "
+            f"{sizes} is too large for the domain of rationals (numbers have millions of "
             "digits): give a smaller k, or the modular domain"
         )
     if domain == "modular" and not case.of.polynomial:
         raise InputError(
-            "the modular domain has no hardmax, which this model needs: give float or exact"
+            "this model has hardmax attention, which the modular domain cannot run: give "
+            "the domain float or exact"
         )
     if domain == "symbolic":
         variables, degree = n * d + n + d, _degree(case)
         if comb(variables + degree, variables) > MOST_TERMS:
             raise InputError(
-                f"{sizes} is too large for the symbolic domain ({variables} "
-                f"variables, degree {degree}): try d = 2, n = 2, k = 2, or the modular domain"
+                f"{sizes} is too large for the symbolic domain ({variables} variables, degree "
+                f"{degree}): give d = 2, n = 2, k = 2, or give the modular domain"
             )
 
 
@@ -86,7 +87,7 @@ def _in_domains(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
 
 
 def over_the_rationals(run: Run, case: Case) -> Finding:
-    """The finding of equality over Q on random instances with small rational entries."""
+    """The finding that transformer and algorithm are equal over Q, on random small fractions."""
     wrong = 0
     for _ in run.progress(range(3), "over Q"):
         given = case.rational(run.rng)
@@ -102,7 +103,10 @@ def over_the_rationals(run: Run, case: Case) -> Finding:
 
 
 def modulo_primes(run: Run, case: Case) -> Finding:
-    """The finding of equality for all inputs of these sizes, at random points mod random primes."""
+    """The finding that transformer and algorithm are equal for all inputs of these sizes.
+
+    They are compared at random points modulo random primes.
+    """
     id, name = "modular", f"mod random 61-bit primes, all inputs ({case})"
     try:
         per_point = chance_of_error(case)
@@ -124,7 +128,9 @@ def modulo_primes(run: Run, case: Case) -> Finding:
             agree = case.agrees(case.random(Modular(random_prime(run.rng)), run.rng))
     except NotPolynomial as reason:
         if not case.of.polynomial:
-            raise InputError(f"the modular domain cannot run this model: {reason}") from None
+            raise InputError(
+                f"the modular domain cannot run this model ({reason}): give another domain"
+            ) from None
         return _no_polynomial(id, name, reason, smallest_failure(run, case))
     return equal(
         id,
@@ -136,9 +142,9 @@ def modulo_primes(run: Run, case: Case) -> Finding:
 
 
 def symbolically(run: Run, case: Case) -> Finding:
-    """The finding of equality as polynomials in the entries of x, y and x_query.
+    """The finding that transformer and algorithm are equal as polynomials in all inputs.
 
-    FLINT checks this size, and SymPy a small size.
+    FLINT checks the size of the case, and SymPy checks a small size.
     """
     small = case.of.at(1, min(case.n, 2), min(case.k, 1))
     variables = case.n * case.d + case.n + case.d
@@ -164,8 +170,8 @@ def _no_polynomial(id: str, name: str, reason: NotPolynomial, detail: str) -> Fi
 def smallest_failure(run: Run, case: Case) -> str:
     """The smallest instance on which transformer and algorithm differ, in words.
 
-    The text has both values and the first register that differs.  It is empty in runs that do not
-    explain failures.
+    The text contains both values and the first register that differs. It is empty in runs that do
+    not explain failures.
     """
     if not run.explains:
         return ""

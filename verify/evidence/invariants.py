@@ -12,9 +12,9 @@ from verify.evidence.registers import registers_in_float64
 
 
 def wrong_in_float64(model: Transformer, answers: np.ndarray, *inputs: np.ndarray) -> Iterator[str]:
-    """Differences of registers from the layer invariants, and of answers, in words.
+    """Yields the differences of registers from the layer invariants, and of answers, in words.
 
-    Inputs are (sets, …) and answers (sets, m).
+    The inputs have shape (sets, …), and the right answers have shape (sets, m).
     """
     registers = registers_in_float64(model, *inputs)
     sides = [(str(stage), held, proved) for stage, held, proved in registers]
@@ -28,7 +28,10 @@ def wrong_in_float64(model: Transformer, answers: np.ndarray, *inputs: np.ndarra
 
 
 def wrong_over_q(model: Transformer, answers: np.ndarray, *inputs: np.ndarray) -> Iterator[str]:
-    """As `wrong_in_float64`, for one prompt in rational arithmetic; answers (m,) or (m, d)."""
+    """Yields differences from the layer invariants, and of answers, in rational arithmetic.
+
+    The inputs are one prompt, and the right answers have shape (m,) or (m, d).
+    """
     domain, prompt = Rational(), model.prompt(*inputs)
     passed = [H.tolist()[prompt.answers] for H in streams(model, prompt, domain)]
     sides = []

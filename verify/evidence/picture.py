@@ -21,6 +21,6 @@ STYLE: dict[Any, Any] = {
 
 
 def save(path: Path, picture: Callable[..., Figure], *shown: Any) -> None:
-    """Draw what is shown and save it to the path."""
+    """Draws the data `shown` by the function `picture`, and saves the figure to a path."""
     with rc_context(STYLE):
         picture(*shown).savefig(path)

@@ -26,7 +26,7 @@ from verify.finding import Evidence, Finding, Verdict, equal
 
 @dataclass(frozen=True)
 class Side:
-    """One layer invariant: times·register at the answers, and its value by the proof."""
+    """One layer invariant: times·register at the answers, and the value by the proof."""
 
     stage: Stage
     held: Matrix
@@ -37,10 +37,10 @@ Compare = Callable[[Case, Inputs], list[Side]]
 
 
 def point(run: Run, case: Case) -> Inputs:
-    """A random point mod p, or a random rational point for a model that is not polynomial.
+    """Random inputs modulo a prime, or random rational inputs if the model is not polynomial.
 
-    The unit vectors are the queries, so a register that contains M x is read as the whole matrix M;
-    if a prompt has only one query, the query is random.
+    The queries are the unit vectors, so that a register that contains M x is read as the whole
+    matrix M. If a prompt has only one query, the query is random.
     """
     if case.of.polynomial:
         given = case.random(Modular(random_prime(run.rng)), run.rng)
@@ -56,7 +56,10 @@ def registers_hold(run: Run, case: Case) -> Finding:
 
 
 def invariants_hold(case: Case, given: Inputs, id: str, name: str, compare: Compare) -> Finding:
-    """The finding that all sides agree at a point; undecided if there are none."""
+    """The finding that all layer invariants hold on given inputs.
+
+    It is undecided if the model has no layer invariants.
+    """
     modular = isinstance(given.domain, Modular)
     where = "mod a random 61-bit prime" if modular else "over Q"
     evidence: Evidence = "identity" if modular else "exact"
@@ -83,7 +86,7 @@ def invariants_hold(case: Case, given: Inputs, id: str, name: str, compare: Comp
 
 
 def sides(case: Case, given: Inputs) -> list[Side]:
-    """For each layer invariant, the register and its value by the proof."""
+    """For each layer invariant, the value of the register and its value by the proof."""
     return [
         Side(stage, held, stage.holds(*given.matrices))
         for stage, held in held_registers(case, given)
@@ -91,7 +94,7 @@ def sides(case: Case, given: Inputs) -> list[Side]:
 
 
 def held_registers(case: Case, given: Inputs) -> Iterator[tuple[Stage, Matrix]]:
-    """For each layer invariant: times·register, with one row for each answer."""
+    """For each layer invariant, the values of times·register, one row for each answer."""
     model, domain, prompt = case.model, given.domain, case.prompt(given)
     passed = list(streams(model, prompt, domain))
     for stage in model.stages:
@@ -111,7 +114,7 @@ def first_difference(case: Case, given: Inputs) -> str:
 def registers_in_float64(
     model: Transformer, *inputs: np.ndarray
 ) -> Iterator[tuple[Stage, np.ndarray, np.ndarray]]:
-    """For each layer invariant, by layers: times·register at the answers, and its proved value."""
+    """For each layer invariant, times·register at the answers in float64, and its proved value."""
     passed, answers = list(model.streams(*inputs)), model.prompt(*inputs).answers
     for stage in sorted(model.stages, key=lambda stage: stage.after):
         held = passed[stage.after][..., answers, model.stream[stage.register]].double().numpy()
@@ -121,9 +124,9 @@ def registers_in_float64(
 def register_differences(
     statement: OverTokens, model: Transformer, rows: np.ndarray
 ) -> Iterator[str]:
-    """The differences of the streams of sequences (…, T) from the layer invariants, in words.
+    """Yields the differences of registers on sequences `rows` (…, T) from the layer invariants.
 
-    Each difference names a layer, a register and a token.
+    Each difference is a text that names a layer, a register and a token.
     """
     for stage, held, wanted in registers_in_float64(model, rows):
         differs = (held != wanted).any(-1)

@@ -28,12 +28,12 @@ ENCLOSED = 2.0**-64  # a bound on the distance of softmax from hardmax logits, b
 def makes(
     id: str, name: str, model: Transformer, layers: Mapping[int, tuple[Values, Values]]
 ) -> Finding:
-    """The finding that the MLP of each of these layers maps all states as the proof states.
+    """The finding that the MLP of each of these layers maps every state as the proof states.
 
-    For each layer, `layers` has the values before the MLP of the registers that it reads, (states,
-    width), and the values after it of those that it changes.  The registers that the layer
-    `restores` must be the same for all combinations of allowed errors; values with errors are
-    between the smallest and the largest value, since softmax averages values.
+    For each layer, `layers` contains the values, (states, width), of the registers that the MLP
+    reads, and the values after the MLP of the registers that the MLP changes. Registers that the
+    layer restores must have the same values for all combinations of allowed errors. Values with
+    errors lie between the smallest and the largest value, since softmax averages values.
     """
     wrong, tried, exact, forgiving = 0, 0, True, False
     for layer, (before, wanted) in layers.items():
@@ -68,7 +68,7 @@ def makes(
 
 
 def restored(id: str, name: str, model: Transformer, layer: int, states: Values) -> Finding:
-    """The finding that restored registers are the same for all allowed errors, as in `makes`.
+    """The finding that the registers which a layer restores do not depend on allowed errors.
 
     `states` contains the values of the registers that the MLP reads, (states, width).
     """
@@ -103,7 +103,7 @@ def _tensors(mlp: MLP) -> tuple[np.ndarray, ...]:
 
 
 def after_mlp(mlp: MLP, H: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The stream after the MLP, and whether it is exact."""
+    """The stream after an MLP in float64, and whether its computation is exact."""
     W_in, b_in, W_out, b_out = _tensors(mlp)
     ones = np.ones((len(H), 1))
     read, first = exact_product(np.hstack([H, ones]), np.vstack([W_in, b_in]))
@@ -113,11 +113,14 @@ def after_mlp(mlp: MLP, H: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def traces(mlp: MLP, stream: Stream, H: np.ndarray, made: Restores) -> tuple[np.ndarray, bool]:
-    """For each state, whether errors allowed by `made` can change `made.into`; and the exactness.
+    """Whether errors that `made` allows can change the registers `made.into`, for each state.
 
-    Over the box of all errors, the input of each hidden neuron has a smallest and a largest value.
-    If the input of no neuron that writes to `made.into` changes sign in the box, the output is
-    linear in the box, and it is constant if the errors have weight 0 in it.
+    The second result is whether the computation is exact.
+
+    The allowed errors form a box, over which the input of each hidden neuron has a smallest and a
+    largest value. If no neuron that writes to `made.into` has an input that changes sign in the
+    box, the output is linear in the errors. It is then constant if all errors have the coefficient
+    0.
     """
     W_in, b_in, W_out, _ = _tensors(mlp)
     into = np.concatenate([np.r_[stream[name]] for name in made.into])
@@ -152,10 +155,10 @@ def traces(mlp: MLP, stream: Stream, H: np.ndarray, made: Restores) -> tuple[np.
 def sharpness_at_two_lengths(
     id: str, build: Callable[[int], Transformer], length: int, bound: float, wanted: str
 ) -> Finding:
-    """The finding that the sufficient sharpness is below a bound that does not depend on length.
+    """The finding that the sufficient sharpness is at most a bound that does not depend on length.
 
-    It is the smallest sharpness at which the error bounds for all prompts ensure right answers,
-    measured at one length and at 8 times this length.
+    The sufficient sharpness is the smallest at which the error bounds for all prompts ensure right
+    answers. It is computed at one length and at 8 times this length.
     """
     found = {T: build(T).least_sharpness() for T in (length, 8 * length)}
     return Finding(
@@ -172,7 +175,7 @@ def sharpness_at_two_lengths(
 
 
 def same_as_hardmax(id: str, model: Transformer, rows: np.ndarray) -> Finding:
-    """The finding, in balls, that softmax logits at the smallest sharpness are those of hardmax."""
+    """The finding that softmax logits at the smallest sharpness equal hardmax logits, in balls."""
     beta = model.least_sharpness()
     leak = max(max(layer, default=0.0) for layer in model.softmax_error(beta).leaks)
     real = max(enclosed_error(model, beta, row) for row in rows)
@@ -189,11 +192,11 @@ def same_as_hardmax(id: str, model: Transformer, rows: np.ndarray) -> Finding:
 
 
 def all_maps_of(n: int) -> np.ndarray:
-    """All nⁿ maps of n states, (nⁿ, n)."""
+    """All maps of the set of n states to itself, (nⁿ, n)."""
     return np.array(list(product(range(n), repeat=n)), dtype=np.float64)
 
 
 def leak_bound(graded: float) -> float:
-    """A β at which 4q/(1 − q)², q = e^{−β}, is at most `graded` < 1, in closed form."""
+    """An inverse temperature β at which 4q/(1 − q)² is at most `graded` < 1, where q = e^{−β}."""
     # (1 − q)² ≥ 1 − 2q, so q = graded/(4 + 2·graded) is small enough.
     return math.log((4 + 2 * graded) / graded)

@@ -31,9 +31,9 @@ UNIT_ROUNDOFF = 2.0**-53
 
 
 def with_rounding_bound(model: Transformer, *inputs: Any) -> tuple[Tensor, Tensor]:
-    """The model's answers to inputs, and bounds on their rounding errors, in the same shape.
+    """The model's answers to the inputs, and bounds of the same shape on their rounding errors.
 
-    The answers of the model must be single numbers, possibly times a scale.
+    Each answer must be one output of the model, possibly times a scale.
     """
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)
@@ -90,7 +90,10 @@ def _layer_errors(model: Transformer, prompt: Prompt, stream: list[Tensor]) -> l
 def _local_error(block: Block, H: Tensor, n_examples: int) -> Tensor:
     """A bound on the rounding errors that a block makes, entry by entry, (…, T, D)."""
     if any(norm is not None for norm in (block.norm, block.ln1, block.ln2)):
-        raise ValueError("no rounding bound for a layer that normalises the stream")
+        raise ValueError(
+            "there is no rounding bound for a layer that normalises the stream: give a "
+            "model without norms"
+        )
     error = torch.zeros_like(H)
     if block.attn is not None:
         size, before = _attention_size(block.attn, H, n_examples), H
@@ -130,7 +133,10 @@ def _dot_roundings(H: Tensor, W: Tensor, b: Tensor) -> Tensor:
 def _attention_size(attn: Attention, H: Tensor, n_examples: int) -> Tensor:
     """The output of the attention layer with the absolute values of all weights and terms."""
     if attn.normalise not in ("linear", "relu", "hardmax"):
-        raise ValueError(f"no rounding bound for {attn.normalise} attention")
+        raise ValueError(
+            f"there is no rounding bound for {attn.normalise} attention: give a model "
+            "with linear attention"
+        )
     sizes = [_size_of(heads, H, n_examples) for heads in attn.parts()]
     return sum(sizes[1:], start=sizes[0])
 

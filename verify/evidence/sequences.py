@@ -30,7 +30,7 @@ def computes(
     more: str = "",
     exhaustive: tuple[int, int] = (4, 6),
 ) -> Iterator[Finding]:
-    """The finding about the size of the model, with `more` appended, and those of `agreement`."""
+    """Yields the findings that a construction has the stated size and the right answers."""
     model, parameters = statement.at(V, n).model, {"V": V, "n": n, **statement.parameters}
     found = size(model, statement.theorem, more, **parameters)
     yield from labelled(statement.label, [found])
@@ -45,10 +45,10 @@ def agreement(
     samples: int,
     exhaustive: tuple[int, int] = (4, 6),
 ) -> Iterator[Finding]:
-    """The findings that answers are those of the definition and registers equal the invariants.
+    """Yields the findings that answers are those of the definition, and registers as proved.
 
-    The sequences are all short sequences, random and adversarial sequences, and some sequences over
-    Q.  Quick runs have few sequences.
+    They are compared on all short sequences, on random and adversarial sequences in float64, and on
+    some sequences over Q. Quick runs use few sequences.
     """
     yield from labelled(statement.label, _agreement(run, statement, V, n, samples, exhaustive))
 
@@ -112,10 +112,10 @@ def _for_margins(
 def margin_kept(
     statement: OverTokens, batches: Iterable[tuple[Transformer, np.ndarray]]
 ) -> Finding:
-    """The finding that the smallest distance of the right logit is the margin of the model.
+    """The finding that the right logit exceeds all other logits by at least the model's margin.
 
-    The batches are pairs of a model and its sequences.  Frequencies in T tokens are equal or differ
-    by at least 2·margin = 1/T, and several of them may be the largest.
+    Each batch is a model and its sequences. If logits are frequencies in T tokens, they must be
+    equal or differ by at least 2·margin = 1/T, and several logits may be the largest.
     """
     least, declared = dict[str, Fraction](), dict[str, Fraction]()
     evidence, holds = list[Evidence](), list[bool]()
@@ -170,7 +170,7 @@ def answers_equal(
 ) -> Finding:
     """The finding that all answers are those of the definition, on batches of sequences.
 
-    The last batch has the largest model; `more` describes the sequences.
+    Each batch is a model and its sequences, the largest model last. `more` describes the sequences.
     """
     tried = list[tuple[Transformer, int]]()
 
@@ -199,9 +199,9 @@ def equal_over_q(
 def registers_hold(
     statement: OverTokens, model: Transformer, rows: np.ndarray, where: str
 ) -> Finding:
-    """The finding that registers equal the layer invariants, on sequences (…, T) of size `where`.
+    """The finding that registers equal the layer invariants on sequences `rows` (…, T).
 
-    It is undecided if there are no invariants.
+    `where` describes the sequences. The finding is undecided if the model has no layer invariants.
     """
     if not model.stages:
         name = f"registers compared with their layer invariants {where}"
@@ -218,15 +218,15 @@ def registers_hold(
 
 
 def families_of(run: Run, V: int, n: int, samples: int) -> dict[str, np.ndarray]:
-    """Random sequences and the adversarial families."""
+    """Returns random sequences and the families of adversarial sequences, by name."""
     adversarial = adversarial_sequences(n, V, run.rng)
     return {"random": random_sequences(samples, n, V, run.rng), **adversarial}
 
 
 def exact_evidence(model: Transformer) -> Evidence:
-    """The kind of evidence of a float64 run: exact if no partial sum is rounded.
+    """The kind of evidence of a float64 run: "exact" if no partial sum is rounded.
 
-    With softmax, or averages over tokens tied for the largest score, it is "float".
+    For softmax heads, and for averages over several tokens of largest score, the kind is "float".
     """
     averages = any(margin.ties for block in model.blocks for margin in block.margins)
     averages = averages or any(attn.normalise == "softmax" for attn in model.attentions)
@@ -234,7 +234,7 @@ def exact_evidence(model: Transformer) -> Evidence:
 
 
 def differences(statement: OverTokens, model: Transformer, rows: np.ndarray) -> Iterator[str]:
-    """For each chunk of the rows, the shortest sequence on which answers differ, in words."""
+    """Yields, for each chunk of `rows`, the shortest sequence on which answers are wrong."""
     chunk = max(1, PAIRS // rows.shape[1] ** 2)
     for start in range(0, len(rows), chunk):
         part = rows[start : start + chunk]
@@ -247,7 +247,7 @@ def differences(statement: OverTokens, model: Transformer, rows: np.ndarray) -> 
 
 
 def difference(statement: OverTokens, model: Transformer, row: np.ndarray) -> str:
-    """Both answers at the end of a sequence and the first register that differs."""
+    """Both answers at the end of a sequence, and the first register that differs, in words."""
     try:
         got, wanted = int(model(row)[-1]), int(statement.answers(row)[-1])
         where = next(register_differences(statement, model, row[None]), None)
@@ -262,7 +262,7 @@ def difference(statement: OverTokens, model: Transformer, row: np.ndarray) -> st
 def differences_over_q(
     statement: OverTokens, model: Transformer, rows: np.ndarray
 ) -> Iterator[str]:
-    """Sequences whose rational logits do not give the right answers, or are not torch's."""
+    """Yields the sequences on which rational logits give wrong answers or differ from float64."""
     for row in rows:
         logits = outputs(model, model.prompt(row), Rational()).tolist()
         best = [max(range(len(line)), key=line.__getitem__) for line in logits]

@@ -14,7 +14,8 @@ from verify.ledger.theorems import theorem
 def size(model: Transformer, name: str, more: str = "", **parameters: int) -> Finding:
     """The finding that layers, heads and width are those of the statement `name`.
 
-    The formulas are evaluated at these parameters; `more` is appended to the words.
+    The formulas of the statement are evaluated at these parameters; `more` is appended to the
+    words.
     """
     stated = theorem(name).sizes
     wanted = {what: formula(**parameters) for what, formula in stated.items()}
@@ -49,7 +50,7 @@ def units(model: Transformer) -> list[int]:
 
 
 def bits(model: Transformer, count: int, symbol: str) -> str:
-    """The bits of significand for exact hardmax runs, in words: ", exact with …"."""
+    """The bits of significand for exact hardmax runs, as text such as ", exact with 14 bits of …"."""
     needed = exact_in(model).bits
     ratio = needed / max(math.log2(count), 1)
     relative = f"{ratio:.1f}·log₂{symbol} for {symbol} = {count}"

@@ -27,7 +27,7 @@ LONGEST = 2**12  # the largest length of models in the search for the longest ex
 def softmax_options(
     statement: OverTokens, model: Transformer, error: float, sharpness: float | None
 ) -> None:
-    """Raise InputError for an error, or a sharpness, at which answers could be wrong."""
+    """Raises InputError for an error, or a sharpness, at which answers could be wrong."""
     half = model.interface.margin / 2
     if not LEAST_ERROR <= error < half:
         raise InputError(
@@ -47,9 +47,12 @@ def softmax(
     sharpness: float | None,
     rows: Callable[[Run, int, int], np.ndarray] | None = None,
 ) -> Iterator[Finding]:
-    """The findings about the sharpness for an error, its dependence on n, and the error.
+    """Yields the findings about the error of softmax attention in place of hardmax.
 
-    `rows(run, V, count)` draws prompts of a fixed form; without it, V and n are free.
+    They are about the sharpness that suffices for an error, how it depends on n, and the error
+    itself.
+
+    `rows(run, V, count)` returns random prompts of a fixed form; without `rows`, V and n are free.
     """
     model = statement.at(V, n).model
     larger = (statement.at(V, 8 * n) if rows is None else statement.at(8 * V, n)).model
@@ -70,7 +73,7 @@ def softmax(
 
 
 def enclosed(model: Transformer, beta: float, prompts: np.ndarray, size: str) -> Finding:
-    """The finding that the error of softmax logits, by balls, is below its bound."""
+    """The finding that the error of softmax logits, enclosed by balls, is at most its bound."""
     real = max(enclosed_error(model, beta, row) for row in prompts)
     return at_most(
         "softmax/enclosed",
@@ -177,7 +180,7 @@ def _scale(model: Transformer, larger: Transformer) -> Finding:
 
 
 def enclosed_error(model: Transformer, sharpness: float, row: np.ndarray) -> float:
-    """An upper bound, by balls, on the largest |softmax logit − hardmax logit| of a sequence."""
+    """An upper bound, by balls, on the largest distance of softmax logits from hardmax logits."""
     hard = model.logits(row).tolist()
     with Ball.precision(192):
         domain = Ball()
@@ -189,12 +192,15 @@ def enclosed_error(model: Transformer, sharpness: float, row: np.ndarray) -> flo
         ]
         widest = max(float(d.rad()) for d in differences)
         if not widest < 1e-20:
-            raise InputError(f"the balls are {widest:.1e} wide: give a smaller sharpness")
+            raise InputError(
+                f"the balls of the logits are {widest:.1e} wide, too wide for a comparison: "
+                "give a smaller sharpness"
+            )
         return max(float(d.upper()) for d in differences) * (1 + 1e-15)
 
 
 def formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
-    """The findings about the longest sequences without rounding of scores, by float dtype."""
+    """Yields the findings about the longest sequences without rounding of scores, by dtype."""
     yield from labelled(statement.label, _formats(run, statement, V))
 
 
@@ -234,10 +240,11 @@ def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
 
 
 def stated_length(model: Transformer, form: Format) -> int:
-    """The length up to which a format of p bits is exact, as stated.
+    """The length up to which the statement says that a float format is exact.
 
-    It is ⌊min(2^p, largest/c)/max(r, 2)⌋ − 1, for gaps of at most c and codes of r bits, and at
-    most 2^(p−2) if heads average, minus the number of tokens in front.
+    For a format of p bits with the largest number L, gaps of at most c and codes of r bits, the
+    length is ⌊min(2^p, L/c)/max(r, 2)⌋ − 1. If heads average, it is at most 2^(p−2). The number of
+    tokens in front of the sequence is subtracted.
     """
     most = min(2**form.significand, int(form.largest / Fraction(_largest_gap(model))))
     stated = most // max(model.stream.widths["code"], 2) - 1
@@ -251,7 +258,10 @@ def _largest_gap(model: Transformer) -> float:
 
 
 def longest(build: Callable[[int], Transformer], form: Format) -> int:
-    """The largest n, up to LONGEST, at which the format is exact (it is at all smaller n)."""
+    """The largest length n, up to LONGEST, at which a model is exact in a format.
+
+    `build` returns the model for a length. The format is also exact at all smaller lengths.
+    """
 
     def fits(n: int) -> bool:
         return exact_in(build(n)).fits(form.significand, form.largest, form.smallest)

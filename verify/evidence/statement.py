@@ -31,7 +31,9 @@ Rows = list[list[Entry]]
 
 @dataclass(frozen=True)
 class OverExamples:
-    """A construction on examples X (n × d), y (n × 1) and queries Q (m × d), of size d, n, k.
+    """A statement about a construction on examples: at every size d, n, k it computes an algorithm.
+
+    The inputs are X (n × d), y (n × 1) and queries Q (m × d), and k is the number of steps.
 
     build           (d, n, k) → the model, or its mutant in a self-test
     algorithm       (domain, X, y, Q, k) → the predictions by definition
@@ -57,7 +59,7 @@ class OverExamples:
 
 
 class Inputs(NamedTuple):
-    """Examples X (n × d), y (n × 1) and queries Q (m × d), rows of entries of a domain."""
+    """Examples X (n × d), y (n × 1) and queries Q (m × d), as rows of entries of a domain."""
 
     domain: Domain
     X: Rows
@@ -66,7 +68,7 @@ class Inputs(NamedTuple):
 
     @property
     def matrices(self) -> tuple[Domain, Matrix, Matrix, Matrix]:
-        """The domain, and the inputs as its matrices."""
+        """The domain, and the inputs X, y and Q as matrices of the domain."""
         return self.domain, *map(self.domain.matrix, self[1:])
 
     def __str__(self) -> str:
@@ -99,7 +101,7 @@ class Case:
         return (self.n, self.d), (self.n, 1), (1, self.d)
 
     def prompt(self, given: Inputs) -> Prompt:
-        """The prompt of these inputs."""
+        """The model's prompt for these inputs."""
         return prompt_of(self.model, given)
 
     def predictions(self, given: Inputs) -> Matrix:
@@ -116,27 +118,27 @@ class Case:
         return bool(self.predictions(given) == wanted)
 
     def random(self, domain: Modular, rng: np.random.Generator) -> Inputs:
-        """A random point modulo a prime."""
+        """Returns random inputs modulo a prime."""
         return Inputs(domain, *(domain.random_entries(rng, *shape) for shape in self.shapes))
 
     def rational(self, rng: np.random.Generator) -> Inputs:
-        """Small random fractions."""
+        """Returns inputs whose entries are small random fractions."""
         return rational_instance(rng, self.d, self.n)
 
     def filled(self, domain: Domain, entry: Entry) -> Inputs:
-        """The same entry everywhere."""
+        """Returns inputs all of whose entries are `entry`."""
         return Inputs(
             domain, *([[entry] * columns for _ in range(rows)] for rows, columns in self.shapes)
         )
 
     def symbols(self, ring: type[Symbolic] | type[SymbolicBySympy] = Symbolic) -> Inputs:
-        """All entries of the inputs as the variables of a polynomial ring."""
+        """Returns inputs whose entries are the variables of a polynomial ring."""
         return symbols(self.d, self.n, ring)
 
 
 @dataclass(frozen=True)
 class OverTokens:
-    """A construction on sequences of at most n tokens of V symbols.
+    """A statement about a construction on sequences of at most n tokens of V symbols.
 
     label    its name among the statements of the claim
     build    (V, n) → the model, or its mutant in a self-test
@@ -177,7 +179,7 @@ class TokenCase:
 
 
 def prompt_of(model: Transformer, given: Inputs) -> Prompt:
-    """The prompt of examples and queries with entries of a domain."""
+    """The model's prompt for examples and queries with entries of a domain."""
     domain, X, y, Q = given
     queries = objects(Q) if model.interface.several_queries else objects(Q)[0]
     return written(model, domain, X, objects(y)[:, 0], queries)
@@ -189,7 +191,7 @@ def predict(model: Transformer, given: Inputs) -> Matrix:
 
 
 def symbols(d: int, n: int, ring: type[Symbolic] | type[SymbolicBySympy] = Symbolic) -> Inputs:
-    """The polynomial ring in all inputs, and the inputs: X (n × d), y (n × 1), Q (1 × d)."""
+    """Inputs X (n × d), y (n × 1) and Q (1 × d) whose entries are the variables of a ring."""
     names = [f"x{i}_{j}" for i in range(1, n + 1) for j in range(1, d + 1)]
     domain = ring(
         [*names, *(f"y{i}" for i in range(1, n + 1)), *(f"q{j}" for j in range(1, d + 1))]
@@ -203,7 +205,7 @@ def symbols(d: int, n: int, ring: type[Symbolic] | type[SymbolicBySympy] = Symbo
 
 
 def rational_instance(rng: np.random.Generator, d: int, n: int) -> Inputs:
-    """Small random fractions: X (n × d), y (n × 1), Q (1 × d)."""
+    """Returns random inputs X (n × d), y (n × 1) and Q (1 × d) with small fractions as entries."""
     domain = Rational()
 
     def rows(count: int, width: int) -> Rows:
@@ -218,5 +220,5 @@ def rational_instance(rng: np.random.Generator, d: int, n: int) -> Inputs:
 
 
 def shown(rows: Rows) -> str:
-    """Rows of entries, as text."""
+    """Returns rows of entries as text."""
     return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in rows) + "]"

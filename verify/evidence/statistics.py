@@ -18,9 +18,9 @@ RESAMPLED, LEVEL = 200, 0.025
 
 
 class Mean(NamedTuple):
-    """A mean over independent prompts, its standard error, and the error's degrees of freedom.
+    """A mean over independent prompts, with its standard error and degrees of freedom.
 
-    It is formatted as "0.21 ± 0.01".
+    Its text is, for example, "0.21 ± 0.01".
     """
 
     mean: float
@@ -32,7 +32,7 @@ class Mean(NamedTuple):
 
     @property
     def value(self) -> dict[str, float]:
-        """Mean and standard error, as the value of a finding."""
+        """The mean and the standard error, as the value of a finding."""
         return {"mean": self.mean, "standard error": self.error}
 
 
@@ -43,10 +43,10 @@ def estimated(values: np.ndarray) -> Mean:
 
 
 def ratio(parts: np.ndarray, wholes: np.ndarray) -> Mean:
-    """Σ parts / Σ wholes, both (m,), of independent prompts.
+    """The ratio Σ parts / Σ wholes over m independent prompts, with its standard error.
 
-    The error of this ratio of means is the error of the mean residual parts − ratio·wholes.  NaN if
-    all wholes are 0.
+    `parts` and `wholes` have shape (m,). The standard error is that of the mean of the residuals
+    parts − ratio·wholes, divided by the mean of `wholes`. The ratio is NaN if all wholes are 0.
     """
     if not wholes.any():
         return Mean(np.nan, np.nan)
@@ -56,21 +56,29 @@ def ratio(parts: np.ndarray, wholes: np.ndarray) -> Mean:
 
 
 def fraction_of(right: np.ndarray, counted: np.ndarray) -> Mean:
-    """The mean of `right` over the counted positions, both (m, T), of independent sequences."""
+    """The mean of `right` over the positions that are `counted`, with its standard error.
+
+    Both have shape (m, T), for m independent sequences.
+    """
     return ratio(np.where(counted, right, 0).sum(1), counted.sum(1))
 
 
 @cache
 def errors_for(freedom: float) -> float:
-    """The quantile of Student's t with the same tail probability as `ERRORS` of a normal variable.
+    """The number of standard errors, by Student's t, that replaces 3 for a normal variable.
 
-    It is 3 for many values, 6.6 for five of them, 19 for three.
+    Both have the same tail probability. For `freedom` degrees of freedom, the number is 3 in the
+    limit of many values, 6.6 for five values and 19 for three values.
     """
     return float(stats.t.isf(stats.norm.sf(ERRORS), freedom))
 
 
 def sign_of(mean: float, spread: float, freedom: float = np.inf) -> Verdict:
-    """Whether a mean is above 0 by `errors_for` standard errors; undecided if |mean| is smaller."""
+    """Whether a mean is above 0 by `errors_for(freedom)` standard errors `spread`.
+
+    The verdict is *fails* if the mean is below 0 by this number of standard errors, and is
+    otherwise *undecided*.
+    """
     reach = errors_for(freedom) * spread
     if mean - reach > 0:
         return Verdict.HOLDS
@@ -80,26 +88,35 @@ def sign_of(mean: float, spread: float, freedom: float = np.inf) -> Verdict:
 def above(
     id: str, name: str, found: Mean, bound: float = 0.0, *, words: str, wanted: str
 ) -> Finding:
-    """The finding that a mean of trained models is above a bound, by `ERRORS` standard errors."""
+    """The finding that a mean of trained models is above a bound, by 3 standard errors.
+
+    For few values, the number of standard errors is `errors_for` their degrees of freedom.
+    """
     verdict = sign_of(found.mean - bound, *found[1:])
     return Finding(id, name, "trained", found.value, bound, verdict, words, wanted)
 
 
 def below(id: str, name: str, found: Mean, bound: float, *, words: str, wanted: str) -> Finding:
-    """The finding that a mean of trained models is below a bound; see `above`."""
+    """The finding that a mean of trained models is below a bound, by 3 standard errors.
+
+    For few values, the number of standard errors is `errors_for` their degrees of freedom.
+    """
     verdict = sign_of(bound - found.mean, *found[1:])
     return Finding(id, name, "trained", found.value, bound, verdict, words, wanted)
 
 
 def resampled(rng: np.random.Generator, values: np.ndarray) -> np.ndarray:
-    """Means of values (…, m) over m prompts resampled with replacement, (RESAMPLED, …)."""
+    """Means of `values` (…, m) over m prompts that are resampled with replacement.
+
+    The result has shape (RESAMPLED, …), with one row for each resampling.
+    """
     m = values.shape[-1]
     times = rng.multinomial(m, np.full(m, 1 / m), RESAMPLED)
     return np.tensordot(times / m, values, (1, values.ndim - 1))
 
 
 def agreed(fraction: float) -> Verdict:
-    """Whether a property holds, by the fraction of resampled sets with this property."""
+    """The verdict on a property, from the fraction of resampled sets that have the property."""
     if fraction >= 1 - LEVEL:
         return Verdict.HOLDS
     return Verdict.FAILS if fraction <= LEVEL else Verdict.UNDECIDED
@@ -108,7 +125,7 @@ def agreed(fraction: float) -> Verdict:
 def agreeing(
     id: str, name: str, fraction: float, *, words: str, wanted: str = "", **more: Any
 ) -> Finding:
-    """The finding that trained models have a property, by the fraction of resampled sets with it.
+    """The finding that a property of trained models holds on almost all resampled sets of prompts.
 
     `more` contains further values, measured on the prompts without resampling.
     """

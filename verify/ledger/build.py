@@ -24,17 +24,21 @@ NAMES |= {"np": np}
 
 
 def built(entry: Theorem, **parameters: int) -> Transformer:
-    """The model of a statement at these parameters; other parameters have the largest tested value.
+    """Returns the model of a statement at these parameters.
 
-    Raises ValueError for a statement without a model, for an unknown parameter, and as the
-    construction does.
+    Parameters that are not given have the largest tested value. Raises ValueError for a statement
+    without a model, for an unknown parameter, and in the cases in which the construction does.
     """
     if not entry.build:
-        raise InputError(f"{entry.name} has no model: see `verify show {entry.name}`")
+        raise InputError(
+            f"{entry.name} has no model: choose a statement that has a model, or see "
+            f"`verify show {entry.name}`"
+        )
     for name in parameters:
         if name not in entry.over:
             raise InputError(
-                f"{entry.build} has no '{name}': choose one of {', '.join(entry.over)}"
+                f"{entry.build} has no parameter '{name}': give one of the parameters "
+                f"{', '.join(entry.over)}"
             )
     values = {name: tested[-1] for name, tested in entry.over.items()} | parameters
     theirs = vars(import_module(entry.package)) if entry.package else {}
@@ -43,20 +47,23 @@ def built(entry: Theorem, **parameters: int) -> Transformer:
 
 
 def parameters_of(words: Sequence[str]) -> dict[str, int]:
-    """The parameters in texts such as d=3; raises ValueError for other texts and repeated names."""
+    """Returns the parameters in texts such as d=3, by name.
+
+    Raises ValueError for other texts and for repeated names.
+    """
     found: dict[str, int] = {}
     for word in words:
         name, _, value = word.partition("=")
         if not name or not value.removeprefix("-").isdecimal() or len(value) > 18:
-            raise InputError(f"--at {word}: write a parameter and an integer, such as k=5")
+            raise InputError(f"--at is {word}: give a parameter and an integer, such as k=5")
         if name in found:
-            raise InputError(f"--at gives {name} twice: give it once")
+            raise InputError(f"--at gives the parameter {name} twice: give each parameter once")
         found[name] = int(value)
     return found
 
 
 def statement(entry: Theorem) -> Mapping[str, Any]:
-    """The statement about a model, as JSON for its sidecar."""
+    """Returns the statement about a model, as JSON for the model's sidecar."""
     return {
         "name": entry.name,
         "kind": entry.kind,

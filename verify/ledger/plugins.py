@@ -34,13 +34,13 @@ def is_ours(point: EntryPoint) -> bool:
 
 
 def package(point: EntryPoint) -> str:
-    """The package and the module of an entry point."""
+    """The package and the module of an entry point, in words."""
     name = point.dist.name if point.dist else _top(point.module)
     return f"{name} ({point.module})"
 
 
 def broken(point: EntryPoint, what: str, error: BaseException) -> InputError:
-    """The error for a claim of another package, with the last line of the package that was run.
+    """The error for a claim of another package, with the last line of that package that was run.
 
     For a syntax error, it is the line of the error.
     """
@@ -63,34 +63,37 @@ def _top(module: str) -> str:
 
 
 def left_out(package: str, point: EntryPoint) -> bool:
-    """Whether a claim of this package is left out because another package has the name."""
+    """Whether a package's claim is left out because another package has a claim of its name."""
     points = entry_points(group="verify.claims", name=point.name)
     return _top(point.module) != _top(package) in {_top(each.module) for each in points}
 
 
 @cache
 def warn(message: str) -> None:
-    """Print a warning on standard error, once, and only in the main process."""
+    """Prints a warning on standard error, once, and only in the main process."""
     if parent_process() is None:
         print(f"warning: {message}", file=sys.stderr)
 
 
 def ledgers() -> Iterator[EntryPoint]:
-    """The statement indices of other packages, by name."""
+    """The entry points of the statement indices of other packages, by name."""
     yield from sorted(entry_points(group="verify.ledgers"), key=lambda point: point.name)
 
 
 def text_of(point: EntryPoint) -> tuple[Path, str]:
-    """The file and the text of a statement index; the package is not imported.
+    """The file and the text of another package's statement index; the package is not imported.
 
-    Raises InputError if there is none.
+    Raises InputError if there is no such file.
     """
     try:
         spec = find_spec(point.value)
     except Exception:  # find_spec imports the parent of a subpackage, which may raise any error
         spec = None
     if spec is None or spec.origin is None:
-        raise InputError(f"the statement index {point.name}: there is no package {point.value}")
+        raise InputError(
+            f"the statement index {point.name} names a package {point.value}, which does "
+            "not exist: correct the entry point"
+        )
     file = Path(spec.origin).with_name(FILE)
     try:
         return file, file.read_text(encoding="utf-8")
@@ -99,9 +102,9 @@ def text_of(point: EntryPoint) -> tuple[Path, str]:
 
 
 def check(file: Path, text: str, wrong: Callable[[str, Any], str]) -> None:
-    """Raise InputError, with file and line, for text that is not TOML, or for a wrong entry.
+    """Raises InputError, with file and line, for text that is not TOML or has a wrong entry.
 
-    `wrong` returns the error of an entry, or an empty text.
+    `wrong(name, entry)` returns the error of an entry, or an empty text if the entry is right.
     """
     try:
         found = tomllib.loads(text)

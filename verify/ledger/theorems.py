@@ -68,7 +68,7 @@ WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def ceil_log(base: int, value: int) -> int:
-    """⌈log_base value⌉, exactly, for value ≥ 1."""
+    """The exact integer ⌈log_base value⌉, for value ≥ 1."""
     power, exponent = 1, 0
     while power < value:
         power, exponent = power * base, exponent + 1
@@ -76,7 +76,7 @@ def ceil_log(base: int, value: int) -> int:
 
 
 def bits(V: int) -> int:
-    """The length of binary codes of V symbols: ⌈log₂V⌉, and 1 if V = 1."""
+    """The length ⌈log₂ V⌉ of binary codes of V symbols; it is 1 for V = 1."""
     return max(1, ceil_log(2, V))
 
 
@@ -92,7 +92,10 @@ FUNCTIONS = {
 
 @dataclass(frozen=True)
 class Formula:
-    """A size as a formula, exact or (written "≤ …") a bound: `Formula("2*d + 2")(d=5)` is 12."""
+    """A formula for a size of a model: `Formula("2*d + 2")(d=5)` is 12.
+
+    The formula is exact, or an upper bound if it begins with "≤".
+    """
 
     text: str
 
@@ -102,16 +105,16 @@ class Formula:
 
     @property
     def code(self) -> CodeType:
-        """The compiled formula; raises SyntaxError if it is not one."""
+        """The compiled formula; raises SyntaxError for text that is not a formula."""
         return compile(self.text.removeprefix("≤ "), "<ledger>", "eval")
 
     def admits(self, value: int, **parameters: int) -> bool:
-        """Whether a size is as stated."""
+        """Whether the size `value` is as the formula states at these parameters."""
         stated = self(**parameters)
         return value <= stated if self.text.startswith("≤") else value == stated
 
     def latex(self) -> str:
-        """The formula in LaTeX, by way of SymPy."""
+        """The formula in LaTeX, written by SymPy."""
         import sympy
 
         names = {
@@ -145,14 +148,16 @@ def _log(match: re.Match[str]) -> str:
 class Theorem:
     """One entry of the statement index.
 
-    `hypotheses` is "none" if there are none; `scope`, `status` and `outcome` begin with one of
-    `SCOPES`, `STATUS` and `OUTCOMES`.  `theory`, `proof` and `weights` are files with a function or
-    class ("path:name"), `test` is a file; `build` is the call that makes the model, and `over` the
-    parameters at which it is tested.  `claim` is the claim that shows the statement: in `findings`,
-    if it also shows other statements, and with `options`, if its defaults do not show it.  `found`
-    contains the recorded verdicts, by id, of the findings of a replication that do not hold.
-    `unproved` names steps that are used without proof, here or in print.  `package` is the package
-    that states it, if not this library; files and functions then belong to this package.
+    `hypotheses` is "none" if the statement has no hypotheses. `scope`, `status` and `outcome` begin
+    with one of `SCOPES`, `STATUS` and `OUTCOMES`. `theory`, `proof` and `weights` are files with a
+    function or class ("path:name"), and `test` is a file. `build` is the call that makes the model,
+    and `over` contains the parameters at which the model is tested. `claim` is the claim that shows
+    the statement. If the claim also shows other statements, `findings` contains the ids of the
+    findings for this statement; if the default options do not show it, `options` contains the
+    options that do. `found` contains the recorded verdicts, by id, of the findings of a replication
+    that do not hold. `unproved` names steps that are used without proof. `package` is the package
+    that contains the statement, if it is not this library; files and functions then belong to this
+    package.
     """
 
     name: str
@@ -181,12 +186,12 @@ class Theorem:
 
     @property
     def standing(self) -> str:
-        """The outcome of a replication, or the status of another statement."""
+        """The outcome if the statement is a replication, and otherwise its status."""
         return self.outcome.partition(":")[0] or self.status
 
     @property
     def command(self) -> str:
-        """The command that shows the statement."""
+        """The command that runs the claim of the statement."""
         words = [
             f" --{name}" + f" {value}" * (value is not True) for name, value in self.options.items()
         ]
@@ -195,7 +200,7 @@ class Theorem:
 
 @cache
 def ledger() -> dict[str, Theorem]:
-    """All entries by name: those of this library in the order of the files, then others.
+    """All entries by name: those of this library first, then those of other packages.
 
     An index of another package that cannot be read is left out, with a line on standard error.
     """
@@ -262,7 +267,7 @@ def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
 
 
 def entries(text: str, package: str = "") -> dict[str, Theorem]:
-    """The entries of a statement index in TOML, by name; the index belongs to `package`."""
+    """Returns the entries of a statement index in TOML, by name; the index belongs to `package`."""
     found: dict[str, dict[str, Any]] = tomllib.loads(text)
     for entry in found.values():
         entry["sizes"] = {what: Formula(size) for what, size in entry.get("sizes", {}).items()}
@@ -270,14 +275,17 @@ def entries(text: str, package: str = "") -> dict[str, Theorem]:
 
 
 def theorem(name: str) -> Theorem:
-    """The entry of this name; raises ValueError, with the nearest name, if there is none."""
+    """Returns the entry of this name; raises ValueError, with the nearest name, if none exists."""
     known = ledger()
     if name not in known:
         if name in {entry.topic for entry in known.values()}:
-            raise InputError(f"'{name}' is a topic: `verify list {name}` shows its statements")
+            raise InputError(
+                f"'{name}' is a topic, not a statement: run `verify list {name}` to see its "
+                "statements"
+            )
         near = get_close_matches(name, known, n=1)
         hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
-        raise InputError(f"no theorem '{name}': {hint}")
+        raise InputError(f"there is no statement '{name}': {hint}")
     return known[name]
 
 
@@ -287,14 +295,14 @@ def entries_of(claim: str) -> list[Theorem]:
 
 
 def sources_of(claim: str) -> str:
-    """The references of the statements that a claim shows, each once and without other words."""
+    """The references of the statements that a claim shows, each once."""
     texts = [entry.source for entry in entries_of(claim)]
     found = [re.findall(r"\[\w[^\]]+\]|weightwright", text) or [text] for text in texts]
     return ", ".join(dict.fromkeys(each for references in found for each in references))
 
 
 def option_sets(claim: str) -> list[dict[str, Any]]:
-    """The option sets, the defaults first, with which a claim shows all its statements."""
+    """The sets of options with which a claim shows all its statements, the defaults first."""
     sets: list[dict[str, Any]] = [{}]
     for entry in entries_of(claim):
         if entry.options not in sets:
@@ -303,11 +311,11 @@ def option_sets(claim: str) -> list[dict[str, Any]]:
 
 
 def must_hold(claim: str) -> bool:
-    """Whether a claim has to hold; only claims that show nothing but replications need not."""
+    """Whether a claim must hold; a claim need not hold if all its statements are replications."""
     kinds = {entry.kind for entry in entries_of(claim)}
     return kinds != {"replication"}
 
 
 def recorded(claim: str) -> dict[str, str]:
-    """The recorded verdicts, other than "holds", of a claim's findings, by id."""
+    """The recorded verdicts of a claim's findings, by id, except for the verdict "holds"."""
     return {id: verdict for entry in entries_of(claim) for id, verdict in entry.found.items()}

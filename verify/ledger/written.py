@@ -34,13 +34,13 @@ NEW = {
 
 
 def listing(topic: str | None = None) -> Iterator[str]:
-    """The statements, topic by topic, each with its kind and its status or outcome.
+    """Returns a list of the statements by topic, each with its kind and its status or outcome.
 
     Raises ValueError for an unknown topic.
     """
     topics = dict.fromkeys(entry.topic for entry in ledger().values())
     if topic is not None and topic not in topics:
-        raise InputError(f"no topic '{topic}': choose one of {', '.join(topics)}")
+        raise InputError(f"there is no topic '{topic}': give one of {', '.join(topics)}")
     for each in topics if topic is None else (topic,):
         yield each
         for entry in ledger().values():
@@ -50,7 +50,7 @@ def listing(topic: str | None = None) -> Iterator[str]:
 
 
 def in_markdown() -> str:
-    """All statements in Markdown, topic by topic: `docs/theorems.md`."""
+    """Returns all statements in Markdown by topic, the text of `docs/theorems.md`."""
     lines = ["# Statements", "", INTRODUCTION.rstrip(), *_summary()]
     topics = dict.fromkeys(entry.topic for entry in ledger().values())
     for topic in topics:
@@ -118,7 +118,7 @@ def _linked(place: str) -> str:
 
 
 def in_latex(entry: Theorem) -> Iterator[str]:
-    """An entry as a LaTeX environment; symbols in its words are left as they are."""
+    """Returns an entry as a LaTeX environment; symbols in its words are not converted."""
     sizes = ", ".join(rf"{what} ${formula.latex()}$" for what, formula in entry.sizes.items())
     assumed = "" if entry.hypotheses == "none" else f"{entry.hypotheses} "
     yield rf"\begin{{{entry.kind}}}[{{{entry.source}}}]"
@@ -133,7 +133,7 @@ def _place(claim: str) -> str:
 
 
 def described(entry: Theorem) -> Iterator[str]:
-    """The text of an entry with all its fields, in lines."""
+    """Returns an entry with all its fields as lines of text."""
     yield f"{entry.name} ({entry.kind}, {entry.topic}; {entry.standing})"
     yield f"  {entry.statement}"
     rows = {
@@ -166,9 +166,11 @@ def bibliography() -> dict[str, str]:
 
 
 def in_bibtex(entries: Iterable[Theorem]) -> Iterator[str]:
-    """The BibTeX entries of these statements' sources; raises ValueError if there are none."""
+    """Returns the BibTeX entries of the statements' sources; raises ValueError if none exists."""
     keys = dict.fromkeys(key for entry in entries for key in re.findall(r"\w+", entry.source))
     found = [bibliography()[key] for key in keys if key in bibliography()]
     if not found:
-        raise InputError("the statement has no source in print: cite the library (CITATION.cff)")
+        raise InputError(
+            "the statement has no source in print: cite the library instead (CITATION.cff)"
+        )
     yield from found

@@ -21,7 +21,7 @@ Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 def check_claims(
     names: Sequence[str], seed: int, trained: bool, target: str, quiet: bool, progress: Progress
 ) -> bool:
-    """Run the mutants of these claims (by default, of all); returns whether all passed."""
+    """Runs the mutants of these claims (by default, of all claims); returns whether all passed."""
     faults, start, reports = function_faults(), time.process_time(), list[Report]()
     for name, claim in _chosen(names).items():
         kinds = {fault.trained for fault in faults if fault.claim == name}
@@ -51,11 +51,14 @@ def check_claims(
 def check_entries(
     names: Sequence[str], count: int, seed: int, target: str, quiet: bool, progress: Progress
 ) -> bool:
-    """Change `count` single entries of these claims' models; returns whether none was missed."""
+    """Runs claims `count` times with one changed entry; returns whether all were noticed."""
     start, entries = time.process_time(), []
     claims = {name: claim for name, claim in _chosen(names).items() if claim.faults_seen}
     if not claims:
-        raise InputError(f"no models to change: {', '.join(names)} builds none for the self-test")
+        raise InputError(
+            f"the self-test of {', '.join(names)} builds no models that could be changed: "
+            "give other claims"
+        )
     changes = random_entries(claims, count, seed)
     for entry in progress(changes, "single entries"):
         entries.append(entry)
@@ -79,7 +82,7 @@ def _chosen(names: Sequence[str]) -> dict[str, Claim]:
     points = installed()
     unknown = [name for name in names if name not in points]
     if unknown:
-        raise InputError(f"no claim '{unknown[0]}': `verify list` shows them all")
+        raise InputError(f"there is no claim '{unknown[0]}': run `verify list` to see all claims")
     load = loaded if names else standing
     return {name: load(points[name]) for name in names or points}
 

@@ -47,9 +47,9 @@ WIDTH = 2.0**-80  # the width below which overlapping balls count as equal
 
 
 def same_answers(healthy: Transformer, faulty: Transformer, rng: np.random.Generator) -> str:
-    """The inputs on which the answers of two models agree, in words.
+    """Describes the inputs on which the answers of two models agree.
 
-    The text is empty if answers differ or if none was compared.
+    The text is empty if answers differ or if no answers were compared.
     """
     if all(_forms(a) == _forms(b) for a, b in zip(*map(_parts, (healthy, faulty)), strict=True)):
         return "all inputs, by the products of its weights"

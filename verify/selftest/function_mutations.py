@@ -42,7 +42,7 @@ VERIFY = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class FunctionFault:
-    """An entry of a `faults.toml`; the module describes its fields."""
+    """A mutant of a function, as an entry of a `faults.toml`; the module describes its fields."""
 
     claim: str
     function: str
@@ -107,11 +107,12 @@ def function_faults(folder: Path = VERIFY) -> list[FunctionFault]:
                 fault = FunctionFault(**{**entry, **lists})
             except (KeyError, TypeError) as error:
                 raise InputError(
-                    f"{where}: {error}; see verify/selftest/function_mutations.py for the keys"
+                    f"{where} is wrong ({error}): see the keys in "
+                    "verify/selftest/function_mutations.py"
                 ) from None
             if fault.change not in CHANGES and ":" not in fault.change:
                 raise InputError(
-                    f"{where}: change is {fault.change!r}: choose one of {', '.join(CHANGES)}"
+                    f"{where}: change is {fault.change!r}: give one of {', '.join(CHANGES)}"
                 )
             found.append(fault)
     return found
@@ -127,7 +128,9 @@ def _owner(function: str) -> tuple[Any, str]:
             owner = getattr(owner, each)
         getattr_static(owner, name)
     except (ImportError, AttributeError, ValueError):
-        raise InputError(f"no function {function}: name it as module:function") from None
+        raise InputError(
+            f"there is no function {function}: write its name as module:function"
+        ) from None
     return owner, name
 
 

@@ -45,7 +45,7 @@ Verdicts = dict[str, Verdict]
 
 
 class Planted(Run):
-    """A run on tensor mutants; the models are cached between runs."""
+    """A run of a claim on tensor mutants of its models, which are cached between runs."""
 
     def build(self, construction: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         try:
@@ -63,7 +63,7 @@ def _built(construction: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 @dataclass
 class Healthy:
-    """The run of a claim without mutants: the verdicts of its findings, and its models."""
+    """The run of a claim without mutants: the verdicts of the findings, and the models built."""
 
     verdicts: Verdicts
     models: list[Transformer]
@@ -74,8 +74,8 @@ class Report:
     """The results of a claim's mutants and findings.
 
     `seen` counts the noticed mutants, `unchanged` lists the equivalent mutants with the evidence,
-    and `missed` lists the others.  `killed` maps each finding to a mutant for which it fails,
-    or "".  `absent`: the claim has no findings without an optional package.
+    and `missed` lists the other mutants. `killed` maps each finding to a mutant for which it fails,
+    or to "". `absent` is True if the claim has no findings because an optional package is missing.
     """
 
     claim: str
@@ -87,14 +87,14 @@ class Report:
 
     @property
     def dead(self) -> list[str]:
-        """The findings that fail for no mutant."""
+        """The findings that did not fail for any mutant."""
         return [id for id, fault in self.killed.items() if not fault]
 
     @property
     def passed(self) -> bool:
         """Whether every mutant was noticed and every finding can fail.
 
-        False if there were no mutants, unless an optional package is missing.
+        The result is False if there were no mutants, unless an optional package is missing.
         """
         return (bool(self.seen) or self.absent) and not self.missed and not self.dead
 
@@ -108,7 +108,10 @@ def report_on(
     trained: bool = False,
     progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items,
 ) -> Report:
-    """Run all mutants of a claim, first of functions; with `trained`, only of functions."""
+    """Runs all mutants of a claim; returns the results.
+
+    Mutants of functions come first; with `trained`, there are no others.
+    """
     report = Report(name)
     cases = () if trained else claim.faults_seen
     for fault in progress([f for f in faults if f.trained == trained], f"{name}, functions"):
@@ -240,7 +243,10 @@ def _kill(report: Report, changed: list[str], fault: str) -> None:
 def run_healthy(
     claim: Claim, seed: int, options: Options, report: Report, quick: bool = True
 ) -> Healthy | None:
-    """The run without mutants, cached; None, with a line in the report, if it is not possible."""
+    """The cached run of a claim without mutants, or None if the run is not possible.
+
+    In that case, a line is added to the report.
+    """
     key = claim.check, seed, repr(sorted(options.items())), quick
     if key not in _healthy:
         recorder = _Recorder()
@@ -313,7 +319,10 @@ def _shown(options: Options) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """One changed entry, and its outcome: "seen", the inputs of equal answers, or "" if missed."""
+    """A mutant with one changed entry, and its outcome.
+
+    The outcome is "seen", the inputs on which answers are equal, or "" if the mutant was missed.
+    """
 
     claim: str
     options: str
@@ -327,7 +336,7 @@ class Entry:
 
 
 def random_entries(claims: Claims, count: int, seed: int) -> Iterator[Entry]:
-    """`count` mutants, each with one changed entry of a tensor of a model of a random claim.
+    """Yields `count` mutants, each with one changed entry of a random model of a random claim.
 
     Mutant i of a seed is mutant 0 of seed + i, so that each mutant can be repeated separately.
     """

@@ -77,7 +77,7 @@ KINDS: dict[str, dict[str, Change]] = {
 
 @dataclass(frozen=True)
 class TensorFault:
-    """A mutation: a kind of mistake at a place."""
+    """A mutation of a model: a kind of mistake at a place, such as "layer 2, head 1"."""
 
     place: str
     kind: str
@@ -128,13 +128,13 @@ ENTRY_CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def faults_in(models: list[Transformer]) -> list[TensorFault]:
-    """All mutations at places of these models."""
+    """All mutations at all places of these models."""
     places = dict.fromkeys(place for model in models for place, _ in _places(model))
     return [TensorFault(place, kind) for place in places for kind in KINDS[_sort(place)]]
 
 
 def random_entry(rng: np.random.Generator, models: list[Transformer]) -> tuple[str, EntryFault]:
-    """A random change of a random entry of a random tensor of one of these models, and its name.
+    """A random change of one entry of a random tensor of one of these models, and its name.
 
     Changes of sign and by a factor apply only to entries that are not 0.
     """

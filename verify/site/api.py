@@ -47,7 +47,7 @@ INDEX = """# API
 
 
 def pages(template: Path) -> dict[str, str]:
-    """The pages by name; `template` is the folder of the template package."""
+    """Returns the API pages by name; `template` is the folder of the template package."""
     exported = {
         room: [f"{room}.{name}" for name in import_module(room).__all__] for room in rooms()
     }
@@ -78,7 +78,7 @@ def rooms() -> Iterator[str]:
 
 
 def imported(folder: Path) -> list[str]:
-    """The names that modules in a folder import from the three packages, by module."""
+    """The names that the modules in a folder import from the three packages, by module."""
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in sorted(folder.rglob("*.py"))]
     return sorted(
         {
@@ -92,13 +92,13 @@ def imported(folder: Path) -> list[str]:
 
 
 def value(name: str) -> Any:
-    """The attribute of a module with this name."""
+    """Returns the object with this name, an attribute of a module."""
     module, _, own = name.rpartition(".")
     return getattr(import_module(module), own)
 
 
 def page(title: str, about: str, names: Sequence[str]) -> str:
-    """The page of a package: its description, the names that it exports, then each of them."""
+    """Returns the page of a package: its description, and the documentation of `names`."""
     links = " · ".join(f":py:obj:`{name.rpartition('.')[2]} <{name}>`" for name in names)
     head = title.replace(".", ".\u200b")  # a narrow window may break the line here
     head += "\n" + "=" * len(head)
@@ -169,9 +169,9 @@ def _definition(it: Any) -> Any:
 
 
 def signature(app: Any, what: str, name: str, it: Any, *given: Any) -> tuple[str, str] | None:
-    """The signature of a function, method or class as written in the source, for autodoc.
+    """Returns the signature of a function, method or class as the source contains it.
 
-    If it is None, autodoc uses its own.
+    If the result is None, Sphinx's autodoc writes the signature.
     """
     if what == "exception":
         return None
@@ -196,7 +196,7 @@ def signature(app: Any, what: str, name: str, it: Any, *given: Any) -> tuple[str
 
 
 def docstring(app: Any, what: str, name: str, it: Any, options: Any, lines: list[str]) -> None:
-    """Rewrite a docstring for autodoc."""
+    """Converts the lines of a docstring, in place, for Sphinx's autodoc."""
     text = "\n".join(lines)
     if text.startswith("Alias for field number"):
         text = ""
@@ -205,9 +205,10 @@ def docstring(app: Any, what: str, name: str, it: Any, options: Any, lines: list
 
 
 def restructured(text: str, own: Container[str] = ()) -> str:
-    """A docstring as reStructuredText; `documented` does the same for Markdown.
+    """Returns a docstring as reStructuredText.
 
-    Names in backticks are links if they are on the page and not among the `own` parameters.
+    Names in backticks become links if the page documents them and they are not among the parameters
+    `own` of the function.
     """
     return "\n\n".join(
         f".. code-block:: text\n\n{indent(dedent(block), '   ')}" if stands else _prose(block, own)

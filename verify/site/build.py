@@ -32,7 +32,7 @@ references
 
 
 def report(files: Sequence[Path], out: Path) -> Path:
-    """Write the pages of the statements that these runs show into a folder; returns the first page.
+    """Writes the pages of the statements that these runs show; returns the path of the first page.
 
     Raises ValueError for files without runs, for a run that no page would show (because of another
     run of its statement), for a folder that is not empty or cannot be made, and for missing
@@ -40,13 +40,18 @@ def report(files: Sequence[Path], out: Path) -> Path:
     """
     runs = [run for file in files for run in runs_in(file)]
     if not any(entries_of(run["claim"]) for run in runs):
-        raise InputError("these runs show no statement of the index: give other runs")
+        raise InputError(
+            "the files contain no run that shows a statement of the index: give other files"
+        )
     try:
         from sphinx.cmd.build import build_main
 
         from verify.site.pages import pages, runs_of, write
     except ModuleNotFoundError as error:
-        raise InputError(f"pages need {error.name}: pip install 'weightwright[site]'") from None
+        raise InputError(
+            f"the pages need the package {error.name}, which is not installed: run pip "
+            "install 'weightwright[site]'"
+        ) from None
     shown = dict[str, list[str]]()  # a statement's verdicts
     for run in runs:
         own = [
@@ -59,8 +64,8 @@ def report(files: Sequence[Path], out: Path) -> Path:
         if not own:
             at = ", ".join(f"{name} {value}" for name, value in run["parameters"].items())
             raise InputError(
-                f"other runs already use the page of {run['claim']} with {at}: give this run in a "
-                "separate report"
+                f"no page would show the run of {run['claim']} with {at}, since another run of "
+                "this claim uses the page: put this run into a separate report"
             )
     _empty(out)
     with TemporaryDirectory() as folder:
@@ -79,7 +84,7 @@ def report(files: Sequence[Path], out: Path) -> Path:
 
 
 def runs_in(file: Path) -> list[Mapping[str, Any]]:
-    """The runs in a file that `verify NAME --json` or `verify all --json` wrote."""
+    """Returns the runs in a file that `verify NAME --json` or `verify all --json` wrote."""
     content = content_of(file, MOST_BYTES)
     try:
         document = json.loads(content.decode())
@@ -88,13 +93,13 @@ def runs_in(file: Path) -> list[Mapping[str, Any]]:
             raise ValueError
     except (ValueError, AttributeError, TypeError, RecursionError):
         raise InputError(
-            f"{file} contains no runs: write some with `python -m verify NAME --json {file}`"
+            f"{file} contains no runs: write runs to it with `python -m verify NAME --json {file}`"
         ) from None
     schemas = {run["schema"] for run in runs} - {SCHEMA}
     if schemas:
         raise InputError(
-            f"{file} is of schema {schemas.pop()}, and this version reads {SCHEMA}: run "
-            "`python -m verify NAME --json FILE` again"
+            f"{file} has schema {schemas.pop()}, but this version reads schema {SCHEMA}: "
+            "run `python -m verify NAME --json FILE` again"
         )
     return list(runs)
 
@@ -135,6 +140,10 @@ def _empty(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
-            raise InputError(f"{out} exists and is not empty: name a new folder")
+            raise InputError(
+                f"the folder {out} exists and is not empty: give the name of a new folder"
+            )
     except OSError as error:
-        raise InputError(f"cannot write into {out}: {error.strerror or error}") from None
+        raise InputError(
+            f"cannot write into {out} ({error.strerror or error}): choose another folder"
+        ) from None

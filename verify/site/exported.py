@@ -24,12 +24,16 @@ DRAWS, USUAL = 200, 10  # the number of words from which the first is chosen, an
 
 
 def exported(model: Transformer) -> dict[str, Any]:
-    """The data with which a page draws and runs a model; `tokens` is None if it is not over tokens.
+    """Returns the data with which a page draws and runs a model.
 
-    Raises ValueError for a model with layer norms, which pages do not implement.
+    The entry `tokens` is None if the model is not over tokens. Raises ValueError for a model with
+    layer norms, which pages cannot run.
     """
     if model.ln_final is not None or any(block.ln1 or block.ln2 for block in model.blocks):
-        raise InputError(f"{model.name} has layer norms: pages show only models without them")
+        raise InputError(
+            f"{model.name} has layer norms, which pages cannot show: give a model without "
+            "layer norms"
+        )
     pos = None if model.pos_embed is None else matrix(model.pos_embed.W_pos)
     spans = {name: model.stream[name] for name in model.stream}
     return {
@@ -47,10 +51,10 @@ def exported(model: Transformer) -> dict[str, Any]:
 
 
 def sample(model: Transformer) -> tuple[list[int], float]:
-    """The first tokens of a page, and the fraction of their positions with an informative answer.
+    """The tokens that a page shows first, and the fraction of positions with an informative answer.
 
-    An informative answer is neither ⊥ nor the token itself.  Among random words, the tokens have
-    the largest fraction.  For a model with ⊥ and a fraction of at most one half, the tokens have
+    An informative answer is neither ⊥ nor the token itself. The tokens are those of the random word
+    with the largest fraction. For a model with ⊥ and a fraction of at most one half, the word has
     full length.
     """
     interface, rng = model.interface, np.random.default_rng(0)
@@ -74,7 +78,7 @@ def runs(model: Transformer) -> bool:
 
 
 def matrix(weights: Tensor) -> dict[str, Any]:
-    """A matrix by its non-zero entries."""
+    """Returns the shape and the nonzero entries of a matrix."""
     dense = weights.detach().double().numpy()
     places = np.flatnonzero(dense)
     return {

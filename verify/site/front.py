@@ -26,9 +26,9 @@ SEARCHED = "name", "topic", "kind", "standing", "statement", "hypotheses", "sour
 
 
 def front_page(template: str, pictures: Container[str]) -> str:
-    """The page with its lines NEWTON, CARDS and SEARCH replaced.
+    """Returns the front page: `template` with its lines NEWTON, CARDS and SEARCH replaced.
 
-    `pictures` has the names of the files in the site's folder `pictures`.
+    `pictures` contains the names of the files in the site's folder `pictures`.
     """
     cards = "".join(_card(theorem(name), pictures) for name in CARDS)
     entries = [{key: getattr(entry, key) for key in SEARCHED} for entry in ledger().values()]

@@ -41,7 +41,7 @@ FOLDED = 25  # the number of findings above which the table is folded
 
 
 def page(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> str:
-    """The page of a statement, with its model at these parameters and these runs of its claim."""
+    """Returns the page of a statement, with its model at the parameters `at` and the runs `ran`."""
     return "\n\n".join(filter(None, _parts(entry, ran, at))) + "\n"
 
 
@@ -136,7 +136,7 @@ def _source(file: str) -> str:
     package, _, rest = file.partition("/")
     spec = find_spec(package)
     if spec is None or spec.origin is None:
-        raise InputError(f"{file} belongs to a package that is not installed: install it")
+        raise InputError(f"{file} belongs to a package that is not installed: install this package")
     return (Path(spec.origin).parent / rest).read_text(encoding="utf-8")
 
 
@@ -177,9 +177,9 @@ def _row(finding: Mapping[str, Any]) -> str:
 
 
 def runs_of(entry: Theorem, every: Runs) -> Runs:
-    """The runs of a statement's claim with the options that show it.
+    """Returns the runs of a statement's claim with the options that show the statement.
 
-    If there are none, returns the runs with options of other statements of the claim.
+    If there are no such runs, returns the runs of the claim with other options.
     """
     wanted = {name.replace("-", "_"): value for name, value in entry.options.items()}
     own = [run for run in every if run["claim"] == entry.claim]
@@ -197,7 +197,7 @@ def _apart(entry: Theorem, run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def topic_page(topic: str, entries: Iterable[Theorem]) -> str:
-    """The statements of a topic, with their pages below."""
+    """Returns the page of a topic, which lists its statements and links to their pages."""
     lines = [f"# {topic}", "", "| name | kind | | statement |", "|---|---|---|---|"]
     names = []
     for entry in entries:
@@ -209,7 +209,7 @@ def topic_page(topic: str, entries: Iterable[Theorem]) -> str:
 
 
 def index_page(entries: Sequence[Theorem]) -> str:
-    """All statements by name, topic by topic."""
+    """Returns the page that lists all statements by topic."""
     lines = ["# Statements"]
     topics = list(dict.fromkeys(entry.topic for entry in entries))
     for topic in topics:
@@ -225,13 +225,16 @@ def _toctree(names: Iterable[str]) -> str:
 
 
 def reference_page() -> str:
-    """The bibliography, with a heading for each key."""
+    """Returns the page of the bibliography, with a heading for each key."""
     lines = [f"## {key}\n\n{text}" for key, text in sorted(references().items())]
     return "# References\n\n" + "\n\n".join(lines) + "\n"
 
 
 def newton_model() -> str:
-    """Draggable examples, and the predictions of transformers of 0 … 8 Newton steps."""
+    """Returns the HTML of draggable examples with the predictions of 0 … 8 Newton steps.
+
+    The predictions are those of transformers.
+    """
     from constructions import newton
 
     models = [exported(newton(2, k, 2.0**-5, start="identity")) for k in range(9)]
@@ -240,7 +243,7 @@ def newton_model() -> str:
 
 
 def newton_page() -> str:
-    """The page of `newton_model`, with an explanation and the same model in Python."""
+    """Returns the page of `newton_model`, with an explanation and the same model in Python."""
     return (
         "# Newton's method in a transformer\n\n"
         "Each point is an example, with the features (1, x) and the label y. Drag it, or move it "
@@ -256,9 +259,9 @@ def newton_page() -> str:
 
 
 def pages(every: Runs, names: Sequence[str] = (), *, own: bool = False) -> dict[str, str]:
-    """The pages of these statements (by default, of all), by their paths in Sphinx's source folder.
+    """Returns the pages of these statements (by default, of all) by path in Sphinx's source folder.
 
-    With `own`, models have the parameters of the first of their runs.
+    With `own`, each model has the parameters of the first run of its statement.
     """
     known = ledger()
     entries = [known[name] for name in names] or list(known.values())
@@ -274,9 +277,10 @@ def pages(every: Runs, names: Sequence[str] = (), *, own: bool = False) -> dict[
 
 
 def parameters(entry: Theorem, run: Mapping[str, Any]) -> dict[str, int]:
-    """The parameters of the statement's model among those of a run.
+    """The parameters of a statement's model, from the options of a run.
 
-    An option has the name of the statement's parameter, or of its argument in `build`.
+    An option corresponds to the parameter with its name, or to the parameter that is the argument
+    with its name in `build`.
     """
     given = run["parameters"]
     options = {
@@ -289,7 +293,7 @@ def parameters(entry: Theorem, run: Mapping[str, Any]) -> dict[str, int]:
 
 
 def write(folder: Path, made: Mapping[str, str]) -> None:
-    """Write the pages that have changed; Sphinx does not build unchanged pages again."""
+    """Writes the pages that have changed; Sphinx does not build unchanged pages again."""
     for place, text in made.items():
         file = folder / place
         if not file.exists() or file.read_text(encoding="utf-8") != text:
@@ -298,9 +302,9 @@ def write(folder: Path, made: Mapping[str, str]) -> None:
 
 
 def keep(folder: Path, places: Container[str], *suffixes: str) -> None:
-    """Remove all other files of these suffixes from a folder.
+    """Removes all files with these suffixes from a folder, except for those in `places`.
 
-    Sphinx's own folders in it, whose names begin with `_`, are left.
+    Folders whose names begin with `_`, which belong to Sphinx, are not changed.
     """
     for file in [*folder.rglob("*")]:
         place = file.relative_to(folder)

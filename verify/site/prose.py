@@ -17,9 +17,9 @@ EMPHASIS = re.compile(r"(?<![\w*)\]}\\])(\*{1,2})(?=[\w⌈])([^*]*[^*\s])\1(?![\
 
 
 def escaped(text: str, up: str = "") -> str:
-    """Text as Markdown: code in backticks, *stressed* and **stressed** words, sources as links.
+    """Returns text as Markdown, with code in backticks, stressed words, and sources as links.
 
-    The links are to the page of references, at the relative path `up`.
+    The links lead to the page of references, at the relative path `up`.
     """
     parts = re.split(r"(`[^`]+`)", text)
     return "".join(part if i % 2 else _words(part, up) for i, part in enumerate(parts))
@@ -40,7 +40,7 @@ def _plain(text: str, up: str) -> str:
 
 
 def cited(text: str, link: Callable[[str], str]) -> str:
-    """Text with the keys of the bibliography replaced by links."""
+    """Returns text in which keys of the bibliography are replaced by `link(key)`."""
     return _keys().sub(lambda key: link(key[0]), text)
 
 
@@ -50,14 +50,14 @@ def _keys() -> re.Pattern[str]:
 
 
 def documented(text: str, up: str = "") -> str:
-    """A docstring as Markdown: paragraphs, and lines or columns as preformatted text."""
+    """Returns a docstring as Markdown: paragraphs, and preformatted text for lists and columns."""
     return "\n\n".join(
         f"```text\n{block}\n```" if stands else escaped(block, up) for block, stands in blocks(text)
     )
 
 
 def blocks(text: str) -> Iterator[tuple[str, bool]]:
-    """The paragraphs of a docstring, each with whether it is preformatted.
+    """The paragraphs of a docstring, each with a flag that states whether it is preformatted.
 
     Indented lines below a colon are a separate paragraph.
     """
@@ -73,14 +73,14 @@ def blocks(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def mathematics(latex: str) -> str:
-    """A formula in LaTeX as MathML, which browsers show without external fonts or scripts."""
+    """Returns a LaTeX formula as MathML, which browsers show without external fonts or scripts."""
     written: str = latex2mathml.converter.convert(latex)
     return written
 
 
 @cache
 def references() -> dict[str, str]:
-    """The bibliography as HTML, by key, with titles as written there."""
+    """The entries of the bibliography as HTML, by key."""
     from pybtex.database import parse_file
     from pybtex.plugin import find_plugin
     from pybtex.style.template import field, sentence

@@ -17,13 +17,15 @@ DRAWN = 20_000  # the largest number of non-zero weights of a model that is draw
 
 
 def model_of(entry: Theorem, at: Mapping[str, int]) -> tuple[Transformer, dict[str, int]] | None:
-    """A model of a statement and its parameters, some of which may be given by `at`.
+    """The model of a statement that a page shows, and its parameters.
 
-    It has the largest tested parameters with at most `MOST` non-zero weights; if there are none,
-    with at most `DRAWN`, or else the smallest.  For a model with the answer ⊥, parameters with
-    informative answers at more than half of the positions of some word are preferred.
+    Parameters in `at` are fixed. The others are the largest tested parameters with at most `MOST`
+    nonzero weights; if there are none, those with at most `DRAWN` nonzero weights, and otherwise
+    the smallest. For a model with the answer ⊥, parameters with informative answers at more than
+    half of the positions of some word are preferred.
 
-    None for a statement without a model.  Raises ValueError as `built` does.
+    The result is None for a statement without a model. Raises ValueError in the cases in which
+    `built` does.
     """
     if not entry.build:
         return None
@@ -48,12 +50,12 @@ def _is_informative(model: Transformer) -> bool:
 
 
 def weights(model: Transformer) -> int:
-    """The number of non-zero weights."""
+    """The number of nonzero weights of a model."""
     return sum(int(each.count_nonzero()) for each in model.parameters())
 
 
 def code(entry: Theorem, values: Mapping[str, int]) -> str:
-    """Python code that imports and builds the model of a statement."""
+    """Returns Python code that imports and builds the model of a statement."""
     used = {node.id for node in ast.walk(ast.parse(entry.build)) if isinstance(node, ast.Name)}
     homes: dict[str, Iterable[str]] = {
         each.__name__: each.__all__ for each in [*reversed(PACKAGES), *MODULES]

@@ -26,7 +26,7 @@ GAMMA = 2.0**-20
 
 
 def lemmas(run: Run) -> Iterator[Finding]:
-    """The findings about norms, stencils, linear heads and GELU."""
+    """Yields the findings about norms, central differences, linear heads and GELU."""
     yield from stencils()
     yield neutral_norm(run)
     yield from linear_heads(run)
@@ -34,10 +34,10 @@ def lemmas(run: Run) -> Iterator[Finding]:
 
 
 def stencils() -> Iterator[Finding]:
-    """The findings about the stencil, over Q.
+    """Yields the findings about the central difference of order 2p, over Q.
 
-    2 Σ_m c_m m^{2i+1} is 1 for i = 0 and 0 for 0 < i < p; at i = p it is ±κ_p, with alternating
-    signs, and Λ_p = Σ 2m|c_m|.
+    For its coefficients c_m, the sum 2 Σ_m c_m m^{2i+1} is 1 for i = 0, 0 for 0 < i < p, and
+    (−1)^{p+1} (2p + 1)!·κ_p for i = p. The constant Λ_p is Σ_m 2m|c_m|.
     """
 
     def moment(p: int, i: int) -> Fraction:
@@ -62,7 +62,10 @@ def stencils() -> Iterator[Finding]:
 
 
 def gain(square: arb, constant: float, d: int) -> arb:
-    """g of the module `constructions.stock.gadgets`, from its formula."""
+    """The factor g = (1 + ‖v‖²/(K² + dε/2))^(−1/2) by which a layer norm multiplies the stream v.
+
+    `square` is ‖v‖², `constant` is K, and d is the width.
+    """
     return 1 / (1 + square / (arb(constant) ** 2 + arb(d) * arb(EPSILON) / 2)).sqrt()
 
 
@@ -95,7 +98,7 @@ def neutral_norm(run: Run) -> Finding:
 
 
 def linear_heads(run: Run) -> Iterator[Finding]:
-    """The findings about 2p softmax heads and a sink, in balls, compared with Σ s_i v_i."""
+    """Yields the findings about 2p softmax heads and a sink, compared with Σ s_i v_i in balls."""
     plain, shrunk = [], []
     with Ball.precision(BITS):
         for p in ORDERS:
@@ -119,9 +122,9 @@ def linear_heads(run: Run) -> Iterator[Finding]:
 def head_error(
     numbers: Gadgets, s: np.ndarray, v: np.ndarray, gamma: float = 0.0
 ) -> tuple[arb, arb]:
-    """|Σ s_i v_i − the 2p softmax heads|, and its bound, at B = max |s_i|.
+    """The distance of 2p softmax heads from Σ s_i v_i, and its bound for B = max |s_i|.
 
-    With γ, norms multiply the query token, the sink and every second token by 1 − γ.
+    If γ = `gamma` > 0, norms multiply the query token, the sink and every second token by 1 − γ.
     """
     B = float(abs(s).max())
     delta, large = arb(numbers.theta) / arb(B), arb(2) ** numbers.bits

@@ -39,7 +39,7 @@ VOCABULARY, LENGTH = 4, 12
 
 @dataclass(frozen=True)
 class Regression:
-    """A construction over examples, and the weights w (…, d) of its predictions by the theory."""
+    """A construction over examples, with the weights w (…, d) by which the theory predicts."""
 
     name: str
     build: Callable[[], Transformer]
@@ -88,12 +88,12 @@ def stock(
 
 @cache
 def installed() -> bool:
-    """Whether transformers can be imported."""
+    """Whether the package transformers can be imported."""
     return find_spec("transformers") is not None
 
 
 def absent() -> Finding:
-    """An undecided finding for a missing package."""
+    """The undecided finding if the package transformers is missing."""
     return Finding(
         "package",
         "GPT-2",
@@ -107,13 +107,13 @@ def absent() -> Finding:
 
 
 def translated(inside: Inside, model: Transformer, *inputs: Any, **chosen: Any) -> Any:
-    """The model in the stock class."""
+    """Returns the model in the stock class `inside`."""
     make: Callable[..., StockEncoder | StockGPT2] = to_encoder if inside == "encoder" else to_gpt2
     return make(model, *inputs, **chosen)
 
 
 def regressions(run: Run, inside: Inside, k: int, d: int, size: float) -> list[Regression]:
-    """The constructions over examples that the class can contain."""
+    """The constructions over examples that the stock class can express."""
     import constructions as built
 
     def descent(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -148,7 +148,10 @@ def over_examples(
     examples: Examples,
     error: float,
 ) -> Iterator[Finding]:
-    """The findings about answers, compared with the theory and the bound, and the slope in θ."""
+    """Yields the findings about answers, compared with the theory and with the error bound.
+
+    The last finding is about the slope of the error in θ, the largest scaled score.
+    """
     model = made.plan.original
     said, bound = made(*examples), made.bound(*examples)
     if model.interface.every_prefix:
@@ -164,10 +167,10 @@ def over_examples(
 
 
 def slope(inside: Inside, model: Transformer, examples: Examples) -> Finding:
-    """The finding that log₂ of the ratio of the errors at θ and θ/2 is 2p.
+    """The finding that the error is proportional to θ^{2p}, where θ is the largest scaled score.
 
-    The errors are those of softmax heads of order p = 1 and 2 without norms and rounding, on one
-    prompt, in balls.
+    For softmax heads of order p = 1 and 2, log₂ of the ratio of the errors at θ and θ/2 is 2p. The
+    errors are those on one prompt, in balls, without norms and rounding.
     """
     found = []
     for order in (1, 2):
@@ -180,12 +183,15 @@ def slope(inside: Inside, model: Transformer, examples: Examples) -> Finding:
 
 
 def heads(order: int, theta: float) -> Gadgets:
-    """Softmax heads in which the sink and norms cause no error."""
+    """The parameters of softmax heads in which the sink and the norms cause no error."""
     return Gadgets(order, theta, SILENT, 2.0**30, 1.0)
 
 
 def method_error(inside: Inside, model: Transformer, examples: Examples, numbers: Gadgets) -> Any:
-    """|softmax heads − the original| on the first prompt, a ball."""
+    """The distance of the answer with softmax heads from that of the original, as a ball.
+
+    It is measured on the first prompt.
+    """
     first = tuple(part[0] for part in examples)
     soft = translated(inside, model, *first, gadgets=numbers).plan.soft
     with Ball.precision(2 * SILENT):
@@ -221,7 +227,7 @@ def newton_a_priori(run: Run, examples: Examples, k: int, d: int) -> Finding:
 def first_prompt(
     examples: Examples,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, float, float]:
-    """X, y, the query, the step size, R and Y."""
+    """The first prompt: X, y, the query, the step size, and the bounds R on ‖x‖ and Y on |y|."""
     x, y, query = (part[0] for part in examples)
     R = max(norms(x).max(), norms(query).max())
     return x, y, query, safe_alpha(examples.x, "identity"), R, float(abs(y).max())
@@ -230,19 +236,22 @@ def first_prompt(
 def beside(
     inside: Inside, model: Transformer, examples: Examples, soft: Gadgets, bound: float
 ) -> Finding:
-    """The error of softmax heads without rounding on the first prompt, and a bound."""
+    """The finding that the error of softmax heads without rounding is at most `bound`.
+
+    It is measured on the first prompt.
+    """
     off = method_error(inside, model, examples, soft)
     name = "error of softmax heads without rounding, and the bound from R, Y and the scores"
     return at_most("a-priori", name, "enclosure", interval(off), bound)
 
 
 def norms(rows: np.ndarray) -> np.ndarray:
-    """‖x‖ of each row (…, d)."""
+    """The norm of each row of `rows` (…, d)."""
     return np.asarray(np.linalg.norm(rows, axis=-1))
 
 
 def over_tokens(run: Run, inside: Inside, samples: int) -> Iterator[Finding]:
-    """The findings about an induction head: right answers, and logits within the bound."""
+    """Yields the findings about an induction head: right answers, and logits within the bound."""
     tokens = run.rng.integers(0, VOCABULARY, (samples, LENGTH))
     model = run.build(induction_heads, VOCABULARY, LENGTH)
     made = translated(inside, model)
@@ -254,7 +263,11 @@ def over_tokens(run: Run, inside: Inside, samples: int) -> Iterator[Finding]:
 
 
 def hardmax_logits(tokens: np.ndarray) -> Any:
-    """The logits by definition: ⟨code of the answer, b(v)⟩ in digits ±1, and r/2 for ⊥."""
+    """The hardmax logits of an induction head by definition.
+
+    The logit of a token v is the inner product of the binary codes (r digits ±1) of the answer and
+    of v. The logit of ⊥ is r/2.
+    """
     r = (VOCABULARY - 1).bit_length()
     codes = 2.0 * (np.arange(VOCABULARY)[:, None] >> np.arange(r) & 1) - 1
     answers = induction(tokens)

@@ -28,7 +28,7 @@ Y = Annotated[
 
 
 def sweep_command(claim: Claim | None) -> Callable[..., int]:
-    """The sweep of a claim as a typer command, with texts of values for the claim's options."""
+    """Returns the sweep of a claim as a typer command; the claim's options take lists of values."""
 
     def run_sweep(
         name: Annotated[str, typer.Argument(help="the claim")],
@@ -78,7 +78,10 @@ def _once(option: str, texts: Sequence[str]) -> str:
     """The text of an option; raises InputError if it was given several times."""
     if len(texts) > 1:
         both = ",".join(texts)
-        raise InputError(f"{option} is given {len(texts)} times: write its values as {both}")
+        raise InputError(
+            f"{option} is given {len(texts)} times: give the option once, with all its "
+            f"values: {both}"
+        )
     return texts[0]
 
 
@@ -95,7 +98,7 @@ def summarise(
     y: Y = None,
     quiet: Quiet = False,
 ) -> int:
-    """Print the results of a sweep in tables, and plot one number against one parameter."""
+    """Print the results of a sweep in tables, and plot a number against a parameter."""
     parameters = [*read_plan(out)["values"], "seed"]
     return _summarised(out, *_asked(plot, x, y, parameters), quiet)
 
@@ -105,7 +108,9 @@ def _asked(
 ) -> tuple[Path | None, str | None, str | None]:
     """The checked options of the plot."""
     if (x is None) != (y is None) or (plot and not x):
-        raise InputError("--x and --y belong together: give --x PARAM and --y FINDING")
+        raise InputError(
+            "--x is given without --y, or --y without --x: give both --x PARAM and --y FINDING"
+        )
     if x is not None:
         x = x.replace("-", "_")
         Choice(tuple(parameters)).read("x", x)

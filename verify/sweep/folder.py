@@ -30,7 +30,7 @@ def sweep(
     engine: Engine,
     progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items,
 ) -> None:
-    """Run the missing runs of the folder, and write a line as each run ends.
+    """Runs the missing runs of a sweep, and writes a line to its folder as each run ends.
 
     Raises InputError for a folder that is not the folder of this sweep or cannot be written.
     """
@@ -51,8 +51,8 @@ def _folder(out: Path, plan: Plan) -> Iterator[tuple[IO[bytes], set[int]]]:
             others = sorted(p.name for p in out.iterdir() if not p.name.startswith("."))
             if others and PLAN not in others:
                 raise InputError(
-                    f"{out} contains {others[0]} and is not the folder of a sweep: give another "
-                    "--out"
+                    f"{out} contains {others[0]} and is not the folder of a sweep: choose another "
+                    "folder with --out"
                 )
             there = read_plan(out) if others else None
             done = {record["run"] for record in records(out, there)} if there else set()
@@ -61,7 +61,9 @@ def _folder(out: Path, plan: Plan) -> Iterator[tuple[IO[bytes], set[int]]]:
                 file.truncate(_whole((out / RUNS).read_bytes()))
                 yield file, done
     except OSError as error:
-        raise InputError(f"cannot write {out}: {error.strerror}; give another --out") from None
+        raise InputError(
+            f"cannot write {out} ({error.strerror}): choose another folder with --out"
+        ) from None
 
 
 @contextmanager
@@ -82,7 +84,9 @@ def _alone(out: Path) -> Iterator[None]:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise InputError(f"another sweep is writing into {out}: wait for it") from None
+        raise InputError(
+            f"another sweep is writing into {out}: wait until that sweep has ended"
+        ) from None
     finally:
         os.close(folder)
 
@@ -98,15 +102,16 @@ def _same_plan(out: Path, plan: Plan, there: dict[str, Any] | None, begun: bool)
         keys = there | plan.document  # the runs of another version may differ
         key = next(key for key in keys if there.get(key) != plan.document.get(key))
         raise InputError(
-            f"{out} has runs of another sweep ({key}: {json.dumps(there.get(key))}): "
-            "repeat that sweep, or give another --out"
+            f"{out} contains the runs of another sweep ({key}: "
+            f"{json.dumps(there.get(key))}): repeat that sweep, or choose another folder "
+            "with --out"
         )
     if there != plan.document:
         deliver(out / PLAN, f"{json.dumps(plan.document, indent=2)}\n".encode())
 
 
 def read_plan(out: Path) -> dict[str, Any]:
-    """The plan of a folder; raises InputError if there is none."""
+    """Returns the plan in the folder of a sweep; raises InputError if there is no plan."""
     try:
         plan: dict[str, Any] = json.loads(content_of(out / PLAN, MOST_BYTES))
     except (ValueError, RecursionError):
@@ -117,7 +122,10 @@ def read_plan(out: Path) -> dict[str, Any]:
 
 
 def records(out: Path, plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """The runs of a folder, without an incomplete last line; raises InputError for damage."""
+    """Returns the runs in the folder of a sweep; an incomplete last line is left out.
+
+    Raises InputError for a damaged file.
+    """
     file, found = out / RUNS, dict[int, dict[str, Any]]()
     if not file.exists():
         return []
@@ -129,9 +137,11 @@ def records(out: Path, plan: dict[str, Any]) -> list[dict[str, Any]]:
         except (ValueError, RecursionError):
             record = None
         if not is_run(record, plan):
-            raise InputError(f"{file}, line {number}, is not a run of its {PLAN}: remove that line")
+            raise InputError(
+                f"line {number} of {file} is not a run of the plan in {PLAN}: remove this line"
+            )
         if found.setdefault(record["run"], record) is not record:
             raise InputError(
-                f"{file}, line {number}, repeats run {record['run']}: remove that line"
+                f"line {number} of {file} repeats run {record['run']}: remove this line"
             )
     return [*found.values()]

@@ -19,7 +19,10 @@ MOST_RUNS = 100_000
 
 @dataclass(frozen=True)
 class Plan:
-    """A claim, values of its options, and seeds 0, 1, …; all combinations of these are run."""
+    """The plan of a sweep: a claim, values of its options, and seeds 0, 1, ….
+
+    All combinations of values and seeds are run.
+    """
 
     claim: str
     values: dict[str, list[Any]]
@@ -28,22 +31,23 @@ class Plan:
 
     @property
     def tasks(self) -> list[Task]:
-        """The runs, in order."""
+        """Yields the runs of the plan, in order."""
         sets = [dict(zip(self.values, c, strict=True)) for c in product(*self.values.values())]
         pairs = product(sets, range(self.seeds))
         return [Task(i, self.claim, options, seed) for i, (options, seed) in enumerate(pairs)]
 
     @property
     def document(self) -> dict[str, Any]:
-        """The plan as JSON."""
+        """The plan as JSON values."""
         return plain_json(asdict(self))
 
 
 def planned(name: str, claim: Claim, texts: dict[str, str], seeds: int) -> Plan:
-    """The plan of options such as `--k 1..12 --d 2,5,10`, with values as `verify NAME` takes them.
+    """Returns the plan for options such as `--k 1..12 --d 2,5,10` of a claim.
 
-    Raises InputError for an empty range, for more runs than `MOST_RUNS`, for a value or combination
-    that the claim rejects, and for a missing option.
+    `texts` contains the values of the options, as `verify NAME` takes them. Raises InputError for
+    an empty range, for more runs than `MOST_RUNS`, for a value or combination that the claim
+    rejects, and for a missing option.
     """
     seeds = read(Count, "seeds", seeds)
     parts = {option: parts_of(claim.options[option], text) for option, text in texts.items()}
@@ -51,10 +55,10 @@ def planned(name: str, claim: Claim, texts: dict[str, str], seeds: int) -> Plan:
     runs = math.prod(counts.values())
     if runs > MOST_RUNS:
         each = ", ".join(f"{option} {count}" for option, count in counts.items())
-        raise InputError(f"these are {runs} runs ({each}): give at most {MOST_RUNS}")
+        raise InputError(f"the sweep has {runs} runs ({each}): give at most {MOST_RUNS} runs")
     for option, parameter in claim.options.items():
         if parameter.default is inspect.Parameter.empty and option not in texts:
-            raise InputError(f"{name} requires --{option.replace('_', '-')}: give its value")
+            raise InputError(f"{name} requires --{option.replace('_', '-')}: give this option")
     values = {option: values_of(claim.options[option], each) for option, each in parts.items()}
     package = getattr(installed()[name], "dist", None)
     packages = sorted({"weightwright", package.name if package else "weightwright"})

@@ -29,7 +29,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Swept:
-    """The plan and the runs of a folder."""
+    """The results of a sweep: the plan and the runs in its folder."""
 
     out: Path
     plan: dict[str, Any]
@@ -37,7 +37,10 @@ class Swept:
 
     @classmethod
     def read(cls, out: Path) -> Swept:
-        """The runs of a folder, in the plan's order; raises InputError if it has no sweep."""
+        """Returns the results in a folder, with the runs in the order of the plan.
+
+        Raises InputError if the folder is not that of a sweep.
+        """
         plan = read_plan(out)
         return cls(out, plan, sorted(records(out, plan), key=lambda record: record["run"]))
 
@@ -48,7 +51,7 @@ class Swept:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict of all runs together; undecided while some are missing."""
+        """The common verdict of all runs; it is undecided while runs are missing."""
         verdicts = [Verdict(record["verdict"]) for record in self.records]
         missing = len(self.records) < self.planned
         return Verdict.together([*verdicts, *[Verdict.UNDECIDED] * missing])
@@ -61,7 +64,7 @@ class Swept:
         return [f"{self.plan['claim']} {self.verdict}: {runs}" + f": {each}" * bool(each)]
 
     def summary(self) -> list[str]:
-        """The counts, each finding with its numbers, and the runs that do not hold."""
+        """The summary in lines: counts, findings with their numbers, and runs that do not hold."""
         rows: list[tuple[str, ...]] = [
             ("finding", "holds", "fails", "undecided", "least", "median", "largest")
         ]
@@ -100,7 +103,7 @@ class Swept:
         return f"{_way(record)}  {at}: {'; '.join(reasons)}"
 
     def table(self, x: str, y: str) -> list[str]:
-        """The table of one number by a parameter, and how many runs lack the number."""
+        """The table of the number y by the parameter x, and how many runs lack this number."""
         rows = [(x, "runs", f"{y}: least", "median", "largest")]
         values = defaultdict(list)
         for record, value in self._values(y):
@@ -120,20 +123,22 @@ class Swept:
         numbers = [(record, dict(_all_numbers(record, what))) for record in self.records]
         found = [(record, own[y]) for record, own in numbers if y in own]
         if not self.records:
-            raise InputError(f"{self.out} has no runs yet: run `verify sweep` first")
+            raise InputError(f"the sweep in {self.out} has no runs yet: run `verify sweep` first")
         if not found and what == "measured":
             names = [*dict.fromkeys(name for _, own in numbers for name in own)]
             near = [name for name in names if name.startswith(f"{y}:")]
             near = near or get_close_matches(y, names, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:12])}"
-            raise InputError(f"no run in {self.out} has measured a number {y!r}: {hint}")
+            raise InputError(f"no run in {self.out} has a number named {y!r}: {hint}")
         return found
 
     def draw(self, path: Path, x: str, y: str) -> None:
-        """Plot every run as a point, with lines through the medians over seeds.
+        """Plots the number y of every run against the parameter x.
 
-        There is a line for each combination of the other parameters, if there are few combinations.
-        Lines of bounds are dashed.
+        Lines connect the medians over seeds.
+
+        There is one line for each combination of the other parameters, if there are few
+        combinations. Lines of bounds are dashed.
         """
         from verify.evidence.picture import save  # matplotlib is slow to import
 
@@ -152,7 +157,10 @@ class Swept:
         measured, bounds = self._values(y), self._values(y, "bound")
         values = [value for _, value in measured if math.isfinite(value)]
         if not values:
-            raise InputError(f"{y} is not finite in any run: there is nothing to draw")
+            raise InputError(
+                f"{y} is not finite in any run, so there is nothing to draw: choose another "
+                "number with --y"
+            )
         drawn, ticks = len(values), _ticks([_of(record, x) for record, _ in (*measured, *bounds)])
         colours: dict[str, str] = {}
         for label, points in self._lines(measured, x, others, ticks):
@@ -268,7 +276,7 @@ def _medians(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[f
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table with the first column left-aligned, the others right-aligned."""
+    """The lines of a table with its first column left-aligned and all others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

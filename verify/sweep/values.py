@@ -20,7 +20,7 @@ FLAG = {"true": True, "yes": True, "false": False, "no": False}
 
 
 def parts_of(parameter: inspect.Parameter, text: str) -> list[str | tuple[int, int]]:
-    """The parts between commas: values or, for integers, also ranges as pairs of ends."""
+    """The parts of a text between commas: values and, for integers, ranges as pairs of ends."""
     kind = _kind(parameter)
     found: list[str | tuple[int, int]] = []
     for part in text.split(","):
@@ -42,12 +42,12 @@ def _kind(parameter: inspect.Parameter) -> Any:
 
 
 def count(part: str | tuple[int, int]) -> int:
-    """The number of values of a part."""
+    """The number of values of a part, a value or a range."""
     return 1 if isinstance(part, str) else part[1] - part[0] + 1
 
 
 def values_of(parameter: inspect.Parameter, parts: Sequence[str | tuple[int, int]]) -> list[Any]:
-    """The values of all parts, each once."""
+    """The values of all parts, without repetitions."""
     each = (
         [_value(parameter, part)] if isinstance(part, str) else range(part[0], part[1] + 1)
         for part in parts

@@ -31,7 +31,7 @@ REFUSED = "refused:"  # the prefix of the error of a run with an InputError of t
 
 @dataclass(frozen=True)
 class Task:
-    """One run: its index in the plan, its claim, the values of its options, and its seed."""
+    """One run of a sweep: its index in the plan, the claim, the values of options, and the seed."""
 
     run: int
     claim: str
@@ -44,7 +44,7 @@ Engine = Callable[[Sequence[Task], dict[str, str]], Generator[dict[str, Any], No
 
 
 def run_of(versions: dict[str, str], task: Task) -> dict[str, Any]:
-    """As `one_run`, but raises InputError if packages have other versions on this worker.
+    """The record of a run; raises InputError if packages have other versions on this worker.
 
     A worker may have joined after the versions were compared.
     """
@@ -58,7 +58,10 @@ def run_of(versions: dict[str, str], task: Task) -> dict[str, Any]:
 
 
 def one_run(task: Task) -> dict[str, Any]:
-    """The record of a run.  An error ends the run, not the sweep; its findings are recorded."""
+    """The record of a run: its findings, its verdict, and its error, if any.
+
+    An error ends the run, but not the sweep; the findings before the error are recorded.
+    """
     start, found, error, trace = time.perf_counter(), list[Finding](), "", ""
     parameters, refused = task.options, ""
     try:
@@ -105,31 +108,35 @@ def _record(
 
 
 def one_line(error: BaseException) -> str:
-    """The class and the message of an error, on one line."""
+    """The class and the message of an error, as one line of text."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def plain_json(value: Any) -> Any:
-    """The value after conversion to JSON and back."""
+    """Returns a value after conversion to JSON and back."""
     return json.loads(json.dumps(value, default=str))
 
 
 def on_dask(jobs: int | None, scheduler: str | None) -> Engine:
-    """The engine of runs on this machine (by default, one process per core) or on a scheduler.
+    """Returns the engine that runs a sweep on this machine or on the workers of a Dask scheduler.
 
-    Raises InputError if Dask is not installed, and for a text that is not an address.
+    On this machine, `jobs` processes are used, by default one for each core. Raises InputError if
+    Dask is not installed, and for a `scheduler` that is not an address.
     """
     if scheduler is not None:
         address = ADDRESS.fullmatch(scheduler)
         if address is None or not 0 < int(address[3]) < 2**16:
-            raise InputError(f"scheduler is {scheduler!r}: give an address such as tcp://HOST:8786")
+            raise InputError(
+                f"scheduler is {scheduler!r}: give the address of a scheduler, such as "
+                "tcp://HOST:8786"
+            )
         if jobs is not None:
-            raise InputError("--jobs has no effect with --scheduler: omit one of the two")
+            raise InputError("--jobs has no effect with --scheduler: omit --jobs or --scheduler")
     try:
         import distributed  # noqa: F401
     except ImportError:
         raise InputError(
-            "dask.distributed is not installed: pip install 'weightwright[sweep]'"
+            "dask.distributed is not installed: run pip install 'weightwright[sweep]'"
         ) from None
 
     def engine(
@@ -189,7 +196,8 @@ def _connected(scheduler: Any) -> Any:
         client = Client(scheduler, timeout=SECONDS)
     except Exception as error:  # another server at the address may cause any error
         raise InputError(
-            f"no scheduler at {scheduler} ({one_line(error)}): start `dask scheduler` there"
+            f"there is no scheduler at {scheduler} ({one_line(error)}): start `dask "
+            "scheduler` there"
         ) from None
     try:
         client.wait_for_workers(1, timeout=FOR_A_WORKER)

@@ -27,10 +27,10 @@ SPLIT = 0  # seed of the partition, the same in all runs
 @checked
 @dataclass(frozen=True)
 class Addition(Labelling, kind="addition"):
-    """a + b for numbers a, b < `numbers`, after [Zhou2024].
+    """The task of adding two numbers a and b below `numbers`, after [Zhou2024].
 
-    Four fifths of the unordered pairs, the same in all runs, are training pairs; a and b are in
-    random order.
+    Four fifths of the unordered pairs are training pairs, the same in all runs. In a prompt, a and
+    b are in random order.
     """
 
     numbers: CountFrom2
@@ -45,7 +45,7 @@ class Addition(Labelling, kind="addition"):
         return []
 
     def pairs(self, trained: bool) -> Tensor:
-        """The unordered pairs a ≤ b (m, 2) for training, or the held-out ones."""
+        """The pairs a ≤ b (m, 2): training pairs if `trained`, otherwise held-out pairs."""
         pairs = np.stack(np.triu_indices(self.numbers), axis=1)
         order = np.random.default_rng(SPLIT).permutation(len(pairs))
         cut = round(TRAINED * len(pairs))
@@ -63,7 +63,7 @@ class Addition(Labelling, kind="addition"):
         return "best possible: 100.00% right, 0 nats"
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """Accuracy and cross-entropy on training pairs, then the accuracy on held-out pairs."""
+        """Yields accuracy and cross-entropy on training pairs, and accuracy on held-out pairs."""
         yield from super().evaluate(model, prompts, seed)
         pairs = self.pairs(trained=False)
         sums = torch.cat([model(chunk) for chunk in pairs.split(CHUNK)])

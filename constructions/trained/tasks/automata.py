@@ -28,17 +28,17 @@ SLIP = 1 / 16  # the probability of symbols to states that no symbol leaves, if 
 @checked
 @dataclass(frozen=True)
 class Automata(Labelling, kind="automata"):
-    """The states after each symbol of words of T = `length` symbols, for a benchmark automaton.
+    """The task of tracking the states of a benchmark automaton on words of T = `length` symbols.
 
-    Symbols are independent [Liu2023].  They are uniform, or the symbols that leave every state
-    unchanged have total probability `stay`.  A state that no symbol leaves, such as an error state,
-    would be the answer almost everywhere: if another symbol exists, it is entered with probability
-    `SLIP` only.
+    The label of each symbol is the state after it. Symbols are independent [Liu2023]. They are
+    uniform, or the symbols that leave every state unchanged have total probability `stay`. A state
+    that no symbol leaves, such as an error state, would be the answer almost everywhere. If another
+    symbol exists, such a state is therefore entered only with probability `SLIP`.
 
-    A model has 2T positions.  A word begins at a uniformly random one of the first T + 1 positions.
-    Before the word, the input is token V, which is not a symbol; after its T symbols, the input
-    goes on.  Only the T symbols of the word have labels.  So all positions are trained, but no
-    label depends on more than T symbols: words of 2T symbols are longer than any training word.
+    A model has 2T positions. A word begins at a random position, uniform among the first T + 1.
+    Before the word, the input is token V, where V is the number of symbols; after the word, further
+    symbols follow. Only the T symbols of the word have labels. So all positions are trained, but no
+    label depends on more than T symbols. Words of 2T symbols are longer than any training word.
     """
 
     automaton: str
@@ -51,8 +51,8 @@ class Automata(Labelling, kind="automata"):
             return
         if not _stays(machine).any():
             raise InputError(
-                f"stay is {self.stay}: omit it, since no symbol of {machine} leaves all "
-                "states unchanged"
+                f"stay is {self.stay}, but no symbol of {machine} leaves all states "
+                "unchanged: omit stay"
             )
 
     @property
@@ -62,7 +62,7 @@ class Automata(Labelling, kind="automata"):
 
     @property
     def distribution(self) -> np.ndarray:
-        """The probabilities of the symbols in each state, (states, symbols)."""
+        """The probability of each symbol in each state, (states, symbols)."""
         machine = self.machine
         table, stays = np.array(machine.transitions).T, _stays(machine)
         weights = np.full(machine.n_symbols, 1 / machine.n_symbols)
@@ -84,7 +84,10 @@ class Automata(Labelling, kind="automata"):
         return [layers, self.automaton, *[f"stay{self.stay}"] * (self.stay is not None)]
 
     def random_words(self, count: int, seed: int | Generator) -> Batch:
-        """Words of 2T symbols and the state after each symbol, both (count, 2T)."""
+        """Returns random words of 2T symbols and the state after each symbol, both (count, 2T).
+
+        T is `length`.
+        """
         generator = torch_generator(seed)
         machine, device = self.machine, generator.device
         # Without the last bound every symbol is below V, whatever the rounding.
@@ -112,7 +115,10 @@ class Automata(Labelling, kind="automata"):
         return f"best possible: 100.00% right, 0 nats; always the same state: {_commonest(wanted)}"
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """As for other tasks over tokens, then accuracy on symbols T + 1 to 2T of long words."""
+        """Yields accuracy and cross-entropy on words, then the accuracy on long words.
+
+        On words of 2T symbols, where T = `length`, the accuracy is that on symbols T + 1 to 2T.
+        """
         yield from super().evaluate(model, prompts, seed)
         T, (symbols, states) = self.length, self.random_words(prompts, seed)
         outputs = torch.cat([model(chunk) for chunk in symbols.split(CHUNK)])

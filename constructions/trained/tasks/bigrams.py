@@ -19,10 +19,10 @@ from theory.retrieval import ngram
 @checked
 @dataclass(frozen=True)
 class Bigrams(TokenTask, kind="bigrams"):
-    """Sequences of random Markov chains; the target at each position is the next token.
+    """The task of predicting the next token in sequences of random Markov chains.
 
-    The rows and the initial distribution of each chain are drawn from Dirichlet(1, …, 1)
-    [Edelman2024].
+    Each sequence has a new chain, whose transition rows and initial distribution are drawn from
+    Dirichlet(1, …, 1) [Edelman2024].
     """
 
     def sequences(self, count: int, seed: int | Generator) -> Batch:
@@ -45,7 +45,7 @@ class Bigrams(TokenTask, kind="bigrams"):
         return joint[:, :-1].contiguous(), joint[:, 1:].contiguous()
 
     def best(self, tokens: Tensor, wanted: Tensor) -> str:
-        """The cross-entropy of the Bayes predictor, add-one smoothed bigrams."""
+        """The cross-entropy of the Bayes predictor (bigrams with add-one smoothing), as text."""
         probabilities = ngram(tokens.numpy(), self.vocabulary_size, 2, 1.0)
         given = np.take_along_axis(probabilities, wanted.numpy()[..., None], axis=-1)
         return f"best possible (Bayes): {-np.log(given).mean():.4f} nats a token"

@@ -21,10 +21,10 @@ STOPS = "accuracy", "loss"
 @checked
 @dataclass(frozen=True)
 class Classification(Corpus):
-    """A classification task whose training ends at a given accuracy or loss.
+    """The base class of classification tasks, whose training ends at a given accuracy or loss.
 
-    Training ends when the accuracy on all training inputs is at least `until` (`stop` =
-    "accuracy"), or their cross-entropy at most `until` (`stop` = "loss").
+    If `stop` is "accuracy", training ends when the accuracy on all training inputs is at least
+    `until`. If `stop` is "loss", training ends when their cross-entropy is at most `until`.
     """
 
     stop: Literal["accuracy", "loss"] = "accuracy"
@@ -32,29 +32,29 @@ class Classification(Corpus):
 
     def __post_init__(self) -> None:
         if self.until > 1 and self.stop == "accuracy":
-            raise InputError(f"until is {self.until}: give an accuracy of at most 1")
+            raise InputError(f"until is {self.until}: give an accuracy until of at most 1")
 
     @property
     @abstractmethod
     def examples(self) -> tuple[Batch, Batch]:
-        """Inputs and labels, for training and held out, on the CPU."""
+        """All inputs with their labels, those for training and those held out, on the CPU."""
 
     @property
     def corpus(self) -> Batch:
         return self.examples[0]
 
     def scores(self, model: Model, inputs: Tensor) -> Tensor:
-        """Logits (count, labels) of inputs (count, …)."""
+        """The logits (count, labels) of the model on inputs (count, …)."""
         return model.run(model.interface.write(torch, inputs.to(model.like.device))).mean(-2)
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
-        """The cross-entropy of the labels."""
+        """The mean cross-entropy of the labels of a batch."""
         inputs, labels = batch
         return cross_entropy(self.scores(model, inputs), labels)
 
     @torch.no_grad()
     def measured(self, model: Model, *, held_out: bool = False) -> tuple[float, float]:
-        """Accuracy and cross-entropy on the training inputs, or on those held out."""
+        """The model's accuracy and cross-entropy on all training or all held-out inputs."""
         inputs, labels = self.examples[held_out]
         scores = self.scores(model, inputs).cpu()
         right = (scores.argmax(-1) == labels).double().mean()
@@ -65,7 +65,7 @@ class Classification(Corpus):
         return accuracy >= self.until if self.stop == "accuracy" else entropy <= self.until
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """Accuracy and cross-entropy on all training inputs and all held-out ones."""
+        """Yields accuracy and cross-entropy on all training inputs and on all held-out inputs."""
         for name, held_out in (("of training", False), ("held out", True)):
             accuracy, entropy = self.measured(model, held_out=held_out)
             labels = self.examples[held_out][1]

@@ -32,11 +32,12 @@ ATTEMPTS = 1000  # rounds of rejection sampling before ValueError
 @checked
 @dataclass(frozen=True)
 class Connectivity(Task, kind="connectivity"):
-    """Graphs ER(n, p) with loops at all nodes; the targets are the connected pairs [Ye2026].
+    """The task of finding the connected pairs of nodes of a random graph [Ye2026].
 
-    `graphs` is "all" for all graphs, "within" for graphs whose connected nodes are all within
-    distance 3, and "beyond" for graphs with a connected pair beyond distance 3.  The distribution
-    is invariant under relabelling of the nodes, so labels are random in every graph.
+    Graphs are Erdős–Rényi graphs ER(n, p) with loops at all nodes. `graphs` is "all" for all such
+    graphs, "within" for graphs in which every connected pair is within distance 3, and "beyond" for
+    graphs with a connected pair beyond distance 3. The distribution is invariant under relabelling
+    of the nodes, so labels are random in every graph.
     """
 
     n: CountFrom2
@@ -48,7 +49,8 @@ class Connectivity(Task, kind="connectivity"):
     def __post_init__(self) -> None:
         if self.graphs == "beyond" and self.n < REACH + 2:
             raise InputError(
-                f"n is {self.n}: give at least {REACH + 2}, for a pair beyond distance {REACH}"
+                f"n is {self.n}, but a pair beyond distance {REACH} needs {REACH + 2} nodes: "
+                f"give at least {REACH + 2} nodes"
             )
 
     def form(self, shape: Shape) -> Form:
@@ -59,9 +61,10 @@ class Connectivity(Task, kind="connectivity"):
 
     @checked
     def random_graphs(self, count: Count, seed: TorchSeed) -> Tensor:
-        """`count` graphs A (count, n, n), float32, on the device of `seed`.
+        """Returns `count` graphs of the task as adjacency matrices (count, n, n), float32.
 
-        By rejection sampling, `count` graphs per round.
+        They are on the device of `seed`, and drawn by rejection sampling, `count` graphs in each
+        round.
 
         Raises ValueError if 1000 rounds do not suffice or the graphs do not fit into memory.
         """
@@ -79,8 +82,8 @@ class Connectivity(Task, kind="connectivity"):
                 return torch.cat(found)[:count]
         where = "within" if self.graphs == "within" else "with a pair beyond"
         raise InputError(
-            f"p is {self.p:g}: almost no graph of ER({self.n}, p) is {where} distance {REACH}; "
-            "give another p"
+            f"p is {self.p:g}, but almost no graph ER({self.n}, p) is {where} distance "
+            f"{REACH}: give another p"
         )
 
     def _random(self, count: int, generator: Generator) -> Tensor:
@@ -90,18 +93,22 @@ class Connectivity(Task, kind="connectivity"):
         return (upper | upper.mT | torch.eye(self.n, dtype=torch.bool, device=device)).float()
 
     def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
-        """A and its connected pairs R, both (count, n, n) of 0 and 1."""
+        """Returns adjacency matrices and their connected pairs, both (count, n, n) of 0 and 1."""
         A = self.random_graphs(count, seed)
         return A, connected(A)
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
-        """The binary cross-entropy of the pairs of nodes; the outputs are the logits."""
+        """The binary cross-entropy over all pairs of nodes, with the model's outputs as logits."""
         A, R = batch
         return binary_cross_entropy_with_logits(model.run(model.interface.write(torch, A)), R)
 
     @checked
     def evaluate(self, model: Model, prompts: Count, seed: Steps) -> Iterator[str]:
-        """The fraction of graphs with all pairs right: of the task, and of two fixed families."""
+        """Yields the fraction of graphs for which all pairs are right.
+
+        The graphs are those of the task and two fixed families, 2Chain and 2Clique, with randomly
+        permuted nodes.
+        """
         A = self.random_graphs(prompts, seed)
         inside, right = within_reach(A), all_right(model, A)
         yield f"{prompts} graphs: all pairs are right in {percent(right)}"
@@ -117,23 +124,26 @@ class Connectivity(Task, kind="connectivity"):
 
 
 def connected(A: Tensor) -> Tensor:
-    """R (…, n, n) of 0 and 1: whether there is a path from i to j; the dtype is that of A."""
+    """Whether there is a path from node i to node j: (…, n, n) of 0 and 1.
+
+    A (…, n, n) is the adjacency matrix, and the result has the dtype of A.
+    """
     return random_graphs.connected(A).to(A)
 
 
 def within_reach(A: Tensor) -> Tensor:
-    """Whether all connected pairs of nodes are within distance 3, (…,)."""
+    """Whether all connected pairs of nodes are within distance 3, (…,), for graphs A (…, n, n)."""
     return ((A @ A @ A > 0).to(A) == connected(A)).all(-1).all(-1)
 
 
 def all_right(model: Model, A: Tensor) -> Tensor:
-    """Whether the model's outputs are right for all pairs of each graph A (m, n, n), (m,)."""
+    """Whether the model is right for all pairs of nodes, (m,), for each graph A (m, n, n)."""
     parts = [(model(part) == connected(part)).all(-1).all(-1) for part in A.split(CHUNK)]
     return torch.cat(parts)
 
 
 def percent(right: Tensor) -> str:
-    """The fraction of true entries, in per cent."""
+    """The percentage of entries that are True, as text."""
     return f"{float(right.double().mean()):.2%}"
 
 

@@ -36,9 +36,10 @@ UNTIL = 0.6  # fraction of the steps with an entropy bonus
 @checked
 @dataclass(frozen=True)
 class Counts(Task, kind="counts"):
-    """Streams of `stream` tokens over `items` items with Zipf frequencies rank^(−`exponent`).
+    """The task of counting items in streams, from a sketch with few cells and one read per query.
 
-    `bonus` is the initial coefficient of the entropy bonus.
+    A stream has `stream` tokens over `items` items with Zipf frequencies rank^(−`exponent`).
+    `bonus` is the initial coefficient of the entropy bonus for the distribution of reads.
     """
 
     items: Count
@@ -56,7 +57,7 @@ class Counts(Task, kind="counts"):
         return Form(Sketch(self.items, shape.cells, self.stream), self.items, 1)
 
     def streams(self, count: int, seed: int | Generator) -> tuple[Tensor, Tensor]:
-        """Probabilities of the items (count, V), and streams of items (count, n)."""
+        """Returns the probabilities (count, V) of V items, and streams of n items, (count, n)."""
         generator = torch_generator(seed)
         device = generator.device
         frequencies = torch.as_tensor(zipf(self.items, self.exponent), device=device).float()
@@ -65,7 +66,7 @@ class Counts(Task, kind="counts"):
         return p, torch.multinomial(p, self.stream, replacement=True, generator=generator)
 
     def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
-        """Probabilities, counts (count, V), and the fraction of steps that are done (count,)."""
+        """Returns probabilities and counts of items, (count, V), and the fraction of steps done."""
         generator = torch_generator(seed)
         probabilities, streams = self.streams(count, generator)
         counts = counted(streams, self.items)
@@ -83,7 +84,7 @@ class Counts(Task, kind="counts"):
         return (error - self.bonus * (1 - done / UNTIL).clamp(min=0) * entropy).mean()
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """The expected error of an answer."""
+        """Yields the expected absolute error of an answer on new streams."""
         probabilities, streams = self.streams(prompts, seed)
         queries, total = torch.arange(self.items), 0.0
         for p, stream in zip(probabilities.split(CHUNK), streams.split(CHUNK), strict=True):

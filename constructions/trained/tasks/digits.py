@@ -42,12 +42,14 @@ SIGMA, WEIGHT = 1.0, 0.5  # standard deviation of the noise, and weight of the r
 @checked
 @dataclass(frozen=True)
 class Digits(Classification, kind="digits"):
-    """1 297 training images of 8 × 8 pixels between 0 and 1, and 500 held-out ones.
+    """The task of classifying handwritten digits: images of 8 × 8 pixels between 0 and 1.
 
-    The input of transformers and LSTMs is 16 patches of 2 × 2; their output is the mean over all
-    patches, or that of the last.  The input of MLPs and CNNs is all pixels at once.  `training` is
-    on the images (plain), on images with N(0, 1) noise on the pixels of one random patch
-    (augmented), or on both (regularised [Vasudeva2024], cited second hand):
+    There are 1 297 training images and 500 held-out images. The input of transformers and LSTMs is
+    16 patches of 2 × 2 pixels; their output is the mean output over all patches, or the output at
+    the last patch. The input of MLPs and CNNs is all pixels. `training` is "plain" (on the images),
+    "augmented" (on images x + noise, with N(0, 1) noise on the pixels of one random patch) or
+    "regularised" (on both [Vasudeva2024], cited second hand). The loss of "regularised" for a model
+    f is
 
         ½ cross-entropy(f(x)) + ½ mean (f(x + noise) − f(x))²
     """
@@ -70,7 +72,7 @@ class Digits(Classification, kind="digits"):
         return [layers, self.training]
 
     def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
-        """Images and labels, and the images with noise if the training uses them."""
+        """Returns images and labels, and the images with noise if the training uses noise."""
         generator = torch_generator(seed)
         images, labels = super().draw(made, count, generator, step=step)
         if self.training == "plain":
@@ -89,7 +91,7 @@ class Digits(Classification, kind="digits"):
 
 
 def one_noisy_patch(images: Tensor, seed: int | Generator) -> Tensor:
-    """Images (count, 8, 8) with N(0, σ²) added to the pixels of a random patch of each."""
+    """Returns images (count, 8, 8) with Gaussian noise on one random patch of each."""
     generator = torch_generator(seed)
     count, device, along = len(images), generator.device, SIDE // PATCH
     patch = torch.randint(along * along, (count, 1, 1), generator=generator, device=device)
@@ -101,9 +103,10 @@ def one_noisy_patch(images: Tensor, seed: int | Generator) -> Tensor:
 
 @cache
 def split_digits() -> tuple[Batch, Batch]:
-    """Images (…, 8, 8), float32, and labels (…,), for training and held out, in a random order.
+    """Returns the images (…, 8, 8) and labels (…,) for training, and those held out.
 
-    Raises ValueError if the package is missing or its file has another hash.
+    The images are float32, in a random order. Raises ValueError if scikit-learn is not installed or
+    its file of images has another hash.
     """
     table = np.loadtxt(gzip.decompress(_file()).decode().splitlines(), delimiter=",")
     order = np.random.default_rng(0).permutation(len(table))
@@ -113,19 +116,19 @@ def split_digits() -> tuple[Batch, Batch]:
 
 
 def installed() -> bool:
-    """Whether the package is installed."""
+    """Whether scikit-learn, the package with the images, is installed."""
     return find_spec("sklearn") is not None
 
 
 def _file() -> bytes:
     spec = find_spec("sklearn")
     if spec is None or not spec.submodule_search_locations:
-        raise InputError(f'{NAME} is not installed: pip install "weightwright[digits]"')
+        raise InputError(f'{NAME} is not installed: run pip install "weightwright[digits]"')
     path = Path(spec.submodule_search_locations[0]) / "datasets" / "data" / "digits.csv.gz"
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; reinstall {NAME}") from None
+        raise InputError(f"cannot read {path} ({error.strerror}): reinstall {NAME}") from None
     found = hashlib.sha256(content).hexdigest()
     if found != SHA256:
         raise InputError(f"{path} has sha256 {found[:12]}…, not {SHA256[:12]}…: reinstall {NAME}")

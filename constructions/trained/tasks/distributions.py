@@ -38,7 +38,10 @@ PIXELS = 2 * SIDE * SIDE  # pixels of two images
 
 
 class Sets(NamedTuple):
-    """Points (count, N, d), unordered, queries (count, m, d), and indices of the nearest points."""
+    """Sets of points with queries: points (count, N, d) in random order, and queries (count, m, d).
+
+    The indices of the nearest points have shape (count, m).
+    """
 
     points: Tensor
     queries: Tensor
@@ -47,9 +50,9 @@ class Sets(NamedTuple):
 
 @dataclass(frozen=True)
 class Sampler:
-    """A sampler of `count` sets of N points of d coordinates with m queries each.
+    """A sampler of `count` sets of N points in d dimensions, with m queries for each set.
 
-    Images are held-out images or training images.
+    If points are images, they are held-out images or training images, as `held_out` states.
     """
 
     count: int
@@ -61,19 +64,19 @@ class Sampler:
 
     @cached_property
     def generator(self) -> Generator:
-        """The generator of the seed."""
+        """The random generator of the sampler."""
         return torch_generator(self.seed)
 
     def uniform(self, *size: int) -> Tensor:
-        """Uniform numbers in (0, 1)."""
+        """Returns uniform random numbers in (0, 1), an array of this size."""
         return torch.rand(size, generator=self.generator, device=self.generator.device)
 
     def normal(self, *size: int) -> Tensor:
-        """Standard normal numbers."""
+        """Returns standard normal random numbers, an array of this size."""
         return torch.randn(size, generator=self.generator, device=self.generator.device)
 
     def one_of(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Indices of random points (count, m), and these points (count, m, d)."""
+        """Returns indices (count, m) of random points of each set x, and these points."""
         size, device = (self.count, self.m, 1), self.generator.device
         which = torch.randint(self.N, size, generator=self.generator, device=device)
         return which[..., 0], x.gather(-2, which.expand(*size[:2], x.shape[-1]))
@@ -99,7 +102,7 @@ def zipf_targets(sampler: Sampler) -> Sets:
 
 @cache
 def frequencies(N: int) -> np.ndarray:
-    """The probability that the j-th smallest point is queried, (N,)."""
+    """The probabilities with which the j-th smallest of N points is queried, (N,)."""
     probabilities = np.random.default_rng(0).permutation(zipf(N, EXPONENT))
     probabilities.flags.writeable = False
     return probabilities
@@ -138,7 +141,7 @@ def _directions(z: Tensor) -> Tensor:
 
 
 def images(sampler: Sampler) -> Sets:
-    """Sets of numbers as images; raises ValueError as `split_digits` does."""
+    """Returns sets of numbers as images; raises ValueError if `split_digits` does."""
     numbers = sampler.uniform(sampler.count, DIGITS**2).argsort(-1)[:, : sampler.N]
     queried = DIGITS**2 * sampler.uniform(sampler.count, sampler.m)
     queried = queried.long().clamp(max=DIGITS**2 - 1)
@@ -148,7 +151,7 @@ def images(sampler: Sampler) -> Sets:
 
 
 def number_images(numbers: Tensor, sampler: Sampler) -> Tensor:
-    """A random image of each digit of numbers (…,), as pixels (…, 128)."""
+    """Returns numbers (…,) below 100 as pixels (…, 128): random images of both digits."""
     pixels, begins, many = (part.to(numbers.device) for part in _by_digit(sampler.held_out))
     digits = torch.stack([numbers // DIGITS, numbers % DIGITS], -1)
     at = (sampler.uniform(*digits.shape) * many[digits]).long().minimum(many[digits] - 1)
@@ -164,12 +167,12 @@ def _by_digit(held_out: bool) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def nearest_point(points: Tensor, queries: Tensor) -> Tensor:
-    """argmin_j ‖x_j − q‖ for points (…, N, d) and queries (…, m, d), (…, m)."""
+    """The indices (…, m) of the points (…, N, d) that are nearest to the queries (…, m, d)."""
     return (points[..., None, :, :] - queries[..., :, None, :]).square().sum(-1).argmin(-1)
 
 
 def with_nearest(points: Tensor, queries: Tensor) -> Sets:
-    """Points and queries with the indices of the nearest points."""
+    """Returns points, queries, and the indices of the points nearest to the queries."""
     return Sets(points, queries, nearest_point(points, queries))
 
 

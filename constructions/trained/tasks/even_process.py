@@ -24,10 +24,10 @@ BOS, LONGEST = 2, 20  # the token before a word; the largest length, as all word
 @checked
 @dataclass(frozen=True)
 class EvenProcess(Labelling, kind="even-process"):
-    """Next-symbol prediction on words of `length` symbols of the stationary even process.
+    """The task of predicting the next symbol of the even process, on words of `length` symbols.
 
-    Runs of 1s between 0s have even length (`theory.language.even_process`).  The targets are the
-    next symbols, from BOS on.
+    The process is stationary, and runs of 1s between 0s have even length
+    (`theory.language.even_process`). Each word begins with BOS, whose target is the first symbol.
     """
 
     length: Annotated[Count, Within(most=LONGEST)]
@@ -53,7 +53,7 @@ class EvenProcess(Labelling, kind="even-process"):
         return torch.cat([begun, wanted[:, :-1]], dim=1), wanted
 
     def best(self, tokens: Tensor, wanted: Tensor) -> str:
-        """The exact entropy of the source per symbol, as text."""
+        """The exact entropy per symbol of the even process, as text."""
         T = self.length
         least = sum(float(conditional_entropy(even_process(), t)) for t in range(1, T + 1)) / T
         return f"best possible: {least:.4f} nats a token, the entropy of the source"

@@ -30,10 +30,12 @@ MOST = 2**26  # strings, at most: the probabilities of all are computed
 @checked
 @dataclass(frozen=True)
 class Facts(Corpus, kind="facts"):
-    """Next-symbol prediction on documents, each a name of k digits to base b and its value.
+    """The task of predicting the next symbol in documents, each of which states a fact.
 
-    There are b^k facts among b^{2k} strings, k = `digits`; facts and `documents`, drawn from them
-    uniformly, come from the seed `world`.  The targets are the next symbols, from BOS on.
+    A fact is a name of k digits to base b, followed by its value of k digits, where k = `digits`
+    and b = `base`. There are b^k facts among b^{2k} strings. The seed `world` determines the facts
+    and the `documents`, which are drawn from the facts uniformly. Each document begins with BOS,
+    whose target is the first symbol.
     """
 
     base: CountFrom2
@@ -44,23 +46,24 @@ class Facts(Corpus, kind="facts"):
     def __post_init__(self) -> None:
         if self.base ** (2 * self.digits) > MOST:
             raise InputError(
-                f"there are {self.base}^{2 * self.digits} strings: give at most 2^26, "
-                "as the probabilities of all are computed"
+                f"base is {self.base} and digits is {self.digits}, so there are "
+                f"{self.base}^{2 * self.digits} strings: give a smaller base or fewer digits, "
+                "for at most 2^26 strings"
             )
 
     @property
     def length(self) -> int:
-        """L, the number of symbols of a document."""
+        """The number of symbols of a document, 2·`digits`."""
         return 2 * self.digits
 
     @cached_property
     def facts(self) -> np.ndarray:
-        """All facts as strings (b^k, L)."""
+        """All facts as strings, an array (number of facts, length of a document)."""
         return fact_strings(self.base, self.digits, np.random.default_rng((self.world, 0)))
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """The number of documents with each fact (b^k,)."""
+        """The number of documents that state each fact, (number of facts,)."""
         drawn = np.random.default_rng((self.world, 1)).integers(
             len(self.facts), size=self.documents
         )
@@ -87,21 +90,27 @@ class Facts(Corpus, kind="facts"):
         return cross_entropy(logits, wanted.flatten(), reduction="sum") / wanted.numel()
 
     def levels(self, probabilities: np.ndarray) -> Levels:
-        """The levels of a model, one group per string, from its probabilities (b^L,)."""
+        """The `Levels` of a model, one group for each string, from its probabilities of strings."""
         place, ones = numbers(self.facts, self.base), np.broadcast_to(1.0, len(probabilities))
         fact, unseen = np.zeros(len(probabilities)), np.ones(len(probabilities), dtype=bool)
         fact[place], unseen[place[self.counts > 0]] = 1.0, False
         return Levels(ones, fact, fact / len(place), probabilities, unseen, ones)
 
     def recall(self, probabilities: np.ndarray) -> float:
-        """The mean probability of the value of a seen fact given its name."""
+        """The mean conditional probability of a fact's value given its name.
+
+        The mean is over the facts that the documents state.
+        """
         seen = np.flatnonzero(self.counts)
         table = probabilities.reshape(len(self.facts), -1)[seen]
         values = numbers(self.facts[seen, self.digits :], self.base)
         return float((table[np.arange(len(seen)), values] / table.sum(1)).mean())
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """Measures from the probabilities of all strings; `prompts` and `seed` are not used."""
+        """Yields measures of recall and hallucination, from the probabilities of all strings.
+
+        `prompts` and `seed` are not used.
+        """
         probabilities = string_probabilities(model, self.length).numpy()
         of, tau = self.levels(probabilities), 1 / int(self.levels(probabilities).unseen.sum())
         recall = self.recall(probabilities)

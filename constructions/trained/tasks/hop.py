@@ -19,10 +19,11 @@ from theory.kinds import Count, Within, checked
 @checked
 @dataclass(frozen=True)
 class Hop(TokenTask, kind="hop"):
-    """Uniform random tokens; the target at each position is the token that k hops lead to.
+    """The task of k-hop induction on uniform random tokens.
 
-    A hop leads to the token after the latest earlier copy of a token [Sanford2024].  Positions
-    from which there are fewer than k hops have no target.
+    A hop leads from a token to the token after its latest earlier copy [Sanford2024]. The target at
+    each position is the token to which k hops lead. Positions from which fewer than k hops exist
+    have no target.
     """
 
     k: Annotated[Count, Within(most="length")] = 1  # further hops change nothing
@@ -45,7 +46,7 @@ class Hop(TokenTask, kind="hop"):
 
 
 def following_latest_copy(tokens: Tensor) -> Tensor:
-    """The position after the latest earlier copy of each token, (…, T), −1 if there is none."""
+    """The position after the latest earlier copy of each token, (…, T); −1 if there is no copy."""
     order = tokens.argsort(dim=-1, stable=True)  # copies are adjacent, the earlier one first
     alike = tokens.gather(-1, order).diff().eq(0)
     after = pad((order[..., :-1] + 1).where(alike, -1), (1, 0), value=-1)

@@ -23,10 +23,10 @@ from theory.kinds import Count, NonNegative, Within, checked
 @checked
 @dataclass(frozen=True)
 class ModularAddition(Corpus, Labelling, kind="modular"):
-    """a + b mod p for all pairs; the loss is the cross-entropy + penalty · Σ_i ‖θ_i‖³.
+    """The task of adding two numbers modulo p, trained on all pairs with a norm penalty.
 
-    The sum is over neurons θ_i = (u_i, v_i, w_i); its norm is that of the normalised margin
-    [Morwani2023].
+    The loss is the cross-entropy plus `penalty` · Σ_i ‖θ_i‖³, where θ_i = (u_i, v_i, w_i) are the
+    weights of neuron i. The penalty is the norm of the normalised margin [Morwani2023].
     """
 
     p: Annotated[Count, Within(least=3)]
@@ -45,7 +45,7 @@ class ModularAddition(Corpus, Labelling, kind="modular"):
 
     @property
     def corpus(self) -> Batch:
-        """All pairs (p², 2), and their sums (p², 1)."""
+        """All pairs of numbers (p², 2), and their sums modulo p, (p², 1)."""
         pairs = torch.cartesian_prod(torch.arange(self.p), torch.arange(self.p))
         return pairs, pairs.sum(-1, keepdim=True) % self.p
 

@@ -27,11 +27,11 @@ from theory.language.parity_tree import ParityTree, parity_tree, tree_sizes
 @checked
 @dataclass(frozen=True)
 class Parity(Labelling, kind="parity"):
-    """The parity of `k` of `d` uniform bits, drawn by the seed `world`.
+    """The task of computing the parity of k fixed positions of d uniform random bits.
 
-    With `say` = "steps" the tokens after the bits are a chain of thought [KimSuzuki2025]: the nodes
-    of a tree over the bits, of which the last is the parity.  With "answer" there is one token, the
-    parity.
+    The seed `world` determines the k positions. With `say` = "steps", the tokens after the bits are
+    a chain of thought [KimSuzuki2025]: the values of the nodes of a tree over the k bits, of which
+    the last is the parity. With `say` = "answer", the only token after the bits is the parity.
     """
 
     d: Count
@@ -44,13 +44,13 @@ class Parity(Labelling, kind="parity"):
 
     @cached_property
     def tree(self) -> ParityTree:
-        """The tree over the k positions, in the order of its leaves."""
+        """The tree over the k positions of the bits whose parity is computed."""
         order = np.random.default_rng(self.world).permutation(self.d)
         return parity_tree(self.d, order[: self.k].tolist())
 
     @property
     def n_generated(self) -> int:
-        """The number of tokens that a model generates, the parity last."""
+        """The number of tokens that a model generates, of which the last is the parity."""
         return self.k - 1 if self.say == "steps" else 1
 
     def form(self, shape: Shape) -> Form:
@@ -61,7 +61,7 @@ class Parity(Labelling, kind="parity"):
         return [self.say]
 
     def nodes(self, bits: Tensor) -> Tensor:
-        """The values 0 and 1 of the nodes of words (…, d), (…, k − 1)."""
+        """The values (…, k − 1), 0 or 1, of the nodes of the tree for `bits` (…, d)."""
         tokens = list(bits.unbind(-1))
         for a, b in self.tree.children.tolist():
             tokens.append(tokens[a] ^ tokens[b])
@@ -77,7 +77,7 @@ class Parity(Labelling, kind="parity"):
         return tokens, torch.cat([blank, following], dim=1)
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
-        """The cross-entropy of the generated tokens, in nats per token."""
+        """The mean cross-entropy of the generated tokens, in nats per token."""
         tokens, wanted = batch
         logits = model.run(model.interface.write(torch, tokens))[:, self.d - 1 :]
         targets = wanted[:, self.d - 1 :]
@@ -88,7 +88,7 @@ class Parity(Labelling, kind="parity"):
         return "best possible: 100.00% right, 0 nats; guessing 50%"
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """As for other tasks over tokens, then the accuracy of the decoded parity."""
+        """Yields accuracy and cross-entropy of the tokens, then the accuracy of the parity."""
         yield from super().evaluate(model, prompts, seed)
         bits = self.sequences(prompts, seed)[0][:, : self.d]
         found = torch.cat([model.generate(each, self.n_generated) for each in bits.split(CHUNK)])

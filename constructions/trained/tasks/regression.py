@@ -37,10 +37,11 @@ QUERIES = 8  # after the same examples, for models that predict at queries only
 @checked
 @dataclass(frozen=True)
 class Regression(Task, kind="regression"):
-    """In-context linear regression: y_t = ⟨w, x_t⟩ + noise·ε_t for t = 1 … points [Garg2022].
+    """The task of in-context linear regression, y_t = ⟨w, x_t⟩ + noise·ε_t [Garg2022].
 
-    w ~ N(0, I_d), ε_t ~ N(0, 1) and x_t ~ N(0, Σ).  Σ is I ("isotropic"), or has ⌊d/2⌋ eigenvalues
-    100 and the others 1, in a random basis for each prompt ("ill-conditioned") [Fu2024].
+    For t = 1, …, `points`, w ~ N(0, I_d), ε_t ~ N(0, 1) and x_t ~ N(0, Σ) are independent. If
+    `covariance` is "isotropic", Σ is I_d. If it is "ill-conditioned", ⌊d/2⌋ eigenvalues of Σ are
+    100 and the others are 1, with a new random basis for each prompt [Fu2024].
     """
 
     d: Count
@@ -58,7 +59,7 @@ class Regression(Task, kind="regression"):
 
     @property
     def scale(self) -> float:
-        """√(E‖x‖²/d), by which the inputs and labels of a model are divided."""
+        """The scale √(E‖x‖²/d), by which a model divides inputs and labels."""
         if self.covariance == "isotropic":
             return 1.0
         large = self.d // 2
@@ -73,10 +74,11 @@ class Regression(Task, kind="regression"):
         return Form(interface, self.d, 1, positions=2 * n + 1)
 
     def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
-        """Inputs x (count, points, d), labels y (count, points), and the mask of the loss.
+        """Returns inputs x (count, points, d), labels y (count, points), and the mask of the loss.
 
-        The mask (count, predictions) is 1 for predictions in the loss and else 0.  Under a
-        curriculum the last coordinates are 0, and later predictions are not in the loss.
+        The mask (count, predictions) is 1 for predictions that the loss contains, and otherwise 0.
+        Under a curriculum, the last coordinates of x are 0, and later predictions are not in the
+        loss.
         """
         generator = torch_generator(seed)
         d, until = self.d, self.points
@@ -91,9 +93,10 @@ class Regression(Task, kind="regression"):
         return x, y, counted.expand(count, points).float()
 
     def examples(self, count: int, seed: int | Generator, *, d: int, points: int) -> Batch:
-        """Inputs x (count, points, self.d) and labels y (count, points), on the device of `seed`.
+        """Returns inputs x (count, points, self.d) and labels y (count, points).
 
-        Coordinates of x beyond the first d are 0 [Garg2022].
+        Coordinates of x beyond the first d are 0 [Garg2022]. The tensors are on the device of
+        `seed`.
         """
         generator = torch_generator(seed)
         device = generator.device
@@ -114,7 +117,7 @@ class Regression(Task, kind="regression"):
         return pad(x, (0, self.d - d)), y
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
-        """The mean squared error of the predictions in the mask, in units of the scale."""
+        """The mean squared error of the predictions in the mask, for labels divided by `scale`."""
         x, y, counted = batch
         n = self.points - 1
         queries = x[:, n:].movedim(1, 0).squeeze(0)  # a single query has no dimension
@@ -123,7 +126,7 @@ class Regression(Task, kind="regression"):
         return (squares * counted).sum() / counted.sum()
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """Squared errors over d by the number of examples, as in published tables."""
+        """Yields the mean squared error divided by d, for several numbers of examples."""
         draw = gaussian_prompts if self.covariance == "isotropic" else ill_conditioned_prompts
         drawn = draw(prompts, self.points - 1, self.d, noise=self.noise, seed=seed)
         labels = np.concatenate([drawn.y, drawn.y_query[:, None]], axis=1)

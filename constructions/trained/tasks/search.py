@@ -65,15 +65,17 @@ SAMPLED, UNTIL = 0.2, 0.6  # initial probability of a sampled lookup; end of the
 @checked
 @dataclass(frozen=True)
 class Search(Task, kind="search"):
-    """N = `points` points of d coordinates in cells, and M = `lookups` lookups per query.
+    """The task of finding the point nearest to a query, in few lookups of cells.
 
-    law        distribution of points and queries (`distributions.py`)
-    objective  "each" or "final" (see the module)
-    queries    queries per set of points; a batch consists of sets
-    paths      paths per query with the objective "final"
-    compares   the input of query networks is signs of q − x, not numbers
-    extra      number of extra cells
-    bonus      initial coefficient of the entropy bonus
+    A data network arranges N = `points` points of d coordinates in cells, and query networks make
+    M = `lookups` lookups for each query.
+
+    law name of the distribution of points and queries, such as "uniform" (`distributions.py`)
+    objective "each" (the loss is over all lookups) or "final" (over the last lookup) queries number
+    of queries for each set of points; a batch consists of sets paths number of sampled paths for
+    each query with the objective "final" compares the input of query networks is the signs of q − x
+    for query q and points x extra number of extra cells bonus initial coefficient of the entropy
+    bonus
     """
 
     points: Count
@@ -92,18 +94,21 @@ class Search(Task, kind="search"):
     def __post_init__(self) -> None:
         if (self.objective == "final") != (self.paths > 1):
             raise InputError(
-                f"paths is {self.paths}: give 1 for the objective each, and at least 2 for final"
+                f"paths is {self.paths}: give 1 path for the objective each, or at least 2 "
+                "paths for the objective final"
             )
         if self.d > 1 and (self.law in LINES or self.compares):
-            raise InputError(f"d is {self.d}: give 1 for the law {self.law} or with compares")
+            raise InputError(f"d is {self.d}: give d = 1 for the law {self.law} and with compares")
         if self.law == "sphere" and self.d < 2:
-            raise InputError("d is 1: give at least 2 for the law sphere")
+            raise InputError("d is 1: give a dimension d of at least 2 for the law sphere")
         if self.law == "images" and self.d != PIXELS:
-            raise InputError(f"d is {self.d}: give {PIXELS} for the law images")
+            raise InputError(f"d is {self.d}: give d = {PIXELS} for the law images")
         if self.law == "images" and self.points > DIGITS**2:
-            raise InputError(f"points is {self.points}: give at most 100 for the law images")
+            raise InputError(f"points is {self.points}: give at most 100 points for the law images")
         if self.law == "hard" and not log2(self.points + 1).is_integer():
-            raise InputError(f"points is {self.points}: give 2^L − 1 for the law hard")
+            raise InputError(
+                f"points is {self.points}: for the law hard, give 2^L − 1 points with an integer L"
+            )
 
     def words(self, name: str, size: str, layers: str) -> list[str]:
         return []
@@ -116,13 +121,20 @@ class Search(Task, kind="search"):
         return Form(interface, 1, 1, mask="full")
 
     def sets(self, count: int, m: int, seed: int | Generator, *, held_out: bool = False) -> Sets:
-        """Points (count, N, d), unordered, queries (count, m, d), and nearest points (count, m)."""
+        """Returns points (count, N, d) in random order, queries (count, m, d), and nearest points.
+
+        The nearest points are indices (count, m).
+        """
         sampler = Sampler(count, self.points, m, self.d, seed, held_out)
         return DISTRIBUTIONS[self.law](sampler)
 
     def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
-        """The `sets`, a uniform number per lookup and path (count, K·m, M), and the fraction of
-        steps that are done (count,)."""
+        """Returns sets of points with queries, and random numbers for sampling lookups.
+
+        The results of `sets` are followed by a uniform number for each lookup of each path, (count,
+        K·m, M), and by the fraction of steps done, (count,). Here m is the number of queries, K
+        that of paths for each query, and M that of lookups.
+        """
         generator = torch_generator(seed)
         drawn = self.sets(count, self.queries, generator)
         size = count, self.paths * self.queries, self.lookups
@@ -131,7 +143,7 @@ class Search(Task, kind="search"):
         return *drawn, uniform, steps / made.steps
 
     def loss(self, model: Any, *batch: Tensor) -> Tensor:
-        """The mean of the objective over queries and paths."""
+        """The mean of the training objective over queries and paths."""
         points, queries, near, uniform, done = batch
         near, queries = near.repeat(1, self.paths), queries.repeat(1, self.paths, 1)
         scores, extra = model.layout(points)
@@ -191,7 +203,10 @@ class Search(Task, kind="search"):
         return (torch.where(found, 0.0, miss(logits)) - advantage * path - bonus * entropy).mean()
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """Accuracy after each lookup for one query per set, and the fraction of sorted cells."""
+        """Yields the accuracy after each lookup, and the fraction of cells that are sorted.
+
+        The accuracy is over one query of each set.
+        """
         drawn = self.sets(prompts, 1, seed, held_out=True)
         right, in_order = measured(model, *drawn)
         yield f"{prompts} sets of points: found after each lookup {_percent(right.mean(0))} %"
@@ -225,16 +240,17 @@ def _percent(fractions: Iterable[Any]) -> str:
 
 
 def sample(probabilities: Tensor, u: Tensor) -> Tensor:
-    """The first cell at which the cumulative sum of probabilities (…, N) is at least u (…,)."""
+    """The first cells (…,) at which cumulative sums of probabilities (…, N) are at least u (…,)."""
     cells = (probabilities.cumsum(-1) < u[..., None]).sum(-1)
     return cells.clamp(max=probabilities.shape[-1] - 1)
 
 
 def measured(model: Any, points: Tensor, queries: Tensor, nearest: Tensor) -> tuple[Tensor, float]:
-    """Whether the nearest point is found within the first i lookups, (sets, m, M) of 0 and 1.
+    """Whether the nearest point is found within the first 1, …, M lookups: (sets, m, M) of 0 and 1.
 
-    The second result is the fraction of cells that contain the point of their rank, in ascending or
-    descending order, whichever is larger.
+    m is the number of queries for each set. The second result is the fraction of cells that contain
+    the point of their rank. The order is ascending or descending, whichever gives the larger
+    fraction.
     """
     right, up, down = [], 0.0, 0.0
     each = (part.split(CHUNK) for part in (points, queries, nearest))

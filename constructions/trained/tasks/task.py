@@ -30,7 +30,7 @@ CHUNK = 250  # prompts per forward pass of an evaluation
 
 @runtime_checkable
 class Training(Protocol):
-    """The properties of a `Configuration` on which the prompts of a run depend."""
+    """The part of a `Configuration` on which the prompts of a run depend."""
 
     @property
     def shape(self) -> Shape:
@@ -38,7 +38,7 @@ class Training(Protocol):
 
     @property
     def steps(self) -> int:
-        """The number of steps."""
+        """The number of training steps."""
 
     @property
     def batch_size(self) -> int:
@@ -46,7 +46,7 @@ class Training(Protocol):
 
     @property
     def curriculum(self) -> Curriculum | None:
-        """The growth of prompts during training, or None."""
+        """The curriculum, by which prompts grow during training, or None."""
 
     @property
     def seed(self) -> int:
@@ -56,10 +56,10 @@ class Training(Protocol):
 @checked
 @dataclass(frozen=True)
 class Curriculum:
-    """The growth of prompts from `d` coordinates and `points` points [Garg2022].
+    """A curriculum: prompts grow from `d` coordinates and `points` points on [Garg2022].
 
-    After every `every` steps there are one coordinate and two points more, up to the task's
-    numbers.
+    After every `every` steps, prompts have one more coordinate and two more points, up to the
+    numbers of the task.
     """
 
     d: Count
@@ -67,13 +67,13 @@ class Curriculum:
     every: Count
 
     def reached(self, step: int) -> tuple[int, int]:
-        """Numbers of coordinates and points at a step, without the bounds of the task."""
+        """The numbers of coordinates and points at a step, if the task set no upper limits."""
         return self.d + step // self.every, self.points + 2 * (step // self.every)
 
 
 @dataclass(frozen=True)
 class Task(ABC):
-    """A distribution of prompts, a loss, and an evaluation with the best possible values."""
+    """The base class of training tasks: a distribution of prompts, a loss, and an evaluation."""
 
     kind: ClassVar[str]
     kinds: ClassVar[dict[str, type[Task]]] = {}
@@ -87,46 +87,49 @@ class Task(ABC):
 
     @abstractmethod
     def words(self, name: str, size: str, layers: str) -> list[str]:
-        """The parts of a checkpoint's name between the preset and the seed."""
+        """The parts of a checkpoint's name that stand between the preset and the seed."""
 
     @abstractmethod
     def form(self, shape: Shape) -> Form:
-        """The properties that the prompts require of a model of this shape."""
+        """The properties that a model of this shape must have for the prompts of the task."""
 
     @abstractmethod
     def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
-        """`count` prompts for the steps of a run from `step` on.
+        """Returns `count` random prompts for the steps of a run from step `step` on.
 
-        They are on the device of `seed` if that is a generator, otherwise on the CPU.
+        They are on the device of `seed` if `seed` is a generator, and otherwise on the CPU.
         """
 
     @abstractmethod
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
-        """The training loss of a batch or of a part of it.
+        """The training loss of a batch, or of a part of a batch.
 
-        It is a sum over predictions divided by a number that does not depend on the data, so the
-        mean over equal parts of a batch is the loss of the batch.
+        The loss is a sum over predictions, divided by a number that does not depend on the data. So
+        the loss of a batch is the mean of the losses of its parts, if these have equal sizes.
         """
 
     @abstractmethod
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """Lines of a table: the model on `prompts` fresh prompts, and the best possible values."""
+        """Yields lines of text: results of the model on new prompts, and best possible values."""
 
     def learnt(self, model: Model) -> bool:
-        """Whether training can end before its last step; the loop calls this every few steps."""
+        """Whether training can end before its last step; the training loop calls this regularly."""
         return False
 
 
 class Labelling(Task):
-    """Sequences of tokens; a batch is tokens and targets, both (count, T), −1 for no target."""
+    """The base class of tasks with a target for each token of a sequence.
+
+    A batch consists of tokens and targets, both (count, T); a target of −1 means no target.
+    """
 
     @abstractmethod
     def sequences(self, count: int, seed: int | Generator) -> Batch:
-        """Fresh sequences with targets, on the device of `seed`."""
+        """Returns `count` new random sequences with their targets, on the device of `seed`."""
 
     @abstractmethod
     def best(self, tokens: Tensor, wanted: Tensor) -> str:
-        """The best possible values on these sequences, in words."""
+        """The best possible values of accuracy or loss on these sequences, as text."""
 
     def words(self, name: str, size: str, layers: str) -> list[str]:
         return [layers]
@@ -135,14 +138,14 @@ class Labelling(Task):
         return self.sequences(count, seed)
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
-        """The cross-entropy of the targets, divided by the number of all tokens."""
+        """The sum of the cross-entropies of the targets, divided by the number of all tokens."""
         tokens, wanted = batch
         logits = model.run(model.interface.write(torch, tokens)).flatten(0, -2)
         total = cross_entropy(logits, wanted.flatten(), ignore_index=-1, reduction="sum")
         return total / wanted.numel()
 
     def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
-        """Accuracy and cross-entropy at positions with a target."""
+        """Yields the accuracy and the cross-entropy at positions with a target."""
         tokens, wanted = self.sequences(prompts, seed)
         counted = wanted >= 0
         logits = torch.cat([model.logits(chunk) for chunk in tokens.split(CHUNK)])[counted]
@@ -155,7 +158,7 @@ class Labelling(Task):
 @checked
 @dataclass(frozen=True)
 class TokenTask(Labelling):
-    """Sequences of `length` tokens whose targets are tokens."""
+    """The base class of tasks with sequences of `length` tokens whose targets are tokens."""
 
     vocabulary_size: Count
     length: Count
@@ -166,16 +169,16 @@ class TokenTask(Labelling):
 
 
 class Corpus(Task):
-    """A task with a fixed set of prompts, traversed in epochs with a random order each.
+    """The base class of tasks with a fixed set of prompts, traversed in epochs.
 
-    The seed of the run and the number of the epoch determine the order, so the step alone
-    determines the next batch of a resumed run.
+    In each epoch the prompts have a new random order, which the seed of the run and the number of
+    the epoch determine. So the number of the step determines the next batch of a resumed run.
     """
 
     @property
     @abstractmethod
     def corpus(self) -> Batch:
-        """All prompts, on the CPU."""
+        """All prompts of the task as one batch, on the CPU."""
 
     def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
         generator = torch_generator(seed)

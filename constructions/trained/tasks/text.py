@@ -36,11 +36,12 @@ READ = {"token": FIRST, "last": LAST, "mean": ALL}
 @checked
 @dataclass(frozen=True)
 class Text(Classification, kind="text"):
-    """1 892 consecutive windows of 16 words of the six longest topics, 80 % of them for training.
+    """The task of classifying windows of 16 words of Python's manual by topic, among six topics.
 
-    Words are runs of the characters a–z.  Tokens 0 … 254 are the most frequent words, 255 stands
-    for all others.  The output of a model is the output at an additional first token (`read` =
-    "token") or at the last word ("last"), or the mean over all words ("mean").
+    There are 1 892 consecutive windows of the six longest topics, of which 80 % are for training.
+    Words are runs of the characters a–z. Tokens 0 … 254 are the most frequent words, and token 255
+    stands for all others. The label is read at an additional first token (`read` = "token"), at the
+    last word ("last"), or from the mean output over all words ("mean").
     """
 
     read: Annotated[str, Choice(tuple(READ))] = "token"
@@ -52,9 +53,13 @@ class Text(Classification, kind="text"):
         return split_windows()
 
     def form(self, shape: Shape) -> Form:
-        """Raises ValueError for an LSTM with `read` = "token", whose output depends on no word."""
+        """The properties that a model of this shape must have for the prompts of the task.
+
+        Raises ValueError for an LSTM with `read` = "token", because its output at the first token
+        depends on no word.
+        """
         if shape.kind == "lstm" and self.read == "token":
-            raise InputError("read is token: give last or mean for an LSTM")
+            raise InputError("read is token: for an LSTM, give read = last or mean")
         words = Words(KNOWN + 1, LENGTH, len(TOPICS), READ[self.read])
         positions = words.context if shape.kind == "transformer" else 0
         d_in = KNOWN + 1 + len(words.prefix)
@@ -66,9 +71,9 @@ class Text(Classification, kind="text"):
 
 @cache
 def split_windows() -> tuple[Batch, Batch]:
-    """Tokens (…, 16) and topics (…,), for training and held out, in a random order.
+    """Returns the tokens (…, 16) and topics (…,) of windows for training, and of those held out.
 
-    Raises ValueError if this version of Python has other texts.
+    The windows are in a random order. Raises ValueError if this version of Python has other texts.
     """
     texts = [re.findall("[a-z]+", text.lower()) for text in _texts()]
     counts = Counter(word for text in texts for word in text)
@@ -88,7 +93,7 @@ def split_windows() -> tuple[Batch, Batch]:
 
 
 def available() -> bool:
-    """Whether this version of Python has the texts."""
+    """Whether this version of Python contains the texts of the task."""
     try:
         return bool(_texts())
     except InputError:
@@ -102,8 +107,8 @@ def _texts() -> list[str]:
     found = hashlib.sha256("\0".join(texts).encode()).hexdigest()
     if found != SHA256:
         raise InputError(
-            f"the topics of pydoc have sha256 {found[:12]}…, not {SHA256[:12]}…: use Python "
-            f"{VERSION}"
+            f"the texts of pydoc_data.topics have sha256 {found[:12]}…, not "
+            f"{SHA256[:12]}…: use Python {VERSION}"
         )
     return texts
 
