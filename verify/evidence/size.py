@@ -50,7 +50,7 @@ def units(model: Transformer) -> list[int]:
 
 
 def bits(model: Transformer, count: int, symbol: str) -> str:
-    """The bits of significand for exact hardmax runs, as text such as ", exact with 14 bits of …"."""
+    """The bits of significand for exact hardmax runs, as text such as ", exact with 14 bits …"."""
     needed = exact_in(model).bits
     ratio = needed / max(math.log2(count), 1)
     relative = f"{ratio:.1f}·log₂{symbol} for {symbol} = {count}"
