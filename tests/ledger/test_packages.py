@@ -133,8 +133,8 @@ def test_ledgers_are_read_by_name_and_told_of_by_the_first_process(theirs, monke
     monkeypatch.setattr(plugins, "entry_points", lambda group: points)
     cli.main(["list", "stock"])
     warned = capsys.readouterr().err.splitlines()
-    assert [line.split(":")[1] for line in warned] == [
-        " the statement index a", " the statement index b"
+    assert [line.split()[4] for line in warned] == [
+        "a", "b"
     ]  # fmt: skip
     for cached in (ledger, plugins.warn):
         cached.cache_clear()

@@ -127,14 +127,14 @@ def test_a_line_that_no_sweep_has_written_is_named(key, value, swept, refused):
         del records[1][key]
     (swept / "runs.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
     for words in (["summary", swept], again(swept)):
-        refused(words, "runs.jsonl, line 2")
+        refused(words, "runs.jsonl", "line 2")
 
 
 @pytest.mark.parametrize("line", ["", "3", "null", '"run"', "{", "\xff", "[" * 10**5])
 def test_a_line_that_is_no_record_is_named(line, swept, refused):
     file = swept / "runs.jsonl"
     file.write_bytes(f"{line}\n".encode("latin-1") + file.read_bytes())
-    refused(["summary", swept], "runs.jsonl, line 1")
+    refused(["summary", swept], "runs.jsonl", "line 1")
 
 
 def test_runs_that_are_no_file(swept, refused):
