@@ -240,7 +240,7 @@ def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
 
 
 def stated_length(model: Transformer, form: Format) -> int:
-    """The length up to which the statement says that a float format is exact.
+    """The length up to which a float format is exact, by the formula of the statement.
 
     For a format of p bits with the largest number L, gaps of at most c and codes of r bits, the
     length is ⌊min(2^p, L/c)/max(r, 2)⌋ − 1. If heads average, it is at most 2^(p−2). The number of
