@@ -154,9 +154,7 @@ def relabelled(
 
 @checked
 def all_graphs(n_nodes: Annotated[Count, Within(most=MOST_LISTED)]) -> np.ndarray:
-    """The adjacency matrices (2^(n(n−1)/2), n, n) of all graphs on n = `n_nodes` ≤ 6 labelled
-    nodes.
-    """
+    """All graphs on n = `n_nodes` ≤ 6 labelled nodes, as matrices (2^(n(n−1)/2), n, n)."""
     pairs = n_nodes * (n_nodes - 1) // 2
     bits = (np.arange(2**pairs)[:, None] >> np.arange(pairs)) & 1
     A = np.zeros((2**pairs, n_nodes, n_nodes), dtype=np.int64)

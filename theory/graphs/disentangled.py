@@ -24,10 +24,12 @@ IntegerWeights: TypeAlias = Annotated[Any, Many(None)]
 def disentangled_features(A: Graphs, weights: IntegerWeights) -> np.ndarray:
     """The last stream h_L (…, n, 2^(L+1)·n) of a disentangled transformer, as Python integers.
 
-    For graphs A (…, n, n) and L = len(`weights`), h_0 = [I, A] and h_{l+1} = [h_l, relu(h_l W_l
-    h_lᵀ) h_l], where W_l = `weights[l]` is an integer matrix with 2^(l+1)·n rows and columns.
+    For graphs A (…, n, n), L = len(`weights`) and W_l = `weights[l]`, the streams are
 
-    Raises `ValueError` for weights that are not integers or have another shape.
+        h_0 = [I, A],   h_{l+1} = [h_l, relu(h_l W_l h_lᵀ) h_l].
+
+    W_l is an integer matrix with 2^(l+1)·n rows and columns.  Raises `ValueError` for weights that
+    are not integers or have another shape.
     """
     eye = np.broadcast_to(np.eye(A.shape[-1], dtype=np.int64), A.shape)
     h = np.concatenate([eye, A], axis=-1).astype(object)

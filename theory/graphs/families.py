@@ -33,9 +33,10 @@ def clique(n_nodes: Count) -> np.ndarray:
 
 
 def cycles(*sizes: int) -> np.ndarray:
-    """The adjacency matrix of a disjoint union of cycles with `sizes` nodes, each at least 3.
+    """The adjacency matrix of a disjoint union of cycles, one cycle of each of the given sizes.
 
-    Raises `ValueError` if no size is given or a size is below 3.
+    A size is a number of nodes, at least 3.  Raises `ValueError` if no size is given or a size is
+    below 3.
     """
     lengths = [read(Count, "a cycle's size", size, least=3) for size in sizes]
     if not lengths:
@@ -51,14 +52,20 @@ def _cycle(m: int) -> np.ndarray:
 
 @checked
 def two_chain(n_nodes: CountFrom2) -> np.ndarray:
-    """The adjacency matrix (n, n) of two disjoint paths, of ⌊n/2⌋ and ⌈n/2⌉ nodes."""
+    """The adjacency matrix (n, n) of two disjoint paths, of ⌊n/2⌋ and ⌈n/2⌉ nodes.
+
+    n = `n_nodes`.  The graph is 2Chain of [Ye2026].
+    """
     _fits(n_nodes)
     return side_by_side(path(n_nodes // 2), path(n_nodes - n_nodes // 2))
 
 
 @checked
 def two_clique(n_nodes: CountFrom2) -> np.ndarray:
-    """The adjacency matrix (n, n) of two disjoint cliques, of ⌊n/2⌋ and ⌈n/2⌉ nodes."""
+    """The adjacency matrix (n, n) of two disjoint cliques, of ⌊n/2⌋ and ⌈n/2⌉ nodes.
+
+    n = `n_nodes`.  The graph is 2Clique of [Ye2026].
+    """
     _fits(n_nodes)
     return side_by_side(clique(n_nodes // 2), clique(n_nodes - n_nodes // 2))
 

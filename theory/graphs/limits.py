@@ -20,13 +20,13 @@ combination of products of A and K,
 
     output_ij = θ + Σ_w c_w (A^{k_0} K A^{k_1} K ⋯ K A^{k_r})_ij,   c_w ≥ 0,   k_0 + ⋯ + k_r ≤ 3^L.
 
-At a pair with dist(i, j) > 3^L, products without K are 0.  Let k = k_0 + ⋯ + k_r.  By the lemma of
+At a pair with dist(i, j) > 3^L, products without K are 0. Let k = k_0 + ⋯ + k_r. By the lemma of
 `walks.py`, if all degrees of G, loops counted, are at most a = ⌊n/2⌋, a product with r ≥ 1 factors
 K is at most a^k N_r there, and at least a^k N_r at a pair between two cliques of ⌊n/2⌋ and ⌈n/2⌉
-nodes.  So no output of a far pair of G exceeds an output of a pair between the two cliques: a model
-that predicts "connected" beyond 3^L on such a G predicts it for all pairs between the cliques, and
-is wrong.  By (2) of the lemma, far pairs of C_2m and pairs between two C_m have the same output if
-m > 3^L.
+nodes. So no output of a pair of G with dist > 3^L exceeds an output of a pair between the cliques:
+a model that predicts "connected" beyond 3^L on such a G predicts it for all pairs between the
+cliques, and is wrong. By (2) of the lemma, pairs of C_2m with dist > 3^L and pairs between two C_m
+have the same output if m > 3^L.
 
 3. Two channels of any sign, any θ, on cycles.  For m ≥ 4·3^(L−1) + 1 no model is right on all pairs
 of both C_2m and C_m ∪ C_m; for m = 4·3^(L−1) some model is.  The proof is in

@@ -55,9 +55,7 @@ class Pointers(NamedTuple):
 
     @property
     def connected(self) -> np.ndarray:
-        """Whether two nodes of the graph are connected, (n, n) as booleans, by breadth-first
-        search.
-        """
+        """Whether two nodes are connected, (n, n) as booleans, found by breadth-first search."""
         return np.asarray(distances_by_definition(self.A) >= 0)
 
 

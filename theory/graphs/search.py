@@ -99,9 +99,7 @@ def search_steps(tokens: Tokens, n_nodes: Count) -> SearchSteps:
 
 @checked
 def reachable(edges: Edges, n_nodes: Count, source: Node) -> set[int]:
-    """The set of nodes reachable from `source` along directed edges (m, 2), by breadth-first
-    search.
-    """
+    """The set of nodes reachable from `source` along edges (m, 2), by breadth-first search."""
     found, queue = {source}, deque([source])
     while queue:
         node = queue.popleft()

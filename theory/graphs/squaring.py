@@ -26,8 +26,7 @@ def squaring_sharpness(n_nodes: Nodes) -> float:
 def lean_squaring_sharpness(
     n_nodes: Nodes, n_layers: Annotated[Count, Within(most=10_000)]
 ) -> float:
-    """An inverse temperature that is necessary for the lean form of
-    `constructions.graphs.squaring`.
+    """A necessary inverse temperature for the lean form of `constructions.graphs.squaring`.
 
     It is ln(2(n − 1)((N + ½)^L − 1)) for n = `n_nodes`, N = 2^⌈log₂n⌉ and L = `n_layers`.  At a
     smaller inverse temperature L layers predict wrongly that an isolated node is connected to a

@@ -74,9 +74,11 @@ def connectivity(
     """L layers of one linear head have positive outputs exactly at pairs of nodes at distance ≤
     3^L.
 
-    Let A be the adjacency matrix of a graph of n nodes, with ones on the diagonal.  L layers H ← H
-    + HHᵀH of width n compute from H = A a polynomial of degree 3^L in A with coefficients ≥ 0: H_ij
-    > 0 iff dist(i, j) ≤ 3^L, and ⟨H_i, H_j⟩ > 0 iff dist(i, j) ≤ 2·3^L.
+    Let A be the adjacency matrix of a graph of n nodes, with ones on the diagonal.  L layers of
+    width n, each H ← H + HHᵀH, compute from H = A a polynomial of degree 3^L in A with coefficients
+    ≥ 0:
+
+        H_ij > 0 iff dist(i, j) ≤ 3^L,   and   ⟨H_i, H_j⟩ > 0 iff dist(i, j) ≤ 2·3^L.
 
     The outputs of the disentangled transformer with weights W = n·I, of width 2^(L+1)·n, are also
     positive exactly where dist(i, j) ≤ 3^L.
@@ -176,8 +178,7 @@ def compared(id: str, name: str, case: Case, A: np.ndarray) -> Finding:
 
 
 def wrong_pairs(case: Case, A: np.ndarray) -> Iterator[str]:
-    """Yields the pairs of nodes of graphs A whose output or prediction differs from the "
-    "definition."""
+    """Yields the pairs of nodes of graphs A with a wrong output or a wrong prediction."""
     some = exactly_run(case, A)
     yield from differences(exactly(case.model, some), case.outputs(some), some)
     yield from differences(case.model(A).numpy(), within(A, capacity(case.L)), A)

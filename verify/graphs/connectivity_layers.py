@@ -123,14 +123,12 @@ def searched(graph: Pointers) -> int:
 
 
 def tripling_takes(graph: Pointers) -> int:
-    """The stated number ⌈log₃D⌉ of layers of tripling, for the largest diameter D of a "
-    "component."""
+    """The stated number ⌈log₃D⌉ of layers of tripling for largest diameter D."""
     return least_layers(graph.diameter)
 
 
 def squaring_takes(graph: Pointers) -> int:
-    """The stated number ⌈log₂D⌉ of layers of squaring, for the largest diameter D of a "
-    "component."""
+    """The stated number ⌈log₂D⌉ of layers of squaring for largest diameter D."""
     return ceil_log(2, graph.diameter)
 
 
@@ -140,8 +138,7 @@ def machine_takes(graph: Pointers) -> int:
 
 
 def pointers_take(graph: Pointers) -> int:
-    """The stated number 1 + ⌈log₂h⌉ of layers of pointer doubling, for h hops to the fixed "
-    "points."""
+    """The stated number 1 + ⌈log₂h⌉ of layers of pointer doubling for h hops."""
     return 1 + ceil_log(2, graph.hops)
 
 

@@ -134,8 +134,7 @@ def if_seen(seen: bool, finding: Finding) -> Finding:
 
 
 def by_definition(run: Run, n: int) -> Finding:
-    """Checks that the model equals its definition, for signed A ⊗ I + B ⊗ J and for free "
-    "weights."""
+    """Checks that the model equals its definition, for A ⊗ I + B ⊗ J and for free weights."""
     drawn = list[tuple[np.ndarray, Weights]]()
     for layers in (1, 2):
         A = erdos_renyi(1, n, 1.5 / n, run.rng)[0]
@@ -442,8 +441,7 @@ def closed_bands(run: Run, samples: int) -> Finding:
 
 
 def cutting(run: Run, m: int, layers: int) -> Weights:
-    """Signed weights A ⊗ I + B ⊗ J whose constant makes relu 0 on a part of the band of the "
-    "scores."""
+    """Signed weights A ⊗ I + B ⊗ J whose constant makes relu 0 on a part of a band of scores."""
     n, W = 2 * m, list[np.ndarray]()
     for layer in range(layers):
         size = 2 ** (layer + 1)

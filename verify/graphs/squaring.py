@@ -102,8 +102,7 @@ def families(run: Run, n: int, samples: int) -> dict[str, np.ndarray]:
 
 
 def apart(n: int) -> np.ndarray:
-    """An isolated node and a clique of all other nodes, the graph with the largest softmax "
-    "errors."""
+    """An isolated node and a clique of all other nodes, with the largest softmax errors."""
     return side_by_side(clique(1), clique(n - 1))
 
 
