@@ -70,9 +70,9 @@ def sphere_dynamics(
 
     Each layer is a step x_i ← normalise(x_i + h·Σ_j A_ij x_j) for tokens X (…, n, d) of unit
     length, where A_ij = softmax_j β⟨x_i, x_j⟩, β = beta and h = `step_size`.  With L = `n_layers`
-    layers the model approximates the flow SA of `theory.memory.sphere` at time h·L, with an error
-    of O(h).  The model has width d, one head without a mask, and the same 6d² + 2d weights at every
-    depth: the head, the biases, the embedding and the unembedding.
+    layers the model approximates softmax attention on the sphere (SA of `theory.memory.sphere`) at
+    time h·L, with an error of O(h).  The model has width d, one head without a mask, and the same
+    6d² + 2d weights at every depth: the head, the biases, the embedding and the unembedding.
 
     beta is positive; with a small beta, such as 1e-12, attention averages all tokens.  step_size is
     in (0, 1], which ensures that no token becomes 0.

@@ -61,10 +61,10 @@ DENOTE_PROFESSION, DENOTE_ITSELF = ("a", "an"), ("what", "who")
 
 
 class English(Tokens):
-    """Inputs are English texts; the output is the answer to the final question.
+    """The interface of `fact_lookup`: an English text → the answer to its final question.
 
     The answer is None if a fact is missing. The input can also be tokens of the lexicon; the output
-    is then tokens, with answers at "?".
+    then consists of tokens, with answers at "?".
 
     Raises ValueError for a word outside the lexicon, and for a text that does not end with "?" or
     is too long.  The grammar is not checked here; `theory.retrieval.facts.read` checks it.

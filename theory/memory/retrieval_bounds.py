@@ -173,10 +173,9 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
     the minimum in the second term bounds the total weight of the patterns in O.
 
     The function returns the smallest r with g(r) ≤ r, by iteration from 0; g increases with r. By
-    Brouwer's theorem the ball of this radius contains a fixed point. The result is infinite if no
-    r is found. There are three regimes. The cluster contains all patterns
-    (global average, at small beta), some patterns (metastable state), or one pattern
-    (retrieval, where ρ = 0).
+    Brouwer's theorem the ball of this radius contains a fixed point. The result is infinite if no r
+    is found. There are three regimes: a cluster of all patterns (global average, at small beta), of
+    some patterns (metastable state), or of one pattern (retrieval, where ρ = 0).
 
     Raises `ValueError` for repeated indices, and for patterns whose squares overflow.
     """

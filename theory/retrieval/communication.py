@@ -1,9 +1,9 @@
 """Two tasks as communication games: Alice holds a part of the prompt, Bob the question.
 
-In one layer of attention, Alice's tokens act on the last token through a message of few bits
-([SanfordHsu2024], [Peng2024]). If the message has fewer bits than Alice's input, two of her inputs
-have the same message. Bob then outputs the same answer for both, although the correct answers
-differ.
+In one layer of attention, the last token depends on Alice's tokens only through a message of few
+bits ([SanfordHsu2024], [Peng2024]). If the message has fewer bits than Alice's input, two of her
+inputs have the same message. Bob then outputs the same answer for both, although the correct
+answers differ.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Prompt = list[int]
 
 
 class Game(NamedTuple):
-    """The inputs of Alice and Bob, and the answer that Bob must output.
+    """A communication game: the inputs of Alice and Bob, and the answer that Bob must output.
 
     name        the task
     bits        the number of bits of Alice's input
@@ -55,7 +55,7 @@ class Game(NamedTuple):
 def index_game(n_tokens: Count) -> Game:
     """The `Game` INDEX with a prompt of `n_tokens` tokens; Alice has the odd positions.
 
-    Alice's tokens are bits. Bob puts a marker before one of the bits, which is the answer
+    Alice's tokens are bits. Bob puts a marker before one of the bits, and the answer is this bit
     [SanfordHsu2024].
     """
     n, B = n_tokens, (n_tokens - 1) // 2
@@ -86,7 +86,7 @@ def composition_game(n_points: CountFrom2, seed: Seed) -> Game:
     """The `Game` with prompt f(0) … f(s − 1), g(0) … g(s − 1), x, '?'; Alice has the values of f.
 
     Here s = `n_points`, g is the identity, and the answer is g(f(x)) [Peng2024]. Alice's tables f
-    take only two values at each point, which are drawn once; the theorem is about all tables.
+    take only two values at each point, which are drawn once; the theorem holds for all tables.
     """
     s, rng = n_points, seed
     u, v = rng.choice(s, size=2, replace=False).tolist()

@@ -19,9 +19,9 @@ Argument: TypeAlias = Annotated[Any, Integers("...", POINTS, empty=True)]
 def composition(f: Function, g: Function, x: Argument) -> np.ndarray:
     """The composition g[f[x]] (…), for tables f, g (…, n_points) and arguments x (…) [Peng2024].
 
-    Entries and arguments are integers from 0 to n_points − 1. Example, "the profession of John's
-    mother": f maps each person to their mother, g maps each person to their profession, and x is
-    John.
+    Entries and arguments are integers from 0 to n_points − 1. For example, in "the profession of
+    John's mother" f maps each person to their mother, g maps each person to their profession, and x
+    is John.
     """
     y = np.take_along_axis(f, x[..., None], axis=-1)
     return np.take_along_axis(g, y, axis=-1)[..., 0]

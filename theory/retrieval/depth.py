@@ -66,12 +66,12 @@ def composition_bound(
     d_value: Annotated[Count, Within(most=2**300)],
     bits: Annotated[Count, Within(most=2**300)],
 ) -> CompositionBound:
-    """The bits that one layer lacks for function composition, and the error that follows.
+    """The `CompositionBound` of one layer of attention for functions on `n_points` points.
 
-    One layer has H = `n_heads` heads of dimension d = `d_value` in p = `bits` bits. It lacks
-    R = n·log₂n − H(d + 1)p bits for the composition of functions on n = `n_points` points. If
-    R > 0, the output of the layer differs from g(f(x)) with probability at least R/(3n·log₂n) over
-    random f, g and x [Peng2024, Theorem 1]. Otherwise the theorem is vacuous and the error is 0.
+    The layer has H = `n_heads` heads of dimension d = `d_value` in p = `bits` bits. It lacks R =
+    n·log₂n − H(d + 1)p bits for the composition of functions on n = `n_points` points. If R > 0,
+    the output of the layer differs from g(f(x)) with probability at least R/(3n·log₂n) over random
+    f, g and x [Peng2024, Theorem 1]. Otherwise the theorem is vacuous and the error is 0.
     """
     n, H, d, p = n_points, n_heads, d_value, bits
     R = n * log2(n) - H * (d + 1) * p

@@ -55,7 +55,7 @@ def all_tokens(run: Run) -> Finding:
 
 
 def tanh() -> Finding:
-    """For two tokens at β = 0, γ(t) = tanh t."""
+    """For two tokens that start orthogonal, at β = 0, the inner product at time t is tanh t."""
     times = np.linspace(0, 10, 101)
     computed = np.array([orthogonal_start(2, 0.0, times, form) for form in SPHERE_FORMS])
     error = float(abs(computed - np.tanh(times)).max())

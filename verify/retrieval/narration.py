@@ -26,7 +26,9 @@ NOTHING = -1  # the origin of a register that is not the code of a single token
 
 
 def narrate(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[str]:
-    """For each layer, the tokens attended to and the values moved, then the answer at the end.
+    """The computation in words: the moves of each layer, then the answer at the last token.
+
+    A move consists of a token, the token attended to and the value moved.
 
     `words` label the tokens.  Moves of zeros (for example from BOS) are omitted, except the move of
     the last token in the last layer. Softmax weights below one per cent are omitted.

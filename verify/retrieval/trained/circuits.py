@@ -21,7 +21,10 @@ def attention_of(model: Transformer, tokens: np.ndarray) -> list[np.ndarray]:
 
 
 def attended(attention: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """The mean weight (m,) of attention (m, T, T) at place (m, T), over places that are not −1."""
+    """The mean attention weight (m,) of the tokens at the positions `place` (m, T).
+
+    The attention is (m, T, T). The mean is over the tokens whose position `place` is not −1.
+    """
     weights = np.take_along_axis(attention, np.maximum(place, 0)[..., None], axis=-1)[..., 0]
     return np.asarray(np.where(place >= 0, weights, 0).sum(-1) / (place >= 0).sum(-1))
 
@@ -51,7 +54,7 @@ def circuits_of(model: Transformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transformer:
-    """The model in which the head of a layer attends to given positions.
+    """The model with the head of one layer redirected to given positions.
 
     In each of m sequences, token t attends to position places[m, t].
     """
