@@ -1,10 +1,10 @@
 """Sensitivity: models whose sensitivity is known in closed form, to calibrate measurements.
 
-Majority and the parity of all bits are in `constructions.computation`.  `conjunction`, `junta` and
-`subset_parity` have the names of the functions in `theory.sensitivity` that they compute: the
-module distinguishes them.  `predictions` converts any torch module to a function whose sensitivity
-`theory.sensitivity.sensitivity` estimates; it is imported from here, as the top level of
-`constructions` does not have it.
+Models of majority and of the parity of all bits are in `constructions.computation`.  `conjunction`,
+`junta` and `subset_parity` have the names of the functions in `theory.sensitivity` that they
+compute; only the module distinguishes the names.  `predictions` converts a torch module to a
+function whose sensitivity `theory.sensitivity.sensitivity` estimates.  It is imported from this
+module, because the top level of `constructions` does not export it.
 """
 
 from constructions.sensitivity.conjunction import conjunction

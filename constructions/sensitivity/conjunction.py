@@ -1,7 +1,7 @@
 """The conjunction of the bits at k given positions, by one layer with one hidden neuron.
 
-A head for each position adds its bit (0 or 1) to `count` (`selected_bits.py`).  The neuron
-relu(count − (k − 1)) is 1 if count = k, and 0 otherwise.
+A head for each position adds the bit there (0 or 1) to the register `count` (`selected_bits.py`).
+The neuron relu(count − (k − 1)) is 1 if count = k, and 0 otherwise.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from theory.sensitivity.functions import conjunction as definition
 
 @construction
 def conjunction(d: Count, positions: Positions) -> Transformer:
-    """The conjunction of the bits at k `positions` (from 0) of d: one prediction per word, (…, 1).
+    """A transformer that computes the conjunction of the bits at k `positions` of a word of d bits.
 
-    1 layer, k heads, width 5, 1 hidden neuron.  Raises ValueError unless the positions are
-    distinct.
+    The prediction, one per word, has the shape (…, 1), and positions count from 0. The model has 1
+    layer, k heads, width 5 and 1 hidden neuron.  Raises ValueError if a position occurs twice.
     """
     positions = sized(d, positions)
     stream = Stream(bit=1, j=1, norm=1, count=1, all=1)

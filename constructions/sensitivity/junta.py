@@ -1,9 +1,9 @@
 """Any function of the bits at k given positions, by one layer with 2^k hidden neurons.
 
-A head for each position writes its bit, −1 or +1, to a separate coordinate of `read`
-(`selected_bits.py`).  The MLP is a table: the neuron relu(⟨read, u⟩ − k + 1) of the word u ∈ {±1}^k
-is 1 if read = u, and 0 otherwise, since ⟨read, u⟩ ≤ k − 2 for read ≠ u.  The entry of the word, +1
-or −1, is the logit.
+A head for each position writes the bit there, as −1 or +1, to a separate coordinate of the register
+`read` (`selected_bits.py`).  The MLP is a table: the neuron relu(⟨read, u⟩ − k + 1) of the word
+u ∈ {±1}^k is 1 if read = u, and 0 otherwise, since ⟨read, u⟩ ≤ k − 2 for read ≠ u.  The entry of
+the word, +1 or −1, is the logit.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ from theory.sequences import all_sequences
 
 @construction
 def junta(d: Count, positions: Positions, table: Entries) -> Transformer:
-    """The function of the bits at k `positions` (from 0) of d with this `table` of 0 and 1, (2^k,).
+    """A transformer that computes any function of the bits at k `positions` of a word of d bits.
 
-    The index of an entry is the binary number of the bits, the most significant first.  The model
-    makes one prediction per word, (…, 1).  1 layer, k heads, width k + 4, 2^k hidden neurons.
-    Raises ValueError unless the positions are distinct, and for a table of another length.
+    The function is given by its `table` (2^k,) of values 0 and 1. The index of an entry has these
+    bits as its binary digits, the first position as the most significant; positions count from 0.
+    The prediction, one per word, has the shape (…, 1). The model has 1 layer, k heads, width k + 4
+    and 2^k hidden neurons. Raises ValueError if a position occurs twice, and for a table of another
+    length.
     """
     positions = sized(d, positions)
     k = len(positions)

@@ -1,9 +1,10 @@
 """The layer that the models of known sensitivity share: one head for each selected bit, and an MLP.
 
-CLS is at position 0 and the d bits 0 and 1 at 1 … d; the position embedding has j and j².  The head
-of bit p (from 0) attends to position p + 1 by the score 2(p + 1)j − j², which is largest at
-j = p + 1 by at least 1 (`tokens.placed`), for all bits: unique-hard attention.  The result
-is the same at all tokens; the prediction is that at CLS.
+The token CLS is at position 0, and the d bits are at positions 1 … d; the embedding of position j
+contains j and j².  The head of bit p (from 0) attends to position p + 1 by unique-hard attention.
+Its score for position j is 2(p + 1)j − j², whose maximum at j = p + 1 exceeds all other scores by
+at least 1, for all bits (`tokens.placed`).  The result is the same at all tokens, and the
+prediction is read at CLS.
 
 One linear head with keys 1 at the positions and 0 elsewhere would give the sum of these bits; hard
 attention is used because its errors with softmax and in float dtypes are bounded, and all numbers
@@ -28,8 +29,10 @@ CLS = 2
 
 
 def sized(d: int, positions: np.ndarray) -> tuple[int, ...]:
-    """Returns the positions; raises ValueError unless they are distinct and d bits fit in
-    memory."""
+    """The positions, after a check that they are distinct and that d bits fit in memory.
+
+    Raises ValueError otherwise.
+    """
     sizes(2, d)
     return distinct_positions(d, positions)
 
@@ -37,7 +40,10 @@ def sized(d: int, positions: np.ndarray) -> tuple[int, ...]:
 def reading(
     stream: Stream, positions: Sequence[int], values_read: Iterable[LinearRead], into: str
 ) -> list[Head]:
-    """One head for each position; it writes a linear read of the bit there to a register."""
+    """One head for each position, which writes the bit there to the register `into`.
+
+    `values_read` contains the linear read of the bit for each head.
+    """
     line = stream.read("j"), stream.read("norm")
     pairs = zip(positions, values_read, strict=True)
     return [placed(float(p + 1) * one, line, value, into) for p, value in pairs]
@@ -53,9 +59,10 @@ def one_layer(
     stages: tuple[Stage, ...],
     source: str,
 ) -> Transformer:
-    """The model of these heads and MLP primitives.
+    """The model of one layer with the given heads and MLP primitives.
 
-    The register `bit` has `values` for the bits 0 and 1; the logits are 0 and `logit`, which is ±1.
+    The register `bit` contains the two `values` for the bits 0 and 1. The logits are 0 and the
+    linear read `logit`, which is ±1.
     """
     here = np.arange(d + 1)
     table = rows(stream, bit=np.array([*values, 0.0]))

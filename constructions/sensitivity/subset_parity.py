@@ -1,12 +1,12 @@
 """The parity of the bits at k given positions, the character χ_S, by one layer.
 
-A head for each position adds its bit (0 or 1) to `odd` (`selected_bits.py`), which is then the
-number c ≤ k of ones, and the MLP folds it:
+A head for each position adds the bit there (0 or 1) to the register `odd` (`selected_bits.py`),
+which then contains the number c ≤ k of ones.  The MLP maps c to
 
     c − 2relu(c − 1) + 2relu(c − 2) − … ± 2relu(c − (k − 1))
 
-has slopes +1, −1, +1, … between integers, and is c mod 2 at integers.  These are k − 1 hidden
-neurons; a dictator, k = 1, has no MLP.
+which is c mod 2 at integers, because its slopes between integers are +1, −1, +1, ….  This requires
+k − 1 hidden neurons; a dictator, k = 1, has no MLP.
 
 `constructions.computation.parity` computes the parity of all bits without an MLP, by its position
 embedding; the model here reads only k of d bits.
@@ -30,10 +30,10 @@ from theory.sensitivity.functions import subset_parity as definition
 
 @construction
 def subset_parity(d: Count, positions: Positions) -> Transformer:
-    """The parity of the bits at k `positions` (from 0) of d: one prediction per word, (…, 1).
+    """A transformer that computes the parity of the bits at k `positions` of a word of d bits.
 
-    1 layer, k heads, width 4, k − 1 hidden neurons.  Raises ValueError unless the positions are
-    distinct.
+    The prediction, one per word, has the shape (…, 1), and positions count from 0. The model has 1
+    layer, k heads, width 4 and k − 1 hidden neurons.  Raises ValueError if a position occurs twice.
     """
     positions = sized(d, positions)
     stream = Stream(bit=1, j=1, norm=1, odd=1)

@@ -1,8 +1,8 @@
 """Sensitivity: the probability that a change of one input changes the value of a function.
 
-A Boolean function is the table (2^d,) of its values −1 and +1, and a function over tokens the table
-(V^T,) of its values, in the order of `theory.sequences.all_sequences`.  Results are exact, except
-the estimates for arbitrary models.
+A Boolean function of d bits is given as the table (2^d,) of its values −1 and +1. A function of T
+tokens over V symbols is given as the table (V^T,) of its values.  Both tables are in the order of
+`theory.sequences.all_sequences`.  Results are exact, except the estimates for arbitrary models.
 
     walsh_hadamard   Fourier coefficients in integers, and Fourier weights by degree
     influence        influences, Sens, maximum sensitivity, variance

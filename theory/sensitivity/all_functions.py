@@ -1,4 +1,4 @@
-"""Var, I, degree and s of all Boolean functions of a few bits at once, in integers."""
+"""Variance, total influence, degree and maximum sensitivity of all functions of a few bits."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from theory.sequences import all_sequences
 
 @checked
 def all_figures(d: Annotated[Count, Within(most=4)]) -> dict[str, np.ndarray]:
-    """Var, I, degree and s of all 2^(2^d) functions of d ≤ 4 bits, each (2^(2^d),) int64.
+    """Four measures of all 2^(2^d) Boolean functions of d ≤ 4 bits, as scaled integers.
 
-    Var, I and the degree are multiplied by 4^d, and s by 2^d, so that s² has the factor 4^d too.
+    The keys are "Var" (the variance), "I" (the total influence), "degree" (the Fourier degree) and
+    "s" (the maximum sensitivity), and each value has the shape (2^(2^d),) and dtype int64. "Var",
+    "I" and "degree" are multiplied by 4^d, and "s" by 2^d, so that s² has the factor 4^d too.
     """
     words = all_sequences(d, 2)
     values = 1 - 2 * all_sequences(2**d, 2)

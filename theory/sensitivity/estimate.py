@@ -1,11 +1,11 @@
-"""The sensitivity of any model, estimated, with its confidence interval.
+"""Estimates of the sensitivity of any model, with confidence intervals.
 
     sensitivity(model, inputs, change)
 
-is, for each place (a token or a patch), the fraction of inputs whose prediction changes when that
-place is changed.  `model` is any function from inputs (N, …) to labels (N, …), and `change` yields
-the inputs with each place changed.  If the N inputs are independent draws, each fraction is the
-mean of N independent numbers in [0, 1], and by [Hoeffding1963] it is within
+returns, for each place (a token or a patch), the fraction of inputs whose prediction changes when
+that place is changed.  `model` is any function from inputs (N, …) to labels (N, …), and `change`
+yields the inputs with each place changed.  If the N inputs are independent draws, each fraction is
+the mean of N independent numbers in [0, 1], and by [Hoeffding1963] it is within
 
     √(ln(2/η)/(2N))
 
@@ -16,9 +16,9 @@ the mean over places, but not for all places at once.  It requires that
                  each row independently of the other rows
     the changes  are independent of how the inputs were drawn
 
-Changes are drawn for each input independently, from a stream of the seed other than
-`numpy.random.default_rng(seed)`: they are independent of inputs drawn with the same seed, and two
-models are given the same changes.
+Changes are drawn for each input independently, from a random stream of the seed that differs from
+`numpy.random.default_rng(seed)`.  So they are independent of inputs drawn with the same seed.  With
+the same seed, two models receive the same changes.
 """
 
 from __future__ import annotations
@@ -70,9 +70,10 @@ StreamSeed: TypeAlias = Annotated[int | np.random.Generator, _Stream()]
 @checked
 @dataclass(frozen=True)
 class Estimate:
-    """The fractions of changed predictions by place (places,), for `count` inputs.
+    """An estimated sensitivity: the fraction of changed predictions for each place, (places,).
 
-    The confidence is 1 − `eta`; `str` gives the mean with its interval, "0.310 ± 0.043".
+    `count` is the number of inputs, and 1 − `eta` is the confidence of the interval. `str` returns
+    the mean over places with the radius of the interval, as in "0.310 ± 0.043".
     """
 
     by_place: Annotated[Any, Reals("places", Within(least=0, most=1))]
@@ -86,12 +87,12 @@ class Estimate:
 
     @property
     def radius(self) -> float:
-        """The radius √(ln(2/η)/(2N)) of the interval."""
+        """The radius √(ln(2/η)/(2N)) of the confidence interval, for N = `count` and η = `eta`."""
         return sqrt(log(2 / self.eta) / (2 * self.count))
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval that contains the sensitivity with confidence 1 − η."""
+        """The interval (low, high) that contains the sensitivity with confidence 1 − `eta`."""
         return max(0.0, self.value - self.radius), min(1.0, self.value + self.radius)
 
     def __str__(self) -> str:
@@ -110,12 +111,14 @@ def sensitivity(
     """The fraction of `inputs` (N, …) whose prediction changes when a place is changed, by place.
 
     `model` takes arrays of the shape of `inputs` and returns one or several labels for each input;
-    for a torch module use `constructions.sensitivity.predictions(module)`.  A Generator as `seed`
-    is advanced.
+    for a torch module use `constructions.sensitivity.predictions(module)`.  `change` is called with
+    the inputs and a Generator, and yields the inputs with each place changed, as `forced(V)` does.
+    The result is an `Estimate` with confidence 1 − `eta`, if the inputs are independent draws.  If
+    `seed` is a Generator, its state advances.
 
-    Raises `ValueError` if there are no inputs; if predictions are floats, do not have one row per
-    input, or have another shape for changed inputs; and if the change cannot be called with inputs
-    and a Generator, yields nothing, or yields inputs of another shape.
+    Raises `ValueError` if there are no inputs. It is also raised if predictions are floats, do not
+    have one row per input, or have another shape for changed inputs. The last case is a change that
+    cannot be called with inputs and a Generator, yields nothing, or yields inputs of another shape.
     """
     if change in (forced, redrawn, noisy_patches):
         shown = getattr(change, "__name__", repr(change))
@@ -192,9 +195,11 @@ def _labels(model: Callable[[Any], Any], inputs: np.ndarray) -> np.ndarray:
 
 @checked
 def redrawn(vocabulary_size: Symbols) -> Change:
-    """The change that replaces a token of (N, T) by a uniform one of V symbols, possibly the same.
+    """A change that replaces one token by a uniformly random symbol, possibly the same symbol.
 
-    The change raises `ValueError` unless the inputs are such tokens.
+    The change is a function of inputs (N, T), which are tokens from 0 to `vocabulary_size` − 1, and
+    a Generator. It yields the inputs with the token at each position replaced, one position at a
+    time, and raises `ValueError` for other inputs.
     """
     V = vocabulary_size
 
@@ -208,9 +213,11 @@ def redrawn(vocabulary_size: Symbols) -> Change:
 
 @checked
 def forced(vocabulary_size: Symbols) -> Change:
-    """The change that replaces a token of (N, T) by a uniform one of the V − 1 other symbols.
+    """A change that replaces one token by a uniformly random other symbol.
 
-    For V = 2 the token is flipped.  The change raises `ValueError` as `redrawn` does.
+    The change is a function of inputs (N, T), which are tokens from 0 to `vocabulary_size` − 1, and
+    a Generator. It yields the inputs with the token at each position replaced, one position at a
+    time, and raises `ValueError` for other inputs. For two symbols, the token is flipped.
     """
     V = vocabulary_size
 
@@ -225,11 +232,11 @@ def forced(vocabulary_size: Symbols) -> Change:
 
 @checked
 def noisy_patches(size: Count, sigma: Positive) -> Change:
-    """The change that adds noise N(0, σ²) to a patch of size × size pixels.
+    """A change that adds noise N(0, sigma²) to the pixels of one patch of size × size pixels.
 
-    Images have the shape (N, …, height, width); patches are taken row by row.  The change
-    raises `ValueError` for sides that are not multiples of the size, and for NaN or infinite
-    numbers.
+    The change is a function of images (N, …, height, width) and a Generator. It yields the images
+    with noise on each patch in turn, row by row.  It raises `ValueError` for sides that are not
+    multiples of `size`, and for NaN or infinite numbers.
     """
 
     def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:

@@ -3,13 +3,15 @@
 The majority of all bits is the last value of `theory.computation.majority`, and the parity of
 all bits is the last value of `theory.computation.parity`.  Positions count from 0.
 
-The influence of a bit is the probability that its flip changes f(x), x uniform.
-Parity: 1 for each of its bits.
-Conjunction of k bits: 2^{1−k}, the probability that the other k − 1 bits are 1.
-Majority: C(d − 1, (d − 1)/2)/2^{d−1}, the probability that the other bits tie.
-Multiplexer with a address bits: 2^{−a} for a data bit, the probability that it is addressed; ½ for
-an address bit, the probability that the two data bits between which it selects differ.
-The mean influence of all d bits is Sens.
+The influence of a bit on f is the probability that a flip of the bit changes f(x), for uniform x.
+The mean influence over all d bits is called Sens.  Influences of the bits on these functions:
+
+    parity       1 for each bit of the parity
+    conjunction  2^{1−k} for each of k bits, the probability that the other k − 1 bits are 1
+    majority     C(d − 1, (d − 1)/2)/2^{d−1}, the probability that the other d − 1 bits tie
+    multiplexer  with a address bits: 2^{−a} for a data bit, the probability that it is addressed;
+                 ½ for an address bit, the probability that the data bits at the two addresses
+                 that differ in this bit are different
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ LARGEST = 100_000  # largest number of bits of a majority: its influence is an e
 
 @dataclass(frozen=True)
 class ZeroOne(Array):
-    """0 and 1 of any numeric dtype or bool.  Read as int64."""
+    """A domain of arrays with entries 0 and 1 of any numeric dtype or bool, read as int64."""
 
     entries = "0 and 1"
 
@@ -72,7 +74,7 @@ Entries: TypeAlias = Annotated[Any, ZeroOne("2^k")]
 def distinct_positions(d: Count, positions: Positions) -> tuple[int, ...]:
     """The positions as a tuple of integers from 0 to d − 1.
 
-    Raises `ValueError` unless they are distinct.
+    Raises `ValueError` if a position occurs twice.
     """
     return _distinct(positions)
 
@@ -89,24 +91,31 @@ def _read(words: np.ndarray, positions: np.ndarray) -> np.ndarray:
 
 @checked
 def subset_parity(words: Bits, positions: InWords) -> np.ndarray:
-    """The parity Σ_{i ∈ positions} x_i mod 2, that is χ_S as 0 and 1.
+    """The parity Σ_{i ∈ positions} x_i mod 2 of words x, as 0 or 1.
 
-    Raises `ValueError` unless the positions are distinct, as all functions here do.
+    `words` has the shape (…, d) and the result the shape (…,). Raises `ValueError` if a position
+    occurs twice.
     """
     return np.asarray(_read(words, positions).sum(axis=-1) % 2)
 
 
 @checked
 def conjunction(words: Bits, positions: InWords) -> np.ndarray:
-    """The conjunction [x_i = 1 for all i ∈ positions]."""
+    """The conjunction of the bits at `positions`: 1 if x_i = 1 for all i ∈ positions, else 0.
+
+    `words` has the shape (…, d), with one word x in each row, and the result the shape (…,). Raises
+    `ValueError` if a position occurs twice.
+    """
     return np.asarray(_read(words, positions).min(axis=-1))
 
 
 @checked
 def junta(words: Bits, positions: InWords, table: Entries) -> np.ndarray:
-    """The entry of `table` whose index is the bits at `positions`, the first the most significant.
+    """The entry of `table` whose index has the bits at `positions` as its binary digits.
 
-    `table` (2^k,) has 0 and 1 for k positions; raises `ValueError` for another length.
+    The first position is the most significant digit. `words` has the shape (…, d), and `table`,
+    with entries 0 and 1, the shape (2^k,) for k positions. Raises `ValueError` for a table of
+    another length, and if a position occurs twice.
     """
     read = _read(words, positions)
     entries = junta_table(read.shape[-1], table)
@@ -115,7 +124,7 @@ def junta(words: Bits, positions: InWords, table: Entries) -> np.ndarray:
 
 @checked
 def junta_table(k: Annotated[Count, Within(most=MOST)], table: Entries) -> np.ndarray:
-    """`table` (2^k,) of 0 and 1 as int64; raises `ValueError` for another length."""
+    """The `table` (2^k,) of values 0 and 1 as int64; raises `ValueError` for another length."""
     if table.shape != (2**k,):
         raise InputError(
             f"table has shape {table.shape}: give an entry for each of the 2^{k} = {2**k} words "
@@ -126,9 +135,11 @@ def junta_table(k: Annotated[Count, Within(most=MOST)], table: Entries) -> np.nd
 
 @checked
 def multiplexer(words: Bits, address: Count) -> np.ndarray:
-    """The bit x_{a + n} of words of a + 2^a bits; the first a bits are n in binary.
+    """The data bit that the address bits of a word select, (…,).
 
-    a = `address`.  Raises `ValueError` for words of another length.
+    `words` (…, a + 2^a) contains one word x in each row: a = `address` address bits, which are a
+    number n in binary, the most significant bit first, and then 2^a data bits. The value is
+    x_{a + n}. Raises `ValueError` for words of another length.
     """
     a = address
     if words.shape[-1] != a + 2 ** min(a, MOST):
@@ -145,7 +156,9 @@ def tabulated(
 ) -> np.ndarray:
     """The table (2^d,) of a function of words (…, d): +1 for the value 0 and −1 for the value 1.
 
-    Raises `ValueError` unless its values (…,) are 0 and 1; values −1 and +1 need no conversion.
+    The order is that of `theory.sequences.all_sequences(d, 2)`. Raises `ValueError` unless the
+    values of the function are 0 and 1, one for each word. A table of values −1 and +1 does not need
+    this conversion.
     """
     values = array_of("the function's values", function(all_sequences(d, 2)))
     if values.shape != (2**d,):
@@ -161,9 +174,9 @@ def tabulated(
 
 @checked
 def majority_mean_influence(d: Annotated[Count, Within(most=LARGEST)]) -> Fraction:
-    """Sens of the majority of d bits, d odd: C(d − 1, (d − 1)/2)/2^{d−1} ~ √(2/(πd)).
+    """The mean influence of the bits on the majority of d bits: C(d − 1, (d − 1)/2)/2^{d−1}.
 
-    Raises `ValueError` for an even d.
+    The mean influence is asymptotic to √(2/(πd)). Raises `ValueError` for an even d.
     """
     if d % 2 == 0:
         raise InputError(f"d is {d}: give an odd number, as an even number of bits may tie")

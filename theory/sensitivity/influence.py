@@ -10,9 +10,9 @@
 Proof.  Var f = Σ_{S ≠ ∅} f̂(S)² and I(f) = Σ |S| f̂(S)²; the first two inequalities hold as
 1 ≤ |S| ≤ deg f wherever f̂(S) ≠ 0, S ≠ ∅, and Σ f̂(S)² = 1.  The last is [Huang2019].             ∎
 
-No function of Sens bounds the degree, since a conjunction of all d bits has Sens = 2^{1−d} and
-degree d.  Values are given as in `walsh_hadamard.py`, and all results are
-exact.
+Sens does not bound the degree, since a conjunction of all d bits has Sens = 2^{1−d} and degree d.
+Here x^{⊕i} is x with bit i flipped.  Values are given as in `walsh_hadamard.py`, and all results
+are exact.
 """
 
 from __future__ import annotations
@@ -27,7 +27,11 @@ from theory.sensitivity.walsh_hadamard import Values, n_bits, walsh_hadamard
 
 @checked
 def sensitive_bits(values: Values) -> np.ndarray:
-    """The number #{ i : f(x) ≠ f(x^{⊕i}) } of sensitive bits of each word x, (2^d,) int64."""
+    """The number of sensitive bits of each word, (2^d,) int64.
+
+    A bit of a word x is sensitive if its flip changes f(x), where `values` (2^d,) is the table of
+    f.
+    """
     return _flips(values).sum(axis=0)
 
 
@@ -39,14 +43,21 @@ def _flips(table: np.ndarray) -> np.ndarray:
 
 @checked
 def influences(values: Values) -> list[Fraction]:
-    """The influences Inf_1, …, Inf_d, by counting the words at which a flip changes f."""
+    """The influences Inf_1, …, Inf_d of the d bits on a Boolean function f.
+
+    `values` (2^d,) is the table of f. Inf_i is the probability that a flip of bit i changes f(x),
+    for uniform x. The words at which f changes are counted.
+    """
     flips = _flips(values)
     return [Fraction(count, flips.shape[1]) for count in flips.sum(axis=1).tolist()]
 
 
 @checked
 def influences_by_spectrum(values: Values) -> list[Fraction]:
-    """The influences Inf_1, …, Inf_d, as Σ_{S ∋ i} f̂(S)²."""
+    """The influences Inf_i = Σ_{S ∋ i} f̂(S)², i = 1 … d, by the Fourier coefficients of f.
+
+    `values` (2^d,) is the table of f, and the sum is over the sets S of bits that contain bit i.
+    """
     spectrum = walsh_hadamard(values)
     d, sets, squares = n_bits(spectrum), np.arange(spectrum.size), spectrum**2
     sums = (squares[sets >> d - 1 - i & 1 == 1].sum() for i in range(d))
@@ -55,24 +66,34 @@ def influences_by_spectrum(values: Values) -> list[Fraction]:
 
 @checked
 def total_influence(values: Values) -> Fraction:
-    """The total influence I(f), the mean number of sensitive bits."""
+    """The total influence I(f): the sum of the influences, and the mean number of sensitive bits.
+
+    `values` (2^d,) is the table of the Boolean function f.
+    """
     return sum(influences(values), start=Fraction(0))
 
 
 @checked
 def mean_influence(values: Values) -> Fraction:
-    """Sens(f) = I(f)/d: the probability that a random flip changes f [Vasudeva2024]."""
+    """Sens(f): the probability that the flip of a random bit changes f(x) [Vasudeva2024].
+
+    `values` (2^d,) is the table of f, and x and the bit are uniform. Sens(f) is the mean influence
+    I(f)/d, where I(f) is the total influence.
+    """
     each = influences(values)
     return sum(each, start=Fraction(0)) / len(each)
 
 
 @checked
 def max_sensitivity(values: Values) -> int:
-    """The maximum sensitivity s(f)."""
+    """The maximum sensitivity s(f): the largest number of bits of a word whose flips change f.
+
+    `values` (2^d,) is the table of the Boolean function f.
+    """
     return int(sensitive_bits(values).max())
 
 
 @checked
 def variance(values: Values) -> Fraction:
-    """The variance 1 − (E f)² of f(x), x uniform."""
+    """The variance 1 − (E f)² of f(x) for uniform x, where `values` (2^d,) is the table of f."""
     return 1 - Fraction(int(values.sum()), values.size) ** 2

@@ -22,7 +22,7 @@ a factor I − T for each bit in S and I + T for the others.  As (I + T)² − (
      steps on the cube from ∅ to S, as E x_{i₁}⋯x_{i_m} χ_S is 1 if every bit of S occurs an odd
      number of times and every other bit an even number of times, and 0 otherwise.             ∎
 
-μ_k ≥ μ_{k+1} may fail: for Φ(t) = t² and d ≥ 2, μ_1 = 0 < μ_2.
+The inequality μ_k ≥ μ_{k+1} is false in general: for Φ(t) = t² and d ≥ 2, μ_1 = 0 < μ_2.
 
 All results are exact for rational coefficients.
 """
@@ -53,9 +53,10 @@ Coefficients: TypeAlias = Iterable[Exact | Finite]
 
 @checked
 def by_minus_ones(d: CubeBits, k: Annotated[Steps, Within(most="d")]) -> list[int]:
-    """The sums of χ_S(x) over the words with j bits −1, j = 0 … d, for |S| = k.
+    """The sums of a character of degree k over the words with j entries −1, for j = 0 … d.
 
-    It is Σ_i (−1)^i C(k, i)·C(d − k, j − i).
+    The character is χ_S(x) = Π_{i ∈ S} x_i for a set S of size k, and the words are in {±1}^d. The
+    sum for j is Σ_i (−1)^i C(k, i)·C(d − k, j − i).
     """
     return [
         sum((-1) ** i * comb(k, i) * comb(d - k, j - i) for i in range(min(j, k) + 1))
@@ -75,7 +76,10 @@ def shift_polynomial(minus: Exponent, plus: Exponent) -> list[int]:
 
 @checked
 def power_series(coefficients: Coefficients, t: Exact | Finite) -> Fraction:
-    """The value Φ(t) = Σ_m c_m t^m; floats are converted to fractions exactly."""
+    """The value Φ(t) = Σ_m c_m t^m of a polynomial with `coefficients` c_m, as a fraction.
+
+    Floats are converted to fractions exactly.
+    """
     total, at = Fraction(0), Fraction(t)
     for c in reversed(list(coefficients)):
         total = total * at + Fraction(c)
@@ -84,7 +88,12 @@ def power_series(coefficients: Coefficients, t: Exact | Finite) -> Fraction:
 
 @checked
 def eigenvalues(coefficients: Coefficients, d: CubeBits) -> list[Fraction]:
-    """The eigenvalues μ_0, …, μ_d of Φ with these coefficients, by (1)."""
+    """The eigenvalues μ_0, …, μ_d of the kernel Φ(⟨x, y⟩/d) on {±1}^d, by degree.
+
+    Φ(t) = Σ_m c_m t^m has the given `coefficients` c_m. μ_k belongs to the characters χ_S with
+    |S| = k. The eigenvalues are computed by the formula μ_k = 2^{−d} (I − T)^k (I + T)^{d−k} Φ(1),
+    where T is the shift t ↦ t − 2/d.
+    """
     values = [power_series(coefficients, Fraction(d - 2 * j, d)) for j in range(d + 1)]
     return [
         sum((a * v for a, v in zip(shift_polynomial(k, d - k), values, strict=True)), Fraction(0))
@@ -97,7 +106,11 @@ def eigenvalues(coefficients: Coefficients, d: CubeBits) -> list[Fraction]:
 def eigenvalues_by_definition(
     coefficients: Coefficients, d: Annotated[Count, Within(most=MOST)]
 ) -> list[Fraction]:
-    """The eigenvalues μ_0, …, μ_d as means over all 2^d words, d ≤ 16."""
+    """The eigenvalues μ_0, …, μ_d of the kernel Φ(⟨x, y⟩/d) on {±1}^d, as means over all words.
+
+    μ_k = E Φ(Σ_i x_i/d) χ_S(x) for |S| = k and uniform x, where Φ(t) = Σ_m c_m t^m has the given
+    `coefficients` c_m and χ_S(x) = Π_{i ∈ S} x_i. All 2^d words are enumerated, d ≤ 16.
+    """
     cube = 1 - 2 * all_sequences(d, 2)
     kernel = [power_series(coefficients, Fraction(total, d)) for total in cube.sum(1).tolist()]
     found = []
@@ -109,10 +122,12 @@ def eigenvalues_by_definition(
 
 @checked
 def walks(d: CubeBits, steps: Annotated[Steps, Within(most=MOST_STEPS)]) -> list[int]:
-    """The numbers of walks of `steps` steps on the cube from ∅ to a given set of size k = 0 … d.
+    """The numbers of walks on the cube from ∅ to a given set of size k, for k = 0 … d.
 
-    The last step adds one of the k bits, or removes one of the others:
-    a_m(k) = k·a_{m−1}(k − 1) + (d − k)·a_{m−1}(k + 1).
+    Vertices of the cube are the subsets of d elements, and each of `steps` steps adds or removes
+    one element. The numbers a_m(k) of walks of m steps satisfy
+    a_m(k) = k·a_{m−1}(k − 1) + (d − k)·a_{m−1}(k + 1): the last step adds one of the k elements, or
+    removes one of the other elements.
     """
     counts = [1] + [0] * d
     for _ in range(steps):
@@ -125,6 +140,9 @@ def walks(d: CubeBits, steps: Annotated[Steps, Within(most=MOST_STEPS)]) -> list
 def on_two_fewer_bits(
     coefficients: Coefficients, d: Annotated[Count, Within(least=3)]
 ) -> list[Fraction]:
-    """The coefficients c_m((d − 2)/d)^m of Φ((d − 2)t/d), for the cube of d − 2 ≥ 1 bits."""
+    """The coefficients c_m((d − 2)/d)^m of Φ((d − 2)t/d), where Φ has the `coefficients` c_m.
+
+    The series is a kernel on the cube of d − 2 ≥ 1 bits.
+    """
     shrunk = Fraction(d - 2, d)
     return [Fraction(c) * shrunk**m for m, c in enumerate(coefficients)]

@@ -55,19 +55,32 @@ Voters: TypeAlias = Annotated[Count, Within(most=63)]
 
 @checked
 def noise_stability(values: Values, rho: Correlation) -> Any:
-    """The noise stability Stab_ρ(f) = E f(x) f(y), ρ in [−1, 1]."""
+    """The noise stability E f(x) f(y) of a Boolean function f, for words x, y of correlation rho.
+
+    `values` (2^d,) is the table of f. x is uniform, and each bit of y is the bit of x, flipped
+    independently with probability (1 − rho)/2, where −1 ≤ rho ≤ 1. The result is a Fraction if rho
+    is a Fraction.
+    """
     return sum(rho**k * weight for k, weight in enumerate(fourier_weights(values)))
 
 
 @checked
 def noise_sensitivity(values: Values, delta: NoiseRate) -> Any:
-    """The noise sensitivity NS_δ(f) = P(f(x) ≠ f(y))."""
+    """The noise sensitivity P(f(x) ≠ f(y)) of a Boolean function f under independent bit flips.
+
+    `values` (2^d,) is the table of f. x is uniform, and y is x with every bit flipped independently
+    with probability `delta`. The result is a Fraction if `delta` is a Fraction.
+    """
     return (1 - noise_stability(values, 1 - 2 * delta)) / 2
 
 
 @checked
 def noise_sensitivity_by_definition(values: FewValues, delta: NoiseRate) -> Any:
-    """The noise sensitivity NS_δ(f), summed over all 4^d pairs of words, d ≤ 14."""
+    """The noise sensitivity P(f(x) ≠ f(y)) as a sum over all 4^d pairs of words, d ≤ 14.
+
+    `values` (2^d,) is the table of f. x is uniform, and y is x with every bit flipped independently
+    with probability `delta`.
+    """
     d, words = n_bits(values), np.arange(values.size)
     apart, total = set_sizes(d), 0 * delta
     by_distance = np.zeros(d + 1, dtype=np.int64)
@@ -80,13 +93,21 @@ def noise_sensitivity_by_definition(values: FewValues, delta: NoiseRate) -> Any:
 
 @checked
 def parity_noise_sensitivity(k: FewBits, delta: NoiseRate) -> Any:
-    """The noise sensitivity NS_δ = (1 − (1 − 2δ)^k)/2 of a parity of k bits."""
+    """The noise sensitivity (1 − (1 − 2δ)^k)/2 of a parity of k bits, for δ = `delta`.
+
+    The noise sensitivity is the probability that the value changes if every bit of a uniform word
+    is flipped independently with probability δ.
+    """
     return (1 - (1 - 2 * delta) ** k) / 2
 
 
 @checked
 def conjunction_noise_sensitivity(k: FewBits, delta: NoiseRate) -> Any:
-    """The noise sensitivity NS_δ = 2^{1−k}(1 − (1 − δ)^k) of a conjunction of k bits."""
+    """The noise sensitivity 2^{1−k}(1 − (1 − δ)^k) of a conjunction of k bits, for δ = `delta`.
+
+    The noise sensitivity is the probability that the value changes if every bit of a uniform word
+    is flipped independently with probability δ.
+    """
     return Fraction(2, 2**k) * (1 - (1 - delta) ** k)
 
 
@@ -94,17 +115,21 @@ def conjunction_noise_sensitivity(k: FewBits, delta: NoiseRate) -> Any:
 def multiplexer_noise_sensitivity(address: FewBits, delta: NoiseRate) -> Any:
     """The noise sensitivity of a multiplexer with a = `address` address bits.
 
-    NS_δ = (1 − δ)^a δ + (1 − (1 − δ)^a)/2."""
+    The noise sensitivity is the probability that the value changes if every bit of a uniform word
+    is flipped independently with probability δ = `delta`. It is (1 − δ)^a δ + (1 − (1 − δ)^a)/2.
+    """
     same = (1 - delta) ** address
     return same * delta + (1 - same) / 2
 
 
 @checked
 def majority_noise_sensitivity(d: Voters, delta: NoiseRate) -> Any:
-    """The noise sensitivity NS_δ of the majority of d bits, d odd.
+    """The noise sensitivity of the majority of d bits, for odd d.
 
-    It is 2^{1−d} Σ C(d, i) P(Bin(i, δ) = a) P(Bin(d − i, δ) = b) over 2(i − a + b) < d < 2i.
-    Raises `ValueError` for an even d.
+    The noise sensitivity is the probability that the value changes if every bit of a uniform word
+    is flipped independently with probability δ = `delta`. It is 2^{1−d} Σ C(d, i) P(Bin(i, δ) = a)
+    P(Bin(d − i, δ) = b), where the sum is over i, a, b with 2(i − a + b) < d < 2i: i is the number
+    of ones, and a ones and b zeros are flipped. Raises `ValueError` for an even d.
     """
     if d % 2 == 0:
         raise InputError(f"d is {d}: give an odd number, as an even number of bits may tie")

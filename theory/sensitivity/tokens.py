@@ -1,7 +1,8 @@
 """Sensitivity over tokens, by two conventions for the change of a token.
 
-f maps T independent uniform tokens of V symbols to finitely many values, listed for all sequences
-in the order of `theory.sequences.all_sequences(T, V)`.  The influence of position i is
+f maps T independent uniform tokens over V symbols to finitely many values.  The values for all
+sequences are in the order of `theory.sequences.all_sequences(T, V)`.  Let x^{i→u} be x with token i
+replaced by u.  The influence of position i is
 
     redrawn   P(f(x) ≠ f(x^{i→u})),  u uniform, x_i itself allowed
     forced    P(f(x) ≠ f(x^{i→u}) | u ≠ x_i),  V/(V − 1) times as large
@@ -73,9 +74,12 @@ def _table(values: np.ndarray, V: int) -> np.ndarray:
 
 @checked
 def redrawn_profile(values: TokenValues, vocabulary_size: Symbols) -> list[Fraction]:
-    """The influence P(f(x) ≠ f(x^{i→u})) of each position, by counting pairs of sequences.
+    """The influence of each of T positions on f, if a token is redrawn from all V symbols.
 
-    Raises `ValueError` unless there are V^T values, T ≥ 1, as all functions here do.
+    `values` (V^T,) is the table of f, with V = `vocabulary_size`. The influence of position i is
+    the probability that f(x) changes when token i of a uniform sequence x is replaced by a uniform
+    symbol, possibly the same symbol. Pairs of sequences are counted. Raises `ValueError` unless
+    there are V^T values with T ≥ 1.
     """
     V, table = vocabulary_size, _table(values, vocabulary_size)
     profile = []
@@ -88,7 +92,13 @@ def redrawn_profile(values: TokenValues, vocabulary_size: Symbols) -> list[Fract
 
 @checked
 def forced_profile(values: TokenValues, vocabulary_size: Symbols) -> list[Fraction]:
-    """The influence P(f(x) ≠ f(x^{i→u}) | u ≠ x_i) of each position."""
+    """The influence of each of T positions on f, if a token is replaced by another symbol.
+
+    `values` (V^T,) is the table of f, with V = `vocabulary_size`. The influence of position i is
+    the probability that f(x) changes when token i of a uniform sequence x is replaced by one of the
+    V − 1 other symbols, uniformly at random. Raises `ValueError` unless there are V^T values with
+    T ≥ 1.
+    """
     V = vocabulary_size
     return [Fraction(V, V - 1) * each for each in redrawn_profile(values, V)]
 
@@ -97,7 +107,11 @@ def forced_profile(values: TokenValues, vocabulary_size: Symbols) -> list[Fracti
 def forced_profile_by_definition(
     function: Callable[[tuple[int, ...]], int], vocabulary_size: Symbols, length: Count
 ) -> list[Fraction]:
-    """The forced influences of a function of sequences of `length` tokens, by enumeration."""
+    """The influence of each position on `function`, if a token is replaced by another symbol.
+
+    `function` maps sequences of `length` tokens to integers. The influence is that of
+    `forced_profile`, computed by enumeration of all sequences and replacements.
+    """
     V, T = vocabulary_size, length
     if T * V ** min(T + 1, 64) > WORK:
         raise InputError(
@@ -113,10 +127,13 @@ def forced_profile_by_definition(
 
 @checked
 def efron_stein_weights(values: TokenValues, vocabulary_size: Symbols) -> list[Fraction]:
-    """The Efron–Stein weights Σ_{|S| = k} ‖e^{=S}‖², k = 0 … T, which sum to 1.
+    """The Efron–Stein weights of a function f of T tokens, by degree k = 0 … T; they sum to 1.
 
-    Since E‖E[e_f | x_J]‖² = Σ_{S ⊆ J} ‖e^{=S}‖², the weights are Σ_j (−1)^{k−j} C(T − j, k − j)
-    M_j, where M_j is the sum of the left side over |J| = j.
+    `values` (V^T,) is the table of f, with V = `vocabulary_size`. Let e_f be the one-hot vector of
+    the value f(x) and e^{=S}, for each set S of positions, its Efron–Stein part. The weight of
+    degree k is Σ_{|S| = k} ‖e^{=S}‖². Since E‖E[e_f | x_J]‖² = Σ_{S ⊆ J} ‖e^{=S}‖² for each set J
+    of positions, the weight is Σ_j (−1)^{k−j} C(T − j, k − j) M_j, where M_j is the sum of the left
+    side over all J with |J| = j.
     """
     table = _table(values, vocabulary_size)
     V, T, n_values = table.shape[0], table.ndim, int(table.max()) + 1
@@ -147,7 +164,12 @@ def _sums(one_hot: np.ndarray, T: int) -> Iterator[tuple[int, np.ndarray]]:
 
 @checked
 def change_when_redrawn(values: TokenValues, vocabulary_size: Symbols, delta: NoiseRate) -> Any:
-    """The probability that f changes when each token is redrawn with probability δ."""
+    """The probability that f(x) changes when each token is redrawn with probability `delta`.
+
+    `values` (V^T,) is the table of f, with V = `vocabulary_size`. The tokens of x are independent
+    and uniform, and a redrawn token is a uniform symbol, possibly the same symbol. The probability
+    is computed from the Efron–Stein weights.
+    """
     weights = efron_stein_weights(values, vocabulary_size)
     return 1 - sum((1 - delta) ** k * weight for k, weight in enumerate(weights))
 
@@ -156,7 +178,11 @@ def change_when_redrawn(values: TokenValues, vocabulary_size: Symbols, delta: No
 def change_when_redrawn_by_definition(
     values: TokenValues, vocabulary_size: Symbols, delta: NoiseRate
 ) -> Any:
-    """`change_when_redrawn` by its definition, a sum over all pairs of sequences."""
+    """The probability of `change_when_redrawn`, as a sum over all pairs of sequences.
+
+    `values` (V^T,) is the table of a function f of T tokens, with V = `vocabulary_size`. The
+    probability is that f(x) changes when each token is redrawn with probability `delta`.
+    """
     table = _table(values, vocabulary_size)
     V, T = table.shape[0], table.ndim
     if table.size**2 > WORK:
@@ -174,5 +200,9 @@ def change_when_redrawn_by_definition(
 
 @checked
 def hybrid_bound(values: TokenValues, vocabulary_size: Symbols, delta: NoiseRate) -> Any:
-    """The upper bound δ·T·Sens (redrawn) on `change_when_redrawn`."""
+    """The upper bound delta·T·Sens on `change_when_redrawn`, by a hybrid argument.
+
+    `values` (V^T,) is the table of a function of T tokens, with V = `vocabulary_size`, and Sens is
+    the mean of `redrawn_profile(values, vocabulary_size)` over positions.
+    """
     return delta * sum(redrawn_profile(values, vocabulary_size), start=Fraction(0))

@@ -6,7 +6,7 @@ coefficients are
 
     f̂(S) = 2^{−d} Σ_x f(x) χ_S(x),      χ_S(x) = (−1)^{Σ_{i ∈ S} x_i},
 
-in the same order, a set S being its indicator word.  All 2^d f̂(S) are integers.
+in the same order, where a set S is given by its indicator word.  All 2^d f̂(S) are integers.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ MOST = 24  # largest number of bits: 2^24 integers are 128 MiB
 
 @dataclass(frozen=True)
 class BooleanFunction(Array):
-    """The 2^d values of a Boolean function of d ≥ 1 bits.  Read as int64, −1 and +1.
+    """A domain of tables (2^d,): the values of a Boolean function of d ≥ 1 bits.
 
-    Truth values 0 and 1, or False and True, are read as +1 and −1, as in χ.  In a table without
-    0 and −1, the integer 1 is read as +1.
+    Tables are read as int64 with entries −1 and +1. Truth values 0 and 1, or False and True, are
+    read as +1 and −1.  In a table without 0 and −1, the integer 1 is read as +1.
     """
 
     shape: str = "2^d"
@@ -76,10 +76,10 @@ FewValues: TypeAlias = Annotated[Any, BooleanFunction(most=MOST_IN_PAIRS)]
 
 @checked
 def truth_table(values: Values) -> np.ndarray:
-    """`values` (2^d,), 1 ≤ d ≤ 24, as int64 with entries −1 and +1.
+    """The table `values` (2^d,) of a Boolean function, 1 ≤ d ≤ 24, as int64 with entries −1 and +1.
 
-    Truth values 0 and 1, or False and True, are read as +1 and −1, as in χ.  In a table without
-    0 and −1, the integer 1 is read as +1.
+    Truth values 0 and 1, or False and True, are read as +1 and −1.  In a table without 0 and −1,
+    the integer 1 is read as +1.
     """
     return values
 
@@ -91,10 +91,12 @@ def n_bits(values: np.ndarray) -> int:
 
 @checked
 def walsh_hadamard(values: Values) -> np.ndarray:
-    """The transform 2^d f̂(S) for all S, (2^d,) int64, in d·2^d additions.
+    """The Walsh–Hadamard transform Σ_x f(x) χ_S(x) for all sets S of bits, (2^d,) int64.
 
-    Each pass transforms the last bit and moves it to the front, so that the order is restored after
-    d passes.
+    `values` (2^d,) is the table of f, and χ_S(x) = (−1)^{Σ_{i ∈ S} x_i}. The entry for S is 2^d
+    times the Fourier coefficient f̂(S), and S is given by its indicator word. The transform takes
+    d·2^d additions: each pass transforms the last bit and moves it to the front, so that the order
+    is restored after d passes.
     """
     spectrum = values
     for _ in range(n_bits(spectrum)):
@@ -105,19 +107,26 @@ def walsh_hadamard(values: Values) -> np.ndarray:
 
 @checked
 def walsh_hadamard_by_definition(values: FewValues) -> np.ndarray:
-    """The transform 2^d f̂(S) for all S by the sums of the definition, in 4^d steps, d ≤ 14."""
+    """The Walsh–Hadamard transform Σ_x f(x) χ_S(x) for all sets S, by the sums of the definition.
+
+    `values` (2^d,) is the table of f, d ≤ 14. The result equals `walsh_hadamard(values)` and takes
+    4^d steps.
+    """
     words = all_sequences(n_bits(values), 2)
     return np.array([values @ (1 - 2 * (words @ chosen % 2)) for chosen in words])
 
 
 def set_sizes(d: int) -> np.ndarray:
-    """The sizes |S| of all sets, (2^d,), in the order of the spectrum."""
+    """The sizes |S| of all sets S of d bits, (2^d,), in the order of `walsh_hadamard`."""
     return np.bitwise_count(np.arange(2**d)).astype(np.int64)
 
 
 @checked
 def fourier_weights(values: Values) -> list[Fraction]:
-    """The Fourier weights W_k = Σ_{|S| = k} f̂(S)², k = 0 … d, which sum to 1 (Parseval)."""
+    """The Fourier weights W_k = Σ_{|S| = k} f̂(S)² of a Boolean function f, for k = 0 … d.
+
+    `values` (2^d,) is the table of f. The weights sum to 1 by Parseval's identity.
+    """
     spectrum = walsh_hadamard(values)
     d = n_bits(spectrum)
     sizes, squares = set_sizes(d), spectrum**2
@@ -126,5 +135,8 @@ def fourier_weights(values: Values) -> list[Fraction]:
 
 @checked
 def degree(values: Values) -> int:
-    """The degree, the largest |S| with f̂(S) ≠ 0; 0 for a constant."""
+    """The degree of a Boolean function f: the largest |S| with Fourier coefficient f̂(S) ≠ 0.
+
+    `values` (2^d,) is the table of f. The degree of a constant is 0.
+    """
     return max(k for k, weight in enumerate(fourier_weights(values)) if weight)
