@@ -42,7 +42,8 @@ def predictions(
         rows = array_of("inputs", inputs)
         if rows.dtype.kind not in "biuf" or rows.ndim < 1 or not rows.size:
             raise InputError(
-                f"inputs are {rows.dtype} of shape {rows.shape}: give numbers (N, …), at least one"
+                f"inputs have dtype {rows.dtype} and shape {rows.shape}: "
+                "give an array (N, …) of numbers with N ≥ 1"
             )
         like = next(module.parameters(), torch.zeros(()))
         modes = [(part, part.training) for part in module.modules()]
@@ -74,18 +75,20 @@ def _outputs(module: nn.Module, inputs: Tensor, dtype: torch.dtype | None) -> Te
         ends = f"{inputs.amin().item():g} to {inputs.amax().item():g}"
         pixels = "" if inputs.is_floating_point() else "; for pixels give dtype=torch.float32"
         raise InputError(
-            f"the model rejects inputs of shape {tuple(inputs.shape)} and dtype {numbers}, from "
-            f"{ends} ({reason}): give inputs and a change that it accepts{pixels}"
+            f"the model rejects inputs of shape {tuple(inputs.shape)} and dtype {numbers}, with "
+            f"values from {ends} ({reason}): "
+            f"give inputs and a change whose results the model accepts{pixels}"
         ) from error
     if not isinstance(outputs, Tensor) or outputs.ndim < 1 or len(outputs) != len(inputs):
         kind = list(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
         raise InputError(
-            f"the model's outputs are {kind}: give one that returns ({len(inputs)}, …)"
+            f"the model's outputs are {kind}: "
+            f"give a model that returns a tensor of shape ({len(inputs)}, …)"
         )
     if outputs.is_complex():
-        raise InputError("the model's outputs are complex: give one that returns real logits")
+        raise InputError("the model's outputs are complex: give a model that returns real logits")
     if outputs.isnan().any():
-        raise InputError("the model's outputs contain NaN: give one whose outputs are finite")
+        raise InputError("the model's outputs contain NaN: give a model with finite outputs")
     return outputs.cpu()
 
 

@@ -122,10 +122,15 @@ def sensitivity(
     """
     if change in (forced, redrawn, noisy_patches):
         shown = getattr(change, "__name__", repr(change))
-        raise InputError(f"the change is {shown}: give {shown}(…), with its parameters")
+        raise InputError(
+            f"the change is the function {shown}: call {shown}(…) with its parameters, "
+            "and give the result"
+        )
     array = array_of("inputs", inputs)
     if array.ndim < 2 or not array.size:
-        raise InputError(f"inputs have shape {array.shape}: give at least one, (N, …)")
+        raise InputError(
+            f"inputs have shape {array.shape}: give at least one input, in an array (N, …)"
+        )
     try:
         signature(change).bind(array, None)
     except TypeError as error:
@@ -142,7 +147,7 @@ def sensitivity(
         )
     fractions = [_fraction(model, array, before, changed) for changed in places]
     if not fractions:
-        raise InputError("the change has no places: give one that yields changed inputs")
+        raise InputError("the change yields nothing: give a change that yields changed inputs")
     return Estimate(np.array(fractions), len(array), eta)
 
 
@@ -158,14 +163,14 @@ def _fraction(
     array = array_of("changed inputs", changed)
     if array.shape != inputs.shape:
         raise InputError(
-            f"the change yields inputs of shape {array.shape} for {inputs.shape}: give one "
-            "that keeps the shape"
+            f"the change yields inputs of shape {array.shape} for inputs of shape {inputs.shape}: "
+            "give a change that preserves the shape"
         )
     after = _labels(model, array)
     if after.shape != before.shape:
         raise InputError(
             f"the model predicts {before.shape[1]} labels for each input, and {after.shape[1]} for "
-            "each changed input: give a model whose numbers of labels agree"
+            "each changed input: give a model that predicts equally many labels for both"
         )
     return float((after != before).any(axis=1).mean())
 
@@ -177,18 +182,19 @@ def _labels(model: Callable[[Any], Any], inputs: np.ndarray) -> np.ndarray:
         if not hasattr(model, "state_dict"):
             raise
         raise InputError(
-            f"the model is a {type(model).__name__}, which does not take arrays: for a torch "
-            "module give constructions.sensitivity.predictions(module)"
+            f"the model is a {type(model).__name__}, which does not accept arrays: for a torch "
+            "module, give constructions.sensitivity.predictions(module)"
         ) from error
     labels = array_of("predictions", predicted)
     if labels.ndim < 1 or len(labels) != len(inputs):
         raise InputError(
             f"predictions have shape {labels.shape} for {len(inputs)} inputs: "
-            "give one for each input"
+            "give a model that returns one prediction for each input"
         )
     if labels.dtype.kind not in "biuSU":
         raise InputError(
-            f"predictions are of type {labels.dtype}: give labels, such as the argmax of logits"
+            f"predictions have dtype {labels.dtype}: "
+            "give a model that returns labels, such as the argmax of logits"
         )
     return labels.reshape(len(labels), -1)
 

@@ -81,7 +81,7 @@ def distinct_positions(d: Count, positions: Positions) -> tuple[int, ...]:
 
 def _distinct(positions: np.ndarray) -> tuple[int, ...]:
     if len(np.unique(positions)) < len(positions):
-        raise InputError(f"positions are {positions.tolist()}: give each of them once")
+        raise InputError(f"positions are {positions.tolist()}: give each position once")
     return tuple(positions.tolist())
 
 
@@ -127,8 +127,8 @@ def junta_table(k: Annotated[Count, Within(most=MOST)], table: Entries) -> np.nd
     """The `table` (2^k,) of values 0 and 1 as int64; raises `ValueError` for another length."""
     if table.shape != (2**k,):
         raise InputError(
-            f"table has shape {table.shape}: give an entry for each of the 2^{k} = {2**k} words "
-            f"at {k} positions"
+            f"table has shape {table.shape}: give 2^{k} = {2**k} entries, one for each word of the "
+            f"bits at {k} positions"
         )
     return table
 
@@ -144,7 +144,7 @@ def multiplexer(words: Bits, address: Count) -> np.ndarray:
     a = address
     if words.shape[-1] != a + 2 ** min(a, MOST):
         raise InputError(
-            f"words have {words.shape[-1]} bits: with {a} address bits give {a} + 2^{a}"
+            f"words have {words.shape[-1]} bits, and address is {a}: give words of {a} + 2^{a} bits"
         )
     chosen = np.asarray(a + words[..., :a] @ (1 << np.arange(a)[::-1]))
     return np.asarray(np.take_along_axis(words, chosen[..., None], axis=-1)[..., 0])
@@ -163,12 +163,14 @@ def tabulated(
     values = array_of("the function's values", function(all_sequences(d, 2)))
     if values.shape != (2**d,):
         raise InputError(
-            f"the function's values have shape {values.shape}: give one for each of 2^{d} = "
-            f"{2**d} words"
+            f"the function's values have shape {values.shape}: give a function that returns one "
+            f"value for each of 2^{d} = {2**d} words"
         )
     wrong = values[~np.isin(real("the function's values", values), (0, 1))]
     if wrong.size:
-        raise InputError(f"the function's values contain {wrong[0]}: give 0 and 1 only")
+        raise InputError(
+            f"the function's values contain {wrong[0]}: give a function with values 0 and 1"
+        )
     return 1 - 2 * values.astype(np.int64)
 
 
@@ -179,5 +181,5 @@ def majority_mean_influence(d: Annotated[Count, Within(most=LARGEST)]) -> Fracti
     The mean influence is asymptotic to √(2/(πd)). Raises `ValueError` for an even d.
     """
     if d % 2 == 0:
-        raise InputError(f"d is {d}: give an odd number, as an even number of bits may tie")
+        raise InputError(f"d is {d}, and an even number of bits may tie: give an odd number d")
     return Fraction(comb(d - 1, (d - 1) // 2), 2 ** (d - 1))

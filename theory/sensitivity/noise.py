@@ -132,7 +132,7 @@ def majority_noise_sensitivity(d: Voters, delta: NoiseRate) -> Any:
     of ones, and a ones and b zeros are flipped. Raises `ValueError` for an even d.
     """
     if d % 2 == 0:
-        raise InputError(f"d is {d}: give an odd number, as an even number of bits may tie")
+        raise InputError(f"d is {d}, and an even number of bits may tie: give an odd number d")
 
     def flipped(n: int, k: int) -> Any:
         return comb(n, k) * delta**k * (1 - delta) ** (n - k)

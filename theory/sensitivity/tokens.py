@@ -66,7 +66,8 @@ def _table(values: np.ndarray, V: int) -> np.ndarray:
         T += 1
     if T < 1 or values.size != V**T:
         raise InputError(
-            f"values have shape {values.shape}: give one for each of {V}^T sequences, T ≥ 1"
+            f"values have shape {values.shape}: give {V}^T values, one for each sequence of T ≥ 1 "
+            "tokens"
         )
     _, numbered = np.unique(values, return_inverse=True)
     return numbered.reshape((V,) * T)
@@ -115,7 +116,8 @@ def forced_profile_by_definition(
     V, T = vocabulary_size, length
     if T * V ** min(T + 1, 64) > WORK:
         raise InputError(
-            f"vocabulary_size is {V} and length is {T}, more than {WORK} pairs: give smaller ones"
+            f"vocabulary_size is {V} and length is {T}, which requires more than {WORK} "
+            "evaluations: give a smaller vocabulary_size or length"
         )
     values = {row: function(row) for row in product(range(V), repeat=T)}
     changed = [0] * T
@@ -139,8 +141,8 @@ def efron_stein_weights(values: TokenValues, vocabulary_size: Symbols) -> list[F
     V, T, n_values = table.shape[0], table.ndim, int(table.max()) + 1
     if n_values * table.size * 2**T > WORK:
         raise InputError(
-            f"{V}^{T} sequences, {n_values} values and 2^{T} sets are more than {WORK}: give "
-            "fewer tokens"
+            f"values have {V}^{T} sequences and {n_values} different values, which requires more "
+            f"than {WORK} operations: give a function of fewer tokens"
         )
     means = [Fraction(0)] * (T + 1)
     for size, counts in _sums(np.eye(n_values, dtype=np.int64)[table], T):
@@ -186,7 +188,10 @@ def change_when_redrawn_by_definition(
     table = _table(values, vocabulary_size)
     V, T = table.shape[0], table.ndim
     if table.size**2 > WORK:
-        raise InputError(f"{V}^{T} sequences have more than {WORK} pairs: give fewer tokens")
+        raise InputError(
+            f"values have {V}^{T} sequences, which have more than {WORK} pairs: "
+            "give a function of fewer tokens"
+        )
     sequences, flat = np.argwhere(np.ones_like(table)), table.ravel()
     by_distance = np.zeros(T + 1, dtype=np.int64)
     for x, value in zip(sequences, flat, strict=True):
