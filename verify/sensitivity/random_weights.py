@@ -111,15 +111,15 @@ def _below(
     """
     few = min(len(low), len(high)) < FEWEST
     found = Mean(np.nan, np.nan, 1) if few else difference(low, high)
-    left = f"; {len(low)} and {len(high)} draws are left, and {FEWEST} are required" * few
+    left = f"; {len(high)} and {len(low)} draws count, and {FEWEST} of each are required" * few
     return Finding(
         depth,
-        f"mean Sens of {pair[1]} minus that of {pair[0]}",
+        f"(mean Sens of {pair[1]}) − (mean Sens of {pair[0]})",
         "statistical",
         found.value,
         0.0,
         sign_of(*found),
-        f"{found:.3f}; {words}{left}",
+        f"{found:.3f}; mean Sens by architecture and number of layers: {words}{left}",
         f"positive, by {ERRORS:g} standard errors",
     )
 
@@ -138,13 +138,14 @@ def _control(table: Table) -> Finding:
     verdict = Verdict.of(most <= 1) if apart else Verdict.UNDECIDED
     return Finding(
         "control",
-        "difference of two halves of the draws of transformers, over 3 standard errors",
+        "|mean Sens of one half of the transformers − mean Sens of the other half|, divided by 3 "
+        "standard errors",
         "statistical",
         most,
         1.0,
         verdict,
-        f"at most {most:.2f}, in {len(apart)} comparisons",
-        "at most 1",
+        f"largest of {len(apart)} ratios {most:.2f}",
+        "every ratio at most 1",
     )
 
 
@@ -164,13 +165,14 @@ def _planted(table: Table) -> Finding:
     verdict = Verdict.of(distinguished == count and wrong < EXACT) if count else Verdict.UNDECIDED
     return Finding(
         "planted",
-        "comparisons of transformers at the median with the same functions ⊕ parity",
+        "comparisons of Sens(f) with Sens(f ⊕ parity), f computed by transformers at the median",
         "statistical",
         distinguished,
         count,
         verdict,
-        f"a difference in {distinguished} of {count}, equal to 1 − 2·Sens up to {wrong:.0e}",
-        f"all, by {ERRORS:g} standard errors",
+        f"a positive difference in {distinguished} of {count}, equal to 1 − 2·Sens(f) up to "
+        f"{wrong:.0e}",
+        f"a positive difference in all, by {ERRORS:g} standard errors",
     )
 
 
@@ -186,5 +188,5 @@ def _linear(rows: dict[str, Row]) -> Finding:
         1.0,
         Verdict.of(least >= 1) if np.isfinite(least) else Verdict.UNDECIDED,
         ", ".join(f"{name}: {each:.0%}" for name, each in fractions.items()),
-        f"100 %, except for {SHALLOW}",
+        f"100 % for every architecture except {SHALLOW}",
     )

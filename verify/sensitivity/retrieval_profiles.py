@@ -78,7 +78,12 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
             model = statement.at(V, n).model
             values = last_values(statement, V, n)
             found = [
-                answers_equal("answers", f"all {V}^{n} sequences", statement, [(model, rows)]),
+                answers_equal(
+                    "answers",
+                    f"predictions of the model and of the definition, all {V}^{n} sequences",
+                    statement,
+                    [(model, rows)],
+                ),
                 _profile(values, V, n, name),
                 _stated(values, V, STATED[name].split()[place]),
                 *_decomposed(values, V),
@@ -136,10 +141,11 @@ def _profile(values: np.ndarray, V: int, n: int, name: str) -> Finding:
     found, wanted = forced_profile(values, V), brute_force(V, n, name)
     return same(
         "profile",
-        "the influence of each position equals its definition, summed over all sequences",
+        "influence of each position by counting pairs of sequences, and by the definition of the "
+        "task",
         [str(each) for each in found],
         [str(each) for each in wanted],
-        words=" ".join(f"{float(each):.3f}" for each in found),
+        words=f"equal, {' '.join(f'{float(each):.3f}' for each in found)}",
         wanted="equal",
     )
 
@@ -153,7 +159,7 @@ def brute_force(V: int, n: int, name: str) -> tuple[Fraction, ...]:
 def _stated(values: np.ndarray, V: int, wanted: str) -> Finding:
     profile = forced_profile(values, V)
     mean = sum(profile, start=Fraction(0)) / len(profile)
-    name = "Sens, the mean influence of forced changes"
+    name = "Sens, the mean over positions of the influence if another token is put there"
     return same("sens", name, str(mean), wanted, words=str(mean), wanted=wanted)
 
 
@@ -162,11 +168,11 @@ def _decomposed(values: np.ndarray, V: int) -> Iterator[Finding]:
     total = sum(profile, start=Fraction(0))
     yield same(
         "efron-stein",
-        "n·Sens (redrawn) by the Efron–Stein parts equals the count, and the parts sum to 1",
+        "Efron–Stein weights ‖e^S‖²: Σ |S| ‖e^S‖² = n·Sens for redrawn tokens, and Σ ‖e^S‖² = 1",
         [str(sum(k * weight for k, weight in enumerate(weights))), str(sum(weights))],
         [str(total), "1"],
         words=f"Σ |S| ‖e^S‖² = {total}, Σ ‖e^S‖² = 1",
-        wanted=f"{total} and 1",
+        wanted=f"n·Sens = {total} by counting, and 1",
     )
     probabilities = [change_when_redrawn(values, V, delta) for delta in DELTAS]
     bounds = [hybrid_bound(values, V, delta) for delta in DELTAS]
@@ -175,7 +181,8 @@ def _decomposed(values: np.ndarray, V: int) -> Iterator[Finding]:
     )
     yield same(
         "hybrid",
-        f"probability of a change if each token is redrawn, δ = {', '.join(map(str, DELTAS))}",
+        "probability that the prediction changes if each token is redrawn with probability "
+        f"δ = {', '.join(map(str, DELTAS))}",
         holds,
         len(DELTAS),
         evidence="exact",
@@ -196,13 +203,12 @@ def _chance(run: Run) -> Finding:
     wanted = [change_when_redrawn_by_definition(values, V, delta) for delta in DELTAS]
     return same(
         "probability",
-        f"probability of a change if tokens are redrawn, induction head, V = {V}, n = {n}: by the "
-        "Efron–Stein parts and by all pairs of sequences",
+        "probability that the prediction of the induction head changes if each token is redrawn "
+        f"with probability δ, by the Efron–Stein weights and by all pairs, V = {V}, n = {n}",
         [str(each) for each in found],
         [str(each) for each in wanted],
-        words=", ".join(
-            f"{float(each):.3f} at δ = {x}" for each, x in zip(found, DELTAS, strict=True)
-        ),
+        words="equal, "
+        + ", ".join(f"{float(each):.3f} at δ = {x}" for each, x in zip(found, DELTAS, strict=True)),
         wanted="equal",
     )
 
@@ -214,12 +220,12 @@ def _last_but_one(run: Run) -> Finding:
     found = {n: last_but_one(last_values(statement, 2, n)) for n in lengths}
     return same(
         "two-symbols",
-        f"influence of the last token but one on the induction head, V = 2, "
-        f"n = {lengths[0]} … {lengths[-1]}",
+        "influence of the token before the last on the induction head, V = 2, "
+        f"for n = {lengths[0]}, …, {lengths[-1]}",
         {f"n={n}": str(each) for n, each in found.items()},
         {f"n={n}": "1" for n in found},
         words=", ".join(map(str, found.values())),
-        wanted="1",
+        wanted="1 for every n",
     )
 
 
@@ -233,7 +239,7 @@ def _recency(run: Run) -> Finding:
     profile = forced_profile(last_values(models(run)["hop 1"], 4, 6), 4)
     return same(
         "recency",
-        "influence of each position on the induction head, V = 4, n = 6",
+        "influence of each position on the induction head, from first to last, V = 4, n = 6",
         rises(profile),
         len(profile) - 1,
         evidence="exact",

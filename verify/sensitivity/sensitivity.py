@@ -129,17 +129,18 @@ def _own(run: Run, path: Path) -> Iterator[Finding]:
 def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Finding]:
     """The model computes the function on all words, and its figures equal the closed forms."""
     words, statement = all_sequences(each.d, 2), each.statement
-    yield answers_equal("words", f"all 2^{each.d} words", statement, [(model, words)])
+    name = f"outputs of the model and of the function on all 2^{each.d} words"
+    yield answers_equal("words", name, statement, [(model, words)])
     values = answered(model, each.d)
     found = figures_of(values)
     yield same(
         "figures",
-        f"figures of the function that the model computes, {each.d} bits",
+        f"measures of the function that the model computes ({each.d} bits) and closed forms",
         {key: str(value) for key, value in found.items()},
         {key: str(value) for key, value in each.figures.items()},
         evidence=exact_evidence(model),
-        words=shown(found),
-        wanted=shown(each.figures),
+        words=f"equal, {shown(found)}",
+        wanted=f"equal, {shown(each.figures)}",
     )
     yield _two_ways(values)
     if each.noise is not None:
@@ -161,7 +162,8 @@ def _units(each: Standard, model: Transformer) -> Finding:
     formula, wanted = UNITS[each.statement.theorem]
     found = units(model)
     words = f"{sum(found)}"
-    return same("units", "hidden ReLU neurons", found, [wanted(k)], words=words, wanted=formula)
+    name = "number of hidden ReLU neurons"
+    return same("units", name, found, [wanted(k)], words=words, wanted=formula)
 
 
 def _gaps(each: Standard, model: Transformer) -> Finding:
@@ -172,7 +174,7 @@ def _gaps(each: Standard, model: Transformer) -> Finding:
     return replace(
         least,
         id="gap",
-        name=f"smallest score gap of its {len(found)} heads over all valid pairs",
+        name=f"smallest score gap of all heads ({len(found)}) over all valid pairs",
         verdict=Verdict.together(finding.verdict for finding in found),
     )
 
@@ -192,10 +194,10 @@ def _two_ways(values: np.ndarray) -> Finding:
     counted, summed = influences(values), influences_by_spectrum(values)
     return same(
         "influences",
-        "influences by counting flips equal Σ f̂(S)² over S ∋ i, by the Walsh–Hadamard transform",
+        "influence of bit i by counting flips, and as Σ f̂(S)² over S ∋ i",
         [str(each) for each in counted],
         [str(each) for each in summed],
-        words=f"equal for {len(counted)} bits, from {min(counted)} to {max(counted)}",
+        words=f"equal for {len(counted)} bits; smallest {min(counted)}, largest {max(counted)}",
         wanted="equal",
     )
 
@@ -205,7 +207,7 @@ def _noise(values: np.ndarray, stated: Fraction, evidence: Evidence) -> Finding:
     found = noise_sensitivity(values, NOISE)
     return same(
         "noise",
-        f"noise sensitivity NS_δ at δ = {NOISE}",
+        f"probability that the value changes if every bit is flipped with probability δ = {NOISE}",
         str(found),
         str(stated),
         evidence=evidence,
@@ -223,12 +225,13 @@ def _ordered(figures: Mapping[str, np.ndarray], words: str) -> Iterator[Finding]
         holds = int(np.sum(low <= high))
         yield same(
             f"{small}-{large}".replace("²", "2"),
-            f"{small} ≤ {large}",
+            f"inequality {small} ≤ {large}",
             holds,
             len(low),
             evidence="exact",
-            words=words or f"for {holds} functions, with equality for {int(np.sum(low == high))}",
-            wanted=f"for all {len(low)}" + " [Huang2019]" * (small == "degree"),
+            words=words
+            or f"holds for {holds} functions, with equality for {int(np.sum(low == high))}",
+            wanted=f"holds for all {len(low)}" + " [Huang2019]" * (small == "degree"),
         )
 
 
@@ -244,21 +247,21 @@ def _random(run: Run) -> Iterator[Finding]:
     agree = sum(bool((walsh_hadamard(f) == walsh_hadamard_by_definition(f)).all()) for f in drawn)
     yield same(
         "transform",
-        f"the Walsh–Hadamard transform equals the sums of the definition, 1 … {longest} bits",
+        f"Walsh–Hadamard transform and the sums of the definition, 1 to {longest} bits",
         agree,
         len(drawn),
-        words=f"for {agree} random functions",
-        wanted=f"all {len(drawn)}",
+        words=f"equal for {agree} random functions",
+        wanted=f"equal for all {len(drawn)}",
     )
     pairs = [(f, delta) for f in drawn[:6] for delta in DELTAS]
     agree = sum(noise_sensitivity(f, x) == noise_sensitivity_by_definition(f, x) for f, x in pairs)
     yield same(
         "noise",
-        "noise sensitivity by the spectrum equals the sum over all pairs of words",
+        "noise sensitivity by the spectrum, and as a sum over all pairs of words",
         agree,
         len(pairs),
-        words=f"for {agree} pairs of f and δ",
-        wanted=f"all {len(pairs)}",
+        words=f"equal for {agree} pairs of a random function and δ",
+        wanted=f"equal for all {len(pairs)}",
     )
     yield _noise_bound(drawn)
 
@@ -269,11 +272,11 @@ def _noise_bound(tables: list[np.ndarray], words: str = "") -> Finding:
     holds = sum(bool(noise_sensitivity(f, x) <= x * total_influence(f)) for f, x in pairs)
     return same(
         "noise-bound",
-        "independent flips with probability δ change f with probability ≤ δ·I(f)",
+        "probability that f changes under independent flips with probability δ, at most δ·I(f)",
         holds,
         len(pairs),
-        words=words or f"for {holds} pairs of f and δ",
-        wanted=f"all {len(pairs)}",
+        words=words or f"holds for {holds} pairs of a random function f and δ",
+        wanted=f"holds for all {len(pairs)}",
     )
 
 
@@ -318,18 +321,26 @@ def _of_tokens(run: Run, samples: int) -> Iterator[Finding]:
     missed = sum(not one.interval[0] <= exact <= one.interval[1] for one in each)
     yield at_most(
         "coverage",
-        f"seeds whose interval misses Sens = {exact}, {FEW} sequences each, η = {OFTEN:g}",
+        f"number of seeds whose interval of confidence 1 − η does not contain Sens = {exact}, "
+        f"{FEW} sequences each, η = {OFTEN:g}",
         "statistical",
         missed,
         OFTEN * seeds,
         words=f"{missed} of {seeds}",
-        wanted=f"at most {OFTEN * seeds:g}",
+        wanted=f"at most η·{seeds} = {OFTEN * seeds:g}",
     )
 
 
 def largest(tokens: np.ndarray) -> np.ndarray:
     """The largest token of each sequence (N, T)."""
     return np.asarray(tokens.max(axis=1))
+
+
+TITLES = {
+    "torch-module": "the majority as a torch module",
+    "redrawn": "the largest token, if one is redrawn",
+    "seeds": "the largest token, if one is redrawn, over all seeds",
+}
 
 
 def _covers(label: str, found: Estimate, sens: Fraction) -> Finding:
@@ -340,14 +351,15 @@ def _covers(label: str, found: Estimate, sens: Fraction) -> Finding:
     exact = float(sens)
     finding = at_most(
         label,
-        f"error of the estimate for {label} from {found.count} random words, η = {found.eta:g}",
+        f"|estimated Sens − exact Sens| for {TITLES.get(label, label)}, "
+        f"N = {found.count} random words, confidence 1 − η, η = {found.eta:g}",
         "statistical",
         abs(found.value - exact),
         found.radius,
-        words=f"{found}, error {abs(found.value - exact):.4f} from Sens = {sens} = {exact:.4f}",
-        wanted=f"at most √(ln(2/η)/2N) = {found.radius:.4f}",
+        words=f"{abs(found.value - exact):.4f}; estimate {found}, exact {sens} = {exact:.4f}",
+        wanted=f"at most the radius √(ln(2/η)/2N) = {found.radius:.4f}",
     )
     if finding.verdict is Verdict.HOLDS and 2 * found.radius >= exact:
-        few = f"{finding.words}: give more samples, for a radius below Sens/2"
+        few = f"{finding.words}; give more samples, so that the radius is below Sens/2"
         return replace(finding, verdict=Verdict.UNDECIDED, words=few)
     return finding

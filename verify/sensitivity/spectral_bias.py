@@ -75,31 +75,31 @@ def _steps(sizes: range) -> Iterator[Finding]:
         return sum(each), len(each)
 
     def found(id: str, name: str, counts: tuple[int, int], wanted: str) -> Finding:
-        words = f"equal for {counts[0]} pairs of d ≤ {most} and k"
+        words = f"holds for {counts[0]} pairs of d ≤ {most} and k"
         agree, count = (np.nan, np.nan) if counts[1] == 0 else counts  # undecided if there are none
         return same(id, name, agree, count, evidence="identity", words=words, wanted=wanted)
 
     yield found(
         "shifts",
-        "(1) Σ χ_S over the words with j bits −1 is a coefficient of the shift polynomial",
+        "step (1), the sum of χ_S over the words with j bits −1, where |S| = k",
         counted(lambda d, k: shift_polynomial(k, d - k) == by_minus_ones(d, k)),
-        "the coefficient of T^j in (I − T)^k (I + T)^{d−k}",
+        "equal to the coefficient of T^j in (I − T)^k (I + T)^{d−k}",
     )
     yield found(
         "difference",
-        "(2) the difference of the shift polynomials of degrees k and k + 2",
+        "step (2), the difference of the shift polynomials of degrees k and k + 2",
         counted(_difference, 2),
         "(I − T)^k (I + T)^{d−k} − (I − T)^{k+2} (I + T)^{d−k−2} = 4T (I − T)^k (I + T)^{d−k−2}",
     )
     yield found(
         "smaller-cube",
-        "(3) the shifted points are those of the cube of d − 2 bits",
+        "step (3), the shifted points are the points of the cube of d − 2 bits",
         counted(_same_points, 3),
         "1 − 2(j + 1)/d = (d − 2)/d · (1 − 2j/(d − 2))",
     )
     yield found(
         "walks",
-        f"(4) the eigenvalues of t^m, m ≤ {DEGREE}, are d^{{−m}} times numbers of walks",
+        f"step (4), the eigenvalues of Φ = t^m, m ≤ {DEGREE}, are d^{{−m}} times numbers of walks",
         counted(_walks),
         "E (Σx/d)^m χ_S = d^{−m} #{walks of m steps from ∅ to S} ≥ 0",
     )
@@ -137,11 +137,11 @@ def _on_cubes(
         agree += [a - b for a, b in zip(mu, mu[2:], strict=False)] == smaller
     return same(
         "differences",
-        "μ_k − μ_{k+2} is the eigenvalue of Φ((d − 2)t/d) on d − 2 bits",
+        "μ_k − μ_{k+2} and the eigenvalue of degree k of Φ((d − 2)t/d) on d − 2 bits",
         agree,
         len(series),
-        words=f"for {agree} random Φ and all k",
-        wanted=f"all {len(series)}",
+        words=f"equal for {agree} random Φ and all k",
+        wanted=f"equal for all {len(series)}",
     )
 
 
@@ -149,19 +149,19 @@ def _lemma(found: list[list[Fraction]]) -> Iterator[Finding]:
     """The lemma on random Φ, and μ_k < μ_{k+1} for some of them."""
     weak = sum(all(a >= b for a, b in zip(mu, mu[2:], strict=False)) for mu in found)
     least = min(min(mu) for mu in found)
-    name, wanted = "random Φ with μ_k ≥ μ_{k+2} for all k", f"all {len(found)}"
+    name, wanted = "number of random Φ with μ_k ≥ μ_{k+2} for all k", f"all {len(found)}"
     yield same("lemma", name, weak, len(found), words=f"{weak}", wanted=wanted)
-    name = "smallest eigenvalue of the random Φ"
+    name = "smallest eigenvalue of the kernels of all random Φ"
     yield at_least("positive", name, "exact", least, 0, words=f"{least}", wanted="at least 0")
     full = sum(not all(a >= b for a, b in pairwise(mu)) for mu in found)
     yield at_least(
         "not-monotone",
-        "random Φ with μ_k < μ_{k+1} for some k",
+        "number of random Φ with μ_k < μ_{k+1} for some k",
         "exact",
         full,
         1,
         words=f"{full} of {len(found)}",
-        wanted="at least 1: monotonicity in k fails in general",
+        wanted="at least 1, so that μ_k does not always decrease with k",
     )
 
 
@@ -171,7 +171,7 @@ def _counterexample() -> Finding:
     wanted = ["1/6", "0", "1/18", *["0"] * (SQUARE_BITS - 2)]
     return same(
         "counterexample",
-        f"eigenvalues of Φ = t² for d = {SQUARE_BITS}, with μ₁ < μ₂",
+        f"eigenvalues μ₀, …, μ_{SQUARE_BITS} of Φ = t² for d = {SQUARE_BITS}, where μ₁ < μ₂",
         [str(mu) for mu in found],
         wanted,
         words=", ".join(map(str, found)),
@@ -185,11 +185,11 @@ def _by_definition(series: list[list[Fraction]]) -> Finding:
     agree = sum(eigenvalues(c, d) == eigenvalues_by_definition(c, d) for c, d in cases)
     return same(
         "definition",
-        f"eigenvalues by shifts equal the means over all words, d ≤ {WORDS}",
+        f"eigenvalues by shifts, and as means over all words, d ≤ {WORDS}",
         agree,
         len(cases),
-        words=f"for {agree} pairs of Φ and d",
-        wanted=f"all {len(cases)}",
+        words=f"equal for {agree} pairs of a random Φ and d",
+        wanted=f"equal for all {len(cases)}",
     )
 
 
@@ -206,7 +206,7 @@ def _eigenfunctions(c: list[Fraction], d: int = 4) -> Finding:
         agree += images == [mu[int(chosen.sum())] * s for s in chi]
     return same(
         "eigenfunctions",
-        f"sets S with K χ_S = μ_|S| χ_S, d = {d}",
+        f"number of sets S for which the kernel K satisfies K χ_S = μ_|S| χ_S, d = {d}",
         agree,
         2**d,
         words=f"{agree}",

@@ -63,12 +63,12 @@ def learnt(seen: Seen, words: str) -> Finding:
     accuracy, _ = seen.task.measured(seen.model)
     return at_least(
         "learnt",
-        "training accuracy",
+        "accuracy on the inputs of training",
         "trained",
         accuracy,
         seen.task.until,
-        words=f"{accuracy:.2%}, held out {held_out(seen):.1%}; {words}",
-        wanted=f"at least {seen.task.until:.0%}, at which training stops",
+        words=f"{accuracy:.2%}, on held-out inputs {held_out(seen):.1%}; {words}",
+        wanted=f"at least {seen.task.until:.0%}, the accuracy at which training stops",
     )
 
 

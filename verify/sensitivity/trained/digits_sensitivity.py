@@ -115,11 +115,11 @@ def order(curves: Curves, sigma: float) -> Iterator[Finding]:
         )
         yield all_below(
             f"below-{kind}",
-            f"Sens of the {own} below that of the {kind}",
+            f"Sens of the {own} and Sens of the {kind} at σ = {sigma:g}",
             curves.at(own, sigma),
             curves.at(kind, sigma),
             paired,
-            words=f"before training {without}",
+            words=f"before training, {without}",
         )
 
 
@@ -129,13 +129,13 @@ def controls(run: Run, seeds: Seeds, curves: Curves, inputs: np.ndarray) -> Iter
     least, most = ENDS
     for kind, each in seeds.items():
         low, high = curves.at(kind, least), curves.at(kind, most)
-        name = f"Sens at σ = {least:g} below that at σ = {most:g}"
+        name = f"Sens at σ = {least:g} and Sens at σ = {most:g}"
         yield from labelled(kind, [all_below("noise", name, low, high, paired)])
         changed = max(untouched(run, seen, inputs) for seen in each)
         right = max(float(s.task.measured(before_training(s))[0]) for s in each)
         none = at_most(
             "none",
-            f"fraction of predictions that change with σ = {NOTHING:g}",
+            f"largest fraction, over seeds, of predictions that change at σ = {NOTHING:g}",
             "trained",
             changed,
             0.0,
@@ -144,7 +144,7 @@ def controls(run: Run, seeds: Seeds, curves: Curves, inputs: np.ndarray) -> Iter
         )
         guess = at_most(
             "untrained",
-            "accuracy before training, the maximum over seeds",
+            "largest accuracy before training, over seeds",
             "trained",
             right,
             GUESSING,

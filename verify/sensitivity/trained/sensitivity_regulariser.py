@@ -161,12 +161,13 @@ def under_noise(
 def level(each: Measured) -> Finding:
     """The cross-entropy at which a model is compared, with its other measures."""
     words = (
-        f"{each.loss:.4f}; accuracy {each.accuracy:.1%}, held out {each.held_out:.1%}, with noise "
-        f"{each.noisy.mean():.1%}, shifted {each.shifted:.1%}; Sens {each.changed.mean():.3f}; "
-        f"sharpness {each.sharpness:.2f}, trace {each.trace:.0f}"
+        f"{each.loss:.4f}; accuracy {each.accuracy:.1%}, on held-out images {each.held_out:.1%}, "
+        f"with noise {each.noisy.mean():.1%}, shifted by a pixel {each.shifted:.1%}; "
+        f"Sens {each.changed.mean():.3f}; growth of the loss {each.sharpness:.2f}, "
+        f"trace of the Hessian {each.trace:.0f}"
     )
     wanted = f"from {LEVEL[0]:g} to {LEVEL[1]:g}"
-    name = "cross-entropy of the images of training"
+    name = "cross-entropy on the images of training"
     return within("level", name, "trained", each.loss, LEVEL, words=words, wanted=wanted)
 
 
@@ -175,10 +176,10 @@ def half(plain: Measured, own: Measured, augmented: Measured) -> Finding:
     found, other = (ratio(each.changed, plain.changed) for each in (own, augmented))
     return below(
         "half",
-        "Sens, divided by Sens after plain training",
+        "(Sens after training with the regulariser) / (Sens after plain training, the same seed)",
         found,
         HALF,
-        words=f"{found:.2f}; with augmentation {other:.2f}",
+        words=f"{found:.2f}; with augmentation in place of the regulariser, {other:.2f}",
         wanted=f"below {HALF:g}, {BY}",
     )
 
@@ -193,7 +194,7 @@ def bears_noise(
     ):
         yield all_below(
             id,
-            f"accuracy under noise after {name}, below that with the regulariser",
+            f"accuracy under noise after {name}, and after training with the regulariser",
             [each.noisy for each in before],
             [each.noisy for each in regularised],
             paired,
@@ -213,7 +214,8 @@ def flatter(
             [figure(each) for each in group] for group in (regularised, plain, augmented)
         )
         words = f"with augmentation {listed(each.mean for each in control)}"
-        name = f"{id} below that of plain training"
+        title = "trace of the Hessian" if id == "trace" else "growth of the loss near the minimum"
+        name = f"{title} with the regulariser, and after plain training"
         yield all_below(f"flatter/{id}", name, own, other, apart, words=words)
 
 
@@ -223,7 +225,7 @@ def null(plain: list[Measured]) -> Finding:
     least = min(ratios, key=lambda each: each.mean)
     finding = above(
         "seeds",
-        "smallest ratio of Sens between two seeds of plain training",
+        "smallest ratio of Sens of one seed of plain training to Sens of another seed",
         least,
         HALF,
         words=f"{least:.2f}",

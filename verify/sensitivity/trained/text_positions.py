@@ -117,12 +117,12 @@ def text_positions(
 
 def of_one(kind: str, seen: Seen, own: Profile, before: np.ndarray) -> Iterator[Finding]:
     """The findings on one model, given the changes (windows, words) before training."""
-    words = f"Sens {own.trained.mean():.3f}, held out {own.held_out.mean():.3f}"
-    yield learnt(seen, f"{words}; by position {listed(own.by_word)}")
+    words = f"Sens {own.trained.mean():.3f}, on held-out windows {own.held_out.mean():.3f}"
+    yield learnt(seen, f"{words}; influence by position {listed(own.by_word)}")
     judged = uniform if kind == "transformer" else recency
     finding = judged(own)
     first, last = before[:, :END].mean(), before[:, -END:].mean()
-    finding.words += f"; before training last {last:.3f}, first {first:.3f}"
+    finding.words += f"; influence before training: last {last:.3f}, first {first:.3f}"
     yield finding
     if kind == "transformer":
         yield positions(own)
@@ -139,7 +139,7 @@ def uniform(own: Profile) -> Finding:
         verdict = Verdict.FAILS
     return Finding(
         "uniform",
-        f"influence of the last {END} words, divided by that of the first",
+        f"(influence of the last {END} words) / (influence of the first {END} words)",
         "trained",
         found.value,
         UNIFORM,
@@ -156,10 +156,10 @@ def positions(own: Profile) -> Finding:
     least = min(each.mean for each in ratios)
     return below(
         "positions",
-        "largest influence of a position, divided by the mean",
+        "(largest influence of a position) / (mean influence)",
         most,
         UNIFORM[1],
-        words=f"{most:.2f}; the smallest is {least:.2f}",
+        words=f"{most:.2f}; the smallest influence divided by the mean is {least:.2f}",
         wanted=f"below {UNIFORM[1]:.2f}, {BY}",
     )
 
@@ -172,7 +172,7 @@ def of_the_mean(own: Profile) -> list[Mean]:
 
 def recency(own: Profile) -> Finding:
     """The influence of the last words divided by that of the first words, compared with 1."""
-    name = f"influence of the last {END} words, divided by that of the first"
+    name = f"(influence of the last {END} words) / (influence of the first {END} words)"
     words = f"{own.ends:.2f}"
     return above("recency", name, own.ends, 1.0, words=words, wanted=f"above 1, {BY}")
 
@@ -184,7 +184,9 @@ def sensitive(found: dict[str, list[Profile]]) -> Iterator[Finding]:
         for where, name in (("held_out", "held out"), ("trained", "of training")):
             low, high = ([getattr(each, where).mean(1) for each in found[k]] for k in (own, kind))
             id = f"sensitive/{kind.replace(', ', '-')}/{name.replace(' ', '-')}"
-            words = f"Sens of the {own} below that of the {kind}, windows {name}"
+            words = (
+                f"Sens of the {own} and of the {kind.replace(', ', ' (')} state), windows {name}"
+            )
             yield all_below(id, words, low, high, paired)
 
 
