@@ -8,7 +8,7 @@
 and three distributions of their weights:
 
     uniform   all weights and biases uniform between −10 and 10, as in [Bhattamishra2023]
-              (as quoted by others)
+              (according to other papers that quote it)
     Xavier    matrices uniform within √(6/(rows + columns)), biases 0
     normal    matrices normal with standard deviation 0.02, biases 0
 """
@@ -45,7 +45,7 @@ ARCHITECTURES = (
 def outputs(architecture: str, n_layers: int, distribution: str, d: int, seed: int) -> np.ndarray:
     """The outputs (2^d,) of a random network on all words of d bits, float32.
 
-    Draws for different distributions or architectures are independent, also for the same seed.
+    The draws for different distributions or architectures are independent, even for equal seeds.
     """
     words = torch.from_numpy(all_sequences(d, 2))
     module, forward = NETWORKS[architecture](n_layers, d)
@@ -56,7 +56,7 @@ def outputs(architecture: str, n_layers: int, distribution: str, d: int, seed: i
 
 
 def draw(module: nn.Module, distribution: str, generator: Generator) -> None:
-    """Draw all weights except the gains and shifts of layer norms."""
+    """Draws all weights of a module, except the gains and shifts of layer norms."""
     for name, weights in module.named_parameters():
         if ".ln" in name or name.startswith("ln_"):
             continue

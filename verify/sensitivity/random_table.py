@@ -33,7 +33,10 @@ Table = dict[str, dict[str, Row]]
 
 
 def measured(run: Run, draws: int) -> Table:
-    """All architectures and distributions; the draws of a seed do not depend on their number."""
+    """The rows of all architectures, by distribution of the weights.
+
+    The first networks of a seed are the same for every number of `draws`.
+    """
     cases = [
         (distribution, architecture, n_layers)
         for distribution in DISTRIBUTIONS
@@ -50,7 +53,7 @@ def measured(run: Run, draws: int) -> Table:
 
 
 def row_of(found: np.ndarray) -> Row:
-    """The row of the outputs (draws, 2^d)."""
+    """The row of sensitivities for the outputs `found` (draws, 2^d) of random networks."""
     signs = found > 0
     varied = np.array([len(np.unique(each)) > each.size // 2 for each in found])
     balanced = found[varied] > np.median(found[varied], axis=1, keepdims=True)

@@ -44,16 +44,18 @@ def random_weights(
 ) -> Iterator[Finding]:
     """Published observation: transformers with random weights are less sensitive than LSTMs.
 
-    A network gives a function of all words of 8 bits: whether its output is above 0, or above its
-    median, which makes the function balanced.  With threshold 0 many networks are constant, and for
-    that reason have sensitivity 0.  The weights have one of three distributions: uniform between
-    −10 and 10, Xavier, and normal with standard deviation 0.02.
+    A network defines a Boolean function of words of 8 bits: whether the output is above a
+    threshold. The threshold is 0, or the median output, which makes the function balanced.  With
+    threshold 0 many networks are constant, and for that reason have sensitivity 0.  The weights
+    have one of three distributions: uniform between −10 and 10, Xavier, and normal with standard
+    deviation 0.02.
 
     For each distribution and threshold, transformers of two layers are compared with LSTMs of one
-    layer, and transformers of six layers with LSTMs of four: is their mean Sens lower, by 3
-    standard errors?  At the median, only draws with more than 2^7 different outputs count; with
-    fewer than 5 such draws a comparison is undecided, and without any it is omitted.  The output of
-    a transformer is read at a CLS token, and the output of an LSTM at the last bit.
+    layer, and transformers of six layers with LSTMs of four.  A comparison holds if the mean Sens
+    of the transformers is lower, by 3 standard errors.  At the median, only draws with more than
+    2^7 different outputs count.  With fewer than 5 such draws a comparison is undecided, and
+    without such draws it is omitted.  The output of a transformer is read at a CLS token, and the
+    output of an LSTM at the last bit.
 
     As controls, two halves of the transformers are compared with each other, and the functions f at
     the median are compared with f ⊕ parity.  The sensitivity of f ⊕ parity is 1 − Sens(f), a known
@@ -75,7 +77,7 @@ def random_weights(
 
 
 def linear_fraction(functions: np.ndarray) -> float:
-    """The fraction of linear threshold functions among these."""
+    """The fraction of linear threshold functions among `functions` (draws, 2^d)."""
     return float(np.mean([is_linear_threshold(each) for each in functions]))
 
 
@@ -84,7 +86,10 @@ def _mean(values: np.ndarray) -> Mean:
 
 
 def difference(low: np.ndarray, high: np.ndarray) -> Mean:
-    """The difference of two means of independent draws, with the smaller degrees of freedom."""
+    """The difference (mean of `high`) − (mean of `low`) of independent draws.
+
+    The result contains its standard error and the smaller degrees of freedom of the two means.
+    """
     a, b = _mean(low), _mean(high)
     return Mean(b.mean - a.mean, sqrt(a.error**2 + b.error**2), min(a.freedom, b.freedom))
 

@@ -12,7 +12,10 @@ NAMES = {"uniform": "uniform ±10", "Xavier": "Xavier", "normal": "normal, 0.02"
 
 
 def draw(table: Table) -> Figure:
-    """A point for each draw and a line for the mean, by threshold (row) and distribution."""
+    """The figure of Sens: a point for each draw and a line for the mean.
+
+    Rows are thresholds, and columns are distributions of the weights.
+    """
     figure = Figure(figsize=(13, 6.4))
     panels = figure.subplots(len(THRESHOLDS), len(DISTRIBUTIONS), sharey=True)
     rng = np.random.default_rng(0)

@@ -1,11 +1,11 @@
 """The claim `retrieval-profiles`: the exact influence of each token on retrieval models.
 
 The fractions are counts over all V^n sequences.  For V = 2 the induction head has influence 1 at
-the last position but one.  Let a be the last token and b the other symbol.  If the token before is
-a, the latest match is the last token itself, and the prediction is a.  If it is b, let p be the
-latest earlier position of a, so that all tokens from p + 1 to n − 1 are b; the prediction is the
-token after p, which is b, or ⊥ if there is no such p.  So the prediction is a iff the token before
-the last is a, and a flip of it always changes the prediction.
+the last position but one.  Let a be the last token and b the other symbol.  If the token before the
+last is a, the latest match is the last token, and the prediction is a.  If the token before the
+last is b, let p be the latest earlier position of a, so that all tokens from p + 1 to n − 1 are b;
+the prediction is the token after p, which is b, or ⊥ if there is no such p.  So the prediction is a
+iff the token before the last is a, and a flip of it always changes the prediction.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def models(run: Run) -> dict[str, OverTokens]:
 
 
 def most_frequent(tokens: np.ndarray) -> np.ndarray:
-    """The most frequent token so far; ties go to the smallest."""
+    """The most frequent token so far, at each position; in a tie, the smallest such token."""
     return token_frequencies(tokens, int(tokens.max()) + 1).argmax(-1)
 
 
@@ -152,7 +152,10 @@ def _profile(values: np.ndarray, V: int, n: int, name: str) -> Finding:
 
 @cache
 def brute_force(V: int, n: int, name: str) -> tuple[Fraction, ...]:
-    """The influences by the definition of the task; cached, as they depend on no model."""
+    """The influences by the definition of the task, for sequences of n tokens over V symbols.
+
+    The results are cached, since they do not depend on the model.
+    """
     return (*forced_profile_by_definition(DEFINITIONS[name], V, n),)
 
 
@@ -230,7 +233,7 @@ def _last_but_one(run: Run) -> Finding:
 
 
 def last_but_one(values: np.ndarray) -> Fraction:
-    """The influence of the last token but one, for two symbols."""
+    """The influence of the token before the last, for a table `values` (2^n,) on two symbols."""
     return forced_profile(values, 2)[-2]
 
 
@@ -249,5 +252,5 @@ def _recency(run: Run) -> Finding:
 
 
 def rises(profile: list[Fraction]) -> int:
-    """The number of positions with less influence than the next one."""
+    """The number of positions with less influence than the next position."""
     return sum(bool(a < b) for a, b in pairwise(profile))

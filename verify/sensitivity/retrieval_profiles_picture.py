@@ -18,7 +18,7 @@ STYLES = {
 
 
 def draw(profiles: Mapping[tuple[int, int], Mapping[str, list[Fraction]]]) -> Figure:
-    """The influences by position of each model, for each (V, n)."""
+    """The figure of influences by position: a line for each model, a panel for each (V, n)."""
     figure = Figure(figsize=(4.3 * len(profiles) + 0.6, 3.8))
     panels = figure.subplots(1, len(profiles), sharey=True, squeeze=False)[0]
     for panel, ((V, n), by_name) in zip(panels, profiles.items(), strict=True):

@@ -180,12 +180,12 @@ def _gaps(each: Standard, model: Transformer) -> Finding:
 
 
 def answered(model: Transformer, d: int) -> np.ndarray:
-    """The model's predictions on all words of d bits, as values −1 and +1, (2^d,)."""
+    """The predictions of a model on all words of d bits, as values −1 and +1, (2^d,)."""
     return 1 - 2 * model(all_sequences(d, 2))[..., -1].numpy()
 
 
 def shown(figures: Mapping[str, Any]) -> str:
-    """The figures on one line, in the order of the inequalities."""
+    """The measures of a function with their names, on one line."""
     return ", ".join(f"{name} {value}" for name, value in figures.items())
 
 

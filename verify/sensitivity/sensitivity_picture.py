@@ -16,7 +16,10 @@ COLUMNS = 4
 
 
 def draw(functions: Mapping[str, np.ndarray]) -> Figure:
-    """Weights above influences for each function, by name and values (2^d,), four in a row."""
+    """The figure of Fourier weights (above) and influences (below), four functions in a row.
+
+    `functions` contains the values (2^d,) of each function by name.
+    """
     columns = min(COLUMNS, len(functions))
     lines = -(-len(functions) // columns)
     figure = Figure(figsize=(max(4.5, 3.2 * columns), 5.0 * lines))
@@ -38,7 +41,7 @@ def draw(functions: Mapping[str, np.ndarray]) -> Figure:
 
 
 def bars(panel: Axes, places: range, heights: list[float], colour: str, label: str) -> None:
-    """Bars of numbers from 0 to 1."""
+    """Draws bars of numbers from 0 to 1."""
     panel.bar(places, heights, color=colour)
     panel.set(ylim=(0, 1.05), xlabel=label)
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))

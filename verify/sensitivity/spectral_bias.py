@@ -58,7 +58,7 @@ def spectral_bias(
 
 
 def random_series(rng: np.random.Generator) -> list[Fraction]:
-    """Nonnegative coefficients of a random polynomial, a third of them 0."""
+    """Nonnegative coefficients of a random polynomial; each is 0 with probability 2/5."""
     tops = rng.integers(0, 10, DEGREE + 1) * (rng.random(DEGREE + 1) > 1 / 3)
     below = rng.integers(1, 6, DEGREE + 1)
     return [Fraction(int(a), int(b)) for a, b in zip(tops, below, strict=True)]

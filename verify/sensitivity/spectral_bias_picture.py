@@ -19,7 +19,10 @@ KERNELS = {
 
 
 def draw(d: int) -> Figure:
-    """A panel for each kernel, of at most 16 terms; zeros are omitted on the logarithmic axis."""
+    """The figure of eigenvalues on the cube of d bits, with a panel for each kernel.
+
+    A kernel has at most 16 terms. Eigenvalues 0 are omitted, because the axis is logarithmic.
+    """
     figure = Figure(figsize=(3.4 * len(KERNELS), 3.5))
     panels = figure.subplots(1, len(KERNELS))
     for panel, (name, coefficients) in zip(panels, KERNELS.items(), strict=True):

@@ -41,7 +41,8 @@ NOISE = Fraction(1, 20)  # the probability that a bit is flipped
 class Standard:
     """A Boolean function of d bits with its model and closed forms.
 
-    `positions` are those that the heads of its model read, and `noise` is NS_δ at δ = `NOISE`.
+    `positions` are the positions that the heads of the model read. `noise` is the closed form of
+    the noise sensitivity at δ = `NOISE`.
     """
 
     statement: OverTokens
@@ -56,7 +57,11 @@ class Standard:
 
 
 def figures_of(values: np.ndarray) -> Figures:
-    """Sens, I, Var, the degree and the maximum sensitivity of values (2^d,), by definition."""
+    """Measures of a Boolean function by their definitions, from its `values` (2^d,).
+
+    They are Sens, the total influence I, the variance Var, the degree and the maximum sensitivity
+    s.
+    """
     d, mean = values.size.bit_length() - 1, mean_influence(values)
     found = (mean, d * mean, variance(values), degree(values), max_sensitivity(values))
     return _named(*found)
@@ -69,7 +74,11 @@ def _named(mean: Fraction, total: Fraction, var: Fraction, deg: int, most: int) 
 def of_influence(
     d: int, total: Fraction | int, var: Fraction | int, deg: int, most: int
 ) -> Figures:
-    """The figures by name, from I(f)."""
+    """Measures of a function of d bits by name, from closed forms.
+
+    `total` is the total influence, `var` the variance, `deg` the degree, and `most` the maximum
+    sensitivity.
+    """
     return _named(Fraction(total) / d, Fraction(total), Fraction(var), deg, most)
 
 
@@ -167,7 +176,7 @@ def spread(d: int, k: int) -> tuple[int, ...]:
 
 
 def selected_by(model: Transformer, positions: tuple[int, ...]) -> Iterator[States]:
-    """The states of the heads' scores: each head attends to its position for all bits."""
+    """The score states of all heads; head j attends to position j of `positions`, for all bits."""
     keys = at_positions(model, "j", "norm")
     here = np.arange(len(keys["j"]))
     for head, p in enumerate(positions):

@@ -16,7 +16,7 @@ STREAM = 0x7A1  # distinguishes this stream from others of the run's seed
 
 
 class Seen(NamedTuple):
-    """A trained model with the name of its checkpoint and its task."""
+    """A trained model, the name of its checkpoint, and its task."""
 
     name: str
     model: Any
@@ -24,7 +24,7 @@ class Seen(NamedTuple):
 
     @property
     def seed(self) -> int:
-        """The seed of its training."""
+        """The seed with which the model was trained."""
         return int(self.name.rsplit("-seed", 1)[1])
 
 
@@ -33,7 +33,10 @@ Seeds = Mapping[str, Sequence[Seen]]
 
 
 def seeds_of(names: Mapping[str, tuple[str, str]]) -> dict[str, list[Seen]]:
-    """The models of all seeds, from the names and kinds of checkpoints by label."""
+    """The models of all seeds, by label.
+
+    `names` maps each label to the common name of its checkpoints and the kind of model.
+    """
     return {label: [Seen(*m) for m in models_of(*which)] for label, which in names.items()}
 
 
@@ -45,9 +48,10 @@ def before_training(seen: Seen) -> Any:
 def changes(
     model: Any, inputs: np.ndarray, change: Change, seed: int, times: int = 1
 ) -> np.ndarray:
-    """The fraction of `times` changes of each place that change the prediction, (m, places).
+    """The fraction of changes of each place that change the prediction, (m, places).
 
-    The changes are the same for all models, and up to scale for noise of different sizes.
+    Each place of each of the m inputs is changed `times` times. The changes are the same for all
+    models; noise of different sizes differs only by a factor.
     """
     before = np.asarray(model(inputs))
     total: Any = 0
@@ -73,6 +77,6 @@ def learnt(seen: Seen, words: str) -> Finding:
 
 
 def held_out(seen: Seen) -> float:
-    """The accuracy on held-out inputs."""
+    """The accuracy of a trained model on held-out inputs."""
     accuracy, _ = seen.task.measured(seen.model, held_out=True)
     return float(accuracy)

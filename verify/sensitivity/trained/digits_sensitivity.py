@@ -36,13 +36,17 @@ NOTHING = 1e-12  # a σ that changes no prediction
 
 
 class Curves(NamedTuple):
-    """Whether each prediction changes, (seeds, σ, images, patches), for each kind of model."""
+    """Whether each prediction changes with noise, for each kind of model.
+
+    The arrays have the shape (seeds, σ, images, patches), where σ is the standard deviation of the
+    noise.
+    """
 
     trained: dict[str, np.ndarray]
     untrained: dict[str, np.ndarray]
 
     def at(self, kind: str, sigma: float) -> list[np.ndarray]:
-        """Sens of every seed by image, each (m,)."""
+        """Sens of each seed of one kind of model at one σ: arrays (m,) over images."""
         return [*self.trained[kind][:, SIGMAS.index(sigma)].mean(-1)]
 
 
@@ -90,7 +94,7 @@ def digits_sensitivity(
 
 
 def measured(run: Run, seeds: Seeds, inputs: np.ndarray) -> Curves:
-    """The curves of all models, after and before training."""
+    """The changes of predictions of all models, after and before training."""
 
     def curve(model: object) -> np.ndarray:
         return np.stack([changes(model, inputs, noisy_patches(PATCH, s), run.seed) for s in SIGMAS])
@@ -124,8 +128,10 @@ def order(curves: Curves, sigma: float) -> Iterator[Finding]:
 
 
 def controls(run: Run, seeds: Seeds, curves: Curves, inputs: np.ndarray) -> Iterator[Finding]:
-    """Controls: more noise changes more predictions, almost none changes none, untrained models
-    guess."""
+    """The findings on controls.
+
+    More noise changes more predictions, almost no noise changes none, and untrained models guess.
+    """
     least, most = ENDS
     for kind, each in seeds.items():
         low, high = curves.at(kind, least), curves.at(kind, most)
@@ -155,5 +161,5 @@ def controls(run: Run, seeds: Seeds, curves: Curves, inputs: np.ndarray) -> Iter
 
 
 def untouched(run: Run, seen: Seen, inputs: np.ndarray) -> float:
-    """The fraction of predictions that change with almost no noise."""
+    """The fraction of predictions of a model that change with almost no noise."""
     return float(changes(seen.model, inputs, noisy_patches(PATCH, NOTHING), run.seed).mean())

@@ -12,9 +12,9 @@ ByKind = Mapping[str, np.ndarray]  # whether predictions change, (seeds, σ, ima
 
 
 def draw_digits(sigmas: Sequence[float], trained: ByKind, untrained: ByKind) -> Figure:
-    """Sens by σ after and before training, and by patch at one σ.
+    """The figure of Sens by noise σ, after and before training, and by patch at one σ.
 
-    Lines are means over seeds, and bands reach from the smallest to the largest value.
+    Lines are means over seeds, and bands reach from the smallest to the largest value over seeds.
     """
     kinds = len(trained)
     figure = Figure(figsize=(13, 7))
@@ -51,7 +51,10 @@ def draw_digits(sigmas: Sequence[float], trained: ByKind, untrained: ByKind) -> 
 
 
 def draw_text(profiles: dict[str, list[np.ndarray]]) -> Figure:
-    """The fraction of predictions that change with the word in each position, a line per seed."""
+    """The figure of influence by position, with a line for each seed.
+
+    The influence is the fraction of predictions that change with the word at the position.
+    """
     figure = Figure(figsize=(13, 4.2))
     panels = figure.subplots(1, len(profiles), sharey=True)
     for panel, (kind, seeds) in zip(panels, profiles.items(), strict=True):
@@ -70,7 +73,10 @@ def draw_text(profiles: dict[str, list[np.ndarray]]) -> Figure:
 def draw_regulariser(
     trainings: Sequence[str], figures: Mapping[str, Sequence[Sequence[float]]]
 ) -> Figure:
-    """A panel for each measure, with a point for every training and seed."""
+    """The figure of measures of regularised models, with a panel for each measure.
+
+    There is a point for every kind of training and every seed.
+    """
     figure = Figure(figsize=(14, 3.8))
     panels = figure.subplots(1, len(figures))
     for panel, (title, groups) in zip(panels, figures.items(), strict=True):

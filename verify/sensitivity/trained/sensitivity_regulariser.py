@@ -114,7 +114,10 @@ def sensitivity_regulariser(
 
 
 def measured(run: Run, seen: Seen, count: int) -> Measured:
-    """All measures of one model."""
+    """All measures of one model.
+
+    They use the first `count` images of training and all held-out images.
+    """
     model, task = seen.model, seen.task
     (images, labels), (others, wanted) = split_digits()
     few = images[:count], labels[:count]
@@ -153,7 +156,7 @@ def measured(run: Run, seen: Seen, count: int) -> Measured:
 def under_noise(
     model: Any, images: np.ndarray, labels: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """The accuracy with noise on all pixels by image, (images,)."""
+    """The accuracy on each image with noise on all pixels, (images,)."""
     noise = NOISE * rng.standard_normal((DRAWS, *images.shape))
     return np.mean([np.asarray(model(images + each)) == labels for each in noise], axis=0)
 

@@ -45,7 +45,7 @@ class Profile(NamedTuple):
 
     @property
     def ends(self) -> Mean:
-        """The influence of the last words divided by the influence of the first words."""
+        """The ratio of the influence of the last words to the influence of the first words."""
         both = np.concatenate(self)
         return ratio(both[:, -END:].sum(1), both[:, :END].sum(1))
 
@@ -129,7 +129,7 @@ def of_one(kind: str, seen: Seen, own: Profile, before: np.ndarray) -> Iterator[
 
 
 def uniform(own: Profile) -> Finding:
-    """The influence of the last words compared with the influence of the first words."""
+    """The finding that the last words and the first words have similar influence."""
     found, (low, high) = own.ends, UNIFORM
     reach = errors_for(found.freedom) * found.error
     verdict = Verdict.UNDECIDED
@@ -150,7 +150,7 @@ def uniform(own: Profile) -> Finding:
 
 
 def positions(own: Profile) -> Finding:
-    """The largest influence of a position compared with the mean."""
+    """The finding that no position has much more than the mean influence."""
     ratios = of_the_mean(own)
     most = max(ratios, key=lambda each: each.mean)
     least = min(each.mean for each in ratios)
@@ -171,7 +171,7 @@ def of_the_mean(own: Profile) -> list[Mean]:
 
 
 def recency(own: Profile) -> Finding:
-    """The influence of the last words divided by that of the first words, compared with 1."""
+    """The finding that the last words have more influence than the first words."""
     name = f"(influence of the last {END} words) / (influence of the first {END} words)"
     words = f"{own.ends:.2f}"
     return above("recency", name, own.ends, 1.0, words=words, wanted=f"above 1, {BY}")
@@ -184,20 +184,23 @@ def sensitive(found: dict[str, list[Profile]]) -> Iterator[Finding]:
         for where, name in (("held_out", "held out"), ("trained", "of training")):
             low, high = ([getattr(each, where).mean(1) for each in found[k]] for k in (own, kind))
             id = f"sensitive/{kind.replace(', ', '-')}/{name.replace(' ', '-')}"
-            words = (
-                f"Sens of the {own} and of the {kind.replace(', ', ' (')} state), windows {name}"
-            )
+            other = f"{kind.replace(', ', ' on the ')} state"
+            words = f"Sens of the {own} and Sens of the {other}, on windows {name}"
             yield all_below(id, words, low, high, paired)
 
 
 def word_counts(windows: np.ndarray, topics: np.ndarray, V: int) -> np.ndarray:
-    """The counts of each word in the windows of each topic plus 1, (topics, V)."""
+    """The counts, plus 1, of each of V words in the windows of each topic, (topics, V)."""
     counts = np.ones((topics.max() + 1, V))
     np.add.at(counts, (topics[:, None], windows), 1)
     return counts
 
 
 def naive_bayes(counts: np.ndarray, weights: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """The naive Bayes classifier argmax_topic Σ weight · log P(word | topic) of windows."""
+    """The naive Bayes classifier of windows, argmax over topics of Σ weight·log P(word | topic).
+
+    The sum is over the words of a window, with a weight for each position. `counts` are the counts
+    of words by topic.
+    """
     log = np.log(counts / counts.sum(1, keepdims=True))
     return lambda windows: (weights * log[:, windows]).sum(-1).argmax(0)
