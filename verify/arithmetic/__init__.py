@@ -1,1 +1,1 @@
-"""Claims about addition."""
+"""Claims about models that add."""

@@ -1,4 +1,6 @@
-"""The claim `adder`: Fourier features, a comb and a bump, add all pairs, by enumeration."""
+"""The claim `adder`: Fourier features with a comb and a bump add all pairs of numbers, by
+enumeration.
+"""
 
 from __future__ import annotations
 
@@ -65,11 +67,11 @@ def adder(
 
     For all L ≥ 1 the model of width 23 with 4 ReLUs outputs a + b for all integers 0 ≤ a, b ≤ L, if
     the embedding contains the size of a number rounded to a multiple of step ≤ 5, and the weight α
-    of the low frequency is at most 2/sin²(5π/p), where p ≥ 20 is the smallest multiple of 10
-    above 2L.  Weights are multiples of a power of two, so that logits are exact in float64, and the
-    enumeration of all pairs on the tensors is a proof.  Without Fourier features one layer of
-    uniform attention has the logits 2c(a + b) − c²; it tolerates errors of a + b below 1/2, whereas
-    Fourier features tolerate errors of the size below 5.
+    of the low frequency is at most 2/sin²(5π/p), where p ≥ 20 is the smallest multiple of 10 above
+    2L.  Weights are multiples of a power of two, so that logits are exact in float64.  Therefore
+    the enumeration of all pairs on the tensors is a proof.  Without Fourier features one layer of
+    uniform attention has the logits 2c(a + b) − c² for the candidates c.  This layer tolerates
+    errors of a + b below 1/2, whereas Fourier features tolerate errors of the size below 5.
     """
     L = of_size(run, largest)
     alpha = default_alpha(n_candidates(L)) if alpha is None else alpha
@@ -85,7 +87,7 @@ def adder(
 
 
 def fourier(model: Transformer) -> Iterator[Finding]:
-    """The findings on the Fourier adder: its size, exact logits, and all pairs, in int64."""
+    """The findings on the Fourier adder: its size, exactness of its logits, and its predictions."""
     L, step, alpha, bits = called_with(model, "largest", "step", "alpha", "bits")
     yield size(model, "adder", L=L)
     p, wrong, longest = model.interface.n_answers, list[str](), [0.0]
@@ -139,9 +141,10 @@ def differences(
     streams: list[np.ndarray],
     wanted: np.ndarray,
 ) -> Iterator[str]:
-    """The registers at "=" and the logits that differ from the proof in any bit.
+    """The registers at "=" and the logits that differ in any bit from the formulas of the proof.
 
-    Logits are integers below 2^53 times a power of two, so both int64 and float64 represent them.
+    `wanted` are the logits by the formula.  Logits are integers below 2^53 times a power of two, so
+    both int64 and float64 represent them.
     """
     for stage in model.stages:
         values = streams[stage.after][:, 2, model.stream[stage.register]]
@@ -152,7 +155,7 @@ def differences(
 
 
 def gap(model: Transformer, found: Enumerated) -> Finding:
-    """The smallest gap equals the gap of unrounded cosines up to the effect of rounding."""
+    """The finding that the smallest gap is that of unrounded cosines, up to rounding."""
     step, alpha, bits = called_with(model, "step", "alpha", "bits")
     unrounded = least_gap(model.interface.n_answers, alpha, 2 * (step // 2))
     moved = 2 * rounding_of_logits(alpha, bits)
@@ -169,8 +172,10 @@ def gap(model: Transformer, found: Enumerated) -> Finding:
 
 
 def tolerance(p: int, alpha: float) -> Finding:
-    """α is at most the limit of the theorem for unrounded cosines; above it another candidate has
-    the largest logit at some error ε < 5."""
+    """The finding that the weight α of the bump is at most the limit for unrounded cosines.
+
+    Above the limit another candidate has the largest logit at some error ε < 5 of the size.
+    """
     with Ball.precision(BITS):
         limit, d = alpha_limit(p, ZHOU)
         verdict = below(arb(alpha), limit)
@@ -194,8 +199,10 @@ def tolerance(p: int, alpha: float) -> Finding:
 
 
 def coarser(models: dict[str, Transformer]) -> Finding:
-    """With sizes rounded to multiples of 6 and 7, exactly the pairs with |ε| ≥ 5 are wrong, or tie
-    up to rounding; the others have the gap of unrounded cosines up to rounding.
+    """The finding that exactly the pairs whose size has an error |ε| ≥ 5 are wrong or tie.
+
+    Sizes are rounded to multiples of 6 and 7.  All other pairs have the gap of unrounded cosines,
+    up to rounding.
     """
     counts = {name: unlike_theorem(model) for name, model in models.items()}
     strange = {name: strange for name, (strange, _) in counts.items()}
@@ -210,7 +217,10 @@ def coarser(models: dict[str, Transformer]) -> Finding:
 
 
 def unlike_theorem(model: Transformer) -> tuple[int, int]:
-    """The number of pairs that contradict `coarser`, and the number of pairs with |ε| ≥ 5."""
+    """The number of pairs that contradict the finding `coarser`, and of pairs with |ε| ≥ 5.
+
+    ε is the error of the size of a sum.
+    """
     step, alpha, bits = called_with(model, "step", "alpha", "bits")
     moved, found = 2 * rounding_of_logits(alpha, bits), np.zeros(2, dtype=np.int64)
     least = least_gap(model.interface.n_answers, alpha, 4) - moved
@@ -226,7 +236,10 @@ def unlike_theorem(model: Transformer) -> tuple[int, int]:
 
 
 def linear(run: Run, L: int) -> Iterator[Finding]:
-    """The logits 2cs − c² of the linear adder on all pairs, and its tolerance."""
+    """The findings on the adder without Fourier features: its logits, predictions and tolerance.
+
+    The logits are 2cs − c² for the sum s and the candidate c.
+    """
     model = run.build(linear_adder, L)
     yield size(model, "linear-adder", L=L)
     wrong, c = list[str](), np.arange(2 * L + 1)
@@ -257,6 +270,6 @@ def linear(run: Run, L: int) -> Iterator[Finding]:
 
 
 def adds_with_error(error: Fraction) -> bool:
-    """Whether 2c(s + ε) − c² is largest at c = s only, for s = 10 and c = 0 … 20."""
+    """Whether 2c(s + error) − c² is largest at c = s only, for s = 10 and c = 0 … 20."""
     logits = [2 * c * (10 + error) - c * c for c in range(21)]
     return all(logits[10] > z for c, z in enumerate(logits) if c != 10)

@@ -49,12 +49,16 @@ def comb(
 ) -> Iterator[Finding]:
     """Cosines of periods 2, 2.5, 5 and 10 separate the residues mod 10: statements on such combs.
 
-    Closure: periods are 10/f, where f ≢ 0 is an integer mod 10, up to sign; the closure of {2, 10}
-    under halving of periods is {2, 2.5, 5, 10}.  Tolerance: for 10 | p ≥ 20, the logits
-    Σ_T cos(2π(c − s)/T) + α cos(2π(c − s − ε)/p) have their only maximum over c = 0, …, p − 1 at
-    c = s for all |ε| < 5 iff α ≤ 2/sin²(5π/p).  Residues: for m ≥ 2 no logits u_c(a) + v_c(b) have
-    their maximum at c = a + b mod m for all a and b; one layer of linear or uniform attention
-    without an MLP has only such logits at a position whose token is neither a nor b.
+    Closure.  Periods are 10/f, where f ≢ 0 is an integer mod 10, up to sign.  The closure of {2,
+    10} under halving of periods is {2, 2.5, 5, 10}.
+
+    Tolerance.  For 10 | p ≥ 20, the logits Σ_T cos(2π(c − s)/T) + α cos(2π(c − s − ε)/p), with the
+    sum over T = 2, 2.5, 5 and 10, have their only maximum over c = 0, …, p − 1 at c = s for all
+    |ε| < 5 iff α ≤ 2/sin²(5π/p).
+
+    Residues.  For m ≥ 2 no logits u_c(a) + v_c(b) have their maximum at c = a + b mod m for all a
+    and b.  One layer of linear or uniform attention without an MLP has only logits of this form at
+    a position whose token is neither a nor b.
 
     Values of the comb are numbers a + b√5, whose signs are decided in integers.
     """
@@ -73,8 +77,11 @@ def comb(
 
 
 def cosines() -> Finding:
-    """The exact cosines satisfy the equations that determine them: cos 5θ = −1 and cos θ > 0, hence
-    θ = 36°, and the recurrence for the others."""
+    """The finding that the exact cosines of multiples of 36° satisfy their defining equations.
+
+    The equations are cos 5θ = −1 and cos θ > 0, which imply θ = 36°, and the recurrence for the
+    other cosines.
+    """
     return no_counterexample(
         "cosines",
         "exact values of cos 36°k, k = 0 … 20, compared with cos 180° = −1, cos 36° > 0 and the "
@@ -85,7 +92,7 @@ def cosines() -> Finding:
 
 
 def wrong_cosines() -> Iterator[str]:
-    """The equations for the cosines that do not hold."""
+    """The equations of the finding `cosines` that do not hold."""
     if cosine(5) != Golden(Fraction(-1)) or not cosine(1).sign > 0:
         yield f"cos 180° = {cosine(5)}, cos 36° = {cosine(1)}"
     for k in range(1, 20):
@@ -94,7 +101,7 @@ def wrong_cosines() -> Iterator[str]:
 
 
 def table() -> Iterator[Finding]:
-    """Values and gaps of combs, and the sets of periods whose comb is rational."""
+    """The findings on values and gaps of combs, and on sets of periods whose comb is rational."""
     for F, wanted in TABLE.items():
         found = [*(C(F, d) for d in range(6)), comb_gap(F)]
         stated = [Golden(Fraction(a, 4), Fraction(b, 4)) for a, b in wanted]
@@ -129,18 +136,18 @@ def table() -> Iterator[Finding]:
 
 
 def rational(F: Iterable[int]) -> bool:
-    """Whether all values of the comb are rational."""
+    """Whether all values of the comb of the frequencies F are rational."""
     values = [C(F, d) for d in range(10)]
     return all(value == value.conjugate for value in values)
 
 
 def named(F: Iterable[int]) -> str:
-    """The periods of F in words."""
+    """The periods of the frequencies F in words, for example "2-2.5-5-10"."""
     return "-".join(f"{float(period(f)):.3g}" for f in F)
 
 
 def closure() -> Finding:
-    """The closure of {2, 10} under halving is {2, 2.5, 5, 10}."""
+    """The finding that the closure of the periods {2, 10} under halving is {2, 2.5, 5, 10}."""
     found = halving_closure((5, 1))
     return same(
         "closure",
@@ -153,10 +160,12 @@ def closure() -> Finding:
 
 
 def identities() -> Finding:
-    """cos(a + b) and sin(a + b) from squares of averages, at (c, s) = (1 − t², 2t)/(1 + t²).
+    """The finding that cos(a + b) and sin(a + b) follow from squares of averages.
 
-    Both sides, times (1 + t²)²(1 + x²)², have degree at most 4 in t and in x, so that a grid of
-    5 × 5 points decides; the grid here has 9 × 9 points.
+    The formulas also contain the cosines and sines of half the period.  The identities are checked
+    at rational points (1 − t², 2t)/(1 + t²) of the circle, with parameters t for a and x for b.
+    Both sides, times (1 + t²)²(1 + x²)², have degree at most 4 in t and in x, so that a grid of 5 ×
+    5 points decides; the grid here has 9 × 9 points.
     """
     return no_counterexample(
         "squares",
@@ -168,7 +177,7 @@ def identities() -> Finding:
 
 
 def wrong_squares(t: int, x: int) -> Iterator[str]:
-    """The identities that fail at two given points of the circle."""
+    """The identities of the finding `identities` that fail for the parameters t and x."""
     (c, s), (C, S) = point(t), point(x)
     u, v = (c + C) / 2, (s + S) / 2
     double_u, double_v = (c * c - s * s + C * C - S * S) / 2, s * c + S * C
@@ -180,13 +189,16 @@ def wrong_squares(t: int, x: int) -> Iterator[str]:
 
 
 def point(t: int) -> tuple[Fraction, Fraction]:
-    """A rational point of the circle."""
+    """The rational point (1 − t², 2t)/(1 + t²) of the circle."""
     return Fraction(1 - t * t, 1 + t * t), Fraction(2 * t, 1 + t * t)
 
 
 def limits(p: int) -> Finding:
-    """The largest α of each set of periods: 2/sin²(5π/p) for {2, 2.5, 5, 10}, and larger for more
-    periods, since each adds 1 − cos ≥ 0 to C_F(0) − C_F(d)."""
+    """The finding on the largest weight α of the bump, for each set of periods.
+
+    The largest α is 2/sin²(5π/p) for {2, 2.5, 5, 10}.  It is larger for more periods, since each
+    period adds 1 − cos ≥ 0 to the differences C_F(0) − C_F(d) of the comb.
+    """
     balls = {F: alpha_limit(p, F)[0] for F in SETS}
     found = {named(F): float(limit) for F, limit in balls.items()}
     stated = 2 / (arb(fmpq(5, p)) * arb.pi()).sin() ** 2
@@ -207,8 +219,10 @@ def limits(p: int) -> Finding:
 
 
 def binds() -> Finding:
-    """The proof that the inequality at d = 5 is the strictest, in Q(√5); see
-    `theory/arithmetic/adder.py`."""
+    """The finding that the condition on α is strictest for the candidates s + 5 and s − 5.
+
+    The proof in Q(√5) is given in `theory/arithmetic/adder.py`.
+    """
     above = {d: C(ZHOU, 0) - C(ZHOU, d) for d in range(1, 10)}
     four = Golden(Fraction(4))
     as_proved = {d: above[d] > four for d in (1, 3, 4)}
@@ -225,8 +239,10 @@ def binds() -> Finding:
 
 
 def by_hand(p: int) -> Iterator[Finding]:
-    """The theorem by enumeration: all candidates at errors from −5 to 5, α below and above the
-    limit."""
+    """The findings that check the theorem on α by enumeration, for p candidates.
+
+    All candidates are compared at errors from −5 to 5 of the size, for α below and above the limit.
+    """
     below, above = list[Verdict](), list[Verdict]()
     steps = [Fraction(k, 8) for k in range(-39, 40)] + [Fraction(4999, 1000), Fraction(-4999, 1000)]
     for F in SETS:
@@ -247,7 +263,7 @@ def by_hand(p: int) -> Iterator[Finding]:
 
 
 def signatures(p: int) -> Iterator[Finding]:
-    """The predicted sums without the comb, without the bump, and at errors beyond 5."""
+    """The findings on predictions without the comb, without the bump, and at errors beyond 5."""
     alpha, _ = alpha_limit(p, ZHOU)
     alpha = alpha / 2
     quarters = [Fraction(k, 4) for k in range(-59, 60)]
@@ -290,8 +306,10 @@ def signatures(p: int) -> Iterator[Finding]:
 
 
 def wins(z: list[arb], expected: list[int]) -> Verdict:
-    """Whether the logits of these candidates are equal, and larger than all others by more than
-    rounding."""
+    """Whether the logits of the expected candidates are equal, and larger than all other logits.
+
+    The difference must exceed the rounding.
+    """
     best = z[expected[0]]
     ahead = [best - value for c, value in enumerate(z) if c not in expected]
     if any(not z[c].overlaps(best) for c in expected) or any(gap < 0 for gap in ahead):
@@ -300,8 +318,10 @@ def wins(z: list[arb], expected: list[int]) -> Verdict:
 
 
 def impossible(most: int) -> Finding:
-    """For every m and r the required inequalities sum to 0 > 0, so no separable logits satisfy
-    them."""
+    """The finding that no separable logits add mod m, for m = 2, …, `most`.
+
+    For every m and every residue r ≠ 0 the required inequalities sum to 0 > 0.
+    """
     return no_counterexample(
         "residues",
         f"sum of the inequalities that separable logits for addition mod m satisfy, m = 2 … {most}",
@@ -313,7 +333,10 @@ def impossible(most: int) -> Finding:
 
 
 def satisfiable(most: int) -> Iterator[str]:
-    """The systems of inequalities mod m whose rows do not sum to 0, or that are malformed."""
+    """The systems of inequalities mod m ≤ `most` that are malformed or whose rows do not sum to 0.
+
+    Each such system is described in words.
+    """
     for r, m in combinations(range(1, most + 1), 2):
         rows = separability_inequalities(m, r)
         if rows.sum(0).any() or not (np.abs(rows).sum(1) == 2).all() or len(rows) != 2 * m:
@@ -321,8 +344,11 @@ def satisfiable(most: int) -> Iterator[str]:
 
 
 def layers(run: Run, count: int) -> Iterator[Finding]:
-    """Logits of random layers of two heads, over Q, are separable at "=", for linear and uniform
-    attention; those of linear heads at the position of b are not."""
+    """The finding on whether logits of random attention layers of two heads are separable, over Q.
+
+    They are separable at "=" for linear and for uniform attention, and at the position of b for
+    uniform attention.  Logits of linear heads at the position of b are not separable.
+    """
     found = {
         f"{name} at {where}": sum(
             separable(random_layer(run.rng, name == "uniform"), at) for _ in range(count)
@@ -367,7 +393,7 @@ def random_layer(rng: np.random.Generator, uniform: bool) -> Transformer:
 
 
 def separable(model: Transformer, at: int) -> bool:
-    """Whether the logits at this position are a function of a plus a function of b, over Q."""
+    """Whether the logits at a position are a function of a plus a function of b, over Q."""
     domain = Rational()
     z = np.empty((PLACES, PLACES, PLACES), dtype=object)
     for a, b in np.ndindex(PLACES, PLACES):

@@ -1,4 +1,4 @@
-"""The claim `fourier-filters`: predictions of the adder without parts of its spectrum."""
+"""The claim `fourier-filters`: predictions of the adder if parts of its spectrum are removed."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def fourier_filters(
 ) -> Iterator[Finding]:
     """Filters of Fourier coefficients, and the adder without its low or its high frequencies.
 
-    The projection P = I − R⁺R of the residual stream removes the coefficients R of the logits, and
-    it leaves the others, K, unchanged for every state iff KRᵀ = 0.  This holds in the adder up to
-    rounding, where P clears registers.  Without the low frequencies the adder ties between all
-    candidates c ≡ a + b mod 10; without the high frequencies its error is the error of the sum of
-    the rounded sizes.
+    The projection P = I − R⁺R of the residual stream removes the Fourier coefficients of the logits
+    that are given by the rows R.  It leaves the other coefficients, given by the rows K, unchanged
+    for every state iff KRᵀ = 0.  In the adder this condition holds up to rounding, and P clears
+    registers.  Without the low frequencies the adder ties between all candidates c ≡ a + b mod 10;
+    without the high frequencies its error is the error of the sum of the rounded sizes.
     """
     L = of_size(run, largest)
     alpha = default_alpha(n_candidates(L)) if alpha is None else alpha
@@ -82,7 +82,11 @@ def fourier_filters(
 
 
 def masks(run: Run) -> Iterator[Finding]:
-    """The criterion over Q, in both directions; random and circulant unembeddings in float64."""
+    """The findings on when a filter leaves the kept coefficients unchanged.
+
+    The criterion is checked over Q in both directions, and in float64 for random and circulant
+    unembeddings.
+    """
     count = 3 if run.quick else 10
     yield no_counterexample(
         "mask/iff",
@@ -115,7 +119,10 @@ def masks(run: Run) -> Iterator[Finding]:
 
 
 def against_criterion(run: Run, count: int) -> Iterator[str]:
-    """The random cases in which KP = K and KRᵀ = 0 are not equivalent."""
+    """The random cases in which KP = K and KRᵀ = 0 are not equivalent.
+
+    R are removed rows, K kept rows, and P is the projection onto the null space of R.
+    """
     for orthogonal in [True] * count + [False] * count:
         removed, kept = rational_rows(run.rng, orthogonal)
         P = projection(removed)
@@ -130,7 +137,10 @@ def entries(matrix: fmpq_mat) -> list[fmpq]:
 
 
 def rational_rows(rng: np.random.Generator, orthogonal: bool) -> tuple[fmpq_mat, fmpq_mat]:
-    """Two removed rows, which may be linearly dependent, and three kept rows."""
+    """Two rational rows to be removed, which may be linearly dependent, and three kept rows.
+
+    If `orthogonal` is true, the kept rows are orthogonal to the removed rows.
+    """
     removed = rng.integers(-5, 6, (2, 6))
     removed[0, 0], removed[1] = 7, removed[1] * rng.integers(0, 2) + 2 * removed[0]
     rows = fmpq_mat([[fmpq(int(x), 3) for x in row] for row in removed.tolist()])
@@ -144,8 +154,10 @@ def rational_rows(rng: np.random.Generator, orthogonal: bool) -> tuple[fmpq_mat,
 
 
 def projection(rows: fmpq_mat) -> fmpq_mat:
-    """The exact projection onto the null space of the rows: I − Rᵀ(RRᵀ)⁻¹R for a basis R of
-    them."""
+    """The exact projection onto the null space of the rows, I − Rᵀ(RRᵀ)⁻¹R.
+
+    R is a basis of the row space.
+    """
     reduced, rank = rows.rref()
     R = fmpq_mat(reduced.tolist()[:rank])
     identity = fmpq_mat([[fmpq(i == j) for j in range(R.ncols())] for i in range(R.ncols())])
@@ -153,19 +165,26 @@ def projection(rows: fmpq_mat) -> fmpq_mat:
 
 
 def spectrum_rows(model: Transformer) -> tuple[np.ndarray, np.ndarray]:
-    """Q W_Uᵀ (p, D), and the bins of its rows."""
+    """The matrix (p, D) from the stream to the Fourier coefficients of the logits, and the bins of
+    rows.
+
+    It is the product of the Fourier matrix and the transposed unembedding.
+    """
     W = model.unembed.W_U.numpy().T
     return fourier_matrix(len(W)) @ W, fourier_bins(len(W))
 
 
 def columns(model: Transformer, registers: Sequence[str]) -> np.ndarray:
-    """The coordinates of these registers."""
+    """The coordinates of the given registers in the residual stream."""
     return np.concatenate([np.arange(model.d_model)[model.stream[name]] for name in registers])
 
 
 def registers_are_bins(model: Transformer) -> Finding:
-    """Up to rounding, the filter of the high bins is the projection that clears the registers of
-    the comb, and the filter of the low bins clears those of the bump."""
+    """The finding that the Fourier filters are projections that clear registers, up to rounding.
+
+    The filter of the high bins clears the registers of the comb, and the filter of the low bins
+    clears those of the bump.
+    """
     rows, bins = spectrum_rows(model)
     distance = dict[str, float]()
     for name, removed, registers in (
@@ -182,7 +201,7 @@ def registers_are_bins(model: Transformer) -> Finding:
 
 
 def by_rounding(id: str, name: str, found: dict[str, float], bound: float) -> Finding:
-    """All numbers in `found` are 0 up to the rounding of the weights."""
+    """The finding that all numbers in `found` are 0 up to the rounding of the weights."""
     return each_at_most(
         id,
         name,
@@ -195,7 +214,7 @@ def by_rounding(id: str, name: str, found: dict[str, float], bound: float) -> Fi
 
 
 def rounding(model: Transformer) -> float:
-    """Twice the relative rounding error ‖E‖/σ of the removed rows, see `leak_bound`."""
+    """Twice the relative rounding error of the rows that a filter removes, see `leak_bound`."""
     off, least = errors_and_rows(model)
     return 2 * off / least
 
@@ -214,13 +233,13 @@ def leak_bound(model: Transformer) -> float:
 
 
 def errors_and_rows(model: Transformer) -> tuple[float, float]:
-    """δ√(9p) and σ of `leak_bound`."""
+    """The numbers δ√(9p) and σ that are defined in `leak_bound`."""
     p, (bits, alpha) = model.interface.n_answers, called_with(model, "bits", "alpha")
     return 2.0 ** (-bits - 1) * (9 * p) ** 0.5, min(1.0, alpha) * (p / 2) ** 0.5
 
 
 def leaks(model: Transformer) -> Finding:
-    """The relative change of the kept coefficients is 0 up to rounding."""
+    """The finding that filters leave the kept coefficients unchanged, up to rounding."""
     rows, bins = spectrum_rows(model)
     high, low = bins > 1, (bins > 0) & (bins <= 1)
     found = {
@@ -233,7 +252,7 @@ def leaks(model: Transformer) -> Finding:
 
 @dataclass
 class Filtered:
-    """The predictions on all pairs, where ties are broken uniformly at random."""
+    """The predictions of a filtered model on all pairs; ties are broken uniformly at random."""
 
     pairs: int = 0
     right: Fraction = Fraction(0)  # the expected number of right predictions
@@ -248,8 +267,10 @@ class Filtered:
 
 
 def filtered(model: Transformer) -> dict[str, Filtered]:
-    """The predictions on all pairs with every filter of `KEPT`: logits are the sum over the kept
-    registers."""
+    """The predictions on all pairs with every filter of `KEPT`.
+
+    The logits with a filter are the sum over the registers that the filter keeps.
+    """
     W, p = model.unembed.W_U.numpy(), model.unembed.W_U.shape[1]
     found = {name: Filtered() for name in KEPT}
     for pairs in rows_of_pairs(model):
@@ -274,7 +295,7 @@ def filtered(model: Transformer) -> dict[str, Filtered]:
 
 
 def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -> Iterator[Finding]:
-    """The predictions with each filter, compared with the theorems on errors."""
+    """The findings on the predictions with each filter, compared with the theorems on errors."""
     p = model.unembed.W_U.shape[1]
     evidence: Evidence = "exact" if rounds_nothing(model) else "float"
     off = round_to_multiple(np.arange(L + 1), step) - np.arange(L + 1)
@@ -328,7 +349,7 @@ def _listed(errors: set[int]) -> str:
 
 
 def published() -> dict[tuple[str, str], float]:
-    """Accuracies of [Zhou2024] in per cent, by module and the bins that were removed from it."""
+    """The accuracies of [Zhou2024] in per cent, by module and by the bins that were removed."""
     with PUBLISHED.open(encoding="utf-8") as file:
         return {
             (row["module"], row["removed"]): float(row["accuracy_percent"])
@@ -337,10 +358,10 @@ def published() -> dict[tuple[str, str], float]:
 
 
 def of_adder(table: dict[str, Filtered]) -> dict[tuple[str, str], float]:
-    """Accuracies of the built adder in per cent with the same filters.
+    """The accuracies of the built adder in per cent, with the same filters as in `published`.
 
-    Its attention writes all high bins and its MLP all low bins, so a filter on the other module
-    removes nothing.
+    The attention of the adder writes all high bins and its MLP all low bins, so a filter on the
+    other module removes nothing.
     """
     found = {("none", "none"): 100 * table["none removed"].accuracy}
     for removed, registers in (("low", LOW), ("high", HIGH)):
@@ -352,8 +373,10 @@ def of_adder(table: dict[str, Filtered]) -> dict[tuple[str, str], float]:
 
 
 def beside_published(table: dict[str, Filtered]) -> Finding:
-    """If two removals have different accuracies in the built adder, the accuracies of the published
-    model have the same order."""
+    """The finding that removals order the accuracies as in the published model.
+
+    Only pairs of removals with different accuracies in the built adder are compared.
+    """
     ours, theirs = of_adder(table), published()
     costs_more = [
         (a, b)

@@ -35,7 +35,8 @@ def fourier_matrix(
 
     For odd p ≥ 3 columns 0 and p − 1 of the printed matrix F are equal, its rank is p − 1, and F Fᵀ
     has the eigenvalues 0 (once), 1 (p − 3 times) and the two roots of λ² − (4 + 1/(p − 1))λ + 4.
-    If 10 divides p, periods 2, 2.5, 5 and 10 are bins of the orthonormal transform.
+    If 10 divides the number of points, periods 2, 2.5, 5 and 10 are bins of the orthonormal
+    transform.
     """
     if p % 2 == 0:
         raise InputError(f"p is {p}: give an odd number p")
@@ -46,7 +47,10 @@ def fourier_matrix(
 
 
 def orthonormal(p: int) -> Finding:
-    """Q Qᵀ = I up to rounding, and cosines of periods 2, 2.5, 5, 10 are each in a single bin."""
+    """The finding that the real transform Q is orthonormal and that cosines are in a single bin.
+
+    Q Qᵀ = I holds up to rounding, and the cosines have periods 2, 2.5, 5 and 10.
+    """
     Q, bins = transform(p), fourier_bins(p)
     off = [float(abs(Q @ Q.T - np.eye(p)).max())]
     for T in PERIODS.values():
@@ -67,7 +71,7 @@ def orthonormal(p: int) -> Finding:
 
 
 def defects(p: int) -> Iterator[Finding]:
-    """Equal columns, rank, eigenvalues and rows of the printed matrix."""
+    """The findings on equal columns, rank, eigenvalues and rows of the printed matrix."""
     F, N = printed_matrix(p), p - 1
     gram, scales = printed_gram(p), printed_scales(p)
     whole = np.sqrt([float(scale) for scale in scales])
@@ -99,7 +103,10 @@ def defects(p: int) -> Iterator[Finding]:
 
 
 def not_orthonormal(p: int, gram: np.ndarray, scales: list[Fraction]) -> Iterator[Finding]:
-    """The off-diagonal entries of F Fᵀ, and the distance of FᵀF from I."""
+    """The findings on the off-diagonal entries of F Fᵀ and the distance of FᵀF from I.
+
+    F is the printed matrix, `gram` and `scales` are `printed_gram(p)` and `printed_scales(p)`.
+    """
     N = p - 1
     S = np.array([int(scale * N) for scale in scales])
     squares = S[:, None] * S * gram * gram  # 4N² times the squared entries
@@ -126,10 +133,12 @@ def not_orthonormal(p: int, gram: np.ndarray, scales: list[Fraction]) -> Iterato
 
 
 def eigenvalues(p: int, gram: np.ndarray, scales: list[Fraction]) -> Finding:
-    """The eigenvalues of F Fᵀ, from exact ranks and traces of a similar rational matrix.
+    """The finding on the eigenvalues of F Fᵀ, from exact ranks and traces.
 
-    F Fᵀ is similar to G S, G = R Rᵀ and S the squared factors.  As F Fᵀ is symmetric, the
-    multiplicity of λ is p − rank(G S − λI).  All entries are multiples of 1/(2N).
+    The ranks and traces are those of a similar rational matrix.  F is the printed matrix with
+    p = N + 1 rows.  F Fᵀ is similar to G S, where G = R Rᵀ for the rows R of F without their
+    factors, and S contains the squared factors.  As F Fᵀ is symmetric, the multiplicity of λ is
+    p − rank(G S − λI).  All entries are multiples of 1/(2N).
     """
     N = p - 1
     S = np.array([int(scale * N) for scale in scales])  # 1, 2, 2, …

@@ -53,7 +53,8 @@ def modular_margin(
     """Quadratic networks add mod p with a normalised margin of at most √(2/27)/(√p (p − 1)), p odd.
 
     For every odd p ≥ 3 a transformer whose second layer has 4(p − 1) linear heads with the diagonal
-    mask, one for each quadratic neuron, attains the bound: its logits are 2(p·[c ≡ a + b] − 1).
+    mask, one for each quadratic neuron, attains the bound: its logits for the residues c are
+    2(p·[c ≡ a + b] − 1).
     """
     if odd_modulus(p) > MOST:
         raise InputError(f"p is {p}: give a p of at most {MOST}, as all pairs are enumerated")
@@ -67,7 +68,7 @@ def modular_margin(
 
 
 def proof(run: Run, moduli: list[int]) -> Iterator[Finding]:
-    """The steps (1) to (3) of the proof: two identities of polynomials, and the constants."""
+    """The findings on steps (1) to (3) of the proof: polynomial identities, and the constants."""
     prime = random_prime(run.rng)
     some = [p for p in moduli if p <= 9]
     # Degree 3 in the entries of u, v and w, at random points.
@@ -101,7 +102,7 @@ def proof(run: Run, moduli: list[int]) -> Iterator[Finding]:
 
 
 def other_means(run: Run, p: int, prime: int) -> Iterator[str]:
-    """Random points mod a prime at which the mean by definition is not (1)."""
+    """The random points mod a prime at which the mean margin differs from formula (1)."""
     for _ in range(POINTS):
         u, v, w = ([int(x) for x in run.rng.integers(0, prime, p)] for _ in range(3))
         if (by_definition(u, v, w) - 2 * by_sums(u, v, w)) % prime:
@@ -109,7 +110,10 @@ def other_means(run: Run, p: int, prime: int) -> Iterator[str]:
 
 
 def other_coefficients(run: Run, p: int) -> Iterator[str]:
-    """Random points at which (1) is not (2), in a prime field that has p-th roots of unity."""
+    """The random points at which formula (1) of the mean margin differs from formula (2).
+
+    The points are in a prime field that has p-th roots of unity.
+    """
     prime, root = field_with_root(p, run.rng)
     for _ in range(POINTS):
         u, v, w = ([int(x) for x in run.rng.integers(0, prime, p)] for _ in range(3))
@@ -119,7 +123,11 @@ def other_coefficients(run: Run, p: int) -> Iterator[str]:
 
 
 def other_constants(p: int) -> Iterator[str]:
-    """A line if the square of the constant of (3) is not γ*², or if k ≡ −k for some k ≠ 0."""
+    """The errors in the constants of step (3) of the proof, in words.
+
+    The square of the constant must be that of the maximum margin γ* = √(2/27)/(√p (p − 1)), and
+    k ≡ −k mod p must not hold for any k ≠ 0.
+    """
     bound = Fraction(4, (p - 1) * p * p) ** 2 * Fraction(p, 6) ** 3
     if bound != largest_margin_squared(p):
         yield f"p = {p}: {bound}, not {largest_margin_squared(p)}"
@@ -128,7 +136,7 @@ def other_constants(p: int) -> Iterator[str]:
 
 
 def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
-    """The findings on the models: size, predictions, and the margin of their neurons."""
+    """The findings on the built models: size, predictions, and the margin of their neurons."""
     p, model = max(models.items())
     yield size(model, "modular-addition", p=p)
     strange, off, bounds = list[str](), dict[str, float](), dict[str, float]()
@@ -195,18 +203,21 @@ def listed(models: dict[int, Transformer]) -> str:
 
 
 def forward_bound(p: int) -> float:
-    """A bound on the difference of float64 logits and 2(p [c = a + b] − 1), with u = 2^−53.
+    """A bound on the error of float64 logits, which should be 2(p [c = a + b] − 1) for residues c.
 
-    An angle up to 2π has three roundings.  So errors are at most 20u for a cosine, 42u for u + v,
-    170u for its square, and 256u for a term (u + v)²w, which is at most 4 in size.  There are
-    4(p − 1) terms, and each partial sum, at most 16p, is rounded: 1024pu + 4p·16pu.
+    Let u = 2^−53.  An angle up to 2π has three roundings.  So errors are at most 20u for a cosine,
+    42u for a sum u_a + v_b of two weights, 170u for its square, and 256u for a term
+    (u_a + v_b)²·w_c, which is at most 4 in size.  There are 4(p − 1) terms, and each partial sum,
+    at most 16p, is rounded.  The bound is 1024pu + 4p·16pu.
     """
     return (p * p + 16 * p) * 2.0**-47
 
 
 def compared(model: Transformer) -> tuple[Enumerated, float, list[str]]:
-    """The enumeration of all pairs, the largest error of a logit, and the ways in which the tensors
-    differ from a network of quadratic neurons.
+    """The enumeration of all pairs, the largest error of a logit, and differences of the tensors.
+
+    The differences are the ways in which the tensors differ from a network of quadratic neurons, in
+    words.
     """
     p, farthest, strange = model.interface.n_answers, [0.0], [*unlike_neurons(model)]
     codes = np.eye(p)
@@ -226,8 +237,9 @@ def compared(model: Transformer) -> tuple[Enumerated, float, list[str]]:
 
 
 def ahead_by_all(found: Enumerated, p: int, declared: float) -> Finding:
-    """No prediction is wrong, and the gap of the right logit is 2p on all pairs, at least the
-    declared margin.
+    """The finding that no prediction is wrong and that the right logit exceeds all others by 2p.
+
+    The gap is at least the declared margin.
     """
     least = 2 * p - 2 * forward_bound(p)
     return Finding(
@@ -244,7 +256,10 @@ def ahead_by_all(found: Enumerated, p: int, declared: float) -> Finding:
 
 
 def as_proved(model: Transformer, every: bool) -> list[Verdict]:
-    """Whether enclosed logits are as proved, on all pairs or on three."""
+    """The verdicts on enclosed logits, on all pairs or on three pairs.
+
+    The logit of c must be 2(p − 1) at c = a + b, and −2 at other c.
+    """
     p = model.interface.n_answers
     found = []
     for a, b in np.ndindex(p, p) if every else ((0, 0), (1, p - 1), (p - 1, p - 1)):
@@ -256,16 +271,21 @@ def as_proved(model: Transformer, every: bool) -> list[Verdict]:
 
 
 def exact_margin_squared(p: int) -> Fraction:
-    """The squared normalised margin (2p)²/(16(p − 1)²(3p/2)³) of the built neurons, exactly.
+    """The exact squared normalised margin (2p)²/(16(p − 1)²(3p/2)³) of the built neurons.
 
-    Σ_z cos(2πzd/p) over z = 1 … (p − 1)/2 is (p[d = 0] − 1)/2, so f_c = 2(p[d = 0] − 1), and Σ_a
-    cos² is p/2, so ‖θ‖² = 3p/2.
+    Σ_z cos(2πzd/p) over z = 1 … (p − 1)/2 is (p[d = 0] − 1)/2, so the logit at distance d from the
+    sum is 2(p[d = 0] − 1).  A sum of cos² over all residues is p/2, so the squared norm of a neuron
+    is 3p/2.
     """
     return Fraction((2 * p) ** 2) / (16 * (p - 1) ** 2 * Fraction(3 * p, 2) ** 3)
 
 
 def random_networks(run: Run, moduli: list[int]) -> Finding:
-    """No random neuron, or perturbation of an optimal one, has a mean above γ*‖θ‖³."""
+    """The finding that no random neuron has a mean margin above the bound.
+
+    The bound is the maximum normalised margin times the cubed norm of the neuron.  Perturbations of
+    optimal neurons are included.
+    """
     most, count = 0.0, 0
     for p in moduli:
         best = np.stack(modular_neurons(p))
@@ -288,7 +308,10 @@ def random_networks(run: Run, moduli: list[int]) -> Finding:
 
 
 def few_frequencies(run: Run) -> Finding:
-    """The margin with few frequencies, as in trained networks, is between 0 and |K|p/(p − 1)."""
+    """The finding on the margin of logits with few frequencies K, as in trained networks.
+
+    The margin is between 0 and |K|p/(p − 1).
+    """
     p, K = GROKKED
     found = {"these": few_frequencies_margin(p, K)}
     limit: dict[str, Any] = {"these": len(K) * p / (p - 1)}

@@ -25,7 +25,10 @@ Alpha = Annotated[
 
 
 def of_size(run: Run, largest: int) -> int:
-    """The largest number of this run; ValueError for more logits than can be enumerated."""
+    """The largest number that is added in this run.
+
+    Raises ValueError if all pairs have more logits than can be enumerated.
+    """
     largest = min(largest, SMALL) if run.quick else largest
     if (count := 2 * float(largest) ** 3) > MOST:
         raise InputError(
@@ -36,13 +39,13 @@ def of_size(run: Run, largest: int) -> int:
 
 
 def called_with(model: Transformer, *names: str) -> list[Any]:
-    """The values of these arguments in the call that built the model."""
+    """The values of the named arguments in the call that built the model."""
     assert model.call is not None
     return [model.call.value(name) for name in names]
 
 
 def rows_of_pairs(model: Transformer) -> Iterator[np.ndarray]:
-    """For each a, the pairs (a, 0), (a, 1), …, shape (numbers, 2)."""
+    """For each number a, the pairs (a, 0), (a, 1), …, as an array (numbers, 2)."""
     numbers = np.arange(model.interface.vocabulary_size)
     for a in numbers:
         yield np.stack([np.full_like(numbers, a), numbers], axis=1)
@@ -50,8 +53,11 @@ def rows_of_pairs(model: Transformer) -> Iterator[np.ndarray]:
 
 @dataclass
 class Enumerated:
-    """The result of an enumeration: the number of pairs, the number of wrong predictions, the
-    smallest gap of the right logit, and the first wrong prediction in words."""
+    """The result of an enumeration of all pairs.
+
+    It contains the number of pairs, the number of wrong predictions, the smallest gap between the
+    right logit and the others, and the first wrong prediction in words.
+    """
 
     pairs: int = 0
     wrong: int = 0
@@ -59,7 +65,7 @@ class Enumerated:
     first: str = ""
 
     def add(self, pairs: np.ndarray, logits: np.ndarray, right: np.ndarray) -> None:
-        """Add the pairs (pairs, 2) with logits (pairs, answers) and right answers (pairs,)."""
+        """Add pairs (n, 2) with logits (n, answers) and right answers (n,)."""
         answers = logits.argmax(1)
         wrong = answers != right
         self.pairs, self.wrong = self.pairs + len(right), self.wrong + int(wrong.sum())
@@ -74,7 +80,10 @@ class Enumerated:
 
 
 def ahead(logits: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The gap of the right logit to the largest other, (pairs,), in logits (pairs, answers)."""
+    """The right logit minus the largest other logit of each pair, (pairs,).
+
+    `logits` has shape (pairs, answers), and `right` contains the right answers (pairs,).
+    """
     at = np.arange(len(right)), right
     others = logits.copy()
     others[at] = -np.inf
@@ -88,10 +97,10 @@ def enumerated(
         None
     ),
 ) -> Enumerated:
-    """Run the model on all pairs.
+    """The result of running the model on all pairs.
 
-    `definition` maps pairs (…, 2) to right answers (…,); `seen` is called with the pairs, logits
-    and streams of every row.
+    `definition` maps pairs (…, 2) to right answers (…,).  `seen` is called with the pairs, logits
+    and states of the residual stream, for each first number.
     """
     found = Enumerated()
     for pairs in rows_of_pairs(model):
@@ -103,13 +112,15 @@ def enumerated(
 
 
 def sums(pairs: np.ndarray) -> np.ndarray:
-    """The sums a + b of pairs (…, 2), (…,)."""
+    """The sums a + b of pairs, (…,) for pairs (…, 2)."""
     return np.asarray(pairs.sum(-1))
 
 
 def all_right(model: Transformer, found: Enumerated, evidence: Evidence) -> Finding:
-    """No prediction is wrong or a tie, and all gaps are at least the margin that the model
-    declares."""
+    """The finding that no prediction is wrong or a tie.
+
+    All gaps are also at least the margin that the model declares.
+    """
     declared = model.interface.margin or 0.0
     ties = found.least == 0
     return Finding(
@@ -126,5 +137,5 @@ def all_right(model: Transformer, found: Enumerated, evidence: Evidence) -> Find
 
 
 def rounds_nothing(model: Transformer) -> bool:
-    """Whether logits are exact in float64 for all inputs, by the bits of the tensors."""
+    """Whether logits are exact in float64 for all inputs, according to the bits of the tensors."""
     return exact_evidence(model) == "exact"

@@ -1,4 +1,4 @@
-"""Pictures of addition: comb and bump, spectra and filters of the logits."""
+"""Pictures of addition: the comb and the bump, and spectra and filters of the logits."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ def largest_at(candidates: np.ndarray) -> str:
 def parts_of_logits(
     model: Transformer, pair: tuple[int, int], registers: Sequence[str]
 ) -> np.ndarray:
-    """The contribution of these registers to the logits of a pair, (answers,)."""
+    """The contribution of the given registers to the logits of a pair, (answers,)."""
     *_, H = model.streams(np.array(pair))
     state, W = H[2].numpy(), model.unembed.W_U.numpy()
     return np.asarray(sum(state[model.stream[name]] @ W[model.stream[name]] for name in registers))
 
 
 def draw_adder(model: Transformer, pair: tuple[int, int]) -> Figure:
-    """Three panels: the comb, the bump, and their sum, the logits; candidates around
-    the sum of the pair."""
+    """Draw the comb, the bump, and the logits, which are their sum, around the sum of a pair."""
     total, p = sum(pair), model.interface.n_answers
     shown = np.arange(max(0, total - AROUND), min(p, total + AROUND + 1))
     figure = Figure(figsize=(9, 7))
@@ -60,8 +59,7 @@ def draw_adder(model: Transformer, pair: tuple[int, int]) -> Figure:
 def draw_filters(
     model: Transformer, pair: tuple[int, int], kept: Mapping[str, Sequence[str]]
 ) -> Figure:
-    """A row for each of three filters: the spectrum of the logits by period, and the
-    logits themselves."""
+    """Draw the spectrum of the logits by period and the logits themselves, for three filters."""
     total, p = sum(pair), model.interface.n_answers
     names = ("none removed", "low removed", "high removed")
     figure = Figure(figsize=(11, 7))

@@ -1,4 +1,4 @@
-"""Errata on Fourier features; findings of the claim `errata`."""
+"""Errata on Fourier features: findings of the claim `errata`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PRINTED = 521  # the p of [Zhou2024]
 
 
 def differing(F: np.ndarray) -> int:
-    """The number of rows in which the first and the last column differ."""
+    """The number of rows of a matrix in which the first and the last column differ."""
     return int((F[:, 0] != F[:, -1]).sum())
 
 
@@ -33,7 +33,7 @@ def norms(gram: np.ndarray, scales: list[Fraction]) -> dict[Fraction, int]:
 
 
 def printed(run: Run) -> Iterator[Finding]:
-    """[Zhou2024]: the matrix that is printed as the basis of its Fourier analysis."""
+    """The findings on the matrix that [Zhou2024] prints as the basis of its Fourier analysis."""
     gram, scales = printed_gram(PRINTED), printed_scales(PRINTED)
     N = PRINTED - 1
     one = Fraction(1)

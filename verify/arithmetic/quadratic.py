@@ -14,7 +14,10 @@ from theory.balls import exactly
 
 
 def unlike_neurons(model: Transformer) -> Iterator[str]:
-    """The ways in which layer 2 and the unembedding differ from a network of quadratic neurons."""
+    """The ways in which the tensors of a model differ from a network of quadratic neurons.
+
+    Layer 2 and the unembedding are compared.  The differences are described in words.
+    """
     (attn,), stream = [block.attn for block in model.blocks[1:]], model.stream
     assert attn is not None
     number = np.arange(model.d_model)[stream["number"]]
@@ -41,7 +44,7 @@ def unlike_neurons(model: Transformer) -> Iterator[str]:
 
 
 def neurons(model: Transformer) -> list[list[list[arb]]]:
-    """The weights u, v and w of every head of layer 2, as exact balls: (3, neurons, p)."""
+    """The weights u, v and w of every head of layer 2, (3, neurons, p), as exact balls."""
     attn = model.blocks[1].attn
     assert attn is not None
     a, b, number = (model.stream[name] for name in ("a", "b", "number"))
@@ -52,5 +55,5 @@ def neurons(model: Transformer) -> list[list[list[arb]]]:
 
 
 def margin_of_tensors(model: Transformer) -> arb:
-    """The normalised margin of the neurons in the tensors."""
+    """The normalised margin of the quadratic neurons in the tensors of a model, as a ball."""
     return normalised_margin(*neurons(model))

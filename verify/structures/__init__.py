@@ -1,1 +1,1 @@
-"""Claims about data structures that are looked up."""
+"""Claims about data structures that are searched by lookups."""

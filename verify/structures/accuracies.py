@@ -1,4 +1,4 @@
-"""Findings that compare accuracies by lookup with figures, bounds and other accuracies."""
+"""Findings that compare accuracies after each lookup with figures, bounds and other accuracies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDEST = 5.0  # percentage points; a comparison with wider errors is undecided
 
 
 def published(method: str, N: int) -> list[float]:
-    """The published figures of a method in per cent, by lookup."""
+    """The published accuracies of a method for N points, in per cent, after each lookup."""
     with PUBLISHED.open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if (row["method"], row["N"]) == (method, str(N)):
@@ -29,22 +29,25 @@ def published(method: str, N: int) -> list[float]:
 
 
 def accuracies(right: np.ndarray) -> list[Mean]:
-    """The accuracy of each lookup in per cent, from fractions found (sets, M)."""
+    """The mean of each column of `right`, in per cent: the accuracy after each lookup.
+
+    `right` (sets, M) contains the fraction of queries of each set that are found after each lookup.
+    """
     return [estimated(100.0 * column) for column in right.T]
 
 
 def in_per_cent(means: Sequence[Mean]) -> str:
-    """Means on one line, with the standard errors of sampled means."""
+    """Means in per cent on one line; sampled means are followed by their standard errors."""
     return ", ".join(f"{m:.1f}" if m.error else f"{m.mean:.1f}" for m in means)
 
 
 def beside(
     id: str, name: str, measured: Sequence[Mean], wanted: list[float], drawn: float = 0.0
 ) -> Finding:
-    """Accuracies equal the figures, up to the standard errors of both and rounding.
+    """The finding that measured accuracies equal given figures, up to standard errors and rounding.
 
-    `drawn` is the standard error of sampled figures, and 0 for exact figures.  If the errors are
-    wider than `WIDEST`, the finding is undecided.
+    The figures are `wanted`.  `drawn` is the standard error of the figures if they were sampled,
+    and 0 if they are exact.  If the errors are wider than `WIDEST`, the finding is undecided.
     """
     reach = [ERRORS * float(np.hypot(m.error, drawn)) + ROUNDED * (drawn > 0) for m in measured]
     distances = [abs(m.mean - w) for m, w in zip(measured, wanted, strict=True)]
@@ -66,9 +69,10 @@ def beside(
 
 
 def ahead(id: str, name: str, measured: Sequence[Mean], other: Sequence[Mean]) -> Finding:
-    """One accuracy is above another at every lookup, by more than the standard errors of both.
+    """The finding that accuracies are above other accuracies at every lookup.
 
-    The finding is undecided if a difference is within the standard errors.
+    The differences must be larger than the standard errors of both.  The finding is undecided if a
+    difference is within the standard errors.
     """
     pairs = [
         (m.mean - o.mean, ERRORS * float(np.hypot(m.error, o.error)))
@@ -90,7 +94,10 @@ def ahead(id: str, name: str, measured: Sequence[Mean], other: Sequence[Mean]) -
 
 
 def below(id: str, name: str, measured: Sequence[Mean], bound: list[float], source: str) -> Finding:
-    """Accuracies are at most their bounds, up to standard errors; undecided beyond `WIDEST`."""
+    """The finding that accuracies are at most their bounds, up to standard errors.
+
+    The finding is undecided if the standard errors are wider than `WIDEST`.
+    """
     reach = [ERRORS * m.error for m in measured]
     over = [m.mean - r - b for m, r, b in zip(measured, reach, bound, strict=True)]
     holds = Verdict.of(max(over) <= 0)

@@ -1,4 +1,4 @@
-"""Accuracy by lookup in a panel, with error bars of the width used in comparisons."""
+"""Accuracies after each lookup in a panel, with error bars of the width used in comparisons."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ SHIFT = 0.07  # horizontal distance of neighbouring curves, in lookups
 def by_lookup(
     panel: Axes, measured: Mapping[str, Sequence[Mean]], style: Mapping[str, tuple[str, str]]
 ) -> None:
-    """Draw accuracies in per cent; `style` maps each name to a colour and a label.
+    """Draw accuracies after each lookup, in per cent.
 
-    Curves are shifted and have different lines and markers, so that equal curves remain visible.
+    `measured` maps the name of each curve to its accuracies, and `style` maps the name to a colour
+    and a label.  Curves are shifted and have different lines and markers, so that equal curves
+    remain visible.
     """
     looks = cycle(zip(("-", "--", ":"), ("o", "s", "^"), strict=True))
     shifts = SHIFT * (np.arange(len(measured)) - (len(measured) - 1) / 2)

@@ -35,12 +35,13 @@ def comparison_bound(run: Run) -> Iterator[Finding]:
     """M lookups with outcomes <, = and > find at most min(N, 2^M − 1) of N targets; for N ≥ 2^M − 1
     exactly C(N, 2^M − 1) decision trees attain 2^M − 1.
 
-    All decision trees over at most 7 cells are run.  All best trees find the same number of targets
-    after every lookup.  Binary search is the only best tree if and only if N = 2^M − 1.  Some
-    lookups also reveal the depth of the lowest common ancestor of cell and target, as values on the
-    hard distribution do for a → ∞.  These lookups find 1, 5, 12 and 15 of 15 targets in 1 to 4
-    lookups; comparisons find 1, 3, 7 and 15.  If cells are chosen only from the query, the most
-    probable ranks are optimal: they find 33, 54, 70 and 81 % of 16 uniform points.
+    All decision trees over at most 7 cells are run.  A best tree is a tree that finds the maximum
+    number of targets.  All best trees find the same number of targets after every lookup.  Binary
+    search is the only best tree if and only if N = 2^M − 1.  Lookups that also reveal the depth of
+    the lowest common ancestor of cell and target find 1, 5, 12 and 15 of 15 targets in 1 to 4
+    lookups; comparisons find 1, 3, 7 and 15.  Values of the hard distribution with base a reveal
+    this depth as a → ∞.  If cells are chosen only from the query, the most probable ranks are
+    optimal: they find 33, 54, 70 and 81 % of 16 uniform points.
     """
     most, levels = (5, 2) if run.quick else (7, 3)
     sizes = [(N, M) for M in range(1, levels + 1) for N in range(1, most + 1)]

@@ -50,8 +50,8 @@ def extra_space(
     samples: Annotated[int, option("number of uniform queries", min=100, max=10**6)] = 20_000,
 ) -> Iterator[Finding]:
     """A transformer of four layers computes a table of T buckets and its two lookups exactly; the
-    table finds the nearest of N uniform points with a probability that is an integral, 36 to 94 %
-    for N = 16 and T = 4 to 64.
+    table finds the nearest of N uniform points with a probability that is given by an integral: 36
+    to 94 % for N = 16 and T = 4 to 64.
 
     If two points are equally near to the middle of a bucket, the table contains the lower point.
     One extra cell of N log₂ B bits can contain N integers below B in order, and then two lookups
@@ -90,7 +90,10 @@ def _as_layers(run: Run, N: int, T: int) -> Iterator[Finding]:
 
 
 def points_in(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """The points (…, m) in cells of points (…, N) in any order."""
+    """The points in the given cells, (…, m) for cells (…, m).
+
+    `points` (…, N) are in any order; cell c contains the point of rank c.
+    """
     return np.take_along_axis(np.sort(points), cells, axis=-1)
 
 
@@ -115,7 +118,10 @@ def _moved(run: Run, model: Transformer) -> Finding:
 
 
 def drawn(run: Run, N: int, T: int, samples: int) -> list[Mean]:
-    """The accuracy of the second lookup in per cent, one query per set of points."""
+    """The accuracy of the second lookup in per cent, for N uniform points and T extra cells.
+
+    There are `samples` sets of points, and one query per set.
+    """
     x, q = uniform_points(samples, N, 1, run.rng, low=0.0, high=1.0)
     return accuracies(table_lookup(x, q, T, 0.0, 1.0) == nearest(x, q))
 

@@ -1,4 +1,4 @@
-"""The claim `hashing`: accuracy by lookup of hash functions on a sphere."""
+"""The claim `hashing`: accuracy of hash functions after each lookup, for points on a sphere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of hashing: accuracy by lookup of the three hashes."""
+"""The picture of hashing: accuracy after each lookup, for three hash functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COLOURS = {"SimHash": "#b5651d", "orthogonal": "#1f5fa8", "k-means": "#2e8b57"}
 
 
 def draw(found: Mapping[str, Sequence[Mean]]) -> Figure:
-    """Draw accuracies, with error bars of the width used in comparisons."""
+    """Draw accuracies after each lookup, with error bars of the width used in comparisons."""
     figure = Figure(figsize=(6.4, 4.2))
     panel = figure.subplots()
     by_lookup(panel, found, {name: (colour, name) for name, colour in COLOURS.items()})

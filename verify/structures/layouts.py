@@ -66,12 +66,13 @@ def layouts(
     a transformer of L layers computes the descent of the kd-tree, both exactly; in the plane, rows
     of equal size with cells chosen only from the query find more than the search of a kd-tree.
 
-    The widths are d + L + 2 and 3d + 3.  The models are checked on all 5040 orders of 7 points and
-    on points with equal coordinates; of these, the point given first is lower.  Among 32 uniform
-    points the kd-tree finds 3 to 78 % of nearest neighbours in 1 to 5 lookups.  With the most
-    probable cells given the query, bands in alternating directions find 19 to 65 %, and rows of 8
-    points 31 to 83 %.  Among 100 points these three methods find 52, 49 and 76 % in 6 lookups.  If
-    every point is queried, the kd-tree finds the maximum of comparisons at every lookup.  For
+    The widths of the two transformers are d + L + 2 and 3d + 3.  The models are checked on all 5040
+    orders of 7 points and on points with equal coordinates; of two points with equal coordinates,
+    the point given first is lower.  Among 32 uniform points the kd-tree finds 3 to 78 % of nearest
+    neighbours in 1 to 5 lookups.  If the cells are the most probable cells given the query, bands
+    in alternating directions find 19 to 65 %, and rows of 8 points find 31 to 83 %.  Among 100
+    points the kd-tree, bands and rows find 52, 49 and 76 % in 6 lookups.  If every point is
+    queried, the kd-tree finds as many points after every lookup as comparisons can find.  For
     queries of unequal frequency in a random order, a treap finds more than binary search at every
     lookup except the last, by an exact distribution.  No comparisons find more than the best tree.
     """
@@ -155,7 +156,10 @@ def _descent(run: Run, levels: int) -> Iterator[Finding]:
 
 
 def cells_before(points: np.ndarray, queries: np.ndarray, levels: int) -> np.ndarray:
-    """The number of cells before the leaf region, from the leaf and the comparison with it."""
+    """The number of cells before the leaf region of each query, by definition.
+
+    It is computed from the cell of the leaf and the comparison of the query with the leaf.
+    """
     leaf = kd_search(points, queries, levels)[..., -1]
     axis = (levels - 1) % points.shape[-1]
     at = np.take_along_axis(points[..., axis], leaf, axis=-1)
@@ -163,7 +167,10 @@ def cells_before(points: np.ndarray, queries: np.ndarray, levels: int) -> np.nda
 
 
 def one_cell(run: Run, model: Transformer) -> Finding:
-    """Moving points in cells that are not looked up changes no register of a query."""
+    """The finding that points in cells that are not looked up do not affect a query.
+
+    Moves of these points change no register of the query.
+    """
     N, d, top = model.interface.n_points, model.interface.dimension, model.interface.largest
     points = run.rng.integers(1, N + 1, size=(200, N, d)) * SPREAD
     queries = run.rng.integers(top + 1, size=(200, 1, d))
@@ -179,7 +186,10 @@ def one_cell(run: Run, model: Transformer) -> Finding:
 
 
 def kd(run: Run, N: int, M: int, sets: int) -> list[Mean]:
-    """The kd-tree's accuracy by lookup on N uniform points of the plane."""
+    """The accuracy of the kd-tree after each of M lookups, on N uniform points of the plane.
+
+    There are `sets` sets of points, and one query per set.
+    """
     right = []
     for start in range(0, sets, 1000):
         x, q = uniform_cloud(min(1000, sets - start), N, 2, 1, run.rng)
@@ -189,9 +199,10 @@ def kd(run: Run, N: int, M: int, sets: int) -> list[Mean]:
 
 
 def plane(run: Run, N: int, M: int, sets: int) -> dict[str, list[Mean]]:
-    """Accuracies by lookup on N points, of rows with lookups chosen at once and of the kd-tree.
+    """The accuracies after each of M lookups on N points of the plane, by method.
 
-    The kd-tree is faster, so it is evaluated on four times as many sets.
+    The methods are the kd-tree, and bands and rows with cells that are chosen at once.  The kd-tree
+    is faster, so it is evaluated on four times as many sets.
     """
     at_once = {
         name: accuracies(found_at_once(partial(order, n_rows=ROWS[N]), N, M, sets, run.rng))

@@ -1,4 +1,4 @@
-"""The picture of layouts: points coloured by their place in the order, and accuracy by lookup."""
+"""The picture of layouts: points coloured by their place in the order, and accuracies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ STYLE = {
 
 
 def draw(found: Mapping[str, Sequence[Mean]], rng: np.random.Generator) -> Figure:
-    """Draw the plane by kd-tree and by rows, a line by kd-tree, and accuracies by lookup."""
+    """Draw the plane in the order of a kd-tree and of rows, a line in the order of a kd-tree,
+    accuracies.
+    """
     figure = Figure(figsize=(10.5, 6.6))
     panels = figure.subplots(2, 2, height_ratios=[1.6, 1])
     plane = rng.uniform(size=(POINTS, 2))
@@ -48,7 +50,10 @@ def draw(found: Mapping[str, Sequence[Mean]], rng: np.random.Generator) -> Figur
 
 
 def on_a_line(panel: Axes, points: np.ndarray) -> None:
-    """Draw points of a line by their cells; in one dimension a kd-tree sorts the points."""
+    """Draw points of a line at the height of their cells.
+
+    In one dimension a kd-tree sorts the points.
+    """
     order = kd_order(points[:, None])
     cells = np.arange(len(points))
     panel.scatter(points[order], cells, c=cells, cmap="viridis", s=22)

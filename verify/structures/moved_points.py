@@ -1,4 +1,4 @@
-"""Test whether moves of points in cells that are not looked up change the registers of a query."""
+"""Tests of whether moves of points that are not looked up change the registers of a query."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from constructions.transformer import Transformer
 
 
 def lookups_of(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The cells of all lookups by the layer invariants, (…, m, M)."""
+    """The cells of all lookups according to the layer invariants of a model, (…, m, M)."""
     return np.concatenate([stage.holds(points, queries) for stage in model.stages], axis=-1)
 
 
 def changed_queries(
     model: Transformer, points: np.ndarray, moved: np.ndarray, queries: np.ndarray
 ) -> Iterator[str]:
-    """Queries (sets, 1, …) whose registers differ after some layer when points are moved."""
+    """The queries whose registers differ after some layer if points are replaced by moved points.
+
+    Queries have shape (sets, 1, …).  Each such query is described in words.
+    """
     pairs = zip(model.streams(points, queries), model.streams(moved, queries), strict=True)
     for before, after in pairs:
         differs = (before[:, -1] != after[:, -1]).any(-1).numpy()

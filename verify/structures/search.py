@@ -1,4 +1,4 @@
-"""The claim `search`: binary and interpolation search as layers, and their accuracy by lookup."""
+"""The claim `search`: binary and interpolation search as layers, and their accuracy."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def search(
     (N = 2^M − 1 points) and of interpolation search exactly, on distinct integers in any order; two
     layers sort.
 
-    The widths are 6, 13 and 5.  The models are checked on all orders of 7 points and all sets of 7
-    integers from 1 to 14, with all queries.  The residual stream of a query depends only on the
-    points that the query has looked up.  Binary search finds the nearest of N uniform points in i
-    lookups with an exactly known probability, (2^i − 1)/(N + 1) for 2^{i+1} ≤ N + 1.  The accuracy
-    of interpolation search is higher except at the last lookup.  For 15 points of the hard
-    distribution, interpolation between the ends of the range is less accurate than binary search at
-    the third of three lookups.
+    The widths of the three transformers are 6, 13 and 5.  Sorting and binary search are checked on
+    all orders of 7 points, and interpolation search on all sets of 7 integers from 1 to 14, with
+    all queries.  The residual stream of a query depends only on the points that the query has
+    looked up.  Binary search finds the nearest of N uniform points in i lookups with an exactly
+    known probability, (2^i − 1)/(N + 1) for 2^{i+1} ≤ N + 1.  The accuracy of interpolation search
+    is higher except at the last lookup.  For 15 points of the hard distribution, interpolation
+    between the ends of the range is less accurate than binary search at the third of three lookups.
     """
     N = 2**lookups - 1
     yield from labelled("sort", _sorted(run, N))
@@ -80,7 +80,7 @@ def search(
 
 
 def both(run: Run, M: int, largest: int) -> tuple[Transformer, Transformer]:
-    """Models of M lookups of binary and of interpolation search."""
+    """The models of M lookups of binary search and of interpolation search, in this order."""
     return (
         run.build(built.binary_search, M, largest=largest),
         run.build(built.interpolation_search, 2**M - 1, M, largest=largest),
@@ -126,12 +126,16 @@ def first(model: Transformer) -> int:
 
 
 def cells(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The cells (…, m, M) of the lookups, counted from 0."""
+    """The cells that a model looks up for queries (…, m), (…, m, M), counted from 0."""
     return lookups_of(model, points, queries) - first(model)
 
 
 def outputs(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The outputs (…, m) by definition: the last cell, or the number of points ≤ the query."""
+    """The outputs (…, m) that a model should have.
+
+    They are the last cell for interpolation search, and the number of points ≤ the query for binary
+    search.
+    """
     if first(model):
         return cells(model, points, queries)[..., -1]
     return np.asarray((points[..., None, :] <= queries[..., :, None]).sum(-1))
@@ -167,8 +171,9 @@ def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Find
 
 
 def one_cell(run: Run, model: Transformer) -> Finding:
-    """If points in cells that are not looked up move without a change of order, no register
-    changes.
+    """The finding that points in cells that are not looked up do not affect a query.
+
+    Moves of these points that do not change the order change no register of the query.
     """
     N, largest = model.interface.n_points, model.interface.largest
     queries = np.arange(0, largest + 1, 3)[:, None]
@@ -185,7 +190,10 @@ def one_cell(run: Run, model: Transformer) -> Finding:
 
 
 def drawn(run: Run, method: str, N: int, M: int, samples: int) -> list[Mean]:
-    """The accuracy of each lookup in per cent, one query per set of points."""
+    """The accuracy of a method in per cent after each of M lookups, on N uniform points.
+
+    There are `samples` sets of points, and one query per set.
+    """
     right = []
     for start in range(0, samples, CHUNK * 10):
         sets = uniform_points(min(CHUNK * 10, samples - start), N, 1, run.rng)

@@ -1,4 +1,4 @@
-"""The picture of searches: accuracy by lookup on uniform points, by strategy and N."""
+"""The picture of searches: accuracy after each lookup on uniform points, for several strategies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ COLOURS = {"binary": "#b5651d", "interpolation": "#1f5fa8", "greedy Bayes": "#2e
 
 
 def draw(found: Mapping[int, Mapping[str, Sequence[Mean]]]) -> Figure:
-    """Draw accuracies, with the error bars used in comparisons, in one panel for each N."""
+    """Draw accuracies after each lookup, with the error bars used in comparisons.
+
+    There is one panel for each number of points.
+    """
     figure = Figure(figsize=(1.2 + 2.9 * len(found), 3.4))
     panels = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
     for panel, (N, by_name) in zip(panels, found.items(), strict=True):

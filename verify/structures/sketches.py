@@ -160,7 +160,10 @@ Estimates = dict[str, np.ndarray]
 
 
 def drawn(run: Run, sets: int) -> tuple[np.ndarray, np.ndarray, Estimates]:
-    """Distributions (sets, V), counts, and estimates of all items by sketch and depth."""
+    """Distributions (sets, V), counts (sets, V), and the estimates (sets, V) of several sketches.
+
+    The key of an estimate consists of the name of the sketch and its number of rows.
+    """
     distribution, streams = zipf_streams(sets, V, STREAM, EXPONENT, run.rng)
     counts = counts_of(streams, V)
     estimates: Estimates = {"zero 1": 0 * counts}

@@ -1,4 +1,4 @@
-"""The picture of sketches: the mean error by the count of an item."""
+"""The picture of sketches: the mean error as a function of the count of an item."""
 
 from __future__ import annotations
 

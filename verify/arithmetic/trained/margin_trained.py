@@ -32,11 +32,12 @@ MODULI, QUICK = (7, 11, 23), 2  # moduli, and how many of them a quick run takes
 
 
 class Frequencies(NamedTuple):
-    """The frequencies of all neurons, weighted by ‖θ‖³.
+    """The frequencies of the neurons of a network, weighted by their cubed norms ‖θ‖³.
 
-    `single` is the mean fraction of ‖θ‖² at a neuron's largest frequency; `frequencies` the
-    fraction of Σ‖θ‖³ of the neurons whose largest frequency is k = 1, …, (p − 1)/2, divided by the
-    uniform fraction 2/(p − 1).
+    `single` is the weighted mean of the fraction of ‖θ‖² at a neuron's largest frequency.
+    `frequencies` is, for k = 1, …, (p − 1)/2, the fraction of Σ‖θ‖³ that belongs to neurons whose
+    largest frequency is k, divided by the uniform fraction 2/(p − 1).  θ are the weights of a
+    neuron.
     """
 
     single: float
@@ -47,20 +48,20 @@ class Frequencies(NamedTuple):
 def margin_trained(run: Run) -> Iterator[Finding]:
     """Published observation: quadratic networks with a norm penalty approach the maximum margin.
 
-    48, 80 and 352 neurons, p = 7, 11 and 23, are trained on all pairs with cross-entropy and
-    λΣ‖θ‖³, with three seeds each; every seed is judged separately.  All thresholds were written
-    down before any of these networks was trained; the ratios of earlier trials (.978 to 1) were
-    known.
+    Networks of 48, 80 and 352 neurons for addition mod p = 7, 11 and 23 are trained on all pairs
+    with cross-entropy and the penalty λΣ‖θ‖³, where θ are the weights of a neuron.  There are three
+    seeds for each p, and every seed is judged separately.  All thresholds were written down before
+    any of these networks was trained; the ratios of earlier trials (.978 to 1) were known.
 
-    bound        the normalised margin is at most γ*; this is proved, so an excess would be an
-                 error of the evaluation.
+    bound        the normalised margin is at most the maximum γ*; this is proved, so a larger value
+                 would be an error of the evaluation.
     ratio        the normalised margin is at least .99 γ*; before training it is below 0.
     single       each neuron has one frequency: the fraction of ‖θ‖² at the largest frequency,
                  averaged with weights ‖θ‖³, is at least .99; before training at most .75.
     frequencies  each of the (p − 1)/2 frequencies has at least half and at most twice the uniform
-                 fraction of Σ‖θ‖³.  Random neurons satisfy this too, so it is informative only
-                 together with `single`; networks of few frequencies, which can also add, do not
-                 satisfy it.
+                 fraction of Σ‖θ‖³.  Random neurons satisfy this too, so `frequencies` is
+                 informative only together with `single`.  Networks of few frequencies, which
+                 can also add, do not satisfy it.
     """
     for p in MODULI[:QUICK] if run.quick else MODULI:
         found = models_of(f"modular-p{p}", KIND)
@@ -71,7 +72,7 @@ def margin_trained(run: Run) -> Iterator[Finding]:
 
 
 def trained(model: Any) -> Iterator[Finding]:
-    """The margin of the tensors compared with γ*, and the frequencies of the neurons."""
+    """The findings on a trained network: its margin compared with the maximum, and frequencies."""
     built: Transformer = model.as_transformer()
     with Ball.precision(BITS):
         ratio = ratio_of(built)
@@ -105,7 +106,10 @@ def trained(model: Any) -> Iterator[Finding]:
 
 
 def control(model: Any) -> Iterator[Finding]:
-    """The control, before training: a negative margin, and neurons of many frequencies."""
+    """The findings on a network before training.
+
+    The margin is negative, and a neuron has many frequencies.
+    """
     with Ball.precision(BITS):
         ratio = ratio_of(model.as_transformer())
         verdict, ends = Verdict.of(bool(ratio < 0)), interval(ratio)
@@ -125,14 +129,14 @@ def control(model: Any) -> Iterator[Finding]:
 
 
 def ratio_of(model: Transformer) -> arb:
-    """The normalised margin of the tensors divided by γ*."""
+    """The normalised margin of the tensors divided by the maximum normalised margin, as a ball."""
     star: arb = square_root(largest_margin_squared(model.interface.n_answers))
     ratio: arb = margin_of_tensors(model) / star
     return ratio
 
 
 def frequencies_of(neurons: Neurons) -> Frequencies:
-    """The frequencies of these neurons, without the constant."""
+    """The `Frequencies` of the given neurons; the constant frequency 0 is excluded."""
     weights, of_frequency = cubed_norms(*neurons), frequency_fractions(*neurons)[:, 1:]
     largest, count = of_frequency.argmax(1), of_frequency.shape[1]
     parts = np.bincount(largest, weights, count) / weights.sum()

@@ -1,4 +1,7 @@
-"""Number embeddings of a published model, read from an optional package, whose code is not run."""
+"""Number embeddings of a published model, which are read from an optional package.
+
+The code of the package is not run.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ NUMBERS, FEATURES = 300, 384
 
 
 class NumberTokens(NamedTuple):
-    """Rows of the embedding for the tokens 0 … 299, and their ranks in the vocabulary."""
+    """Rows of the embedding for the tokens 0 … 299, and the tokens' ranks in the vocabulary."""
 
     rows: np.ndarray
     ranks: np.ndarray
@@ -38,7 +41,7 @@ def folder() -> Path | None:
 
 
 def number_tokens(place: Path) -> NumberTokens:
-    """The embeddings of the numbers, in float64.
+    """The embeddings of the numbers 0 … 299 in float64, and the ranks of their tokens.
 
     Raises ValueError for a file that is missing or has another hash.
     """
@@ -63,7 +66,7 @@ def _checked(path: Path, wanted: str) -> bytes:
 
 
 def planted(rng: np.random.Generator) -> NumberTokens:
-    """Noise plus waves of periods 2, 2.5, 5 and 10, a control that does not need the package."""
+    """Noise plus waves of periods 2, 2.5, 5 and 10: a control that does not need the package."""
     bins = fourier_bins(NUMBERS)
     waves = fourier_matrix(NUMBERS)[np.isin(bins, [150, 120, 60, 30])]
     rows = rng.standard_normal((NUMBERS, FEATURES))

@@ -49,12 +49,13 @@ def number_embeddings(
 ) -> Iterator[Finding]:
     """Published observation: number embeddings have spectral peaks at periods 2, 2.5, 5 and 10.
 
-    Tested on the embeddings of 0 … 299 in all-MiniLM-L6-v2, a distilled BERT.  The bound is the
-    99 % quantile of the largest peak over random orders of the numbers, so it holds for all periods
-    together.  A part of the peaks is explained by the rank of a number in the vocabulary, which has
-    the same periods.  Linear probes predict, for held-out numbers, the residues mod 2, 5 and 10
-    better than in 99 % of random orders, and not those mod 3 and 7; their ridge penalty of 1 was
-    chosen when published figures for mod 2, 7 and 10 were known.
+    The observation is tested on the embeddings of 0 … 299 in all-MiniLM-L6-v2, a distilled BERT.
+    The bound is the 99 % quantile of the largest peak over random orders of the numbers, so it
+    holds for all periods together.  A part of the peaks is explained by the rank of a number in the
+    vocabulary, which has the same periods.  Linear probes predict, for held-out numbers, the
+    residues mod 2, 5 and 10 better than in 99 % of random orders, and do not predict the residues
+    mod 3 and 7.  The ridge penalty of 1 was chosen when published figures for mod 2, 7 and 10 were
+    known.
     """
     place = minilm.folder() if embeddings == "package" else None
     if embeddings == "package" and place is None:
@@ -82,7 +83,7 @@ def number_embeddings(
 
 
 def absent() -> Finding:
-    """The undecided finding if the package is not installed."""
+    """The undecided finding that is returned if the package is not installed."""
     return Finding(
         "package",
         "embeddings of numbers",
@@ -96,27 +97,30 @@ def absent() -> Finding:
 
 
 def measured(run: Run, E: np.ndarray, trials: int) -> tuple[np.ndarray, float]:
-    """The statistic of every bin, and the bound for all bins together."""
+    """The ratio of the size of every bin to the median size, and the bound for all bins together.
+
+    The bound is a quantile of the largest ratio over `trials` random orders of the rows of E.
+    """
     maxima = permutation_maxima(E, FIRST, trials, run.rng)
     return peak_ratios(E, FIRST), float(np.quantile(maxima, LEVEL, method="higher"))
 
 
 def at_periods(periods: dict[str, Fraction], ratios: np.ndarray) -> dict[str, float]:
-    """The statistic at these periods."""
+    """The ratio of the size of the bin to the median size, at each of the given periods."""
     return {name: float(ratios[bin_of(T, NUMBERS)]) for name, T in periods.items()}
 
 
 def above(
     id: str, name: str, periods: dict[str, Fraction], ratios: np.ndarray, bound: float
 ) -> Finding:
-    """The statistic at all of these periods is above the bound."""
+    """The finding that the ratio at each of the given periods is above the bound."""
     return _compared(id, name, at_periods(periods, ratios), bound, +1)
 
 
 def below_bound(
     id: str, name: str, periods: dict[str, Fraction], ratios: np.ndarray, bound: float
 ) -> Finding:
-    """The statistic at none of these periods is above the bound."""
+    """The finding that the ratio at none of the given periods is above the bound."""
     return _compared(id, name, at_periods(periods, ratios), bound, -1)
 
 
@@ -138,8 +142,10 @@ def _compared(id: str, name: str, found: dict[str, float], bound: float, side: i
 
 
 def third(ratios: np.ndarray, bound: float, embeddings: Source) -> Finding:
-    """The statistic at period 10/3, which is not in the closure under halving, is below those of
-    the four periods."""
+    """The finding that the ratio at period 10/3 is below the ratios at periods 2, 2.5, 5 and 10.
+
+    The closure of {2, 10} under halving of periods does not contain 10/3.
+    """
     found = at_periods(THIRD, ratios)
     least = min(at_periods(PEAKS, ratios).values())
     value = found["10/3"]
@@ -158,9 +164,11 @@ def third(ratios: np.ndarray, bound: float, embeddings: Source) -> Finding:
 
 
 def confound(run: Run, numbers: NumberTokens, trials: int) -> Iterator[Finding]:
-    """The rank of a number in the vocabulary has the same periods; peaks remain if the means of
-    groups of ten neighbours in rank are subtracted, which removes nearly every function of the
-    rank."""
+    """The findings on the rank of a number in the vocabulary, which is a confound of the peaks.
+
+    The rank has the same periods as the embeddings.  Peaks remain if the means of groups of ten
+    neighbours in rank are subtracted, which removes nearly every function of the rank.
+    """
     ranks = numbers.ranks.astype(np.float64)
     ratios, bound = measured(run, ranks, trials)
     name = "size of the bin of each period divided by the median size"
@@ -174,7 +182,7 @@ def confound(run: Run, numbers: NumberTokens, trials: int) -> Iterator[Finding]:
 
 
 def probes(run: Run, E: np.ndarray, trials: int) -> Iterator[Finding]:
-    """Leave-one-out accuracies of linear probes, compared with random orders of the numbers."""
+    """The findings on leave-one-out accuracies of linear probes, compared with random orders."""
     found = residue_accuracies(E)
     orders = np.argsort(run.rng.random((trials, NUMBERS)), axis=1)
     at_random = {m: probe_accuracies(E, orders % m) for m in found}
@@ -197,18 +205,24 @@ def probes(run: Run, E: np.ndarray, trials: int) -> Iterator[Finding]:
 
 
 def residue_accuracies(E: np.ndarray) -> dict[int, float]:
-    """The leave-one-out accuracy of linear probes of residues, by modulus."""
+    """The leave-one-out accuracy of linear probes of residues on embeddings E, by modulus."""
     numbers = np.arange(NUMBERS)
     return {m: float(probe_accuracies(E, numbers % m)) for m in (*READ, *NOT_READ)}
 
 
 def at_peaks(variances: np.ndarray) -> float:
-    """The fraction of the variance at the four periods, of variances (bins,)."""
+    """The fraction of the variance at periods 2, 2.5, 5 and 10.
+
+    `variances` (bins,) contains the variance of each bin.
+    """
     return float(sum(variances[bin_of(T, NUMBERS)] for T in PEAKS.values()) / variances.sum())
 
 
 def variance_at_peaks(E: np.ndarray) -> Finding:
-    """The fraction of the variance at the four periods, above that of noise and below 10 %."""
+    """The finding that the fraction of the variance at four periods is above that of noise.
+
+    It is also below 10 %.  The periods are 2, 2.5, 5 and 10.
+    """
     found = at_peaks(bin_sizes(E - E.mean(0)) ** 2)
     flat = 7 / (NUMBERS - 1)
     return Finding(

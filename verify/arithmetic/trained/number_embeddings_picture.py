@@ -16,8 +16,10 @@ BLUE, BROWN = "#1f5fa8", "#b5651d"
 def draw(
     ratios: np.ndarray, bound: float, first: int, marked: Mapping[str, Fraction], of: str
 ) -> Figure:
-    """The size of every bin divided by the median, the bound of random orders as a band, and the
-    marked periods; `of` names the rows in the title."""
+    """Draw the size of every bin divided by the median size, with marked periods.
+
+    The bound of random orders is drawn as a band, and `of` names the rows in the title.
+    """
     p = 2 * (len(ratios) - 1)
     figure = Figure(figsize=(10, 4.2))
     panel = figure.subplots()

@@ -27,24 +27,24 @@ Change = Callable[[str, Any], Any]
 
 
 class Accuracy(NamedTuple):
-    """The numbers of right predictions and of prompts, for each unordered pair, both (m,)."""
+    """The numbers of right predictions and of prompts for each unordered pair, two arrays (m,)."""
 
     right: np.ndarray
     prompts: np.ndarray
 
     @property
     def mean(self) -> Mean:
-        """The accuracy; its standard error assumes that unordered pairs are independent."""
+        """The accuracy, with a standard error that assumes that unordered pairs are independent."""
         return ratio(self.right, self.prompts)
 
     def ahead_of(self, other: Accuracy) -> Mean:
-        """The difference of the accuracies, on the same pairs."""
+        """The accuracy minus another accuracy on the same pairs."""
         return ratio(self.right - other.right, self.prompts)
 
 
 @dataclass
 class Adder:
-    """A model with test pairs (m, 2), and its predictions on them."""
+    """A trained model that adds, with test pairs (m, 2), and its predictions on these pairs."""
 
     name: str
     model: Any
@@ -72,18 +72,18 @@ class Adder:
 
     @cached_property
     def right(self) -> Accuracy:
-        """The accuracy, by unordered pairs."""
+        """The accuracy on the test pairs, by unordered pairs."""
         return by_pair(self.pairs, self.logits.argmax(1) == self.sums)
 
     @cached_property
     def errors(self) -> np.ndarray:
-        """The nonzero differences between predictions and sums."""
+        """The differences between predictions and sums that are not 0."""
         off = self.logits.argmax(1) - self.sums
         return np.asarray(off[off != 0])
 
 
 def adders(rows: str) -> list[Adder]:
-    """The models of all seeds with these embeddings, on all test pairs in both orders."""
+    """The models of all seeds with embedding `rows`, on all test pairs in both orders."""
     kind = f"a tied transformer of {rows} rows trained on addition"
     return [
         Adder(name, model.double(), both_orders(task.pairs(trained=False).numpy()))
@@ -92,14 +92,16 @@ def adders(rows: str) -> list[Adder]:
 
 
 def before_training(name: str, pairs: np.ndarray) -> Adder:
-    """The model of a checkpoint before it was trained."""
+    """The model of a checkpoint before training, with the test pairs."""
     model = untrained(configuration_of(name)).requires_grad_(False).double()
     return Adder(f"untrained {name}", model, pairs)
 
 
 def by_pair(pairs: np.ndarray, right: np.ndarray) -> Accuracy:
-    """The accuracy by unordered pairs; `right` (m,): whether the predictions on (m, 2) are
-    right."""
+    """The accuracy by unordered pairs.
+
+    `right` (m,) contains whether the predictions on the pairs (m, 2) are right.
+    """
     _, place = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
     return Accuracy(np.bincount(place, right), np.bincount(place))
 
@@ -114,7 +116,8 @@ def trace(
 ) -> dict[str, Any]:
     """The output of every module to the stream at "=", (m, D).
 
-    Each output is replaced by `change(module, output)`."""
+    Each output is replaced by `change(module, output)`.
+    """
     prompt = model.prompt(pairs)
     H = model.embed(prompt.tokens) + model.pos_embed(3)
     found = {"embedding": H[:, 2]}
@@ -132,7 +135,7 @@ def trace(
 def contributions(model: Any, traced: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The contribution of each module, and of the bias of the last layer norm, to the logits.
 
-    The layer norm divides by the length of the whole stream.
+    The contribution of a module is divided by the length of the whole stream, as in the layer norm.
     """
     stream, norm, W_U = sum(traced.values()), model.ln_final, model.unembed.W_U
     length = (stream.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()
@@ -149,7 +152,7 @@ def accuracy(logits: np.ndarray, sums: np.ndarray) -> float:
 
 
 def by_layer(adder: Adder) -> list[float]:
-    """The accuracies if the stream is read after the embedding, and after each layer."""
+    """The accuracies if the unembedding is applied after the embedding, and after each layer."""
     found, stream = [], 0
     for module, added in adder.traced.items():
         stream = stream + added
@@ -160,7 +163,10 @@ def by_layer(adder: Adder) -> list[float]:
 
 
 def peaks(rows: np.ndarray) -> dict[str, float]:
-    """At each period, the size of the bin divided by the median of the high bins; rows (p, …)."""
+    """The size of the bin of each period divided by the median size of the high bins.
+
+    `rows` has shape (p, …), one row for each of p numbers or logits.
+    """
     ratios = peak_ratios(rows, HIGH)
     return {name: float(ratios[bin_of(T, len(rows))]) for name, T in PERIODS.items()}
 
@@ -181,8 +187,10 @@ def near_fraction(errors: np.ndarray) -> float:
 
 
 def high_fraction(adder: Adder, modules: tuple[str, ...]) -> float:
-    """The fraction of the squared contribution of these modules to the logits that is in high bins,
-    constants excluded."""
+    """The fraction of the contribution of modules to the logits that is in high bins.
+
+    It is a fraction of the sum of squares; the constant bin is excluded.
+    """
     squares = bin_sizes(_added(adder, modules).T) ** 2
     return float(squares[HIGH:].sum() / squares[1:].sum())
 
@@ -193,8 +201,10 @@ def _added(adder: Adder, modules: tuple[str, ...]) -> np.ndarray:
 
 
 def masked(adder: Adder, modules: tuple[str, ...], high: bool) -> float:
-    """The accuracy without the high bins, or the low ones, of the contribution of these modules to
-    the logits."""
+    """The accuracy without the high, or the low, bins of the contribution of modules to the logits.
+
+    The high bins are removed if `high` is true, and the low bins otherwise.
+    """
     p = adder.logits.shape[1]
     return _without(adder, modules, fourier_matrix(p)[_cut(p, high)])
 
@@ -202,7 +212,10 @@ def masked(adder: Adder, modules: tuple[str, ...], high: bool) -> float:
 def masked_at_random(
     adder: Adder, modules: tuple[str, ...], high: bool, rng: np.random.Generator
 ) -> float:
-    """The accuracy without the same number of random dimensions of these modules' contribution."""
+    """The accuracy without random dimensions of the contribution of modules to the logits.
+
+    As many dimensions are removed as the high, or the low, bins have.
+    """
     p = adder.logits.shape[1]
     axes, _ = np.linalg.qr(rng.standard_normal((p, int(_cut(p, high).sum()))))
     return _without(adder, modules, axes.T)
@@ -221,15 +234,21 @@ def _without(adder: Adder, modules: tuple[str, ...], axes: np.ndarray) -> float:
 
 
 def effective_rows(model: Any) -> np.ndarray:
-    """Q W (p, D) for logits W h/length, where W contains the unembedding and the layer norm's
-    weights and centring."""
+    """The matrix Q W (p, D) from states of the stream to Fourier coefficients of the logits.
+
+    The logits of a state h are W h/length, where W contains the unembedding and the weights and
+    centring of the last layer norm.  Q is the Fourier matrix.
+    """
     W = (model.unembed.W_U.mT * model.ln_final.w).numpy()
     W = W - W.mean(1, keepdims=True)
     return fourier_matrix(len(W)) @ W
 
 
 def rank_of_filter(model: Any, high: bool) -> int:
-    """The number of dimensions of the stream that the filter removes, at most D − 1 by centring."""
+    """The number of dimensions of the stream that the high or the low filter removes.
+
+    It is at most D − 1 because of the centring.
+    """
     return round(model.d_model - np.trace(null_space_projection(_removed(model, high))))
 
 
@@ -240,15 +259,18 @@ def _removed(model: Any, high: bool) -> np.ndarray:
 
 
 def filtered(adder: Adder, modules: tuple[str, ...], high: bool) -> float:
-    """The accuracy if outputs of modules to the stream are projected so that they contribute no
-    high, or no low, bins to the logits."""
+    """The accuracy if the outputs of modules are projected to remove high, or low, bins.
+
+    After the projection, the outputs contribute no high bins to the logits if `high` is true, and
+    no low bins otherwise.
+    """
     return _projected(adder, modules, null_space_projection(_removed(adder.model, high)))
 
 
 def filtered_at_random(
     adder: Adder, modules: tuple[str, ...], rank: int, rng: np.random.Generator
 ) -> float:
-    """The accuracy with a random projection that removes `rank` dimensions."""
+    """The accuracy if a random projection removes `rank` dimensions from the outputs of modules."""
     axes, _ = np.linalg.qr(rng.standard_normal((adder.model.d_model, rank)))
     return _projected(adder, modules, np.eye(len(axes)) - axes @ axes.T)
 

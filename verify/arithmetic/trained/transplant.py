@@ -53,10 +53,10 @@ def transplant(run: Run) -> Iterator[Finding]:
     """Published observation: pretrained number embeddings help a small transformer to add.
 
     Two layers of four heads, width 128 and 512 ReLUs, with W_U = W_Eᵀ, learn to add numbers below
-    150 from four fifths of the pairs, and are tested on the others, in both orders.  The rows of
-    the embedding are those of all-MiniLM-L6-v2 on 128 principal axes, frozen (`minilm`), or learned
-    (`scratch`); every seed that ships is judged separately.  Which of the two has the higher
-    accuracy depends on the recipe, which was chosen by trials
+    150 from four fifths of the pairs, and are tested on the others, in both orders.  The embedding
+    is either that of all-MiniLM-L6-v2 on 128 principal axes, which is frozen (`minilm`), or it is
+    learned (`scratch`).  Every seed in the library is judged separately.  Which of the two
+    embeddings has the higher accuracy depends on the training recipe, which was chosen by trials
     (docs/training-notes.md).  All thresholds were written down before any of these models was
     trained.
 
@@ -100,7 +100,7 @@ def transplant(run: Run) -> Iterator[Finding]:
 
 
 def with_rows(adder: Adder, learned: list[Adder]) -> Iterator[Finding]:
-    """The findings on a model with rows of MiniLM, compared with models of learned rows."""
+    """The findings on a model with the embedding of MiniLM, compared with models that learn it."""
     best = max(learned, key=lambda other: other.right.mean.mean)
     ahead = adder.right.ahead_of(best.right)
     yield above(
@@ -128,12 +128,12 @@ def with_rows(adder: Adder, learned: list[Adder]) -> Iterator[Finding]:
 
 
 def peaks_before(adder: Adder) -> dict[str, float]:
-    """The peaks of the logits before training."""
+    """The peaks in the spectrum of the logits before training, by period."""
     return peaks(before_training(adder.name, adder.pairs).logits.T)
 
 
 def from_scratch(adder: Adder, given: list[Adder]) -> Iterator[Finding]:
-    """The findings on a model with learned rows."""
+    """The findings on a model with a learned embedding, compared with models with MiniLM's."""
     yield few_peaks("peaks", f"{RATIO} of the logits", peaks(adder.logits.T))
     yield few_peaks("rows", f"{RATIO} of the embedding", peaks(tied_embedding(adder.model)))
     name = "fraction of errors within ±2 among the errors of the predictions"
@@ -141,21 +141,25 @@ def from_scratch(adder: Adder, given: list[Adder]) -> Iterator[Finding]:
 
 
 def all_peaks(id: str, name: str, found: dict[str, float]) -> Finding:
-    """All peaks are above `PEAK`."""
+    """The finding that the peaks at all periods are above `PEAK`."""
     holds = Verdict.of(min(found.values()) > PEAK)
     wanted = f"each above {PEAK:g}"
     return Finding(id, name, "trained", found, PEAK, holds, listed(found), wanted)
 
 
 def few_peaks(id: str, name: str, found: dict[str, float]) -> Finding:
-    """At most `FEW` peaks are above `PEAK`."""
+    """The finding that the peaks of at most `FEW` periods are above `PEAK`."""
     count = sum(value > PEAK for value in found.values())
     wanted = f"at most {FEW} of these above {PEAK:g}"
     return at_most(id, name, "trained", count, FEW, words=listed(found), wanted=wanted)
 
 
 def signature(id: str, name: str, adder: Adder, part: Fraction, others: list[Adder]) -> Finding:
-    """At least `SIGNATURE` of the errors are of one kind, a larger fraction than for others."""
+    """The finding that at least a fraction `SIGNATURE` of the errors is of one kind.
+
+    `part` computes the fraction of errors of this kind.  It must also be larger than for the models
+    `others`.
+    """
     count = len(adder.errors)
     found, most = part(adder.errors), max(part(other.errors) for other in others)
     verdict = Verdict.of(found >= SIGNATURE and found > most)
@@ -173,7 +177,7 @@ def signature(id: str, name: str, adder: Adder, part: Fraction, others: list[Add
 
 
 def by_parts(run: Run, adder: Adder) -> Iterator[Finding]:
-    """Accuracies by layer, and without bins of heads and of MLPs."""
+    """The findings on accuracies by layer, and on accuracies without bins of heads or of MLPs."""
     whole = adder.right.mean.mean
     *_, first, last = layers = by_layer(adder)
     yield Finding(
@@ -226,13 +230,15 @@ def by_parts(run: Run, adder: Adder) -> Iterator[Finding]:
 
 
 def draws(run: Run, draw: Callable[..., float], *values: Any) -> list[float]:
-    """The accuracies with random dimensions removed."""
+    """The accuracies if random dimensions are removed, for several draws."""
     return [draw(*values, run.rng) for _ in range(QUICK if run.quick else DRAWS)]
 
 
 def below_random(id: str, name: str, found: float, control: list[float]) -> Finding:
-    """The accuracy is below the accuracy with each random choice of the same number of
-    dimensions."""
+    """The finding that an accuracy is below the accuracies with random dimensions removed.
+
+    In every random draw the same number of dimensions is removed.
+    """
     return Finding(
         id,
         name,
@@ -247,7 +253,7 @@ def below_random(id: str, name: str, found: float, control: list[float]) -> Find
 
 
 def controls(given: Adder) -> Iterator[Finding]:
-    """The controls: the rows by themselves, the rows in random order, and the untrained model."""
+    """The findings on controls: MiniLM's embedding, its rows in random order, an untrained model."""
     shuffled = untrained(preset("addition", "shuffled")).requires_grad_(False)
     name = f"{RATIO} of MiniLM's number embeddings"
     yield all_peaks("minilm/rows", name, peaks(tied_embedding(given.model)))
@@ -259,11 +265,11 @@ def controls(given: Adder) -> Iterator[Finding]:
 
 
 def listed(found: dict[str, float]) -> str:
-    """Peaks by period, in words."""
+    """The peaks by period, in words."""
     return ", ".join(f"{value:.1f} at period {period}" for period, value in found.items())
 
 
 def more(id: str, name: str, larger: float, smaller: float, words: str, wanted: str) -> Finding:
-    """`larger` is greater than `smaller`."""
+    """The finding that `larger` is greater than `smaller`."""
     verdict = Verdict.of(larger > smaller)
     return Finding(id, name, "trained", larger, smaller, verdict, words, wanted)

@@ -29,9 +29,13 @@ AROUND = 12  # errors on either side
 
 
 def draw(models: Mapping[str, Sequence[Adder]]) -> Figure:
-    """Accuracies of every seed by rows; for the first seeds, spectra of the rows, of the logits and
-    of the contributions of modules, and errors; accuracies by layer and without bins of heads and
-    MLPs, for every seed with given rows."""
+    """Draw accuracies, spectra and errors of models that add.
+
+    The accuracies are those of every seed, by kind of embedding; those by layer and without bins of
+    heads and MLPs are drawn for every seed with the embedding of MiniLM.  The spectra of the
+    embedding, of the logits and of the contributions of modules, and the errors, are drawn for the
+    first seeds.
+    """
     figure = Figure(figsize=(15, 8.5))
     panels = figure.subplots(2, 3)
     given, learned = models["minilm"][0], models["scratch"][0]

@@ -53,18 +53,19 @@ def learned_clouds(
 
     Each network has three seeds, which are evaluated separately, with one query per set of points.
     All thresholds were fixed before these models were trained.  Pilot runs with seed 100 were
-    known; they found 29.6 % (a shorter run) and 34.7 % at the last lookup on the sphere, and 60.7
+    known.  At the last lookup they found 29.6 % (a shorter run) and 34.7 % on the sphere, and 60.7
     and 67.5 % on the plane.
 
     sphere-30 (32 points, 4 lookups, 8 buckets; a query's inner product with a point is 0.8):
-      blind    after every lookup the accuracy is above the accuracy of random cells.
-      SimHash  at the last lookup the accuracy is above SimHash's, with known first cells of
-               buckets, on the same sets, each with one of 20 hash functions.
-      k-means  at the last lookup the accuracy is above that of buckets by the nearest of 8 centres.
+        blind    after every lookup the accuracy is above the accuracy of random cells.
+      SimHash  at the last lookup the accuracy is above the accuracy of SimHash on the same sets;
+               the first cells of buckets are known, and each set has one of 20 hash functions.
+      k-means  at the last lookup the accuracy is above that of buckets given by the nearest of 8
+               centres.
     plane-15 (15 points, 3 lookups, both coordinates of the hard distribution):
-      kd-tree  after every lookup the accuracy is above the kd-tree's on the same sets.
-    untrained, each seed: at the last lookup the accuracy is below SimHash's, and below the
-               kd-tree's.
+        kd-tree  after every lookup the accuracy is above that of a kd-tree on the same sets.
+    untrained, each seed: at the last lookup the accuracy is below that of SimHash, and below that
+               of the kd-tree.
     """
     count = 1000 if run.quick else samples
     sphere = sphere_sets(run, count)
@@ -88,7 +89,10 @@ def learned_clouds(
 
 
 def found_by(size: str, sets: Sets) -> dict[str, list[Proportion]]:
-    """The accuracy by lookup of each seed."""
+    """The accuracy of the network of each seed after each lookup.
+
+    `size` names the model, and `sets` are points and queries.
+    """
     seen = models_of(f"search-{size}", KIND)
     return {name: measure(model, *sets).by_lookup for name, model, _ in seen}
 
@@ -96,7 +100,10 @@ def found_by(size: str, sets: Sets) -> dict[str, list[Proportion]]:
 def untrained(
     names: Iterable[str], sets: Sets, others: list[Proportion], name_of_others: str
 ) -> Iterator[Finding]:
-    """Findings on the accuracy of the same networks before training."""
+    """The findings that networks before training find less than an algorithm.
+
+    `others` are the accuracies of the algorithm, which is called `name_of_others`.
+    """
     for name in names:
         found = measure(before(name), *sets).by_lookup
         label = name.replace("search", "untrained")
@@ -104,19 +111,22 @@ def untrained(
 
 
 def sphere_sets(run: Run, count: int) -> Sets:
-    """Points (count, 32, 30) and one query per set, (count, 30)."""
+    """Points of the sphere (count, 32, 30), and one query per set, (count, 30)."""
     x, q = sphere_cloud(count, N, D, 1, run.rng)
     return x, q[:, 0]
 
 
 def plane_sets(run: Run, count: int) -> Sets:
-    """Points (count, 15, 2) of the hard plane and one query per set, (count, 2)."""
+    """Points of the hard plane (count, 15, 2), and one query per set, (count, 2)."""
     x, q = hard_cloud(count, LEVELS, 2, 1, run.rng)
     return x, q[:, 0]
 
 
 def by_simhash(run: Run, sets: Sets) -> list[Proportion]:
-    """The accuracy by lookup of SimHash, with 20 hash functions, each for a part of the sets."""
+    """The accuracy of SimHash after each lookup.
+
+    There are 20 hash functions, each for a part of the sets.
+    """
     parts = zip(*(np.array_split(each, HASHES) for each in sets), strict=True)
     found = [
         found_in_buckets(simhash(normal_directions(BITS, D, run.rng)), x, q[:, None], M)[:, 0]
@@ -126,7 +136,10 @@ def by_simhash(run: Run, sets: Sets) -> list[Proportion]:
 
 
 def by_k_means(run: Run, sets: Sets) -> list[Proportion]:
-    """The accuracy by lookup of buckets by k-means, fitted on other points of the sphere."""
+    """The accuracy after each lookup of buckets that are computed by k-means.
+
+    The centres are fitted to other points of the sphere.
+    """
     others = sphere_cloud(1, LEARNT, D, 1, run.rng)[0][0]
     return _proportions(
         found_in_buckets(k_means(others, 2**BITS, run.rng), sets[0], sets[1][:, None], M)[:, 0]
@@ -134,7 +147,7 @@ def by_k_means(run: Run, sets: Sets) -> list[Proportion]:
 
 
 def by_kd_tree(sets: Sets) -> list[Proportion]:
-    """The accuracy by lookup of the kd-tree."""
+    """The accuracy of the kd-tree after each lookup."""
     x = in_order(sets[0], kd_order(sets[0]))
     q = sets[1][:, None]
     cells = kd_search(x, q, LOOKUPS)[:, 0]
@@ -148,7 +161,11 @@ def _proportions(right: np.ndarray) -> list[Proportion]:
 def on_sphere(
     found: list[Proportion], hashed: list[Proportion], centred: list[Proportion]
 ) -> Iterator[Finding]:
-    """The findings on one network, from its accuracy by lookup."""
+    """The findings on one network on the sphere, compared with random cells, SimHash and k-means.
+
+    `found`, `hashed` and `centred` are the accuracies of the network, SimHash and k-means after
+    each lookup.
+    """
     name = f"accuracy after each lookup, {N} points of a sphere, compared with random cells"
     blindly = [(i + 1) / N for i in range(M)]
     yield over("blind", name, found, blindly, wanted="above the accuracy of random cells,")

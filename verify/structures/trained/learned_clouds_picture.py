@@ -1,4 +1,6 @@
-"""The picture of `learned-clouds`: accuracy by lookup on the sphere and on the hard plane."""
+"""The picture of `learned-clouds`: accuracies after each lookup, on the sphere and on the hard
+plane.
+"""
 
 from __future__ import annotations
 

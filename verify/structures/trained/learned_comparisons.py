@@ -1,4 +1,6 @@
-"""The claim `learned-comparisons`: networks that search by comparisons, and by values."""
+"""The claim `learned-comparisons`: networks that search by comparisons, and networks that use
+values.
+"""
 
 from __future__ import annotations
 
@@ -42,18 +44,18 @@ def learned_comparisons(
     of points.  Both models are trained for the last lookup only.  Both data networks receive the
     numbers themselves, and some of them sort the numbers already with their random initial weights;
     therefore the fraction of cells in order is reported, but not tested.  All thresholds were fixed
-    before these models were trained; figures of other programs' runs and of one pilot run of each
-    model (seed 100) were known.
+    before these models were trained; figures of runs of other programs, and of one pilot run of
+    each model (seed 100), were known.
 
     compare-7 (7 points, 3 lookups, a query is one of the points):
       tree    the decision tree of the query networks, extracted exactly, is binary search.
-      bound   of the 7 targets of any set, at most 1, 3 and 7 are found.
+        bound   in every set, at most 1, 3 and 7 of the 7 targets are found in 1, 2 and 3 lookups.
       found   more than 95 % of the targets are found.
     hard-15 (15 points, 3 lookups, values are received):
-      beyond  more targets are found than by any comparisons.
-      binary  90 % of lookups are at binary search's next cell (published; fails here).
+        beyond  more targets are found than by any comparisons.
+      binary  90 % of lookups are at the next cell of binary search (published; fails here).
     untrained, each seed: the tree (compare-7) finds fewer than 7 targets, and the network (hard-15)
-    finds at most as many as comparisons.
+      finds at most the maximum of comparisons.
     """
     count = 2000 if run.quick else samples
     yield from of_compare(run, count)
@@ -61,7 +63,9 @@ def learned_comparisons(
 
 
 def of_compare(run: Run, count: int) -> Iterator[Finding]:
-    """Findings on comparisons in 7 cells: the tree, and the targets of each set."""
+    """The findings on networks that receive comparisons: decision trees over 7 cells, and targets
+    found.
+    """
     seen = models_of("search-compare-7", KIND)
     points, _ = uniform_points(count, 7, 1, run.rng)
     which = run.rng.integers(7, size=count)
@@ -75,7 +79,7 @@ def of_compare(run: Run, count: int) -> Iterator[Finding]:
 
 
 def at_random(model: Any) -> Finding:
-    """The finding on the decision tree before training."""
+    """The finding that the decision tree before training finds at most 6 of 7 targets."""
     targets = sum(at > 0 for at in finds(tree_of(model, descends=False), 7))
     return at_most(
         "tree",
@@ -89,7 +93,11 @@ def at_random(model: Any) -> Finding:
 
 
 def compared(model: Any, found: Measured, few: np.ndarray, first: float) -> Iterator[Finding]:
-    """The findings on one model; all points of `few` sets (k, 7) are queried."""
+    """The findings on one network that receives the signs of comparisons.
+
+    `found` contains its lookups, all points of the sets `few` (k, 7) are queried, and `first` is
+    the fraction of cells in order before training.
+    """
     yield same(
         "tree",
         "lookup in which the decision tree of the query networks finds each of 7 cells",
@@ -121,7 +129,7 @@ def compared(model: Any, found: Measured, few: np.ndarray, first: float) -> Iter
 
 
 def of_hard(run: Run, count: int) -> Iterator[Finding]:
-    """Findings on values of the hard distribution."""
+    """The findings on networks that receive values of the hard distribution."""
     seen = models_of("search-hard-15", KIND)
     points, queries = hard_sets(run, count)
     bound = most_found(15, 3) / 15

@@ -42,7 +42,11 @@ LABELS = np.tile(np.arange(NUMBERS), (DRAWS, 1))
 
 
 class Pictures(NamedTuple):
-    """Numbers (sets, 16), ascending, their images (sets, 16, d), queries (sets,), their images."""
+    """Sets of 16 numbers that are shown by images, and one query per set.
+
+    The fields are the numbers in ascending order, (sets, 16), their images, (sets, 16, d), the
+    queried numbers, (sets,), and the images of the queried numbers, (sets, d).
+    """
 
     numbers: np.ndarray
     points: np.ndarray
@@ -51,7 +55,10 @@ class Pictures(NamedTuple):
 
     @property
     def nearest(self) -> np.ndarray:
-        """The index (sets,) of the nearest number; of two equally near numbers, the smaller."""
+        """The index of the number nearest to the query, (sets,).
+
+        Of two equally near numbers, the smaller is the nearest.
+        """
         return nearest(self.numbers, self.queried[:, None])[:, 0]
 
 
@@ -83,7 +90,7 @@ def learned_digits(
     next      in the ring of cells, more than half of the numbers are followed by the next number
               (99 by 0).  `rotated` and `next` were added after seed 0 and before the other seeds
               were evaluated.
-    ahead     after lookups 1, 2 and 3 the accuracy is above that of binary search of the numbers.
+    ahead     after lookups 1, 2 and 3 the accuracy is above that of a binary search of the numbers.
     found     more than 75 % of queries are found at the last lookup; the accuracy of interpolation
               search of the numbers is reported, too.
     untrained each seed: `sorted`, `next` and `found` are below one half, and correlations are below
@@ -109,7 +116,7 @@ def learned_digits(
 
 
 def images(run: Run, numbers: np.ndarray) -> np.ndarray:
-    """Held-out images of numbers (…,), (…, d)."""
+    """Held-out images of numbers, (…, d) for numbers (…,)."""
     generator = torch.Generator().manual_seed(int(run.rng.integers(2**31)))
     sampler = Sampler(1, 1, 1, 1, generator, held_out=True)
     return np.asarray(number_images(torch.from_numpy(numbers), sampler).numpy())
@@ -124,28 +131,32 @@ def pictures(run: Run, count: int) -> Pictures:
 
 
 def found_by(model: Any, drawn: Pictures) -> Measured:
-    """Measurements of a network on these sets."""
+    """The `Measured` lookups of a network on sets of images."""
     return measure(model, drawn.points, drawn.queries, drawn.nearest)
 
 
 def by_numbers(strategy: Strategy, drawn: Pictures) -> list[Proportion]:
-    """The accuracy by lookup of a strategy that receives the numbers."""
+    """The accuracy after each lookup of a strategy that receives the numbers themselves."""
     cells = looked_at(strategy, drawn.numbers, drawn.queried[:, None], M)[:, 0]
     place = np.broadcast_to(np.arange(N), drawn.numbers.shape)
     return Measured(cells, drawn.nearest, place).by_lookup
 
 
 def made(model: Any, shown: np.ndarray) -> np.ndarray:
-    """The feature by which a network orders images (draws, numbers, d), (draws, numbers)."""
+    """The feature by which a network orders images, (draws, numbers).
+
+    Images `shown` have shape (draws, numbers, d).
+    """
     with torch.no_grad():
         parts = [model.numbers(part)[..., 0] for part in torch.from_numpy(shown).split(CHUNK)]
     return np.asarray(torch.cat(parts).numpy())
 
 
 def correlations(model: Any, shown: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Rank correlations of the features of images with all rotations of labels, (rotations, draws).
+    """The rank correlations of the features of images with rotated labels, (rotations, draws).
 
-    Images are (draws, numbers, d), labels (draws, numbers).
+    All rotations are used.  Images `shown` have shape (draws, numbers, d), and labels (draws,
+    numbers).
     """
     ranks = rankdata(made(model, shown), axis=1)
     ranks = (ranks - ranks.mean(1, keepdims=True)) / (ranks.std(1, keepdims=True) + 1e-12)
@@ -154,9 +165,9 @@ def correlations(model: Any, shown: np.ndarray, labels: np.ndarray) -> np.ndarra
 
 
 def nexts(found: Measured) -> np.ndarray:
-    """The fraction (sets,) of numbers in each set that are cyclically followed by the next number.
+    """The fraction of numbers that are followed by the next number in the ring of cells, (sets,).
 
-    Of the two directions, the direction with the larger mean is used.
+    Cells can be in ascending or descending order; the order with the larger mean is used.
     """
     step = (np.roll(found.place, -1, axis=1) - found.place) % N
     up, down = ((step == way).mean(1) for way in (1, N - 1))
@@ -166,7 +177,7 @@ def nexts(found: Measured) -> np.ndarray:
 def of_digits(
     run: Run, model: Any, found: Measured, drawn: Pictures, shown: np.ndarray
 ) -> Iterator[Finding]:
-    """The findings on one model, from its measurements."""
+    """The findings on one network: its order of images, and its accuracies."""
     ranks = correlations(model, shown, LABELS)
     yield _more("number", RANKS, _size(ranks[0]), READ)
     yield _more("rotated", ROTATED, _largest(ranks), READ)
@@ -205,7 +216,7 @@ NEXT = "fraction of numbers that are followed by the next number in the ring of 
 
 
 def control(model: Any, drawn: Pictures, shown: np.ndarray) -> Iterator[Finding]:
-    """The findings on a model before training."""
+    """The findings on a network before training."""
     ranks, found = correlations(model, shown, LABELS), found_by(model, drawn)
     yield _less("number", RANKS, _size(ranks[0]), UNREAD)
     yield _less("rotated", ROTATED, _largest(ranks), UNREAD)

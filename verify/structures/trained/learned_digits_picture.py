@@ -1,4 +1,4 @@
-"""The picture of `learned-digits`: accuracy by lookup, and features of images by number."""
+"""The picture of `learned-digits`: accuracies after each lookup, and features of images."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ def draw(
     made: Mapping[str, np.ndarray],
     numbers: np.ndarray,
 ) -> Figure:
-    """Draw the accuracy by lookup, and for each network the features `made` (draws, numbers).
+    """Draw accuracies after each lookup, and for each network the features of images by number.
 
-    The features of images are drawn by `numbers` (draws, numbers); a rotated order has a step.
+    `made` maps each network to the features (draws, numbers), and `numbers` (draws, numbers) are
+    the numbers that the images show.  In a rotated order, the features have a step.
     """
     figure = Figure(figsize=(5 + 3 * len(made), 3.8))
     found, *others = figure.subplots(1, 1 + len(made), width_ratios=[1.5, *[1.0] * len(made)])

@@ -52,16 +52,16 @@ def learned_layout(
 
     A score for each point orders the plane; the data network receives Fourier features of both
     coordinates.  There are three seeds, which are evaluated separately, with one query per set of
-    points.  All thresholds were fixed before any model was trained; figures of one other program's
-    run were known (18.5 to 90.7 %, 73 % of the variance, 14 % untrained).
+    points.  All thresholds were fixed before any model was trained; figures of one run of another
+    program were known (18.5 to 90.7 %, 73 % of the variance, 14 % before training).
 
-    ahead     after every lookup the accuracy is above the kd-tree's, on the same sets.
+    ahead     after every lookup the accuracy is above that of the kd-tree, on the same sets.
     rows      after the last lookup the accuracy is above that of rows of 8 points in alternating
-              directions, with the most probable cells given the query; the rows are above the
-              kd-tree at every lookup.  (Initially rows were evaluated on as many sets as a model,
-              and the third seed was undecided.)
+              directions, with the most probable cells given the query; the rows find more than
+              the kd-tree at every lookup.  (Initially rows and models were evaluated on equally
+              many sets, and the third seed was undecided.)
     position  the cell explains more than half of the variance of the coordinates.
-    untrained the cell explains less than 30 %, and the accuracy is below the kd-tree's.
+    untrained the cell explains less than 30 %, and the accuracy is below that of the kd-tree.
     permuted  cells in random order explain less than 5 %.
     """
     count = 2000 if run.quick else samples
@@ -79,13 +79,13 @@ def learned_layout(
 
 
 def plane_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points (count, 32, 2) of (−1, 1)², in random order, and one query per set, (count, 2)."""
+    """Points of (−1, 1)² in random order, (count, 32, 2), and one query per set, (count, 2)."""
     x, q = uniform_cloud(count, N, 2, 1, run.rng)
     return 2 * x - 1, 2 * q[:, 0] - 1
 
 
 def by_kd_tree(points: np.ndarray, queries: np.ndarray) -> Measured:
-    """Measurements of the kd-tree on the same sets."""
+    """The `Measured` lookups of the kd-tree on given points and queries."""
     order = kd_order(points)
     cells = kd_search(in_order(points, order), queries[:, None], M)[:, 0]
     near = nearest_in_cloud(points, queries[:, None])[:, 0]
@@ -93,18 +93,20 @@ def by_kd_tree(points: np.ndarray, queries: np.ndarray) -> Measured:
 
 
 def by_rows(run: Run, count: int) -> list[Proportion]:
-    """The accuracy of rows of 8 points with the most probable cells given the query.
+    """The accuracy after each lookup of the most probable cells in rows of 8 points.
 
-    Rows are evaluated on four times as many sets as a model, so the interval is half as wide.
+    The cells are the most probable cells given the query.  Rows are evaluated on four times as many
+    sets as a model, so the confidence interval is half as wide.
     """
     right = found_at_once(partial(row_order, n_rows=ROWS), N, M, 4 * count, run.rng)
     return [Proportion(int(column.sum()), 4 * count) for column in right.T]
 
 
 def explained(points: np.ndarray, place: np.ndarray) -> Mean:
-    """The fraction of the variance of coordinates between cells, 1 − within/total.
+    """The fraction of the variance of the coordinates that is explained by the cell of a point.
 
-    The fraction is estimated in groups of sets, from points (sets, N, d) and cells (sets, N).
+    The fraction is 1 − (variance within cells)/(total variance).  It is estimated in groups of
+    sets, from points (sets, N, d) and their cells `place` (sets, N).
     """
     laid = np.take_along_axis(points, place.argsort(1)[..., None], 1)
     parts = np.array_split(laid, GROUPS)
@@ -116,7 +118,11 @@ def explained(points: np.ndarray, place: np.ndarray) -> Mean:
 def of_plane(
     found: Measured, fixed: Measured, rows: list[Proportion], points: np.ndarray
 ) -> Iterator[Finding]:
-    """The findings on one model, compared with the kd-tree and rows."""
+    """The findings on one network, compared with the kd-tree and with rows.
+
+    `found` and `fixed` are the lookups of the network and of the kd-tree, and `rows` the accuracies
+    of rows.
+    """
     proportions, tree = found.by_lookup, fixed.by_lookup
     name, bounds = f"accuracy after each lookup, {N} points of the plane", [s.value for s in tree]
     yield over("ahead", name, proportions, bounds, wanted="above that of the kd-tree,")
@@ -137,7 +143,7 @@ VARIANCE = "fraction of the variance of the coordinates that is explained by the
 
 
 def control(first: Measured, fixed: Measured, points: np.ndarray) -> Iterator[Finding]:
-    """The findings on a model before training."""
+    """The findings on a network before training, compared with the kd-tree."""
     yield less("position", explained(points, first.place), UNTRAINED)
     tree = fixed.by_lookup[-1:]
     bounds = [tree[0].value]

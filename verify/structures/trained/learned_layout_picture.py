@@ -1,4 +1,4 @@
-"""The picture of `learned-layout`: the plane coloured by cells, and accuracy by lookup."""
+"""The picture of `learned-layout`: the plane coloured by cells, and accuracies."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ def draw(
     rows: Sequence[Proportion],
     points: np.ndarray,
 ) -> Figure:
-    """Draw the accuracy by lookup, and points (sets, N, 2) coloured by their cell, for all seeds.
+    """Draw accuracies after each lookup, and for every seed the points coloured by their cell.
 
-    A line connects the mean points of the cells; the kd-tree and rows are shown, too.
+    Points have shape (sets, N, 2).  A line connects the mean points of the cells.  The kd-tree and
+    rows are shown, too.
     """
     planes = {**found, "kd-tree": fixed}
     figure = Figure(figsize=(4.4 + 3 * len(planes), 3.8))

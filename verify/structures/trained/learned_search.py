@@ -53,17 +53,18 @@ def learned_search(
     separate query network chooses a cell at each lookup.  The data network receives only 32 fixed
     random sinusoids of each point.  There are three seeds, which are evaluated separately, with one
     query per set of points.  All thresholds were fixed before any model was trained; figures of
-    other programs' runs and of one pilot (seed 100) were known.  The model uniform-16 was then
+    runs of other programs and of one pilot (seed 100) were known.  The model uniform-16 was then
     trained again in longer runs, of 3000 steps of 64 sets instead of 1200 steps of 32 sets, and no
     threshold was changed.
 
-    near      the accuracy by lookup is within 5 points of interpolation search on the same sets.
+    near      after every lookup the accuracy is within 5 points of the accuracy of interpolation
+              search on the same sets.
     first     the accuracy of the first lookup is not above the optimum; a larger value would
               indicate an error.
-    ahead     the accuracy is above binary search's at every lookup.
-    cells     before the query is found, more than half of the lookups are at interpolation's next
-              cell, given the earlier lookups.  The fraction at binary search's next cell is
-              reported.
+    ahead     after every lookup the accuracy is above that of binary search.
+    cells     before the query is found, more than half of the lookups are at the next cell of
+              interpolation search, given the earlier lookups.  The fraction at the next cell of
+              binary search is reported.
     off       on points and queries from (0, 1), outside the training distribution, the accuracy is
               below the accuracy of binary search, which does not change.  Interpolation with the
               fixed ends −1 and 1 is also below binary search.  `off` is decided only if `near`
@@ -90,13 +91,13 @@ def learned_search(
 def uniform_sets(
     run: Run, count: int, low: float = -1.0, high: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points (count, 16), ascending, and one query per set, (count,)."""
+    """Ascending uniform points (count, 16), and one query per set, (count,)."""
     x, q = uniform_points(count, N, 1, run.rng, low, high)
     return x, q[:, 0]
 
 
 def by_interpolation(points: np.ndarray, queries: np.ndarray) -> Measured:
-    """Measurements of interpolation search with the ends −1 and 1 on the same sets."""
+    """The `Measured` lookups of interpolation search with the ends −1 and 1."""
     cells = looked_at(interpolation_search(-1, 1), points, queries[:, None], M)[:, 0]
     place = np.broadcast_to(np.arange(N), points.shape)
     return Measured(cells, nearest(points, queries[:, None])[:, 0], place)
@@ -105,7 +106,7 @@ def by_interpolation(points: np.ndarray, queries: np.ndarray) -> Measured:
 def of_uniform(
     run: Run, model: Any, found: Measured, points: np.ndarray, queries: np.ndarray
 ) -> Iterator[Finding]:
-    """The findings on one model, measured on these sets."""
+    """The findings on one network, measured on ascending points (sets, 16) and queries (sets,)."""
     proportions, beside = found.by_lookup, by_interpolation(points, queries).by_lookup
     exact = [float(proportion) for proportion in binary_accuracy(N, M)]
     name = f"accuracy after each lookup, {N} uniform points, compared with interpolation search"
@@ -137,7 +138,10 @@ def of_uniform(
 
 
 def off(run: Run, model: Any, exact: float) -> Finding:
-    """The finding that on points and queries from (0, 1) a model is below binary search."""
+    """The finding that a network finds less than binary search on points and queries from (0, 1).
+
+    `exact` is the accuracy of binary search at the last lookup.
+    """
     words, proportions = [], []
     for name, ends in ENDS.items():
         sets = uniform_sets(run, 2000, *ends)
@@ -157,7 +161,10 @@ def off(run: Run, model: Any, exact: float) -> Finding:
 
 
 def decided_by(near: Finding, off: Finding) -> Finding:
-    """`off`, but undecided unless `near` holds, because a weak network finds little anywhere."""
+    """The finding `off`, which becomes undecided unless `near` holds.
+
+    The reason is that a weak network finds little on any distribution.
+    """
     weak = near.verdict is not Verdict.HOLDS and off.verdict is Verdict.HOLDS
     return replace(off, verdict=Verdict.UNDECIDED) if weak else off
 
@@ -175,7 +182,7 @@ def in_order(id: str, found: Measured, least: float) -> Finding:
 
 
 def control(model: Any, points: np.ndarray, queries: np.ndarray) -> Iterator[Finding]:
-    """The findings on a model before training."""
+    """The findings on a network before training."""
     found = measure(model, points, queries)
     proportion = estimated(found.in_order)
     yield below(
@@ -191,7 +198,7 @@ def control(model: Any, points: np.ndarray, queries: np.ndarray) -> Iterator[Fin
 
 
 def frozen(found: Measured) -> Iterator[Finding]:
-    """The finding on query networks that are trained with an untrained data network."""
+    """The finding on query networks that were trained with an untrained data network."""
     finding = under(
         "found",
         "accuracy after the last lookup",

@@ -1,4 +1,4 @@
-"""The picture of `learned-search`: accuracy by lookup, first lookups, and the order of points."""
+"""The picture of `learned-search`: accuracies, first lookups, and the order of the points."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def draw(
     points: np.ndarray,
     queries: np.ndarray,
 ) -> Figure:
-    """Draw the accuracy by lookup of every seed, of interpolation and of binary search.
+    """Draw accuracies after each lookup, for every seed, interpolation search and binary search.
 
-    Two panels for each seed show the rank of the first point looked up as a function of the query
-    (above), and points coloured by their cell (below).  The measurements are on ascending `points`
-    (sets, N) and `queries` (sets,).
+    Two panels for each seed show the rank of the point that is looked up first, as a function of
+    the query (above), and points coloured by their cell (below).  The measurements are on ascending
+    `points` (sets, N) and `queries` (sets,).
     """
     count = len(found)
     figure = Figure(figsize=(5 + 3.4 * count, 6.6))

@@ -47,10 +47,10 @@ def learned_sketch(
     Streams have 100 items from a Zipf distribution of exponent 1.2, in a random order of frequency;
     queries are drawn from the same distribution.  The increment of an update depends on the value
     in the cell.  There are three seeds, which are evaluated separately, on the same streams.  All
-    thresholds were fixed before these models were trained; figures of one other program's run
-    (1.87, 99 % of reads, all cells) and of a pilot with seed 100 (3.39, 84 %) were known.  The
-    learning rate of reads, their entropy bonus and the number of steps were chosen by further runs
-    of seed 100 (mean errors 9.18 to 2.05).
+    thresholds were fixed before these models were trained; figures of one run of another program
+    (mean error 1.87, 99 % of reads, all cells) and of a pilot with seed 100 (mean error 3.39, 84 %
+    of reads) were known.  The learning rate of reads, their entropy bonus and the number of steps
+    were chosen by further runs of seed 100 (mean errors 9.18 to 2.05).
 
     ahead     the mean error is below that of one row of count-min, which is known exactly.
     balanced  the mean error is below that of balanced cells, which is also known exactly.
@@ -59,7 +59,8 @@ def learned_sketch(
     behind    the mean error is above that of conservative update of two rows, on the same streams.
     reads     at least 95 % of items are read in the cell in which they are counted.
     cells     all 32 cells have items.
-    untrained at most 20 % of items are read where they are counted, and count-min is better.
+    untrained at most 20 % of items are read in the cell in which they are counted, and the mean
+              error is above that of count-min.
     """
     count = 1000 if run.quick else samples
     distribution, streams, counts = drawn(run, count)
@@ -79,7 +80,7 @@ def learned_sketch(
 
 
 def drawn(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distributions (count, V), streams of items (count, 100), and their counts (count, V)."""
+    """Distributions (count, V), streams (count, 100) of items, and counts (count, V) of items."""
     distribution, streams = zipf_streams(count, V, STREAM, EXPONENT, run.rng)
     return distribution, streams, counts_of(streams, V)
 
@@ -87,10 +88,10 @@ def drawn(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def known(
     run: Run, distribution: np.ndarray, streams: np.ndarray, counts: np.ndarray
 ) -> Mapping[str, np.ndarray]:
-    """Errors of known sketches on the same streams.
+    """The mean errors of known sketches on given streams, by name.
 
-    The sketches are conservative update, and balanced cells with the best function of a count,
-    fitted on the other half of the streams.
+    The sketches are conservative update with two rows, and balanced cells with the best function of
+    a count, fitted to the other half of the streams.
     """
     two = random_hashes(len(streams), 2, V, CELLS // 2, run.rng)
     even = count_min(counts, balanced_hashes(len(streams), V, CELLS, run.rng), CELLS)
@@ -103,14 +104,18 @@ def known(
 
 
 def answers(model: Any, streams: np.ndarray) -> np.ndarray:
-    """The estimates of all items, (count, V)."""
+    """The estimates of a trained sketch for all items, (count, V)."""
     queries = np.tile(np.arange(V), (len(streams), 1))
     with torch.no_grad():
         return np.asarray(model(streams, queries).numpy())
 
 
 def of_sketch(model: Any, errors: np.ndarray, fixed: Mapping[str, np.ndarray]) -> Iterator[Finding]:
-    """The findings on one sketch, from its errors and those of known sketches."""
+    """The findings on one trained sketch, from its errors and those of known sketches.
+
+    `errors` are the mean errors of the trained sketch, and `fixed` those of known sketches, by
+    name.
+    """
     found = estimated(errors)
     for id, name, balanced in (
         ("ahead", "count-min with one row", False),
@@ -161,6 +166,6 @@ def control(model: Any, errors: np.ndarray) -> Iterator[Finding]:
 
 
 def cells_of(model: Any) -> tuple[np.ndarray, float]:
-    """The cells in which items are counted, (V,), and the fraction of items read there."""
+    """The cell in which each item is counted, (V,), and the fraction of items read in this cell."""
     writes = model.writes().argmax(-1).numpy()
     return writes, float((model.reading().argmax(-1).numpy() == writes).mean())

@@ -1,4 +1,4 @@
-"""The picture of `learned-sketch`: increments of updates, and errors by count."""
+"""The picture of `learned-sketch`: increments of updates, and errors as a function of the count."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ def draw(
 ) -> Figure:
     """Draw, for each sketch, increments of updates and mean errors.
 
-    The increment is drawn by the number of items counted before, and the mean of
-    |estimate − count| by the counts (count, V)."""
+    The increment is a function of the number of items that were counted before in the cell.  The
+    mean of |estimate − count| is a function of the count; `counts` has shape (count, V).
+    """
     figure = Figure(figsize=(9.4, 3.8))
     adds, errors = figure.subplots(1, 2)
     at = np.arange(MOST + 1)

@@ -55,7 +55,7 @@ def learned_space(
     An extra cell contains one number in (−1, 1), which the data network outputs for each set; the
     second lookup reads this number.  The networks are trained for the last lookup only.  Each model
     has three seeds, which are evaluated separately, with one query per set of points.  All
-    thresholds were fixed before any model was trained; figures of two other programs' runs were
+    thresholds were fixed before any model was trained; figures of runs of two other programs were
     known (74.0 % with 18 % of first lookups at extra cells, and 86.5 % if all first lookups must be
     at extra cells).
 
@@ -64,7 +64,8 @@ def learned_space(
       used    with the extra cells of another set fewer queries succeed.  The fraction of first
               lookups at extra cells is reported.
     hints-16 (the first lookup is at an extra cell):
-      near    the last accuracy is within 5 points of the exact accuracy of a table of 32 buckets.
+        near    the accuracy after the last lookup is within 5 points of the exact accuracy of a
+              table of 32 buckets.
       bits    `near` also holds for contents rounded to 8 bits (a precise cell could contain all
               points).
       names   for more than half of first lookups, the point nearest to the content is the query's
@@ -95,13 +96,13 @@ FOUND = f"accuracy after the last lookup, {N} uniform points, {T} extra cells"
 
 
 def uniform_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points (count, 16), ascending, and one query per set, (count,)."""
+    """Ascending uniform points (count, 16), and one query per set, (count,)."""
     x, q = uniform_points(count, N, 1, run.rng)
     return x, q[:, 0]
 
 
 def by_interpolation(points: np.ndarray, queries: np.ndarray) -> Proportion:
-    """The accuracy of two lookups of interpolation search."""
+    """The accuracy of two lookups of interpolation search, on given points and queries."""
     q = queries[:, None]
     cells = looked_at(interpolation_search(-1, 1), points, q, M)[:, 0]
     return Proportion(int((cells == nearest(points, q)).any(1).sum()), len(points))
@@ -130,7 +131,7 @@ HINTS = (
 
 
 def used(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -> Finding:
-    """Fewer queries succeed if the extra cells have the contents for another set."""
+    """The finding that fewer queries succeed if extra cells have the contents for another set."""
     others = at_last(changed(model, of_another), found, points, queries)
     lost = estimated(found.found[:, -1].astype(float) - others)
     extra = Proportion(int((found.shown[:, 0] >= N).sum()), len(points))
@@ -146,14 +147,17 @@ def used(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -
 
 
 def at_last(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """Whether a network finds the nearest points of these measurements, (sets,)."""
+    """Whether a network finds the nearest neighbours in `found`, (sets,)."""
     return np.asarray((shown(model, points, queries) == found.nearest[:, None]).any(1))
 
 
 def control(
     model: Any, beside: Proportion, points: np.ndarray, queries: np.ndarray
 ) -> Iterator[Finding]:
-    """The findings on a model before training."""
+    """The findings on a network before training, compared with interpolation search.
+
+    `beside` is the accuracy of two lookups of interpolation search.
+    """
     first = measure(model, points, queries)
     wanted = "below that of interpolation search,"
     yield under("found", FOUND, first.by_lookup[-1:], [beside.value], wanted=wanted)
@@ -162,14 +166,18 @@ def control(
 
 
 def contents(model: Any, points: np.ndarray) -> np.ndarray:
-    """The contents of the extra cells for points (sets, N), (sets, T)."""
+    """The contents of the extra cells of a network, (sets, T) for points (sets, N)."""
     parts = torch.as_tensor(points, dtype=model.like.dtype)[..., None].split(CHUNK)
     with torch.no_grad():
         return torch.cat([model.layout(part)[1][..., 0] for part in parts]).numpy()
 
 
 def named(found: Measured, stored: np.ndarray, points: np.ndarray) -> Proportion:
-    """The fraction of first lookups at extra cells whose content is nearest to the right point."""
+    """The fraction of hints that name the nearest neighbour, among first lookups at extra cells.
+
+    A hint names the point nearest to the content of the extra cell.  `stored` (sets, T) are the
+    contents for points (sets, N).
+    """
     there = found.shown[:, 0] >= N
     hint = np.take_along_axis(stored[there], found.shown[there, :1] - N, axis=1)
     close = abs(points[there] - hint).argmin(1) == found.nearest[there]
@@ -177,7 +185,7 @@ def named(found: Measured, stored: np.ndarray, points: np.ndarray) -> Proportion
 
 
 def changed(model: Any, change: Callable[[Any], Any]) -> Any:
-    """The same network with changed contents of its extra cells."""
+    """The same network, in which `change` is applied to the contents of the extra cells."""
     other = copy(model)
 
     def layout(points: Any) -> tuple[Any, Any]:
@@ -189,10 +197,10 @@ def changed(model: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def rounded(stored: Any) -> Any:
-    """Contents rounded to multiples of 1/128."""
+    """The contents of extra cells, rounded to multiples of 1/128."""
     return (stored * STEPS).round() / STEPS
 
 
 def of_another(stored: Any) -> Any:
-    """The contents of the previous set's extra cells."""
+    """The contents of extra cells, where each set has the contents of the previous set."""
     return stored.roll(1, 0)

@@ -18,10 +18,11 @@ def draw(
     points: np.ndarray,
     queries: np.ndarray,
 ) -> Figure:
-    """Draw, for each network, contents of extra cells and cells of first lookups.
+    """Draw, for each network, the contents of extra cells and the cells of first lookups.
 
-    The contents (sets, T) are coloured by the mean point of the set.  The cell of the first lookup
-    is drawn by the query, with extra cells above the line."""
+    The contents `stored` (sets, T) are coloured by the mean point of the set.  The cell of the
+    first lookup is a function of the query; extra cells are above the line.
+    """
     N = points.shape[1]
     figure = Figure(figsize=(2.8 * len(found), 6))
     panels = figure.subplots(2, len(found), squeeze=False)

@@ -54,9 +54,9 @@ def learned_tree(
     the points.  The data network receives the numbers themselves, and must sort them.  The decision
     tree of the query networks is extracted exactly.  The accuracy of the tree within i lookups is
     the sum of the frequencies at the first i levels (`found_by_depth`).  This accuracy is compared
-    with the treap (`treap_depths`; `treap_found` on average over orders) and with the maximum over
-    all trees (`most_by_weight`).  The best tree of 3 levels finds the 7 most frequent points, as
-    any 7 cells form a perfect tree.
+    with the accuracy of the treap (`treap_depths`, and `treap_found` for the mean over orders) and
+    with the maximum over all trees (`most_by_weight`).  The best tree of 3 levels finds the 7 most
+    frequent points, as any 7 cells form a perfect tree.
 
     There are three seeds, which are evaluated separately.  All thresholds were fixed before these
     models were trained.  Three pilot runs with seed 100 were known: two found 74.9 and 74.3 % at
@@ -69,10 +69,10 @@ def learned_tree(
     best      at the last lookup the tree finds at least as much as the best tree, minus 2 points.
     early     at lookups 1 and 2 the tree finds at most as much as the treap; this was added when
               the trees were known.
-    found     on sets of points, which the data network must sort, the last accuracy is above the
-              treap's.
+    found     on sets of points, which the data network must sort, the accuracy after the last
+              lookup is above that of the treap.
     untrained for each seed, the tree before training finds less than the treap.
-    permuted  with permuted frequencies the tree finds less than a treap on average.
+    permuted  with permuted frequencies the tree finds less on average than a treap.
     """
     sets, weights = queried_sets(run, 2000 if run.quick else samples), frequencies()
     seen = models_of("search-zipf-15", KIND)
@@ -88,34 +88,41 @@ def learned_tree(
 
 
 def frequencies() -> np.ndarray:
-    """The frequency of the point of each rank, (15,)."""
+    """The frequency with which the point of each rank is queried, (15,)."""
     return distributions.frequencies(N)
 
 
 def queried_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Uniform points (count, 15), ascending, and a query among them by frequency, (count,)."""
+    """Ascending uniform points (count, 15), and one query per set, (count,).
+
+    The query of a set is one of its points, drawn according to the frequencies.
+    """
     x, _ = uniform_points(count, N, 1, run.rng)
     return x, x[np.arange(count), run.rng.choice(N, size=count, p=frequencies())]
 
 
 def levels_of(model: Any, descends: bool) -> np.ndarray:
-    """The lookup in which the tree of the query networks finds each point, (15,).
+    """The number of the lookup that finds each point, in the tree of the query networks, (15,).
 
-    It is M + 1 for points that are not found.
+    It is M + 1 for points that are not found in M lookups.  `descends` is true if the cells are in
+    descending order of the points.
     """
     level = np.array(finds(tree_of(model, descends), N))
     return np.where(level, level, M + 1)
 
 
 def found_at_last(levels: np.ndarray, weights: np.ndarray) -> float:
-    """The frequency of the points that a tree finds."""
+    """The total frequency of the points that a tree finds in M lookups.
+
+    `levels` contains the level of each point, and `weights` its frequency.
+    """
     return float(found_by_depth(levels, weights, M)[-1])
 
 
 def of_tree(
     run: Run, levels: np.ndarray, found: Measured, weights: np.ndarray
 ) -> Iterator[Finding]:
-    """The findings on one model, from the levels of its tree and its measurements."""
+    """The findings on one network, from the levels of its decision tree and its lookups."""
     treap = found_at_last(treap_depths(weights), weights)
     by_tree = found_by_depth(levels, weights, M).tolist()
     best, name = (
@@ -172,7 +179,7 @@ def of_tree(
 
 
 def permuted(run: Run, levels: np.ndarray, weights: np.ndarray) -> Finding:
-    """The finding on the same tree with permuted frequencies."""
+    """The finding that a tree finds less than a treap if the frequencies are permuted."""
     others = [run.rng.permutation(weights) for _ in range(RANKINGS)]
     by_tree = estimated(np.array([found_at_last(levels, each) for each in others]))
     treap = float(treap_found(zipf(N, EXPONENT), M)[-1])
@@ -188,7 +195,7 @@ def permuted(run: Run, levels: np.ndarray, weights: np.ndarray) -> Finding:
 
 
 def control(model: Any, weights: np.ndarray) -> Finding:
-    """The finding on a tree before training."""
+    """The finding that the tree of a network before training finds less than the treap."""
     by_tree = max(found_at_last(levels_of(model, way), weights) for way in (False, True))
     treap = found_at_last(treap_depths(weights), weights)
     return at_most(

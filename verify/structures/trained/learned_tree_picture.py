@@ -1,4 +1,6 @@
-"""The picture of `learned-tree`: frequencies of points, by the lookup that finds them."""
+"""The picture of `learned-tree`: frequencies of points, coloured by the lookup that finds the
+point.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ COLOURS = "#1f5fa8", "#5b9bd5", "#b9d4ee", "0.88"  # by lookup; the last: not fo
 
 
 def draw(levels: Mapping[str, np.ndarray], weights: np.ndarray, lookups: int) -> Figure:
-    """Draw, for each tree, the frequencies (N,) of ascending points, coloured by lookup.
+    """Draw the frequencies of ascending points, coloured by the lookup that finds the point.
 
-    The levels (N,) are the lookups that find the points, or numbers above `lookups` for points that
-    are not found.
+    There is one panel for each tree.  `weights` (N,) are the frequencies, and `levels` maps each
+    tree to the lookups (N,); these are above `lookups` for points that are not found.
     """
     figure = Figure(figsize=(2.6 * len(levels), 3.4))
     panels = figure.subplots(1, len(levels), sharey=True, squeeze=False)[0]

@@ -1,4 +1,4 @@
-"""Measurements of trained search networks by lookup."""
+"""Measurements of trained search networks at each lookup."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ INSIDE = f"by {LEVEL:.2%} confidence intervals"
 
 
 class Proportion(NamedTuple):
-    """A fraction `times`/`of` of independent queries; its value is NaN if there are none."""
+    """The fraction times/of of independent queries; its value is NaN if there are no queries."""
 
     times: int
     of: int
 
     @property
     def value(self) -> float:
-        """The fraction."""
+        """The fraction times/of."""
         return self.times / self.of if self.of else np.nan
 
     @property
     def interval(self) -> tuple[float, float]:
-        """A Clopper–Pearson interval for the probability."""
+        """A Clopper–Pearson confidence interval for the probability."""
         return clopper_pearson(self.times, self.of, LEVEL) if self.of else (0.0, 1.0)
 
     def __str__(self) -> str:
@@ -40,9 +40,9 @@ class Proportion(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Lookups of a network on sets of points with one query each.
+    """Lookups of a network on sets of N points, with one query per set.
 
-    shown     the index of the point at each lookup, or N + t for an extra cell t, (sets, M)
+    shown     the index of the point at each of M lookups, (sets, M); N + t for extra cell t
     nearest   the index of the nearest neighbour, (sets,)
     place     the cells of all points, (sets, N)
     """
@@ -53,35 +53,38 @@ class Measured(NamedTuple):
 
     @property
     def found(self) -> np.ndarray:
-        """Whether the nearest neighbour is among the first i lookups, (sets, M)."""
+        """Whether the nearest neighbour is among the first i lookups, (sets, M) for i = 1 … M."""
         return np.logical_or.accumulate(self.shown == self.nearest[:, None], axis=1)
 
     @property
     def by_lookup(self) -> list[Proportion]:
-        """Accuracy by lookup."""
+        """The accuracy after each lookup."""
         return [Proportion(int(column.sum()), len(column)) for column in self.found.T]
 
     @property
     def descends(self) -> bool:
-        """Whether the cells agree more with the descending order of points than the ascending."""
+        """Whether the order of the cells is closer to the descending order of points than to the
+        ascending.
+        """
         N = self.place.shape[1]
         up, down = ((self.place == row).sum() for row in (np.arange(N), np.arange(N)[::-1]))
         return bool(down > up)
 
     @property
     def in_order(self) -> np.ndarray:
-        """The fraction of cells of each set that contain the point of their rank, (sets,).
+        """The fraction of cells that contain the point of their rank, (sets,).
 
-        Points are given in ascending order; cells can be ascending or descending (`descends`).
+        Points are given in ascending order; cells can be in ascending or descending order
+        (`descends`).
         """
         N = self.place.shape[1]
         row = np.arange(N)[::-1] if self.descends else np.arange(N)
         return np.asarray((self.place == row).mean(1))
 
     def at(self, cells: np.ndarray) -> list[Proportion]:
-        """The fraction of lookups at these cells (sets, M), among queries that are not yet found.
+        """The fraction of lookups at the given cells, for each lookup, among queries not yet found.
 
-        Cells are numbered in the ascending order of their points.
+        `cells` has shape (sets, M).  Cells are numbered in ascending order of their points.
         """
         open_ = np.hstack([np.ones((len(self.found), 1), dtype=bool), ~self.found[:, :-1]])
         same = (self.shown == cells) & open_
@@ -93,11 +96,11 @@ class Measured(NamedTuple):
 def measure(
     model: Any, points: np.ndarray, queries: np.ndarray, nearest: np.ndarray | None = None
 ) -> Measured:
-    """The `Measured` lookups of a network on ascending points (sets, N) and queries (sets,).
+    """The `Measured` lookups of a network, on ascending points (sets, N) and queries (sets,).
 
-    Points and queries can also have d dimensions.  By default the nearest point (sets,) is computed
-    from distances.  The network receives the points in another order, because with equal scores
-    they would otherwise remain sorted.
+    Points and queries can also have d dimensions.  By default, `nearest` (sets,) is computed from
+    distances.  The network receives the points in another order.  Otherwise points with equal
+    scores would remain sorted.
     """
     mixed = _mixed(points)
     x = torch.as_tensor(_given(points, mixed), dtype=model.like.dtype)
@@ -138,9 +141,10 @@ def _given(points: np.ndarray, mixed: np.ndarray) -> np.ndarray:
 
 
 def tree_of(model: Any, descends: bool) -> np.ndarray:
-    """The decision tree (2^M − 1,) of a network that receives only < or >, as for `found_at`.
+    """The decision tree of a network that receives only the outcomes < and >, (2^M − 1,) cells.
 
-    Cells are numbered in ascending order of their points.
+    The order of the nodes is that of `found_at`, and cells are numbered in ascending order of their
+    points.  `descends` is true if the network orders the points in descending order.
     """
     M, N = model.interface.lookups, model.interface.n
     tree = np.zeros(2**M - 1, dtype=np.int64)
@@ -161,7 +165,7 @@ def tree_of(model: Any, descends: bool) -> np.ndarray:
 
 
 def finds(tree: np.ndarray, N: int) -> list[int]:
-    """The lookup in which a tree finds each of N targets."""
+    """The number of the lookup in which a decision tree finds each of N targets; 0 if never."""
     return [int(at) for at in found_at(tree[None], N)[0]]
 
 
@@ -209,16 +213,17 @@ def _apart(
 
 
 def before(name: str) -> Any:
-    """The model of a checkpoint, with the initial weights."""
+    """The model of a checkpoint with its initial weights, before training."""
     return untrained(configuration_of(name)).requires_grad_(False)
 
 
 def cells(
     name: str, least: float, found: Measured, points: np.ndarray, queries: np.ndarray
 ) -> Finding:
-    """The finding that more than a fraction `least` of lookups, before success, are as predicted.
+    """The finding that more than a fraction `least` of lookups are as an algorithm predicts.
 
-    The prediction is the next cell of an algorithm.
+    The prediction is the next cell of the algorithm `name`.  Only lookups of queries that are not
+    yet found are counted.
     """
     ends = (-1.0, 1.0) if abs(points).max() <= 1 else (points.min() - 1, points.max() + 1)
     at = next_cells(found.shown, points, queries, *ends)

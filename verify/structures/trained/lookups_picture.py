@@ -1,4 +1,4 @@
-"""Accuracy by lookup in a panel, for several claims on learned structures."""
+"""Accuracies after each lookup in a panel, for several claims about learned structures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ def by_lookup(
     measured: Mapping[str, Sequence[Proportion]],
     exact: Mapping[str, Sequence[float]] | None = None,
 ) -> None:
-    """Draw accuracies in per cent: measured ones with intervals, exact ones as lines."""
+    """Draw accuracies in per cent, as intervals if they are measured and as lines if they are
+    exact.
+    """
     for name, proportions in measured.items():
         lookups = np.arange(1, len(proportions) + 1)
         values = np.array([proportion.value for proportion in proportions])

@@ -1,4 +1,4 @@
-"""Strategies that replace lookup networks, to test the findings."""
+"""Strategies that replace trained lookup networks, to test that the findings detect them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from verify.structures.trained.lookups import Proportion
 
 
 class Planted:
-    """A strategy with the interface of a network.
+    """A search strategy with the interface of a trained lookup network.
 
-    The cells are in ascending or descending order, or in the given order if `jumbled` is true.
+    The cells are in ascending or descending order of the points, or in the given order if `jumbled`
+    is true.
     """
 
     def __init__(
@@ -33,7 +34,7 @@ class Planted:
         self.interface = SimpleNamespace(lookups=lookups, n=n)
 
     def order(self, points: Tensor) -> Tensor:
-        """The index of the point in each cell, for points (…, N, 1)."""
+        """The index of the point in each cell, (…, N) for points (…, N, 1)."""
         if self.jumbled:
             return torch.arange(points.shape[-2]).expand(points.shape[:-1])
         return points[..., 0].argsort(-1, descending=self.descends)
@@ -57,7 +58,10 @@ class Planted:
 
 
 def by_binary_search(models: Iterable[Trained]) -> list[Trained]:
-    """The given list with binary search in place of every network, under the network's name."""
+    """The given list of trained networks, with binary search in place of every network.
+
+    Each keeps the name of the network.
+    """
     found = []
     for name, model, task in models:
         interface = model.interface
@@ -66,10 +70,10 @@ def by_binary_search(models: Iterable[Trained]) -> list[Trained]:
 
 
 def all_found(proportions: Iterable[Proportion]) -> list[Proportion]:
-    """Proportions of 1."""
+    """Proportions of 1, for the same numbers of queries."""
     return [Proportion(proportion.of, proportion.of) for proportion in proportions]
 
 
 def none_found(proportions: Iterable[Proportion]) -> list[Proportion]:
-    """Proportions of 0."""
+    """Proportions of 0, for the same numbers of queries."""
     return [Proportion(0, proportion.of) for proportion in proportions]
