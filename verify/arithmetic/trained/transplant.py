@@ -253,7 +253,7 @@ def below_random(id: str, name: str, found: float, control: list[float]) -> Find
 
 
 def controls(given: Adder) -> Iterator[Finding]:
-    """The findings on controls: MiniLM's embedding, its rows in random order, an untrained model."""
+    """The findings on controls: MiniLM's embedding, its rows in random order, and no training."""
     shuffled = untrained(preset("addition", "shuffled")).requires_grad_(False)
     name = f"{RATIO} of MiniLM's number embeddings"
     yield all_peaks("minilm/rows", name, peaks(tied_embedding(given.model)))
