@@ -112,7 +112,7 @@ def doubled(graph: Pointers, L: int) -> bool:
 def searched(graph: Pointers) -> int:
     """The number of tokens, ⊥ included, in which the search decodes the component of the last node.
 
-    It is −1 if the search decodes another set.
+    The result is −1 if the search decodes another set.
     """
     edges, n = directed_edges(graph.A), len(graph.A)
     model = search(n, len(edges))
@@ -143,10 +143,9 @@ def pointers_take(graph: Pointers) -> int:
 
 
 def search_takes(graph: Pointers) -> int:
-    """The stated number of tokens of the search: the number of nodes of the component of the
-    source.
+    """The stated number of tokens of the search, which is the size of the source's component.
 
-    One token is decoded for each node but the source, and one for ⊥.
+    One token is decoded for each node except the source, and one for ⊥.
     """
     return len(reachable(directed_edges(graph.A), len(graph.A), len(graph.A) - 1))
 

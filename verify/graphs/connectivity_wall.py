@@ -156,7 +156,7 @@ def by_definition(run: Run, n: int) -> Finding:
 
 
 def subgraphs(run: Run, samples: int) -> Finding:
-    """Checks that outputs of weights ≥ 0 are positive on some subgraph of at most 3^L edges.
+    """Checks that each positive output of weights ≥ 0 is positive on a subgraph of ≤ 3^L edges.
 
     For positive outputs on paths a minimal subgraph is computed.  The weights are W = I and random
     dense weights of L layers; the pairs of nodes are within distance 3^L and beyond.
@@ -193,12 +193,11 @@ def subgraphs(run: Run, samples: int) -> Finding:
 
 
 def sound(run: Run, samples: int) -> Finding:
-    """Checks that no sound model with weights ≥ 0 is positive at a connected pair beyond distance
-    3.
+    """Checks that no sound model with weights ≥ 0 is positive at a pair beyond distance 3.
 
-    The models have one layer, and the graphs n = 5 nodes.  A model is sound if no output is
-    positive at an unconnected pair of any graph.  The weights are dense, or A ⊗ I with and without
-    one more random entry.
+    The pair is connected, the models have one layer, and the graphs n = 5 nodes.  A model is sound
+    if no output is positive at an unconnected pair of any graph.  The weights are dense, or A ⊗ I
+    with and without one more random entry.
     """
     n, wrong, reach, right = 5, list[str](), 0, 0
     A = all_graphs(n)

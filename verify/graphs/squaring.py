@@ -58,13 +58,13 @@ def squaring(
     """For all n and L, L layers of one head output the pairs of nodes at distance at most 2^L in
     every graph of n nodes.
 
-    Lean form: with average-hard attention, query R_i, key e_j and value R_j, where R_i is row i of
-    the register `reached` and e_j is one-hot, the width is 2n, with n hidden ReLU neurons.  ⌈log₂D⌉
+    Lean form: the width is 2n, with n hidden ReLU neurons.  Average-hard attention has query R_i,
+    key e_j and value R_j, where R_i is row i of the register `reached` and e_j is one-hot.  ⌈log₂D⌉
     layers output all connected pairs if components have diameter at most D.
 
-    Robust form: with width 3n and 3n hidden neurons, softmax has the same logits 0 and 1 in exact
-    arithmetic, and the same predictions in float64, for every inverse temperature β ≥ ln(8N(n −
-    1)), N = 2^⌈log₂n⌉, and every L.
+    Robust form: the width is 3n, with 3n hidden ReLU neurons.  Let N = 2^⌈log₂n⌉.  For every L and
+    every inverse temperature β ≥ ln(8N(n − 1)), softmax has the same logits 0 and 1 in exact
+    arithmetic, and the same predictions in float64.
 
     The lean form with softmax is wrong on some graph for every β < ln(2(n − 1)((N + ½)^L − 1)),
     which grows with L.
@@ -244,7 +244,7 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
 def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
     """Checks in balls that softmax and average-hard attention have equal logits.
 
-    The attention weights differ.
+    The two attention weights differ.
     """
     real = max(enclosed_error(model, beta, graph) for graph in A)
     return at_most(

@@ -40,8 +40,11 @@ def two_channels(
     """For every matrix W of n × n blocks, the mean of W over all relabellings of the n nodes is the
     orthogonal projection A ⊗ I + B ⊗ J of W.
 
-    J is the all-ones matrix and n ≥ 2.  For each block X, B = (1ᵀX1 − tr X)/(n(n − 1)) and A = tr
-    X/n − B.  I and J are not orthogonal; ‖W‖² has three orthogonal parts: of the diagonals, of the
+    J is the all-ones matrix and n ≥ 2.  Each block X has one entry in A and one in B:
+
+        B = (1ᵀX1 − tr X)/(n(n − 1)),   A = tr X/n − B.
+
+    I and J are not orthogonal; ‖W‖² has three orthogonal parts: of the diagonals, of the
     off-diagonals and of the rest.
 
     Models with weights A ⊗ I + B ⊗ J are equivariant: relabelling the nodes relabels the outputs.

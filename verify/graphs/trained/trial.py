@@ -68,7 +68,7 @@ class Parts(NamedTuple):
     W only.  Of the orthogonal split, `off_diagonal` is the invariant part off the diagonals, and
     `rest` the part that is not invariant under relabelling.
 
-    J does not always count walks: in the block of C that reads I J adds a constant to all outputs,
+    J does not always count walks: in the block of C that reads I, J adds a constant to all outputs,
     as the threshold does.
     """
 
