@@ -34,7 +34,7 @@ def rows_fit(count: int) -> None:
     """Raises ValueError unless the weights of `count` tokens and positions fit in memory."""
     count = min(count, 10**300)  # so that it can be formatted as a float
     what = f"the weights of {count:.4g} tokens and positions"
-    machine.fits_in_memory(what, BYTES * count, "take fewer")
+    machine.fits_in_memory(what, BYTES * count, "give a smaller vocabulary or length")
 
 
 def binary_codes(count: int) -> np.ndarray:

@@ -119,7 +119,7 @@ def random_circuit(
     n, count = n_inputs, n_gates
     if not tables:
         raise InputError("tables are empty: give at least one table")
-    machine.fits_in_memory("the gates and inputs", 300 * count + n, "give fewer")
+    machine.fits_in_memory("the gates and inputs", 300 * count + n, "give fewer gates")
     rng: np.random.Generator = seed
     gates = [
         Gate(tables[int(rng.integers(len(tables)))], *rng.integers(n + g, size=2).tolist())

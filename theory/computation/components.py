@@ -146,6 +146,6 @@ def slowest(edges: np.ndarray, n: int) -> int:
 @checked
 def shuffled_path(n_nodes: Count, seed: Seed) -> np.ndarray:
     """The edges (n − 1, 2) of a path through all nodes in random order."""
-    machine.fits_in_memory(f"a path of {n_nodes} nodes", 40 * n_nodes, "give fewer")
+    machine.fits_in_memory(f"the {n_nodes} nodes of a path", 40 * n_nodes, "give fewer nodes")
     order = 1 + seed.permutation(n_nodes)
     return np.stack([order[:-1], order[1:]], axis=1)

@@ -247,7 +247,7 @@ def counting_words(
     Raises `ValueError` for words that do not fit in memory.
     """
     T, V = length, vocabulary_size
-    machine.fits_in_memory(f"words of {T} symbols", 8 * T * (4 * V + 32), "give shorter ones")
+    machine.fits_in_memory(f"words of {T} symbols", 8 * T * (4 * V + 32), "give a smaller length")
     generator: np.random.Generator = seed
     turns = np.arange(T) * V // T
     equal = (turns + np.arange(V)[:, None]) % V

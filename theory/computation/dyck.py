@@ -118,7 +118,9 @@ def random_dyck(n_words: Count, length: Count, k: Types, seed: Seed) -> np.ndarr
     """
     generator: np.random.Generator = seed
     T, even = length, length + length % 2
-    machine.fits_in_memory(f"{n_words} words of {T} symbols", 8 * n_words * even, "give fewer")
+    machine.fits_in_memory(
+        f"{n_words} words of {T} symbols", 8 * n_words * even, "give fewer words"
+    )
     words = np.empty((n_words, even), dtype=np.int64)
     for row in words:
         stack = list[int]()

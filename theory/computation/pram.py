@@ -56,7 +56,7 @@ def processors_fit(count: int) -> None:
     """Raises `ValueError` unless the registers of `count` processors fit in memory."""
     count = min(count, 10**300)  # so that it can be converted to a float
     what = f"the registers of {count:.4g} processors"
-    machine.fits_in_memory(what, BYTES * count, "take fewer")
+    machine.fits_in_memory(what, BYTES * count, "give fewer processors")
 
 
 @checked

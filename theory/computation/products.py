@@ -38,10 +38,10 @@ class NotSolvable(InputError):
         self.order, self.core = len(of.group), core
         shown = ", ".join("{" + ", ".join(map(str, sorted(tile))) + "}" for tile in of.tiles)
         super().__init__(
-            f"{automaton.name} has no cascade of counters and flip-flops: words permute {shown} in "
-            f"a group of order {self.order} with a perfect core of order {core}. Other models of "
-            "constant depth are excluded only if TC⁰ ≠ NC¹, which is open. "
-            "Use semiautomaton(…), which has ⌈log₂T⌉ layers"
+            f"{automaton.name} has no cascade of counters and flip-flops, since words permute the "
+            f"sets {shown} in a group of order {self.order} with a perfect core of order {core}, "
+            "which is not solvable: use semiautomaton(…), which has ⌈log₂T⌉ layers (other models "
+            "of constant depth are excluded only if TC⁰ ≠ NC¹, which is open)"
         )
 
 

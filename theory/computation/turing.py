@@ -226,7 +226,9 @@ def random_machine(n_states: Count, n_symbols: Count, seed: Seed) -> TuringMachi
     A machine with one state and one symbol does not halt: it has a rule for this pair.
     """
     n, m = n_states, n_symbols
-    machine.fits_in_memory(f"the rules of {n} states and {m} symbols", 500 * n * m, "give fewer")
+    machine.fits_in_memory(
+        f"the rules of {n} states and {m} symbols", 500 * n * m, "give fewer states"
+    )
     rng: np.random.Generator = seed
     drawn = zip(*(rng.integers(end, size=n * m).tolist() for end in (n, m, 2)), strict=True)
     rules: list[Step | None] = [Step(q, s, RIGHT if right else LEFT) for q, s, right in drawn]
