@@ -40,7 +40,7 @@ def random_graphs(n_graphs: Count, n_nodes: Count, p: OpenUnit, seed: TorchSeed)
     """
     n, generator = n_nodes, seed
     needed = math.ceil((1 + 60 * p) * n_graphs * n**2)  # n²p/2 edges, 15 numbers each
-    machine.fits_in_memory(f"{n_graphs} graphs of {n} nodes", needed, "give fewer")
+    machine.fits_in_memory(f"{n_graphs} graphs of {n} nodes", needed, "give fewer graphs")
     device, pairs = generator.device, n * (n - 1) // 2
     places = _edges(n_graphs * pairs, p, generator)
     graph = places.div(max(pairs, 1), rounding_mode="floor")

@@ -139,7 +139,7 @@ def search(
     machine.fits_in_memory(
         f"the weights of {shown(n)} nodes and {shown(m)} edges",
         48 * width * (n * n + T + 1),
-        "give fewer",
+        "give fewer nodes or edges",
     )
     rows_fit(T + n * n)
     stream = Stream(visited=n, edge=n, j=1)

@@ -124,7 +124,7 @@ def to_gpt2(
     most = positions or own or MOST_POSITIONS
     # Two copies with opposite signs; float64 doubles the memory.
     needed = 4 * 8 * most * (plan.soft.d_model + 1)
-    machine.fits_in_memory(f"{most:.4g} positions", needed, "give fewer")
+    machine.fits_in_memory(f"{most:.4g} positions", needed, "give fewer positions")
     return StockGPT2(plan, most)
 
 

@@ -57,7 +57,7 @@ def permutation_maxima(E: RealArray, first: Count, trials: Count, seed: Seed) ->
     `ValueError` as `peak_ratios` does, or if the results do not fit in memory.
     """
     peak_ratios(E, first)
-    machine.fits_in_memory(f"{shown(trials)} trials", 40 * trials, "give fewer")
+    machine.fits_in_memory(f"{shown(trials)} trials", 40 * trials, "give fewer trials")
     draws = np.random.default_rng(seed)
     orders = (draws.permutation(len(E)) for _ in range(trials))
     return np.array([peak_ratios(E[order], first)[first:].max() for order in orders])

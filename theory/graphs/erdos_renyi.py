@@ -22,7 +22,7 @@ def erdos_renyi(n_graphs: Count, n_nodes: Count, p: Probability, seed: Seed) -> 
     """
     shape = n_graphs, n_nodes, n_nodes
     machine.fits_in_memory(
-        f"{n_graphs} graphs of {n_nodes} nodes", 24 * math.prod(shape), "give fewer"
+        f"{n_graphs} graphs of {n_nodes} nodes", 24 * math.prod(shape), "give fewer graphs"
     )
     upper = np.triu(np.random.default_rng(seed).random(shape) < p, 1)
     return (upper | upper.swapaxes(-1, -2) | np.eye(n_nodes, dtype=bool)).astype(np.int64)

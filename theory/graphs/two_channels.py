@@ -142,7 +142,7 @@ def kronecker(channels: Channels, n_nodes: Count) -> np.ndarray:
     for name, each in (("A", A), ("B", B)):
         read(Matrix, name, each)
     machine.fits_in_memory(
-        f"weights of {shown(n_nodes)} nodes", 32 * n_nodes * n_nodes * A.size, "give fewer"
+        f"weights of {shown(n_nodes)} nodes", 32 * n_nodes * n_nodes * A.size, "give fewer nodes"
     )
     eye, ones = np.eye(n_nodes, dtype=np.int64), np.ones((n_nodes, n_nodes), dtype=np.int64)
     return np.kron(A, eye) + np.kron(B, ones)

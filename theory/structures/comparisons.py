@@ -100,7 +100,7 @@ def found_at(trees: StepsArray, n_points: Size) -> np.ndarray:
             "with cells from 0 to N − 1"
         )
     machine.fits_in_memory(
-        f"{n_points:.3g} targets", 40 * n_points * (given.size // nodes), "take fewer"
+        f"{n_points:.3g} targets", 40 * n_points * (given.size // nodes), "give fewer targets"
     )
     at = np.zeros((*given.shape[:-1], n_points), dtype=np.int64)
     target, node = np.broadcast_to(np.arange(n_points), at.shape), np.zeros_like(at)

@@ -67,7 +67,7 @@ def normal_directions(n_bits: Size, d: Size, seed: Seed) -> np.ndarray:
     Raises ValueError for arrays that do not fit in memory.
     """
     machine.fits_in_memory(
-        f"{n_bits:.3g} vectors of dimension {d:.3g}", 16 * n_bits * d, "take fewer"
+        f"{n_bits:.3g} vectors of dimension {d:.3g}", 16 * n_bits * d, "give fewer vectors"
     )
     return np.random.default_rng(seed).normal(size=(n_bits, d))
 
@@ -103,7 +103,9 @@ def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> n
     arrays that do not fit in memory.
     """
     machine.fits_in_memory(
-        f"{lookups} lookups of {n_points:.3g} points", 32 * n_points * lookups, "take fewer"
+        f"{lookups} lookups of {n_points:.3g} points",
+        32 * n_points * lookups,
+        "give fewer lookups or points",
     )
     earlier = np.arange(n_points)[:, None]
     return np.asarray(binom.cdf(np.arange(lookups), earlier, 1 / n_buckets).mean(axis=0))
@@ -135,7 +137,9 @@ def found_in_buckets(
     return buckets, and for arrays that do not fit in memory.
     """
     x, q, M = points, queries, lookups
-    machine.fits_in_memory(f"{M} lookups of {q.shape} queries", 2 * M * q.size, "take fewer")
+    machine.fits_in_memory(
+        f"{M} lookups of {q.shape} queries", 2 * M * q.size, "give fewer queries"
+    )
     bucket, of_query = _buckets(hash_function, x), _buckets(hash_function, q)
     wanted = nearest_in_cloud(x, q)
     theirs = np.take_along_axis(bucket, wanted, axis=-1)

@@ -67,7 +67,9 @@ def kd_search(points: Cloud, queries: CloudQueries, lookups: LookupCount) -> np.
     """
     x, q, M = points, queries, lookups
     n_queries = q.size // q.shape[-1]
-    machine.fits_in_memory(f"{M} lookups of {n_queries} queries", 48 * M * n_queries, "take fewer")
+    machine.fits_in_memory(
+        f"{M} lookups of {n_queries} queries", 48 * M * n_queries, "give fewer queries"
+    )
     N, d = x.shape[-2:]
     m = q.shape[-2]
     flat, each_query = x.reshape(-1, N, d), q.reshape(-1, d)

@@ -43,7 +43,9 @@ def looked_at(
     that are not cells or ends early, and for arrays that do not fit in memory.
     """
     x, q, M = points, queries, lookups
-    machine.fits_in_memory(f"{M} lookups of {q.size} queries", 16 * M * q.size, "take fewer")
+    machine.fits_in_memory(
+        f"{M} lookups of {q.size} queries", 16 * M * q.size, "give fewer queries"
+    )
     N, search = x.shape[-1], strategy(q, x.shape[-1])
     # The flat index at which the row of each query begins.
     begins = np.arange(0, x.size, N).reshape(*x.shape[:-1], 1)

@@ -75,7 +75,9 @@ def found_at_once(
     ValueError for an order that is not a permutation, and for arrays that do not fit in memory.
     """
     machine.fits_in_memory(
-        f"{n_points:.3g} places of {grid:.3g}² squares", 32 * grid**2 * n_points, "take fewer"
+        f"{n_points:.3g} places of {grid:.3g}² squares",
+        32 * grid**2 * n_points,
+        "give fewer places",
     )
     rng = np.random.default_rng(seed)
     seen = np.zeros((grid * grid, n_points))

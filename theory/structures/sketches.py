@@ -63,7 +63,7 @@ Hashes: TypeAlias = Annotated[Any, Integers("... d V", Within(least=0, below="n_
 @checked
 def zipf(vocabulary_size: Listed, exponent: NonNegative) -> np.ndarray:
     """The Zipf distribution p_i ∝ (i + 1)^−exponent over items i = 0, 1, …, (vocabulary_size,)."""
-    machine.fits_in_memory(f"{vocabulary_size:.3g} items", 24 * vocabulary_size, "take fewer")
+    machine.fits_in_memory(f"{vocabulary_size:.3g} items", 24 * vocabulary_size, "give fewer items")
     p = np.arange(1, vocabulary_size + 1) ** -exponent
     return np.asarray(p / p.sum())
 

@@ -69,7 +69,7 @@ class Connectivity(Task, kind="connectivity"):
         Raises ValueError if 1000 rounds do not suffice or the graphs do not fit into memory.
         """
         machine.fits_in_memory(
-            f"{count} graphs of {self.n} nodes", 16 * count * self.n**2, "give fewer"
+            f"{count} graphs of {self.n} nodes", 16 * count * self.n**2, "give fewer graphs"
         )
         found, missing = list[Tensor](), count
         for _ in range(ATTEMPTS):
