@@ -34,11 +34,11 @@ GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, and one factor is
 def chebyshev(
     run: Run,
     *,
-    k: Annotated[int, option("steps of the algorithm", min=1)] = 10,
+    k: Annotated[int, option("number of steps of the algorithm", min=1)] = 10,
     d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
-    n: Annotated[int, option("examples in a prompt", min=1)] = 10,
-    smallest: Annotated[float, option("the interval's lower end a")] = 1.0,
-    largest: Annotated[float, option("the interval's upper end b")] = 32.0,
+    n: Annotated[int, option("number of examples in a prompt", min=1)] = 10,
+    smallest: Annotated[float, option("lower end a of the interval")] = 1.0,
+    largest: Annotated[float, option("upper end b of the interval")] = 32.0,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
@@ -99,17 +99,18 @@ def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
     if smallest < LEAST_COMPARED * largest:  # R is 1 up to the rounding of 1 − R
         compared = []
     met = [abs(far - near) <= 2.0**-40 + 2.0**-20 * near for far, near in compared]
-    few = f" ({len(compared)} compared, rounding dominates the others)"
+    few = f" ({len(compared)} of these are compared; rounding dominates the others)"
     few *= len(compared) < len(least)
     return Finding(
         "best",
-        f"worst residual on [{smallest:g}, {largest:g}] after L = 1 … {len(reached)} layers",
+        f"largest |R| on [{smallest:g}, {largest:g}] of the residual polynomial R of "
+        f"L = 1 … {len(reached)} layers",
         "float",
         reached,
         least,
         Verdict.together(map(Verdict.of, met)),
         words=", ".join(f"{value:.4g}" for value in reached) + few,
-        wanted="the smallest possible for polynomials R of degree (3^L − 1)/2 with R(0) = 1",
+        wanted="the minimum over polynomials R of degree (3^L − 1)/2 with R(0) = 1, for each L",
     )
 
 
@@ -177,10 +178,11 @@ def _coefficients(k: int, smallest: float, largest: float) -> Finding:
         at |= {rung.slot: rung.exponent for rung in rungs}
     return at_most(
         "coefficients",
-        f"{len(ratios)} rounded factors against those of the product formulas",
+        f"largest ratio of the rounding error of a factor in the weights to its bound, over "
+        f"{len(ratios)} factors of the product formulas",
         "exact",
         max(ratios, default=0.0),
         1.0,
-        words=f"error ≤ {max(ratios, default=0.0):.1%} of the bound",
-        wanted=f"{ROUNDINGS} roundings and 2^−44",
+        words=f"{max(ratios, default=0.0):.1%}",
+        wanted=f"at most 100 % of {ROUNDINGS} roundings and 2^−44",
     )

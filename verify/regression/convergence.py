@@ -59,8 +59,11 @@ def _converges(symbol: str, value: float, limit: float, power: str, why: str) ->
     if verdict is Verdict.FAILS:
         detail = f"in the top eigendirection each step {why}; "
         detail += f"give {symbol} below {limit:.3g} for convergence"
-    name, words = f"converges: 0 < {symbol} < 2/λmax{power}", f"{symbol} = {value:.3g}"
-    wanted = f"< {limit:.3g}"
+    name, words = (
+        f"condition 0 < {symbol} < 2/λmax{power} of convergence",
+        f"{symbol} = {value:.3g}",
+    )
+    wanted = f"{symbol} below {limit:.3g}"
     return Finding("converges", name, "float", value, limit, verdict, words, wanted, detail)
 
 
@@ -148,14 +151,17 @@ def distance_to_ols(
     return replace(
         found.holds,
         id="ols",
-        name=f"distance to OLS after {k} steps, on range(S)",
+        name=f"distance of the prediction from that of least squares after k = {k} steps, "
+        "relative to the latter",
         measured={"distance": relatively["distance"], "off by": found.holds.measured},
         bound={"distance": relatively["left"], "off by": found.holds.bound},
         words=found.holds.words.replace(
             "relative error",
-            f"{relatively['distance']:.2e}; error relative to the prediction, against E^(2^k)w,",
+            f"{relatively['distance']:.2e}; the relative error of the difference, compared with "
+            "x_qᵀE^(2^k)w, is",
         ),
-        wanted=f"|x_qᵀE^(2^k)w| {relatively['left']:.2e}, error {found.holds.wanted}",
+        wanted=f"the distance |x_qᵀE^(2^k)w| = {relatively['left']:.2e} of k exact steps, with an "
+        f"error {found.holds.wanted}",
     )
 
 

@@ -51,7 +51,7 @@ COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
 def depth(
     run: Run,
     *,
-    largest_k: Annotated[int, option("the largest number of steps k in the table", min=0)] = 12,
+    largest_k: Annotated[int, option("largest number of steps k in the table", min=0)] = 12,
     domain: Annotated[
         DomainName, option("number system in which the layouts are compared")
     ] = "all",
@@ -106,7 +106,8 @@ def _degree_is_attained(run: Run, start: Start, largest_k: int) -> Finding:
     statement = newton_statement(run, "direct", start, ALPHA)
     return same(
         f"degree/{start}",
-        f"degree of the prediction, k = 0 … {largest_k}, {STARTED[start]}",
+        f"degree in the prompt of the prediction after k Newton–Schulz steps {STARTED[start]}, "
+        f"k = 0 … {largest_k}",
         [degree_of(statement.at(1, 1, k)) for k in range(largest_k + 1)],
         [newton_degree(k, start) for k in range(largest_k + 1)],
         evidence="identity",
@@ -116,7 +117,8 @@ def _degree_is_attained(run: Run, start: Start, largest_k: int) -> Finding:
 
 def _degree_by_layer(layout: str, statement: OverExamples, k: int) -> Finding:
     """Compares the degree of the stream after each layer with three times the degree before it."""
-    id, name = f"{layout}/degrees", f"{layout}: degree after each layer (k = {k})"
+    id = f"{layout}/degrees"
+    name = f"degree in the prompt after each layer of the layout {layout}, k = {k} steps"
     domain, case = Degrees(), statement.at(2, 3, k)
     try:
         # Zeros of the prompt count as constants, which can only raise a degree bound.
@@ -127,7 +129,7 @@ def _degree_by_layer(layout: str, statement: OverExamples, k: int) -> Finding:
     tripled = all(after <= 3 * before for before, after in pairwise(degrees))
     final = newton_degree(k)
     holds = tripled and degrees[-1] == final
-    wanted = f"at most 3 times the degree before the layer, {final} at the end"
+    wanted = f"at most 3 times the degree before the layer, and {final} at the end"
     return Finding(id, name, "exact", degrees, final, Verdict.of(holds), wanted=wanted)
 
 
@@ -138,12 +140,12 @@ def _lower_bound(largest_k: int) -> Finding:
     right = sum(3 ** (layers - 1) < degree <= 3**layers for layers, degree in least)
     return same(
         "lower-bound",
-        "lower bound for L layers of linear or ReLU heads and ReLU MLPs, on tokens affine in the "
-        f"prompt: the smallest L with 3^L ≥ degree, for k = 0 … {largest_k}",
+        "lower bound on the number L of layers with linear or ReLU heads and ReLU MLPs that "
+        f"compute k Newton–Schulz steps, k = 0 … {largest_k}",
         right,
         len(least),
-        words=f"3^(L−1) < degree ≤ 3^L in {right} of {len(least)} cases",
-        wanted="⌈log₃(degree)⌉ layers",
+        words=f"3^(L−1) < (degree of the prediction) ≤ 3^L in {right} of {len(least)} cases",
+        wanted="the smallest L with 3^L ≥ (degree of the prediction) in every case",
     )
 
 
@@ -168,15 +170,15 @@ def _row(run: Run, k: int, domain: DomainName) -> Finding:
                 if same_steps.detail and not detail:
                     detail = f"{layout}: {same_steps.name}: {same_steps.detail}"
         layers_of = ", ".join(f"{layout} {count}" for layout, count in row.items())
-        words.append(f"{layers_of}, lower bound {bound} ({STARTED[start]})")
+        words.append(f"{STARTED[start]}, {layers_of}, and the lower bound is {bound}")
     return Finding(
         f"layers/{k}",
-        f"layers for k = {k}",
+        f"number of layers of each layout for k = {k} Newton–Schulz steps",
         "exact" if domain in ("exact", "float") else "identity",
         counted,
         bounds,
         Verdict.together(verdicts),
         "; ".join(words),
-        f"as stated; {compared}",
+        f"the stated numbers, and the lower bound for the layout ladder; {compared}",
         detail,
     )

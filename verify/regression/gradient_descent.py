@@ -30,12 +30,13 @@ Layouts = Literal["all", Descent]
 def gradient_descent(
     run: Run,
     *,
-    k: Annotated[int, option("steps of the algorithm", min=1)] = 10,
+    k: Annotated[int, option("number of steps of the algorithm", min=1)] = 10,
     d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
-    n: Annotated[int, option("examples in a prompt", min=1)] = 10,
+    n: Annotated[int, option("number of examples in a prompt", min=1)] = 10,
     layout: Annotated[Layouts, option("the construction")] = "all",
     step_size: Annotated[
-        float | None, option("η; default: a power of two for which every prompt converges")
+        float | None,
+        option("step size η; default: a power of two for which every prompt converges"),
     ] = None,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,

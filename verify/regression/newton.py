@@ -59,16 +59,17 @@ QUICK = 4  # examples per prompt in the exact domains of a quick run
 def newton(
     run: Run,
     *,
-    k: Annotated[int, option("steps of the algorithm", min=0)] = 5,
+    k: Annotated[int, option("number of steps of the algorithm", min=0)] = 5,
     d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
-    n: Annotated[int, option("examples in a prompt", min=1)] = 10,
+    n: Annotated[int, option("number of examples in a prompt", min=1)] = 10,
     layout: Annotated[Layouts, option("the construction")] = "all",
     start: Annotated[Start, option("M₀ = αS (gram) or αI (identity)")] = "gram",
     alpha: Annotated[
-        float | None, option("α; default: a power of two for which every prompt converges")
+        float | None,
+        option("scale α of M₀; default: a power of two for which every prompt converges"),
     ] = None,
     interleaved: Annotated[
-        bool, option("prompts with a token for each input and each label", "--interleaved")
+        bool, option("use prompts with a token for each input and each label", "--interleaved")
     ] = False,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 100,
@@ -123,12 +124,13 @@ def _theory(run: Run, start: Start) -> Finding:
     value = domain.number(*float(Q[0] @ solve(X, y[:, 0], k, alpha, start)).as_integer_ratio())
     return equal(
         "theory",
-        f"theory.regression.newton on integers (d={d}, n={n}, k={k})",
+        "prediction of the function theory.regression.newton and of the transformer on integers, "
+        f"d = {d}, n = {n}, k = {k}",
         None
         if prediction == value
         else f"the function gives {value} and the transformer {prediction}",
         words=f"both give {value}",
-        wanted="the transformer's prediction over Q",
+        wanted="equal predictions over Q",
     )
 
 
@@ -148,8 +150,9 @@ def _twice_as_many_examples(run: Run) -> Finding:
     differs = f"predicted {answer}; from α/4 it is {both[0]}, from α {both[1]}"
     return equal(
         "paper/other-n",
-        f"paper: weights for n = {n} examples, evaluated on {2 * n} (d={d}, k={k})",
+        f"prediction of the layout paper with weights for n = {n} examples from m = {2 * n} "
+        f"examples, d = {d}, k = {k}",
         None if prediction == wanted != other else differs,
-        words="the steps from α/4 and not from α",
-        wanted="α(n/m)² for m examples",
+        words="equal to the steps from α/4, and not to the steps from α",
+        wanted="the steps from α(n/m)²",
     )

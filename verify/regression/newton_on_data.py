@@ -41,18 +41,19 @@ SMALL = Path(__file__).with_name("selftest.csv")
 def newton_on_data(
     run: Run,
     *,
-    data: Annotated[Path, option("a CSV file whose rows are examples", "--data")],
-    target: Annotated[str | None, option("the column to predict; default: the last")] = None,
-    k: Annotated[int, option("steps of the algorithm", min=0)] = 5,
+    data: Annotated[Path, option("CSV file whose rows are examples", "--data")],
+    target: Annotated[str | None, option("column to predict; default: the last column")] = None,
+    k: Annotated[int, option("number of steps of the algorithm", min=0)] = 5,
     layout: Annotated[Layouts, option("the construction")] = "all",
     start: Annotated[Start, option("M₀ = αS (gram) or αI (identity)")] = "gram",
     alpha: Annotated[
-        float | None, option("α; default: a power of two for which the data converge")
+        float | None,
+        option("scale α of M₀; default: a power of two for which the data converge"),
     ] = None,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     predictions: Annotated[
         Path | None,
-        option("write predictions of the held-out rows, and those of OLS, to a CSV file"),
+        option("CSV file for predictions of held-out rows by the transformer and by OLS"),
     ] = None,
 ) -> Iterator[Finding]:
     """On the rows of a table, hand-built transformers predict qᵀ M_k Xᵀ y over Q, where S = XᵀX,
@@ -108,9 +109,9 @@ def newton_on_data(
         yield distance_to_ols(examples, in_float, k, scale, start)
     if needed is not None:
         kappa = condition(x)
-        name = f"steps of the recursion to OLS accuracy {ACCURACY:g} on {data.name}"
-        given = f"(κ(S) = {kappa:.3g}; the option k is {k})"
-        wanted = f"≤ {stated} by the rate"
+        name = f"steps of the recursion on {data.name} until it is within {ACCURACY:g} of OLS"
+        given = f"(the condition number κ(S) is {kappa:.3g} and the option k is {k})"
+        wanted = f"at most {stated} steps, by the rate of convergence"
         yield at_most("steps", f"{name} {given}", "float", needed, stated, wanted=wanted)
     if predictions is not None:
         deliver(predictions, as_csv(table, predicted).encode())
@@ -132,7 +133,7 @@ def exactly(
     differs = not statement.at(d, n, k).agrees(Inputs(domain, *rows))
     return equal(
         "on-data",
-        f"equals the recursion exactly on the data ({n} rows, k={k})",
+        f"transformer and recursion, exactly on {n} rows of the data, k = {k}",
         "the predictions over Q differ" if differs else None,
     )
 
@@ -176,15 +177,15 @@ def steps_taken(
     farthest, least = float(found.distance.max()), float(certain.max())
     return at_most(
         "steps",
-        f"the transformer's distance to OLS in float64, after k = {k}",
+        f"relative distance of the transformer in float64 from OLS after k = {k} steps",
         "float",
         (least, farthest),
         ACCURACY,
         words=f"{farthest:.1e}; in exact arithmetic, at least {least:.1e}",
         detail=""
         if farthest <= ACCURACY
-        else "rounding is amplified by columns that are nearly linear combinations of others: "
-        "leave some out, or try another layout",
+        else "rounding is amplified by columns that are nearly linear combinations of other "
+        "columns: leave out some of these columns, or try another layout",
     )
 
 
@@ -239,11 +240,12 @@ def held_out(
         )
     return at_most(
         "held-out",
-        f"held-out rows after {k} steps: {described(of_steps)}; |RMSE − RMSE of OLS|",
+        f"|RMSE after {k} steps − RMSE of OLS| on the held-out rows, on which the steps have "
+        f"{described(of_steps)}",
         "float",
         abs(of_steps - of_ols),
         most,
-        wanted=f"≤ {most:.2e}, in standard units",
+        wanted=f"at most {most:.2e}, in standard units",
         detail="\n".join(lines),
     )
 

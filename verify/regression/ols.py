@@ -95,12 +95,13 @@ def _in_range(run: Run, method: Method, rows: list[int], d: int) -> Finding:
     inside = domain.matrix(wider).rank() == X.rank()
     return equal(
         "range",
-        f"w_k in range(Xᵀ), S w_k − b = −E^p b (d={d}, n={n}, rank {X.rank()})",
+        "w_k ∈ range(Xᵀ) and S w_k − b = −E^p b for the weights w_k that the transformer computes "
+        f"in k steps, over Q, d = {d}, n = {n}, X of rank {X.rank()}",
         None
         if inside and as_stated
-        else f"w_k in range(Xᵀ): {inside}, residual as stated: {as_stated}",
-        words="both hold",
-        wanted="both",
+        else f"w_k ∈ range(Xᵀ): {inside}, S w_k − b = −E^p b: {as_stated}",
+        words="both are true",
+        wanted="both true",
     )
 
 
@@ -128,13 +129,15 @@ def _reaches_least_squares(run: Run, method: Method, rows: list[int], d: int) ->
         )
     yield Finding(
         "reached",
-        f"{k} steps in {case.model.n_layers} layers reach OLS (d={d}, n={n})",
+        "relative distance of the prediction from that of least squares after "
+        f"{k} steps in {case.model.n_layers} layers, d = {d}, n = {n}",
         "float",
         relatively["distance"],
         allowed,
         verdict,
-        f"relative distance {relatively['distance']:.1e}",
-        f"≤ {relatively['left']:.1e} (residual) + {relatively['rounding']:.1e} (rounding)",
+        f"{relatively['distance']:.1e}",
+        f"at most {relatively['left']:.1e} (for the residual) + {relatively['rounding']:.1e} (for "
+        "rounding)",
         detail,
     )
     yield modulo_primes(run, case)

@@ -23,7 +23,7 @@ def online_gradient_descent(
     run: Run,
     *,
     d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
-    n: Annotated[int, option("examples in a prompt", min=1)] = 10,
+    n: Annotated[int, option("number of examples in a prompt", min=1)] = 10,
     domain: Annotated[Literal["all", "float", "exact", "modular"], option("number system")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
@@ -55,8 +55,8 @@ def _last_example_fitted(run: Run, case: Case) -> Finding:
     label = y[-1][0]
     return equal(
         "fitted",
-        "the last example is fitted exactly",
+        "prediction at the input of the last example, over Q",
         None if answer == label else f"predicted {answer}, the label is {label}",
-        words=f"predicted {answer}",
-        wanted=f"the label {label}",
+        words=f"{answer}",
+        wanted=f"the label {label} of the last example",
     )

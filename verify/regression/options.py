@@ -26,7 +26,9 @@ SAMPLED = ("all", "float")  # the domains with random prompts
 
 Prompts = Annotated[
     int,
-    option("random prompts of the comparison in float64", min=1, only={"domain": SAMPLED}),
+    option(
+        "number of random prompts for the comparison in float64", min=1, only={"domain": SAMPLED}
+    ),
 ]
 
 

@@ -60,13 +60,14 @@ def equal_signs(run: Run) -> Finding:
     is_absolute = error_of(as_printed, np.abs(scores)) <= rounding
     return Finding(
         "newton-signs",
-        "two heads of equal sign compute |u| (eq. 21, 28)",
+        "relative error of the product that the proof computes by two heads of equal sign, which "
+        "compute |u| in place of u (eq. 21, 28)",
         "float",
         {"as printed": error, "repaired": repaired},
         {"as printed": 0.01, "repaired": rounding},
         Verdict.of(bool(is_absolute and repaired <= rounding and error > 0.01)),
-        f"relative error {error:.0%} in one layer; with opposite signs, only rounding errors",
-        "above 1% as printed",
+        f"{error:.0%} in one layer as printed; with heads of opposite sign, only rounding errors",
+        "above 1 % as printed, and only rounding errors as corrected",
     )
 
 
@@ -91,10 +92,11 @@ def printed_alpha() -> Finding:
     as_printed, half = "as printed", "with half of it"
     return same(
         "newton-alpha",
-        "α = 2/‖SSᵀ‖₂ never converges (eq. 37), top residuals",
+        "residuals 1 − αλ² in the top eigendirection after 0 … 7 steps, for α = 2/‖SSᵀ‖₂ (eq. 37) "
+        "and for half of it",
         {as_printed: top_residuals(2), half: top_residuals(1)},
         {as_printed: [-1, *[1] * 7], half: [0] * 8},
-        wanted="α < 2/‖SSᵀ‖₂, strictly",
+        wanted="no convergence for α = 2/‖SSᵀ‖₂, so that α < 2/‖SSᵀ‖₂ is required",
     )
 
 
@@ -123,13 +125,13 @@ def printed_expansions() -> Finding:
     differ = all(ours != theirs for ours, theirs in zip(found, stated(PRINTED), strict=True))
     return Finding(
         "newton-expansions",
-        "M₁, M₂ (eq. 38, 39)",
+        "M₁ and M₂ of the Newton–Schulz iteration as polynomials in α and S (eq. 38, 39)",
         "identity",
         RIGHT,
         PRINTED,
         Verdict.of(found == stated(RIGHT) and differ),
         "M₁ = 2αS − α²S³, M₂ = 4αS − 6α²S³ + 4α³S⁵ − α⁴S⁷",
-        "not 2αS − 4α²S³, 4αS − 12α²S³ + 16α³S⁵ − 16α⁴S⁷",
+        "different from the printed 2αS − 4α²S³ and 4αS − 12α²S³ + 16α³S⁵ − 16α⁴S⁷",
     )
 
 
@@ -143,13 +145,13 @@ def fixed_alpha() -> Finding:
     residual = int(1 - longer * (alpha * longer))
     return Finding(
         "newton-any-examples",
-        '"on any examples" holds for the recursion, not for its convergence',
+        'convergence "on any examples": residual at x = (2) of weights that converge at x = (1)',
         "exact",
         residual,
         1,
         Verdict.of(abs(residual) > 1),
-        f"α = 1/λmax² for x = (1); the same weights at x = (2) have residual {residual}",
-        "|residual| < 1",
+        f"{residual}, for α = 1/λmax² at x = (1)",
+        "an absolute value above 1, so that these weights do not converge at x = (2)",
     )
 
 
@@ -175,11 +177,12 @@ def product_in_an_mlp() -> Finding:
         exact += errors == {h * h / 8}
     return same(
         "newton-products",
-        "products of two entries (mul) in a ReLU MLP (prop. B.4)",
+        "error of a ReLU MLP of M neurons that multiplies two entries of [0, 1] (prop. B.4), "
+        f"M = {', '.join(map(str, neurons))}",
         exact,
         len(neurons),
-        words="error of an MLP of M neurons ≥ 1/(8(M + 1)²); attention multiplies exactly",
-        wanted="an error above 0",
+        words="at least 1/(8(M + 1)²), whereas attention multiplies exactly",
+        wanted="an error above 0, so that the printed MLP is not exact",
     )
 
 
@@ -206,14 +209,14 @@ def causal_remark(run: Run) -> Finding:
         M = 2 * M - M @ sigma @ M
     return Finding(
         "newton-causal-remark",
-        "the causal remark B.6 diverges for d = 20",
+        "relative error of the layers of remark B.6 (causal attention) after 0, 1, 2, … steps, "
+        "d = 20",
         "float",
         errors,
         0,
         Verdict.of(errors[0] < 1e-9 and errors[1] > 0.01 and errors[-1] > 1e3),
-        f"relative error after 0 … {len(errors) - 1} steps: "
-        + ", ".join(f"{e:.0e}" for e in errors),
-        "0 if the remark held",
+        ", ".join(f"{e:.0e}" for e in errors),
+        "above 1 % after one step and above 1000 at the end; the remark claims small errors",
     )
 
 

@@ -98,7 +98,7 @@ def _at_most_all(
     undecided if rounding makes every step uninformative.
     """
     worst, hidden = float(np.max(ratios)), informative.count(False)
-    words = f"error ≤ {worst:.1%} of the bound, {len(ratios)} steps{more}"
+    words = f"at most {worst:.1%} of the bound over {len(ratios)} steps{more}"
     if hidden:
         words += f"; at {hidden} of them rounding dominates the bound"
     found = at_most(id, name, "float", worst, 1.0, words=words, wanted=what)
@@ -125,8 +125,9 @@ def _gradient_descent_every_step(run: Run, problem: Problem) -> Finding:
     eta, d, steps = 1 / problem.eigenvalues[-1], len(problem.w), 10 if run.quick else 30
     errors = [problem.error(run.build(gradient_descent, d, k, eta)) for k in range(1, steps + 1)]
     errors.insert(0, (float(np.linalg.norm(problem.w)), problem.floor))
-    factors, what = [1 - 1 / problem.condition] * steps, "‖e'‖ ≤ (1 − 1/κ)‖e‖"
-    return _every_step("gradient-descent", "gradient descent, every layer", errors, factors, what)
+    factors, what = [1 - 1 / problem.condition] * steps, "‖e'‖ ≤ (1 − 1/κ)‖e‖ for every layer"
+    name = "error ‖e'‖ after a layer of gradient descent, given the error ‖e‖ before the layer"
+    return _every_step("gradient-descent", name, errors, factors, what)
 
 
 def _newton_every_step(run: Run, problem: Problem, start: Start) -> Finding:
@@ -138,8 +139,11 @@ def _newton_every_step(run: Run, problem: Problem, start: Start) -> Finding:
     d = len(problem.w)
     errors = [problem.error(run.build(newton, d, k, alpha, start=start)) for k in range(steps + 1)]
     factors = [float(np.exp(2.0**j * decay)) for j in range(steps)]
-    name = f"Newton from {'αS' if start == 'gram' else 'αI'}, every step"
-    return _every_step(f"newton/{start}", name, errors, factors, "‖e'‖ ≤ ρ^(2^j)‖e‖")
+    kind = "αS" if start == "gram" else "αI"
+    name = f"error ‖e'‖ after Newton–Schulz step j from {kind}, given the error ‖e‖ before the step"
+    rho = "1 − 1/κ²" if start == "gram" else "1 − 1/κ"
+    what = f"‖e'‖ ≤ ρ^(2^j)‖e‖ with ρ = {rho}, for every step"
+    return _every_step(f"newton/{start}", name, errors, factors, what)
 
 
 def _chebyshev_every_count(run: Run, problem: Problem) -> Iterator[Finding]:
@@ -152,10 +156,11 @@ def _chebyshev_every_count(run: Run, problem: Problem) -> Iterator[Finding]:
         error, rounding = problem.error(model)
         ratios.append(error / (2 * problem.rho**k * first + rounding))
         informative.append(bool(rounding < 2 * problem.rho**k * first))
-    what = "‖e_k‖ ≤ 2ρ^k‖e_0‖"
-    yield _at_most_all("chebyshev", "Chebyshev, every step count", ratios, informative, what)
+    what = "‖e_k‖ ≤ 2ρ^k‖e_0‖ with ρ = (√κ − 1)/(√κ + 1), for every k"
+    name = "error ‖e_k‖ after k steps of Chebyshev's method"
+    yield _at_most_all("chebyshev", name, ratios, informative, what)
     found = modulo_primes(run, chebyshev_statement(run, 1.0, problem.condition).at(2, 3, most))
-    found.id, found.name = "chebyshev/modular", f"Chebyshev, {found.name}"
+    found.id, found.name = "chebyshev/modular", f"Chebyshev's method, {found.name}"
     yield found
 
 
@@ -169,8 +174,9 @@ def _conjugate_gradient_every_step(problem: Problem) -> Finding:
         energy = float(np.sqrt(error @ S @ error) / np.sqrt(first @ S @ first))
         ratios.append(energy / (2 * problem.rho**k + slack))
         informative.append(bool(slack < 2 * problem.rho**k))
-    name, what = "conjugate gradient, every step", "‖e_k‖_S ≤ 2ρ^k‖e_0‖_S"
-    more = f"; {energy:.1e} after {len(first)} steps"
+    name = "error ‖e_k‖_S after k steps of conjugate gradients"
+    what = "‖e_k‖_S ≤ 2ρ^k‖e_0‖_S with ρ = (√κ − 1)/(√κ + 1), for every k"
+    more = f"; the relative error after {len(first)} steps is {energy:.1e}"
     return _at_most_all("conjugate-gradient", name, ratios, informative, what, more)
 
 
@@ -212,11 +218,12 @@ def _stated_count(count: Count) -> Finding:
     """Checks that the stated steps suffice on [1, κ], and are the fewest if the count is exact."""
     return no_counterexample(
         f"count/{count.method}".replace(" ", "-"),
-        f"stated step count of {count.method}, {count.words}",
+        f"stated number of steps of {count.method} for the condition number κ and the accuracy ε, "
+        f"{count.words}",
         _wrong_counts(count),
         evidence="float",
-        words=f"{len(CASES)} pairs of κ ≤ 1e4 and ε ≥ 1e−12",
-        wanted="sufficient, and the smallest number" if count.least else "sufficient",
+        words=f"as stated for {len(CASES)} pairs of κ ≤ 1e4 and ε ≥ 1e−12",
+        wanted="the smallest sufficient number" if count.least else "a sufficient number",
     )
 
 
@@ -246,10 +253,12 @@ def _digits_double(run: Run, digits: int) -> Finding:
     ratios = [b / a for a, b in pairwise(exponents[:-1]) if a > 0]
     return at_least(
         "digits",
-        f"Newton: smallest ratio of correct digits after and before a step, {digits} digits",
+        "smallest ratio of the correct digits after a Newton–Schulz step to those before it, in a "
+        f"computation with {digits} digits",
         "float",
         min(ratios, default=0.0),
         2 * (1 - 1e-12),
-        words="correct digits: …, " + ", ".join(f"{e:.0f}" for e in exponents[-6:]),
-        wanted="≥ 2",
+        words=f"{min(ratios, default=0.0):.6g}; the last numbers of correct digits are "
+        + ", ".join(f"{e:.0f}" for e in exponents[-6:]),
+        wanted="a ratio of at least 2",
     )

@@ -77,20 +77,21 @@ def stays_within(start: str, found: Errors) -> Finding:
         if bound <= WIDEST:
             verdicts.append(Verdict.of(measured <= bound))
     shown = ", ".join(
-        f"{L}: {far:.0e} ({short:.0e})"
+        f"{far:.0e} ({short:.0e}) after {L} layers"
         for L, far, short in zip(found.layers, found.float64, found.float32, strict=True)
     )
     bounds = [f"{b:.0e} ({c:.0e})" for b, c in zip(found.bound64, found.bound32, strict=True)]
     return Finding(
         f"error/{start}/{found.condition:.0f}",
-        f"κ = {found.condition:g}, from α{'S' if start == 'gram' else 'I'}: distance to OLS in "
-        "float64 (float32) after layers",
+        "relative distance of the prediction in float64 (and in float32) from that of least "
+        f"squares, by Newton–Schulz steps from α{'S' if start == 'gram' else 'I'} at the condition "
+        f"number {found.condition:g}",
         "float",
         {"layers": found.layers, "float64": found.float64, "float32": found.float32},
         {"float64": found.bound64, "float32": found.bound32},
         Verdict.together(verdicts),
         shown,
-        ", ".join(bounds),
+        f"at most {', '.join(bounds)}; float32 is compared if its bound is informative",
     )
 
 
@@ -103,13 +104,13 @@ def does_not_grow(start: str, found: list[Errors]) -> Finding:
     least = min(each.layers[-1] - each.layers[-2] for each in found)
     return at_most(
         f"growth/{start}",
-        f"from α{'S' if start == 'gram' else 'I'}: growth of the rounding bound per layer from "
-        "convergence to twice as many steps",
+        "ratio of the rounding bound per layer at twice the number of steps for convergence to "
+        f"that at this number, by Newton–Schulz steps from α{'S' if start == 'gram' else 'I'}",
         "float",
         max(growth),
         AMPLIFIED,
-        words=f"factors {', '.join(f'{g:.2g}' for g in growth)} by κ",
-        wanted=f"≤ {AMPLIFIED:g} (tripling in each layer: {3.0**least:.0e})",
+        words=f"{', '.join(f'{g:.2g}' for g in growth)} for increasing condition numbers",
+        wanted=f"at most {AMPLIFIED:g}; tripling in each layer would give {3.0**least:.0e}",
     )
 
 

@@ -34,7 +34,9 @@ LAYERS = range(1, 7)  # numbers of layers after which degrees are computed
 def state_size(
     run: Run,
     *,
-    samples: Annotated[int, option("random streams for the one-pass method", min=2)] = 200,
+    samples: Annotated[
+        int, option("number of random streams for the one-pass method", min=2)
+    ] = 200,
 ) -> Iterator[Finding]:
     """For 0 < ε < 1 < κ, a polynomial R with R(0) = 1 and |R| ≤ ε on [1, κ] has degree at least
     k = arcosh(1/ε)/arcosh((κ + 1)/(κ − 1)) ≈ ½√κ ln(2/ε). So k layers are necessary for causal
@@ -70,15 +72,15 @@ def _degrees(run: Run) -> Iterator[Finding]:
     causal, full = (descent_statement(run, mask, 0.5) for mask in ("causal", "ladder"))
     yield same(
         "degree/causal",
-        "degree in the prompt after L = 1 … 6 causal layers",
+        "degree in the prompt of the prediction after L = 1 … 6 causal layers",
         [degree_of(causal.at(1, 1, L)) for L in LAYERS],
         [2 * L + 1 for L in LAYERS],
         evidence="identity",
-        wanted="2L + 1: degree L − 1 in S",
+        wanted="2L + 1, that is, degree L − 1 in S",
     )
     yield same(
         "degree/full",
-        "degree in the prompt after L = 1 … 6 layers of full attention",
+        "degree in the prompt of the prediction after L = 1 … 6 layers of full attention",
         # The ladder with (3^L − 1)/2 steps of gradient descent has L layers.
         [degree_of(full.at(1, 1, (3**L - 1) // 2)) for L in LAYERS],
         [3**L for L in LAYERS],
@@ -147,13 +149,14 @@ def _stated_counts(counts: dict[str, list[int]]) -> Iterator[Finding]:
     for name, (stated, wanted) in METHODS.items():
         found = counts[name]
         growth = (
-            f"{per_factor_of_four(found):.2f} more from κ to 4κ"
+            f"{per_factor_of_four(found):.2f} more steps for 4κ than for κ"
             if name.startswith("Newton")
-            else f"fitted exponent of κ {fitted_exponent(found):.2f}"
+            else f"the fitted exponent of κ is {fitted_exponent(found):.2f}"
         )
         yield same(
             f"steps/{name.replace(' ', '-')}",
-            f"{name}: steps for κ = 4², …, 4⁷",
+            f"smallest number of steps of {name} that reduce the residual to ε = 1e−3, for "
+            "condition numbers κ = 4², …, 4⁷",
             found,
             [stated(condition, SHRINK) for condition in CONDITIONS],
             evidence="float",
@@ -188,14 +191,16 @@ def _no_krylov_method_is_faster(counts: list[int]) -> Finding:
         alternate.append(bool((np.abs(values) > SHRINK).all() and signs.all()))
     return same(
         "krylov",
-        "κ for which Chebyshev's degree is the smallest, so that no Krylov method is faster",
+        "number of condition numbers for which no polynomial of a smaller degree than that of "
+        "Chebyshev's method has a residual below 1e−3, so that no Krylov method is faster",
         sum(alternate),
         len(alternate),
         evidence="float",
-        words="with one step fewer |R| > 1e−3, with alternating signs, at all extrema"
+        words="with one step fewer, Chebyshev's residual exceeds 1e−3 at all extrema, with "
+        f"alternating signs, for all {len(alternate)} condition numbers"
         if all(alternate)
         else "signs at the extrema do not alternate",
-        wanted="at every κ, by de la Vallée Poussin",
+        wanted="all condition numbers, by the theorem of de la Vallée Poussin",
     )
 
 
@@ -209,22 +214,23 @@ def _few_layers(counts: Mapping[str, list[int]]) -> Iterator[Finding]:
         (
             "ladder",
             "chebyshev",
-            "Chebyshev under full attention (ladder)",
-            "½ log₃κ + O(1)",
+            "Chebyshev's method under full attention (layout ladder)",
+            "½ log₃κ + O(1) layers",
             lambda c: log(c**0.5 * log(2 / SHRINK) + 3, 3) + 1,
         ),
         (
             "causal-ladder",
             CAUSAL,
-            "Newton with d² numbers per token (causal ladder)",
-            "log₃κ + O(1)",
+            "the Newton–Schulz iteration with d² numbers per token (layout causal ladder)",
+            "log₃κ + O(1) layers",
             lambda c: log(2 * c * log(1 / SHRINK), 3) + 3,
         ),
     ):
         layers, limits = counts[name], [most(condition) for condition in CONDITIONS]
         yield Finding(
             id,
-            f"{what}: layers for κ = 4², …, 4⁷",
+            f"number of layers of {what} that reduce the residual to 1e−3, for condition numbers "
+            "κ = 4², …, 4⁷",
             "float",
             layers,
             limits,
@@ -270,10 +276,11 @@ def _one_pass(examples: Mapping[float, tuple[float, float]]) -> Finding:
     ratios = ", ".join(f"{(low + high) / 2:.1f} ± {(high - low) / 2:.1f}" for low, high in ends)
     return at_least(
         "one-pass",
-        f"online gradient descent: number of examples for {where} ({shown})",
+        "ratio of the numbers of examples that online gradient descent requires at the condition "
+        f"numbers 4κ and κ, {where}",
         "statistical",
         min(ends, default=(float("nan"),) * 2),
         2.0,
-        words=f"factors from κ to 4κ: {ratios} (three standard errors)",
-        wanted="each > 2, the factor of √κ; 4 expected",
+        words=f"{ratios} (± three standard errors); the numbers of examples are {shown}",
+        wanted="each ratio above 2, as for growth like √κ; 4 is expected, as for growth like κ",
     )

@@ -105,11 +105,13 @@ def planted(probed: Probed) -> Finding:
             off += [abs(found.power - power), abs(float(np.log2(found.steps)) - k)]
     return at_most(
         "filter/planted",
-        "error of p and log₂ m fitted to Newton's steps from αS and αI in the place of a layer",
+        "largest error of p and log₂ m in the residual filter (1 − z^p)^m, fitted to Newton steps "
+        "from αS and αI in place of a layer",
         "float",
         max(off),
         RECOVERED,
-        words=f"error ≤ {max(off):.1e}",
+        words=f"{max(off):.1e}",
+        wanted=f"at most {RECOVERED:g}",
     )
 
 
@@ -120,8 +122,11 @@ def filters(probed: Probed, tables: Tables) -> tuple[list[Finding], Mean | None]
     layers = [layer for layer in range(1, len(squares)) if squares[layer] <= LARGEST_ERROR]
     found = [planted(probed), *apart(probed, tables)]
     if not layers:
-        name = "residual filter (1 − z^p)^m of each layer: p"
-        words = f"the error of every layer exceeds {LARGEST_ERROR:.0%} of a label's variance, t ≥ d"
+        name = "exponent p of the residual filter (1 − z^p)^m fitted to each layer"
+        words = (
+            f"the error of every layer exceeds {LARGEST_ERROR:.0%} of a label's variance after d "
+            "or more examples"
+        )
         undecided = Finding("filter/power", name, "trained", [], BETWEEN, Verdict.UNDECIDED, words)
         return [*found, undecided], None
     powers = [
@@ -139,14 +144,15 @@ def _power(layers: Sequence[int], powers: Sequence[Mean]) -> Finding:
     verdicts = [sign_of(BETWEEN - power.mean, *power[1:]) for power in powers]
     return Finding(
         "filter/power",
-        f"residual filter (1 − z^p)^m of layers {layers[0]} to {layers[-1]}: p nearer to 1 than "
-        "to 2",
+        f"exponent p of the residual filter (1 − z^p)^m fitted to layers {layers[0]} to "
+        f"{layers[-1]}, which is 1 for gradient descent and Newton from αI and 2 for Newton from "
+        "αS",
         "trained",
         [power.value for power in powers],
         BETWEEN,
         Verdict.together(verdicts),
         f"p = {', '.join(f'{power:.2f}' for power in powers)}",
-        f"below {BETWEEN} {BY} (gradient descent and Newton from αI: 1; Newton from αS: 2)",
+        f"p below {BETWEEN} {BY}, and so nearer to 1 than to 2, for each layer",
     )
 
 
@@ -163,21 +169,26 @@ def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
     doublings = np.log2(steps[-1])
     return Finding(
         "filter/doublings",
-        f"gradient steps m (p = 1) of layers {layers[0]} to {layers[-1]}: exponential growth",
+        f"growth with the layer of the number m of gradient steps fitted to layers {layers[0]} to "
+        f"{layers[-1]}, by the residual filter (1 − z)^m",
         "trained",
         {"log2 m": doublings, "unexplained": [each.unexplained for each in fits[-1]]},
         "exponential",
         verdict,
         f"log₂ m = {', '.join(f'{each:.1f}' for each in doublings)} "
-        f"({' or '.join(sorted(laws))}); unexplained "
-        f"{', '.join(f'{each.unexplained:.0%}' for each in fits[-1])}",
-        "largest correlation of all growths, above random sequences; also if any one group of "
-        "prompts is left out",
+        f"({' or '.join(sorted(laws))}); the filters leave "
+        f"{', '.join(f'{each.unexplained:.0%}' for each in fits[-1])} of the squared error "
+        "unexplained",
+        "exponential growth, with the largest correlation of all kinds of growth and a larger one "
+        "than random sequences, even if any group of prompts is left out",
     )
 
 
 def _no_filter(layer: int, errors: Errors) -> Finding:
-    name = f"fraction of layer {layer}'s squared error that no filters R_t(λ/λmax) explain"
+    name = (
+        f"fraction of layer {layer}'s squared error that no residual filters R_t explain, which "
+        "may depend on the number t of examples"
+    )
     if len(errors.z) < 4 * FOR_EACH:
         words = f"{len(errors.z)} prompts are too few: at least {4 * FOR_EACH} are necessary"
         return Finding("filter/none", name, "trained", None, NO_FILTER, Verdict.UNDECIDED, words)
@@ -190,9 +201,9 @@ def _no_filter(layer: int, errors: Errors) -> Finding:
         name,
         fraction,
         NO_FILTER,
-        words=f"{fraction.mean:.0%} ± {fraction.error:.0%} (one filter for all t: {words})",
-        wanted=f"above {NO_FILTER:.0%} {BY}: neither gradient descent nor Newton with any number "
-        "of steps",
+        words=f"{fraction.mean:.0%} ± {fraction.error:.0%}; with one filter for all t, {words}",
+        wanted=f"above {NO_FILTER:.0%} {BY}, so that no number of steps of gradient descent or "
+        "Newton explains the layer",
     )
 
 
@@ -207,18 +218,19 @@ def _by_length(layer: int, errors: Errors) -> Finding:
         for t, at in alone.items()
     }
     words = ", ".join(
-        f"t = {t}: {power:.2f} ({fraction[t - d]:.0%} of the squared error)"
+        f"{power:.2f} for t = {t} ({fraction[t - d]:.0%} of the squared error)"
         for t, power in powers.items()
     )
     return Finding(
         "filter/by-length",
-        f"p of layer {layer} is nearer to 1 than to 2 after t = {d}, …, {max(powers)} examples",
+        f"exponent p of the residual filter (1 − z^p)^m fitted to layer {layer} after t examples, "
+        f"t = {d}, …, {max(powers)}",
         "trained",
         {f"t = {t}": power.value for t, power in powers.items()},
         BETWEEN,
         Verdict.together(sign_of(BETWEEN - power.mean, *power[1:]) for power in powers.values()),
         words,
-        f"below {BETWEEN} {BY}, for each t",
+        f"p below {BETWEEN} {BY}, and so nearer to 1 than to 2, for each t",
     )
 
 
@@ -245,7 +257,8 @@ def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
         "fraction of the last layer's squared error on prefixes with fewer than d examples",
         short,
         words=f"{fraction:.1%}",
-        wanted=f"above 90% {BY}: there the errors of all methods of minimum norm are similar",
+        wanted=f"above 90% {BY}; on these prefixes the errors of all methods of minimum norm are "
+        "similar",
     )
     compared = np.concatenate([rules, last])[..., 1:]
     cosines = error_cosines(rules[..., 1:], compared, labels[:, 1:])
@@ -254,21 +267,23 @@ def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
     nearer = 0 if nearest == cosines[0, 2].mean() else 1
     yield above(
         "ceiling",
-        "similarity of the two algorithms minus that of the last layer to the nearer of them",
+        "(similarity of Newton and gradient descent to each other) − (similarity of the last layer "
+        "to the nearer of these algorithms)",
         estimated(ceiling - cosines[nearer, 2]),
-        words=f"similarity of errors {ceiling.mean():.4f} and {nearest:.4f}",
-        wanted=f"above 0 {BY}",
+        words=f"the similarities of errors are {ceiling.mean():.4f} and {nearest:.4f}",
+        wanted=f"a difference above 0 {BY}",
     )
     long = error_cosines(rules[..., d:], compared[..., d - 1 :], labels[:, d:])
     best = estimated(long[int(long[1, 2].mean() > long[0, 2].mean()), 2])
     yield below(
         "long-prefixes",
-        "similarity of the last layer to both algorithms on prefixes with at least d examples",
+        "similarity of the last layer's errors to the errors of Newton and of gradient descent, on "
+        "prefixes with at least d examples",
         best,
         0.5,
-        words=f"similarity of errors {long[0, 2].mean():.3f} (Newton), {long[1, 2].mean():.3f} "
-        f"(gradient descent); of both algorithms to each other {long[0, 1].mean():.3f}",
-        wanted=f"below 0.5 {BY}",
+        words=f"{long[0, 2].mean():.3f} (Newton) and {long[1, 2].mean():.3f} (gradient descent); "
+        f"the similarity of these algorithms to each other is {long[0, 1].mean():.3f}",
+        wanted=f"the larger of both below 0.5 {BY}",
     )
 
 
@@ -280,9 +295,10 @@ def over_seeds(powers: Sequence[Mean]) -> Iterator[Finding]:
     mean = estimated(values)
     yield below(
         "seeds/power",
-        f"p of the last layer over {len(values)} seeds",
+        "exponent p of the residual filter (1 − z^p)^m fitted to the last layer, mean over "
+        f"{len(values)} seeds",
         mean,
         BETWEEN,
-        words=f"{mean:.2f}; each {', '.join(f'{value:.2f}' for value in values)}",
-        wanted=f"below {BETWEEN} by {ERRORS:g} standard errors between seeds",
+        words=f"{mean:.2f}; by seed {', '.join(f'{value:.2f}' for value in values)}",
+        wanted=f"p below {BETWEEN} by {ERRORS:g} standard errors between seeds",
     )

@@ -18,7 +18,7 @@ from verify.regression.trained.published import beside_published, cells, publish
 from verify.regression.trained.similarities import DESCENT_STEPS, Likeness, Tables, closer
 
 TIMES = 10  # smallest ratio of gradient steps to Newton steps
-WANTED = f"≥ {TIMES} times as many steps of gradient descent"
+WANTED = f"at least {TIMES} times as many steps of gradient descent as of Newton"
 
 
 @claim(picture="verify.regression.trained.pictures:similarities_picture")
@@ -61,7 +61,8 @@ def steps_in_published_tables(newton: Likeness, descent: Likeness) -> Finding:
     """Compares the numbers of gradient and Newton steps that best match the last layer."""
     return at_least(
         "published",
-        "published tables (12 layers, d = 20): steps most similar to the last layer",
+        "numbers of steps of Newton and of gradient descent whose errors are most similar to those "
+        "of the last layer, in the published tables (12 layers, d = 20)",
         "trained",
         descent.best[-1] / newton.best[-1],
         TIMES,
@@ -78,9 +79,10 @@ def steps_that_match(run: Run, tables: Tables) -> Finding:
     newton, descent = (each.steps[means.argmax(1)] for each, means in zip(both, parts, strict=True))
     return agreeing(
         "steps",
-        "steps most similar to the last layer",
+        "numbers of steps of Newton and of gradient descent whose errors are most similar to those "
+        "of the last layer",
         float(((newton > 0) & (descent >= TIMES * newton)).mean()),
-        words=f"{counted(*both)} ({tables.gradient_descent.algorithm})",
+        words=f"{counted(*both)}, with {tables.gradient_descent.algorithm}",
         wanted=WANTED,
         newton=tables.newton.best[-1],
         descent=tables.gradient_descent.best[-1],
@@ -89,5 +91,5 @@ def steps_that_match(run: Run, tables: Tables) -> Finding:
 
 def counted(*both: Likeness) -> str:
     """Steps and similarities of Newton and gradient descent, in words."""
-    newton, descent = (f"{each.best[-1]}, similarity {each.last.mean():.3f}" for each in both)
-    return f"Newton {newton}; gradient descent {descent}"
+    newton, descent = (f"{each.best[-1]} (similarity {each.last.mean():.3f})" for each in both)
+    return f"Newton {newton}, gradient descent {descent}"

@@ -37,7 +37,9 @@ def induced_weights(
     run: Run,
     *,
     checkpoint: Checkpoint = "regression-small",
-    samples: Annotated[int, option("fresh prompts, each with 10·d queries", min=20)] = 100,
+    samples: Annotated[
+        int, option("number of fresh prompts, each with 10·d queries", min=20)
+    ] = 100,
 ) -> Iterator[Finding]:
     """Published observation: after the same examples, the predictions of a trained transformer are
     nearly linear in the query, and the number of Newton–Schulz steps that best match its induced
@@ -71,39 +73,42 @@ def linear_in_the_query(induced: Induced) -> Finding:
     least = float(linear.mean(0).min())
     return Finding(
         "linear",
-        "fraction of prompts on which the nonlinear part of the error is below the linear part",
+        "fraction of prompts on which the part of the error that is nonlinear in the query is "
+        "below the linear part",
         "trained",
         least,
         0.5,
         Verdict.together(verdicts),
-        f"≥ {least:.0%} for each number of examples; nonlinear part of the mean error ≤ "
-        f"{fractions.max():.0%}; R² of the linear fit by layer {explained}",
-        f"above one half for 1 to {len(fractions)} examples {BY}, and less error than the "
-        "constant 0",
+        f"at least {least:.0%} for each number of examples; the nonlinear part is at most "
+        f"{fractions.max():.0%} of the mean error; R² of the linear fit is {explained} by layer",
+        f"above one half for each of 1 to {len(fractions)} examples {BY}, and less error than the "
+        "constant prediction 0",
     )
 
 
 def like_those_of_newton(run: Run, induced: Induced) -> Iterator[Finding]:
     """Yields findings on the growth of the matching steps and the similarity of the last layer."""
-    label, first = "steps with the most similar weights,", induced.first
+    label, first = "whose induced weights are most similar to those of a layer", induced.first
     if first is None:
-        words = "no layer has less error than the constant 0"
-        yield at_least("newton", f"{label} Newton", "trained", 0, 1, words=words, wanted="one")
+        name = f"number of steps of Newton {label}"
+        words = "no layer has less error than the constant prediction 0"
+        yield at_least("newton", name, "trained", 0, 1, words=words, wanted="one such layer")
         return
     both = induced.newton, induced.gradient_descent
     for (kind, wanted), each in zip(EXPECTED.items(), both, strict=True):
         setting = f"{each.algorithm}, from layer {first + 1} on"
         later = Likeness(setting, each.steps, each.alike[:, first:])
-        yield growth(run, kind.lower().replace(" ", "-"), f"{label} {kind}", later, wanted)
+        name = f"number of steps of {kind} {label}"
+        yield growth(run, kind.lower().replace(" ", "-"), name, later, wanted)
     newton, descent = induced.newton.last, induced.gradient_descent.last
     difference = estimated(newton - descent)
     yield above(
         "last-layer",
-        "last layer: similarity of weights to Newton minus that to gradient descent",
+        "(similarity of the last layer's induced weights to the weights of Newton) − (similarity "
+        "to the weights of gradient descent)",
         difference,
-        words=f"similarity of weights {newton.mean():.4f} (Newton) and {descent.mean():.4f} "
-        f"(gradient descent), the difference {difference:.5f}",
-        wanted=f"above 0 {BY}",
+        words=f"{newton.mean():.4f} − {descent.mean():.4f} = {difference:.5f}",
+        wanted=f"a difference above 0 {BY}",
     )
 
 

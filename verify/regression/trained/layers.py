@@ -39,10 +39,10 @@ def falls(probed: Probed) -> Iterator[Finding]:
         before_it = f"layer {layer - 1}" if layer > 1 else "the embedding"
         yield above(
             f"layer-{layer}",
-            f"error of {before_it} minus that of layer {layer}",
+            f"(error of {before_it}) − (error of layer {layer}), by linear probes",
             drop,
-            words=f"{before.mean():.4f} → {after.mean():.4f}, the difference {drop:.4f}",
-            wanted=f"above 0 {BY}",
+            words=f"{before.mean():.4f} − {after.mean():.4f} = {drop:.4f}",
+            wanted=f"a difference above 0 {BY}",
         )
 
 
@@ -53,10 +53,10 @@ def output_of_the_model(probed: Probed) -> Finding:
     worse = estimated(last - own)
     return below(
         "own-unembedding",
-        "error of the last layer's probe minus that of the model",
+        "(error of the last layer's probe) − (error of the model's output)",
         worse,
         NOTHING * (1 - probed.best),
-        words=f"{last.mean():.4f} and {own.mean():.4f} (Bayes {probed.best:.4f}): difference "
-        f"{worse:.5f}",
-        wanted=f"below {NOTHING:.0%} of 1 − Bayes error {BY}",
+        words=f"{last.mean():.4f} − {own.mean():.4f} = {worse:.5f}; the Bayes error is "
+        f"{probed.best:.4f}",
+        wanted=f"a difference below {NOTHING:.0%} of 1 − (Bayes error) {BY}",
     )

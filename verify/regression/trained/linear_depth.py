@@ -26,7 +26,7 @@ CUTOFFS = (2.0, 2.5, LARGEST, 4.0)  # 73 %, 97 %, all but 30 and all but a few o
     picture="verify.regression.trained.pictures:terms_picture",
 )
 def linear_depth(
-    run: Run, *, samples: Annotated[int, option("fresh prompts", min=100)] = 10_000
+    run: Run, *, samples: Annotated[int, option("number of fresh prompts", min=100)] = 10_000
 ) -> Iterator[Finding]:
     """Our observation: trained linear transformers of L layers have at most the error of the best
     predictor x_qᵀp(S)Xᵀy with a fixed polynomial p of 3^(L−1) terms, and less than that of
@@ -105,12 +105,13 @@ def one_step(own: np.ndarray, p: Prompts) -> Finding:
     worse = estimated(own - (step - p.y_query) ** 2)
     return below(
         "one-step",
-        "error minus that of one gradient step of the best size",
+        "(mean squared error of the model) − (mean squared error of one gradient step of the best "
+        "size)",
         worse,
         NOTHING * least,
-        words=f"mean squared error {worse.mean + least:.4g}, and {least:.4g} of the best step, of "
-        f"size {p.y.shape[-1] * size:.3g}/n: difference {worse:.1g}",
-        wanted=f"below {NOTHING:.0%} of the latter {BY}",
+        words=f"{worse.mean + least:.4g} − {least:.4g} = {worse:.1g}; the best size is "
+        f"{p.y.shape[-1] * size:.3g}/n",
+        wanted=f"a difference below {NOTHING:.0%} of the error of the gradient step {BY}",
     )
 
 
@@ -121,12 +122,13 @@ def beats_the_ladder(depth: int, own: np.ndarray, p: Prompts) -> Finding:
     error = estimated(own)
     return below(
         "ladder",
-        f"error, compared with the ladder's {steps} gradient steps",
+        f"mean squared error of the model, compared with that of the {steps} gradient steps of the "
+        "layout ladder with as many layers",
         error,
         built,
-        words=f"mean squared error {error:.2g}, and {built:.3g} of the ladder, with the best step "
-        f"size {p.y.shape[-1] * size:.3g}/n",
-        wanted=f"less {BY}",
+        words=f"{error:.2g}, compared with {built:.3g} at the best step size "
+        f"{p.y.shape[-1] * size:.3g}/n",
+        wanted=f"less than the error of the gradient steps {BY}",
     )
 
 
@@ -143,11 +145,13 @@ def terms(
     each, tops = ", ".join(map(str, found.values())), ", ".join(f"{top:g}" for top in found)
     return agreeing(
         "terms",
-        f"smallest number of terms with at most the model's error, ≥ {steps} for all cutoffs",
+        "smallest number of terms of a polynomial p for which the predictor x_qᵀp(S)Xᵀy has at "
+        "most the model's error, for several cutoffs on the eigenvalues of S/n",
         float((counts >= steps).all(0).mean()),
-        words=f"{each} terms for the cutoffs {tops} of S/n; {low} to {high} in most resampled sets "
-        f"of prompts for the cutoff {LARGEST:g} (predictors with fixed coefficients have at most "
-        f"{most} terms, with an error of at least {best[LARGEST][most - 1]:.3g})",
+        words=f"{each} terms for the cutoffs {tops}; {low} to {high} terms in most resampled sets "
+        f"of prompts for the cutoff {LARGEST:g} (models of this depth with fixed coefficients have "
+        f"at most {most} terms, and then an error of at least {best[LARGEST][most - 1]:.3g})",
+        wanted=f"at least {steps} terms for all cutoffs",
         terms={f"{top:g}": count for top, count in found.items()},
     )
 

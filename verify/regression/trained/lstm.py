@@ -92,15 +92,17 @@ def like_online(own: Probed) -> Iterator[Finding]:
     (online,), step_size = algorithms.online_gradient_descent()
     more = alike(own, online, predicted)
     size = "1/‖x‖²" if step_size is None else f"{step_size:.3g}"
-    label = f"similarity to {ONLINE} (step size {size}) minus that to"
+    label = f"(similarity of the model to {ONLINE} of step size {size}) − (similarity to"
     exact = alike(own, algorithms.least_squares(), predicted)
-    yield more_like("online", f"{label} least squares", more, exact)
+    yield more_like("online", f"{label} least squares)", more, exact)
     for name, power in POWERS.items():
         for kind, whose, equal in ("online", "the model", predicted), ("as-online", ONLINE, online):
             doublings, less = at_error_of(equal, own, power, predicted)
             id = f"{kind}/{name.replace(' ', '-')}"
-            how = f" (after {doublings if power == 2 else 2**doublings:.1f} steps)"
-            yield more_like(id, f"{label} {name} at the error of {whose}", more, less, how)
+            steps = doublings if power == 2 else 2**doublings
+            how = f"; {name} has this error after {steps:.1f} steps"
+            stopped = f"{label} {name} with the number of steps that has the error of {whose})"
+            yield more_like(id, stopped, more, less, how)
 
 
 def at_error_of(
@@ -146,9 +148,9 @@ def over_seeds(similar: Sequence[Sequence[Finding]]) -> Iterator[Finding]:
         mean = estimated(values)
         yield above(
             f"seeds/{seeds[0].id}",
-            f"{len(seeds)} seeds: {seeds[0].name}",
+            f"{seeds[0].name}, mean over {len(seeds)} seeds",
             mean,
-            words=f"{mean:.4f}; each {', '.join(f'{each:.4f}' for each in values)}",
+            words=f"{mean:.4f}; by seed {', '.join(f'{each:.4f}' for each in values)}",
             wanted=f"above 0 by {errors_for(mean.freedom):.3g} standard errors between seeds",
         )
 
@@ -168,10 +170,14 @@ def nearer(cosines: Mapping[str, np.ndarray]) -> Iterator[Finding]:
     for other in others:
         online, exact = zip(cosines[name], cosines[other], strict=True)
         found = more_like(
-            f"online/{other}", f"similarity to {ONLINE} minus that of {other}", *online
+            f"online/{other}",
+            f"(similarity of the LSTM to {ONLINE}) − (similarity of {other} to {ONLINE})",
+            *online,
         )
-        found.wanted += " (published, d = 20: 0.954 and 0.806)"
-        label = f"similarity of {other} to least squares minus that of the LSTM"
+        found.wanted += "; the published similarities for d = 20 are 0.954 and 0.806"
+        label = (
+            f"(similarity of {other} to least squares) − (similarity of the LSTM to least squares)"
+        )
         less = more_like(f"least-squares/{other}", label, *reversed(exact))
         yield from labelled(name, [found, less])
 
@@ -179,8 +185,8 @@ def nearer(cosines: Mapping[str, np.ndarray]) -> Iterator[Finding]:
 def more_like(id: str, name: str, more: np.ndarray, less: np.ndarray, how: str = "") -> Finding:
     """Checks that the similarities `more` (m,) exceed `less` on average, paired by prompt."""
     difference = estimated(more - less)
-    words = f"similarity of errors {more.mean():.3f} and {less.mean():.3f}{how}, difference "
-    return above(id, name, difference, words=f"{words}{difference:.3f}", wanted=f"above 0 {BY}")
+    words = f"{more.mean():.3f} − {less.mean():.3f} = {difference:.3f}{how}"
+    return above(id, name, difference, words=words, wanted=f"a difference above 0 {BY}")
 
 
 def first_layer(own: Probed) -> Finding:
@@ -190,12 +196,13 @@ def first_layer(own: Probed) -> Finding:
     by_layer = ", ".join(f"{error:.3f}" for error in errors[1:].mean(-1))
     found = below(
         "first-layer",
-        "error of the first layer minus that of the last",
+        "(error of the first layer) − (error of the last layer), by linear probes",
         gain,
         NOTHING * (1 - own.best),
-        words=f"errors {by_layer} by layer (Bayes {own.best:.3f}): difference {gain:.4f}",
-        wanted=f"below {NOTHING:.0%} of 1 − Bayes error {BY}, for several layers with less error "
-        "than the embedding",
+        words=f"{gain:.4f}; the errors by layer are {by_layer} and the Bayes error is "
+        f"{own.best:.3f}",
+        wanted=f"a difference below {NOTHING:.0%} of 1 − (Bayes error) {BY}, for several layers "
+        "with less error than the embedding",
     )
     several = sign_of(*learned) if len(errors) > 2 else Verdict.UNDECIDED
     found.verdict = Verdict.together([found.verdict, several])
@@ -217,10 +224,10 @@ def forgets(errors: Mapping[str, np.ndarray]) -> Iterator[Finding]:
     """Compares the LSTM, the first model, with the others by the slope of error against gap."""
     name, *others = errors
     slopes, words = slopes_of(errors[name])
-    found, wanted = estimated(slopes), f"above 0 {BY}"
+    found, wanted = estimated(slopes), f"a slope above 0 {BY}"
     yield above(
         f"{name}/forgets",
-        f"{name}: slope of the error at a repeated example",
+        f"{name}: slope of the error at a repeated example, by the number of examples in between",
         found,
         words=words,
         wanted=wanted,
@@ -229,10 +236,11 @@ def forgets(errors: Mapping[str, np.ndarray]) -> Iterator[Finding]:
         theirs, words = slopes_of(errors[other])
         yield above(
             f"{name}/forgets/{other}",
-            f"{other}: a tenth of the LSTM's slope minus the slope of this model",
+            f"{other}: (a tenth of the LSTM's slope of the error at a repeated example) − (the "
+            "slope of this model)",
             estimated(slopes / 10 - theirs),
-            words=words,
-            wanted=f"above 0 {BY}",
+            words=f"for this model, {words}",
+            wanted=f"a difference above 0 {BY}",
         )
 
 
@@ -240,5 +248,5 @@ def slopes_of(errors: np.ndarray) -> tuple[np.ndarray, str]:
     """The slopes (m,) of errors (gaps, m), and in words their mean and the errors at the ends."""
     gaps = np.arange(len(errors)) - (len(errors) - 1) / 2
     slopes, first, last = gaps @ errors / (gaps @ gaps), errors[0].mean(), errors[-1].mean()
-    words = f"error {first:.3f} after 0 and {last:.3f} after {len(errors) - 1} further examples"
-    return slopes, f"{words}; slope {estimated(slopes):.5f} per example"
+    words = f"the error is {first:.3f} after 0 and {last:.3f} after {len(errors) - 1} examples"
+    return slopes, f"{words}, and the slope {estimated(slopes):.5f} per example"

@@ -67,19 +67,20 @@ def same_polynomials(run: Run) -> Finding:
     ]
     return equal(
         "doubling",
-        f"k Newton steps from αI are 2^k gradient steps of size α (d = {d}, k ≤ {doublings})",
+        f"predictions of k Newton steps from αI and of 2^k gradient steps of size α, d = {d}, "
+        f"k ≤ {doublings}",
         wrong[0] if wrong else None,
-        wanted="equal over the rationals",
+        wanted="equal predictions over the rationals",
     )
 
 
 def growth_by_layer(run: Run, tables: Tables) -> Iterator[Finding]:
     """Yields findings on the growth of matching steps, by similarity and by squared difference."""
-    label = "steps most similar to each layer,"
+    label = "number of steps most similar to a layer, for"
     for (kind, wanted), table in zip(EXPECTED.items(), tables.both, strict=True):
         id, name = kind.lower().replace(" ", "-"), f"{label} {kind}"
         yield growth(run, id, name, table, wanted)
-        by_squares = f"{name} by squared difference"
+        by_squares = f"{name}, by squared difference"
         yield growth(run, f"{id}/squares", by_squares, table.by_squares, wanted)
     for condition, table in zip(CONDITIONS, tables.momentum, strict=True):
         name = f"{label} {table.algorithm}"

@@ -78,15 +78,16 @@ def as_good(own: np.ndarray, labels: np.ndarray, ridge: np.ndarray) -> Finding:
     gains = {"σ²/4": estimated(smaller - error), "4σ²": estimated(larger - error)}
     return Finding(
         "errors",
-        "error, compared with ridge regression with penalties σ²/4 and 4σ²",
+        "squared error of the model, compared with that of ridge regression with the penalties "
+        "σ²/4 and 4σ²",
         "trained",
         {penalty: gain.value for penalty, gain in gains.items()},
         0,
         Verdict.together(sign_of(*gain) for gain in gains.values()),
-        f"squared error {error.mean():.3f}, Bayes {best.mean():.3f} "
-        f"({error.mean() / best.mean() - 1:+.1%}); {smaller.mean():.3f} ({gains['σ²/4']:.3f} more) "
-        f"and {larger.mean():.3f} ({gains['4σ²']:.3f} more)",
-        f"less than both {BY}",
+        f"{error.mean():.3f}, compared with {smaller.mean():.3f} ({gains['σ²/4']:.3f} more) and "
+        f"{larger.mean():.3f} ({gains['4σ²']:.3f} more); the model exceeds the Bayes error "
+        f"{best.mean():.3f} by {error.mean() / best.mean() - 1:.1%}",
+        f"less than both errors of ridge regression {BY}",
     )
 
 
@@ -99,9 +100,10 @@ def nearest(run: Run, noise: float, apart: np.ndarray, *, own: bool) -> Finding:
     kind = "the variance of the noise" if own else "less than the variance of the noise"
     return agreeing(
         "nearest" if own else "nearest-without-noise",
-        f"nearest penalty: {kind}",
+        "penalty for which ridge regression is nearest to the model",
         float((again == 0 if own else again < 0).mean()),
-        words=f"{penalty:.3g} where σ² = {noise**2:.3g} (squared difference {means[at]:.4f}, at σ² "
-        f"{means[POWERS == 0][0]:.4f})",
+        words=f"{penalty:.3g}, where σ² = {noise**2:.3g}; the squared difference is "
+        f"{means[at]:.4f}, and {means[POWERS == 0][0]:.4f} for the penalty σ²",
+        wanted=f"{kind} σ²",
         penalty=penalty,
     )

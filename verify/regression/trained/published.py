@@ -66,14 +66,16 @@ def cells(tables: Tables, prompts: str) -> Iterator[Finding]:
         agree, largest = verdicts.count(Verdict.HOLDS), float(apart.max())
         yield Finding(
             f"cells/{theirs.algorithm}".replace(" ", "-"),
-            f"differences from the published table of {theirs.algorithm}, cell by cell",
+            "absolute difference of the similarities to the published table of "
+            f"{theirs.algorithm}, cell by cell",
             "trained",
             {"largest": largest, "mean": float(apart.mean()), "agree": agree, "of": apart.size},
             bound,
             Verdict.together(verdicts),
-            f"{agree} of {apart.size} cells agree; largest difference {largest:.3f}, mean "
-            f"{apart.mean():.3f}",
-            f"≤ {bound:.3f} ({ERRORS:g} standard deviations between two small models) {BY}",
+            f"{agree} of {apart.size} cells agree; the largest difference is {largest:.3f} and the "
+            f"mean difference {apart.mean():.3f}",
+            f"at most {bound:.3f} {BY} in each cell, {ERRORS:g} standard deviations between two "
+            "small models",
         )
 
 
@@ -85,14 +87,17 @@ def growth_in_published_tables() -> Iterator[Finding]:
         at = LAWS.index(wanted)
         found = same(
             f"published/{each.algorithm}".replace(" ", "-"),
-            f"published table of {each.algorithm} (12 layers, d = 20): growth is {wanted}",
+            f"growth with the layer of the number of steps of {each.algorithm} most similar to a "
+            "layer, in the published table (12 layers, d = 20)",
             law,
             wanted,
             evidence="trained",
-            words=f"{', '.join(map(str, steps))}: {law}; correlation {straight[at]:.4f} "
-            f"({wanted}), {straight.max():.4f} ({LAWS[int(straight.argmax())]}), "
-            f"{random_straightness(len(steps)):.4f} (19 of 20 random sequences)",
-            wanted="largest correlation, and above 19 of 20 random sequences",
+            words=f"{law}, with {', '.join(map(str, steps))} steps by layer; the correlation is "
+            f"{straight[at]:.4f} for {wanted} growth and {straight.max():.4f} for "
+            f"{LAWS[int(straight.argmax())]} growth, and below "
+            f"{random_straightness(len(steps)):.4f} for 19 of 20 random sequences",
+            wanted=f"{wanted} growth, with the largest correlation and a larger one than 19 of 20 "
+            "random sequences",
         )
         if law == "unclear":
             found.verdict = Verdict.UNDECIDED

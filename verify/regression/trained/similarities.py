@@ -138,11 +138,12 @@ def closer(tables: Tables, published: str) -> Finding:
     apart = ", ".join(f"{-each.by_squares.mean[:, -1].max():.4f}" for each in compared)
     return above(
         "last-layer",
-        "last layer: similarity to Newton from αS minus similarity to Newton from αI",
+        "(similarity of the last layer to Newton from αS) − (similarity to Newton from αI), by "
+        "their errors",
         difference,
-        words=f"similarity of errors {similarities}; difference of the first two "
-        f"{difference:.4f}; squared differences {apart}",
-        wanted=f"above 0 {BY} (published, d = 20: {published})",
+        words=f"{difference:.4f}; the similarities are {similarities}, and the squared differences "
+        f"{apart}",
+        wanted=f"a difference above 0 {BY}; the published similarities for d = 20 are {published}",
     )
 
 
@@ -161,9 +162,11 @@ def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Fin
     common = ", ".join(f"{law} {count / len(again):.0%}" for law, count in laws.most_common())
     found = agreeing(
         id,
-        f"{name}: {wanted} growth with the layer",
+        f"growth with the layer of the {name}",
         laws[wanted] / len(again),
-        words=f"{', '.join(map(str, likeness.best))} by layer ({likeness.algorithm}): {common}",
+        words=f"{', '.join(map(str, likeness.best))} steps by layer ({likeness.algorithm}); over "
+        f"resampled sets the growth is {common}",
+        wanted=f"{wanted} growth",
         steps=likeness.best,
     )
     if found.verdict is Verdict.FAILS and laws["unclear"] > LEVEL * len(again):
