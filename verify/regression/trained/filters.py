@@ -202,8 +202,8 @@ def _no_filter(layer: int, errors: Errors) -> Finding:
         fraction,
         NO_FILTER,
         words=f"{fraction.mean:.0%} ± {fraction.error:.0%}; with one filter for all t, {words}",
-        wanted=f"above {NO_FILTER:.0%} {BY}, so that no number of steps of gradient descent or "
-        "Newton explains the layer",
+        wanted=f"above {NO_FILTER:.0%} {BY}, so that gradient descent and Newton do not explain "
+        "the layer, for any number of steps",
     )
 
 

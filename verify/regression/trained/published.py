@@ -93,8 +93,8 @@ def growth_in_published_tables() -> Iterator[Finding]:
             wanted,
             evidence="trained",
             words=f"{law}, with {', '.join(map(str, steps))} steps by layer; the correlation is "
-            f"{straight[at]:.4f} for {wanted} growth and {straight.max():.4f} for "
-            f"{LAWS[int(straight.argmax())]} growth, and below "
+            f"{straight[at]:.4f} for {wanted} growth, at most {straight.max():.4f} (for "
+            f"{LAWS[int(straight.argmax())]} growth), and below "
             f"{random_straightness(len(steps)):.4f} for 19 of 20 random sequences",
             wanted=f"{wanted} growth, with the largest correlation and a larger one than 19 of 20 "
             "random sequences",
