@@ -88,8 +88,8 @@ def adder_logits(
     """The logits z(c) of the candidates c = 0, …, p − 1 for the sum s, (p,).
 
     z(c) = C_F(c − s) + α cos(2π(c − s − ε)/p), where α = `alpha`, ε = `error` is the error of the
-    size of the sum, and C_F(d) = Σ_{f ∈ F} cos(2πfd/10) is the comb.  Raises `ValueError` if the
-    logits do not fit in memory.
+    size of the sum, and C_F(d) = Σ_{f ∈ F} cos(2πfd/10).  The first term is called the comb, and
+    the second term the bump.  Raises `ValueError` if the logits do not fit in memory.
     """
     machine.fits_in_memory(f"the logits of {p:.4g} candidates", 64 * p, "give a smaller p")
     d = np.arange(p) - s % p
@@ -101,9 +101,10 @@ def adder_logits(
 def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
     """The largest weight α of the bump for which all sums are right, and the d that limits α.
 
-    The logits of p candidates c for a sum s are C_F(c − s) + α cos(2π(c − s − ε)/p) with the comb
-    C_F of the frequencies F.  The sums must be right for all errors |ε| < 5.  For a larger α,
-    candidate s + d can exceed s.  α is 0.0 if the comb does not separate the residues mod 10.
+    The logits of p candidates c for a sum s are C_F(c − s) + α cos(2π(c − s − ε)/p), a comb with
+    the frequencies F plus the bump, where ε is the error of the size of the sum.  The sums must be
+    right for all errors |ε| < 5.  For a larger α, candidate s + d can exceed s.  α is 0.0 if the
+    comb does not separate the residues mod 10.
     """
     d = np.arange(1, 10)
     above = np.array([float(comb(F, 0) - comb(F, int(k))) for k in d])
@@ -113,9 +114,10 @@ def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
 
 @checked
 def default_alpha(p: Candidates) -> float:
-    """The default weight α of the bump for p candidates: 64, or less for p < 90.
+    """The default weight α of the bump in the logits of p candidates: 64, or less for p < 90.
 
-    For p < 90 it is the largest power of two that is at most `largest_alpha(p)`.
+    The bump is the term α cos(2π(c − s − ε)/p) of `adder_logits`.  For p < 90, α is the largest
+    power of two that is at most the largest weight for which all sums are right (`largest_alpha`).
     """
     return min(64.0, 2.0 ** floor(log2(largest_alpha(p)[0])))
 
@@ -124,11 +126,12 @@ def default_alpha(p: Candidates) -> float:
 def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = ZHOU) -> float:
     """The smallest gap between the logit of the sum s and that of a candidate c ≠ s.
 
-    The minimum of z(s) − z(c) is over all candidates c ≠ s and all integer errors |ε| ≤ `error` of
-    the size.  It is negative iff a sum is wrong.  The logits z are those of `adder_logits` with p
-    candidates, frequencies F and weight `alpha` of the bump.  Among candidates of one residue mod
-    10 the comb is constant, and the bump is largest at the candidate nearest to s + ε.  This
-    candidate is within distance 5, as 10 divides p, or within 15 if s is excluded.
+    The minimum of z(s) − z(c) is over all candidates c ≠ s and all integers ε with |ε| ≤ `error`,
+    where ε is the error of the size of the sum.  The minimum is negative iff a sum is wrong.  The
+    logits z(c) are those of `adder_logits`: a comb with frequencies F plus a bump of weight
+    `alpha`, for p candidates.  Among candidates of one residue mod 10 the comb is constant, and the
+    bump is largest at the candidate nearest to s + ε.  This candidate is within distance 5, as 10
+    divides p, or within 15 if s is excluded.
 
     Raises `ValueError` if the errors do not fit in memory.
     """
@@ -145,12 +148,12 @@ def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = 
 def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SMALLEST)]) -> float:
     """A bound on the change of a logit when all weights are rounded to multiples of 2^−bits.
 
-    The logits are those of an adder with a comb and a bump.  The weights are cosines and sines of
-    the angles of the two numbers and of the candidate; in the bump, those of the candidate are
-    multiplied by `alpha`.  Rounding changes a number by at most δ = 2^{−bits−1}, so vectors (cos,
-    sin) of length 1 change by at most √2δ.  So the product of three of them, as complex numbers,
-    changes by at most (1 + √2δ)³ − 1; the third factor of the bump has length α.  Three periods of
-    the comb are rounded; period 2 is exact.
+    The logits are those of `adder_logits`, a comb plus a bump of weight `alpha`.  The weights are
+    cosines and sines of the angles of the two numbers and of the candidate; in the bump, those of
+    the candidate are multiplied by `alpha`.  Rounding changes a number by at most δ = 2^{−bits−1},
+    so vectors (cos, sin) of length 1 change by at most √2δ.  So the product of three of them, as
+    complex numbers, changes by at most (1 + √2δ)³ − 1; the third factor of the bump has length α.
+    Three periods of the comb are rounded; period 2 is exact.
     """
     off = 2**0.5 * 2.0 ** (-bits - 1)
     return 3 * ((1 + off) ** 3 - 1) + (alpha + off) * (1 + off) ** 2 - alpha
@@ -171,7 +174,8 @@ def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
     """The numbers of binary places for which rounding the weights changes no prediction.
 
     The adder has p candidates, sizes that are rounded to multiples of `step`, and weight `alpha` of
-    the bump.  All numbers up to `largest_bits(alpha)` are tried.
+    the bump, the term of the logits that depends on the sizes.  All numbers up to
+    `largest_bits(alpha)` are tried.
     """
     gap = least_gap(p, alpha, 2 * (step // 2))
     places = range(1, largest_bits(alpha) + 1)

@@ -30,7 +30,9 @@ def alpha_limit(p: int, F: Iterable[int]) -> tuple[arb, int]:
     """The largest weight α of the bump for which all sums are right, and the d that limits α.
 
     α = min over d = 1, …, 9 of (C_F(0) − C_F(d))/(2 sin(πd/p) sin(π(10 − d)/p)), a ball, where
-    C_F(d) = Σ_{f ∈ F} cos(2πfd/10) is the comb and p the number of candidates.
+    C_F(d) = Σ_{f ∈ F} cos(2πfd/10) is the comb and p the number of candidates c.  The bump is the
+    term α cos(2π(c − s − ε)/p) in the logits for a sum s, and the sums must be right for all errors
+    |ε| < 5 of the size.
     """
     found = {d: alpha_at(p, F, d) for d in range(1, 10)}
     least = found[1]
@@ -43,7 +45,7 @@ def alpha_at(p: int, F: Iterable[int], d: int) -> arb:
     """The largest weight α of the bump for which candidate s + d stays below the right candidate s.
 
     It stays below s for all errors |ε| < 5 of the size of the sum.  The logits of p candidates c
-    are C_F(c − s) + α cos(2π(c − s − ε)/p) with the comb C_F of the frequencies F.
+    are C_F(c − s) + α cos(2π(c − s − ε)/p), a comb with the frequencies F plus the bump.
     """
     gain = 2 * sin_pi(fmpq(d, p)) * sin_pi(fmpq(10 - d, p))
     return golden_ball(comb(F, 0) - comb(F, d)) / gain
@@ -88,9 +90,9 @@ def turn_of_sum(numbers: np.ndarray, period: int, bits: int) -> np.ndarray:
 def rounded_logits(pairs: np.ndarray, p: int, step: int, alpha: float, bits: int) -> np.ndarray:
     """The logits of the candidates 0, …, p − 1 for each pair, (…, p) int64, from rounded cosines.
 
-    Pairs have shape (…, 2).  Sizes are rounded to multiples of `step`, and the bump has weight
-    `alpha`.  Cosines and sines are rounded to multiples of 2^−bits, and the logits are in multiples
-    of 2^{−3·bits}.
+    Pairs have shape (…, 2).  Sizes are rounded to multiples of `step`, and `alpha` is the weight of
+    the bump, the term of the logits that depends on the sizes.  Cosines and sines are rounded to
+    multiples of 2^−bits, and the logits are in multiples of 2^{−3·bits}.
     """
     combs = [turn_of_sum(f * pairs, 10, bits) for f in ZHOU]
     sizes = turn_of_sum(round_to_multiple(pairs, step), p, bits)

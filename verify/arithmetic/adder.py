@@ -65,13 +65,14 @@ def adder(
 ) -> Iterator[Finding]:
     """Two layers of linear heads add with Fourier features of periods 2, 2.5, 5 and 10.
 
-    For all L ≥ 1 the model of width 23 with 4 ReLUs outputs a + b for all integers 0 ≤ a, b ≤ L, if
-    the embedding contains the size of a number rounded to a multiple of step ≤ 5, and the weight α
-    of the low frequency is at most 2/sin²(5π/p), where p ≥ 20 is the smallest multiple of 10 above
-    2L.  Weights are multiples of a power of two, so that logits are exact in float64.  Therefore
-    the enumeration of all pairs on the tensors is a proof.  Without Fourier features one layer of
-    uniform attention has the logits 2c(a + b) − c² for the candidates c.  This layer tolerates
-    errors of a + b below 1/2, whereas Fourier features tolerate errors of the size below 5.
+    For all L ≥ 1 the model of width 23 with 4 ReLUs outputs a + b for all integers 0 ≤ a, b ≤ L,
+    under two conditions.  The embedding contains the size of a number rounded to a multiple of
+    step ≤ 5.  The weight α of the low frequency is at most 2/sin²(5π/p), where p ≥ 20 is the
+    smallest multiple of 10 above 2L.  Weights are multiples of a power of two, so that logits are
+    exact in float64.  Therefore the enumeration of all pairs on the tensors is a proof.  Without
+    Fourier features one layer of uniform attention has the logits 2c(a + b) − c² for the candidates
+    c.  This layer tolerates errors of a + b below 1/2, whereas Fourier features tolerate errors of
+    the size below 5.
     """
     L = of_size(run, largest)
     alpha = default_alpha(n_candidates(L)) if alpha is None else alpha

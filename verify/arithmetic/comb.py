@@ -197,7 +197,7 @@ def limits(p: int) -> Finding:
     """The finding on the largest weight α of the bump, for each set of periods.
 
     The largest α is 2/sin²(5π/p) for {2, 2.5, 5, 10}.  It is larger for more periods, since each
-    period adds 1 − cos ≥ 0 to the differences C_F(0) − C_F(d) of the comb.
+    period adds 1 − cos ≥ 0 to the differences C(0) − C(d) of the comb C.
     """
     balls = {F: alpha_limit(p, F)[0] for F in SETS}
     found = {named(F): float(limit) for F, limit in balls.items()}

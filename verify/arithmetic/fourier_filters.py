@@ -165,10 +165,11 @@ def projection(rows: fmpq_mat) -> fmpq_mat:
 
 
 def spectrum_rows(model: Transformer) -> tuple[np.ndarray, np.ndarray]:
-    """The matrix (p, D) from the stream to the Fourier coefficients of the logits, and the bins of
+    """The matrix from the stream to the Fourier coefficients of the logits, and the bins of its
     rows.
 
-    It is the product of the Fourier matrix and the transposed unembedding.
+    The matrix has shape (p, D); it is the product of the Fourier matrix and the transposed
+    unembedding.
     """
     W = model.unembed.W_U.numpy().T
     return fourier_matrix(len(W)) @ W, fourier_bins(len(W))
@@ -220,13 +221,14 @@ def rounding(model: Transformer) -> float:
 
 
 def leak_bound(model: Transformer) -> float:
-    """The bound 4θ on the effect of rounding on a filter, θ = ‖E‖/(σ − ‖E‖).
+    """A bound on the effect of the rounding of weights on a Fourier filter.
 
-    The unembedding is W₀ + E with rounding errors E; with W₀, a filter clears registers.  The 9
-    columns of E have entries of at most δ = 2^{−bits−1}, so ‖QE‖ ≤ δ√(9p).  Singular values of the
-    removed rows are at least σ − ‖E‖, σ = min(1, α)√(p/2), so the removed subspace turns by an
-    angle of sine at most θ.  Projections of rank at most 7 change by at most √14·θ, and kept
-    coefficients by a fraction of at most 3θ.
+    The unembedding for p candidates is W₀ + E with rounding errors E; with W₀, a filter clears
+    registers.  The 9 columns of E have entries of at most δ = 2^{−bits−1}, so ‖QE‖ ≤ δ√(9p) for the
+    Fourier matrix Q.  Singular values of the removed rows are at least σ − ‖E‖, where
+    σ = min(1, α)√(p/2) and α is the weight of the bump.  So the removed subspace turns by an angle
+    of sine at most θ = ‖E‖/(σ − ‖E‖).  Projections of rank at most 7 change by at most √14·θ, and
+    kept coefficients by a fraction of at most 3θ.  The bound is 4θ.
     """
     off, least = errors_and_rows(model)
     return 4 * off / (least - off)

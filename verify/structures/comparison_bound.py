@@ -32,8 +32,8 @@ NEAR = 0.002  # as a fraction of all queries: 0.2 percentage points
     faults_seen=[{}],
 )
 def comparison_bound(run: Run) -> Iterator[Finding]:
-    """M lookups with outcomes <, = and > find at most min(N, 2^M − 1) of N targets; for N ≥ 2^M − 1
-    exactly C(N, 2^M − 1) decision trees attain 2^M − 1.
+    """M lookups with outcomes <, = and > find at most min(N, 2^M − 1) of N targets.  For
+    N ≥ 2^M − 1, exactly C(N, 2^M − 1) decision trees of M lookups find 2^M − 1 targets.
 
     All decision trees over at most 7 cells are run.  A best tree is a tree that finds the maximum
     number of targets.  All best trees find the same number of targets after every lookup.  Binary

@@ -49,7 +49,7 @@ def extra_space(
     n_cells: Annotated[int, option("number T of extra cells", min=1, max=64)] = 5,
     samples: Annotated[int, option("number of uniform queries", min=100, max=10**6)] = 20_000,
 ) -> Iterator[Finding]:
-    """A transformer of four layers computes a table of T buckets and its two lookups exactly; the
+    """A transformer of four layers computes a table of T buckets and its two lookups exactly.  The
     table finds the nearest of N uniform points with a probability that is given by an integral: 36
     to 94 % for N = 16 and T = 4 to 64.
 

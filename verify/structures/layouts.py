@@ -63,7 +63,7 @@ def layouts(
     ] = 10_000,
 ) -> Iterator[Finding]:
     """A transformer of L − 1 layers maps N = 2^L − 1 points of Z^d to their cells in a kd-tree, and
-    a transformer of L layers computes the descent of the kd-tree, both exactly; in the plane, rows
+    a transformer of L layers computes the descent of the kd-tree, both exactly.  In the plane, rows
     of equal size with cells chosen only from the query find more than the search of a kd-tree.
 
     The widths of the two transformers are d + L + 2 and 3d + 3.  The models are checked on all 5040
@@ -74,7 +74,8 @@ def layouts(
     points the kd-tree, bands and rows find 52, 49 and 76 % in 6 lookups.  If every point is
     queried, the kd-tree finds as many points after every lookup as comparisons can find.  For
     queries of unequal frequency in a random order, a treap finds more than binary search at every
-    lookup except the last, by an exact distribution.  No comparisons find more than the best tree.
+    lookup except the last, by an exact distribution.  No strategy of comparisons finds more than
+    the best tree.
     """
     yield from labelled("layout", _laid_out(run, levels))
     yield from labelled("descent", _descent(run, levels))

@@ -21,8 +21,9 @@ STYLE = {
 
 
 def draw(found: Mapping[str, Sequence[Mean]], rng: np.random.Generator) -> Figure:
-    """Draw the plane in the order of a kd-tree and of rows, a line in the order of a kd-tree,
-    accuracies.
+    """Draw points of the plane in the order of a kd-tree and of rows, and accuracies.
+
+    One panel shows points of a line in the order of a kd-tree.
     """
     figure = Figure(figsize=(10.5, 6.6))
     panels = figure.subplots(2, 2, height_ratios=[1.6, 1])

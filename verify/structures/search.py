@@ -49,9 +49,9 @@ def search(
     lookups: Annotated[int, option("number M of lookups of 2^M − 1 points", min=2, max=6)] = 3,
     samples: Annotated[int, option("number of uniform queries", min=100, max=10**7)] = 50_000,
 ) -> Iterator[Finding]:
-    """Transformers of M + 1 and of 3M layers compute M lookups of binary search
-    (N = 2^M − 1 points) and of interpolation search exactly, on distinct integers in any order; two
-    layers sort.
+    """A transformer of M + 1 layers computes M lookups of binary search exactly, and a transformer
+    of 3M layers computes M lookups of interpolation search exactly.  The N = 2^M − 1 points are
+    distinct integers in any order, and two layers sort them.
 
     The widths of the three transformers are 6, 13 and 5.  Sorting and binary search are checked on
     all orders of 7 points, and interpolation search on all sets of 7 integers from 1 to 14, with

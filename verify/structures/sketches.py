@@ -70,8 +70,8 @@ def sketches(
     run: Run, *, samples: Annotated[int, option("number of streams", min=500, max=10**5)] = 4000
 ) -> Iterator[Finding]:
     """A transformer of 1 + d layers of linear attention computes the count-min estimates of d rows
-    exactly; with 32 cells for 100 items the mean error is 2.8 for one row, 1.95 for cells with 3 or
-    4 items each, and 1.1 for conservative update of two rows.
+    exactly.  With 32 cells for 100 items, the mean error is 2.8 for one row of count-min, 1.95 for
+    cells with 3 or 4 items each, and 1.1 for conservative update of two rows.
 
     Streams have 100 items from a Zipf distribution of exponent 1.2, in a random order of frequency;
     queries are drawn from the same distribution.  The estimate of conservative update is at least

@@ -32,7 +32,7 @@ MODULI, QUICK = (7, 11, 23), 2  # moduli, and how many of them a quick run takes
 
 
 class Frequencies(NamedTuple):
-    """The frequencies of the neurons of a network, weighted by their cubed norms ‖θ‖³.
+    """The frequencies of the neurons of a network, weighted by the cubed norms ‖θ‖³ of the neurons.
 
     `single` is the weighted mean of the fraction of ‖θ‖² at a neuron's largest frequency.
     `frequencies` is, for k = 1, …, (p − 1)/2, the fraction of Σ‖θ‖³ that belongs to neurons whose

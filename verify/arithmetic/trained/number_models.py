@@ -52,12 +52,12 @@ class Adder:
 
     @cached_property
     def sums(self) -> np.ndarray:
-        """The sums of the pairs, (m,)."""
+        """The sums of the test pairs, (m,)."""
         return np.asarray(self.pairs.sum(1))
 
     @cached_property
     def traced(self) -> dict[str, Any]:
-        """The output of every module to the stream at "=", (m, D)."""
+        """The output of every module to the residual stream at the token "=", each (m, D)."""
         return trace(self.model, self.pairs)
 
     @cached_property
@@ -67,7 +67,7 @@ class Adder:
 
     @cached_property
     def logits(self) -> np.ndarray:
-        """The logits (m, p)."""
+        """The logits of the test pairs, (m, p)."""
         return np.asarray(sum(self.parts.values()))
 
     @cached_property
@@ -114,7 +114,7 @@ def both_orders(pairs: np.ndarray) -> np.ndarray:
 def trace(
     model: Any, pairs: np.ndarray, change: Change = lambda module, added: added
 ) -> dict[str, Any]:
-    """The output of every module to the stream at "=", (m, D).
+    """The output of every module to the residual stream at the token "=", each (m, D).
 
     Each output is replaced by `change(module, output)`.
     """

@@ -52,39 +52,40 @@ Fraction = Callable[[np.ndarray], float]
 def transplant(run: Run) -> Iterator[Finding]:
     """Published observation: pretrained number embeddings help a small transformer to add.
 
-    Two layers of four heads, width 128 and 512 ReLUs, with W_U = W_Eᵀ, learn to add numbers below
-    150 from four fifths of the pairs, and are tested on the others, in both orders.  The embedding
-    is either that of all-MiniLM-L6-v2 on 128 principal axes, which is frozen (`minilm`), or it is
-    learned (`scratch`).  Every seed in the library is judged separately.  Which of the two
-    embeddings has the higher accuracy depends on the training recipe, which was chosen by trials
-    (docs/training-notes.md).  All thresholds were written down before any of these models was
-    trained.
+    Models of two layers of four heads, width 128 and 512 ReLUs, whose unembedding is the transposed
+    embedding, learn to add numbers below 150 from four fifths of the pairs.  They are tested on the
+    other pairs, in both orders.  The embedding is either that of all-MiniLM-L6-v2 on 128 principal
+    axes, which is frozen (`minilm`), or it is learned (`scratch`).  Every seed in the library is
+    judged separately.  Which of the two embeddings has the higher accuracy depends on the training
+    recipe, which was chosen by trials (docs/training-notes.md).  All thresholds were written down
+    before any of these models was trained.
 
     accuracy    with MiniLM's rows the accuracy is higher by more than .2 than with the best learned
                 rows, by three standard errors ([Zhou2024]: 100 % and 54 %, with rows of GPT-2).
     peaks       in the logits over all test pairs, the bins of periods 2, 2.5, 5 and 10 exceed twice
-                the median of the bins ≥ 29; with learned rows at most one of them does.
+                the median of the bins ≥ 29; with learned rows at most one of the four bins does.
     learnt      each peak is larger than before training; untrained logits have the peaks of the
                 rows, so that `peaks` alone would not show that anything was learned.
-    even        at least .9 of the errors are even, a larger fraction than with learned rows.
-    near        with learned rows at least .9 of the errors are within ±2, a larger fraction than
-                with MiniLM's rows.
-    rows        MiniLM's rows have the four peaks; in random order they have at most one, and so
-                have learned rows.
+    even        at least .9 of the errors are even; this fraction is larger than with learned rows.
+    near        with learned rows at least .9 of the errors are within ±2; this fraction is larger
+                than with MiniLM's rows.
+    rows        MiniLM's rows have the four peaks; MiniLM's rows in random order, and learned rows,
+                have at most one of these peaks.
     untrained   before training the accuracy is at most .02.
-    lens        if the stream is read after layer 1, the accuracy is at most half of that after
-                layer 2.
+    lens        if the stream is read after layer 1, the accuracy is at most half of the accuracy
+                after layer 2.
     parts       a larger fraction of the contribution to the logits is in bins ≥ 29 for heads than
-                for MLPs ([Zhou2024]: heads high, MLPs low frequencies).
+                for MLPs ([Zhou2024]: heads write high frequencies, MLPs low frequencies).
     low, high   masks on contributions to the logits: without bins 1 … 28 of MLPs the accuracy is
-                lower than without these bins of heads; without bins ≥ 29 of heads it is lower than
-                without these bins of MLPs ([Zhou2024], table).
-    cheap       without bins ≥ 29 of MLPs the accuracy is at most .05 lower ([Zhou2024]: .016).
-    random      both masks, low of MLPs and high of heads, reduce the accuracy more than each of 20
-                random sets of the same number of dimensions of the logits; undecided if the
+                lower than without these bins of heads; without bins ≥ 29 of heads the accuracy is
+                lower than without these bins of MLPs ([Zhou2024], table).
+    cheap       without bins ≥ 29 of MLPs the accuracy is at most .05 lower than with all bins
+                ([Zhou2024]: .016).
+    random      both masks (low bins of MLPs, high bins of heads) reduce the accuracy more than each
+                of 20 random sets of the same number of dimensions of the logits; undecided if the
                 accuracy without each of the random sets is below .05.
-    projection  filters of the stream as in [Zhou2024], h ↦ P h: the low filter on MLPs reduces the
-                accuracy more than each of 20 random projections of equal rank; undecided as above.
+    projection  filters of the stream as in [Zhou2024]: the low filter on MLPs reduces the accuracy
+                more than each of 20 random projections of equal rank; undecided as for `random`.
                 (The high filter would remove the whole stream, whose width is below the number of
                 high bins.)
     """

@@ -37,7 +37,7 @@ def learned_comparisons(
     samples: Annotated[int, option("number of sets of points", min=100, max=10**6)] = 10_000,
 ) -> Iterator[Finding]:
     """Observation: query networks that receive only the signs of q − x learn binary search of 7
-    cells, exactly; query networks that receive values on the hard distribution find more than any
+    cells, exactly.  Query networks that receive values on the hard distribution find more than any
     comparisons, but they do not learn binary search, contrary to the published observation.
 
     Each of the two models has three seeds, which are evaluated separately, with one query per set

@@ -47,7 +47,7 @@ def learned_search(
     samples: Annotated[int, option("number of sets of points", min=100, max=10**6)] = 10_000,
 ) -> Iterator[Finding]:
     """Observation: networks trained to find the nearest of 16 uniform points in 4 lookups learn to
-    sort and learn interpolation search: they find more than binary search after every lookup.
+    sort and learn interpolation search.  They find more than binary search after every lookup.
 
     A data network scores each point, the cells contain the points in the order of the scores, and a
     separate query network chooses a cell at each lookup.  The data network receives only 32 fixed
