@@ -105,8 +105,8 @@ def fact_lookup(
     "John's mother?")` is "doctor"; if two facts disagree, the later fact holds.  For input
     tokens of the lexicon (…, T), the output is the answer at every "?" and −1 elsewhere.
 
-    The model has four layers of at most three heads. The width is 6r + 3q + 8, where r is ⌈log₂⌉ of
-    the number of words and q is ⌈log₂⌉ of the number of relations plus 1.
+    The model has four layers of at most three heads. The width is 6r + 3q + 8 with r = ⌈log₂W⌉ and
+    q = ⌈log₂(R + 1)⌉, where W is the number of words and R the number of relations.
 
     "a" and "an" denote the relation "profession" if the lexicon has it; ".", "?" and "'s" count
     towards max_length.  With a `sharpness` β the heads are softmax heads.

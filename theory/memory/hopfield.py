@@ -372,7 +372,8 @@ def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Netw
         total = sizes.sum()
     if not total < np.inf:
         raise InputError(
-            f"weights of size {np.abs(w).max():.3g} overflow when added: scale them down"
+            f"weights of size {np.abs(w).max():.3g} overflow when they are added: "
+            "scale the weights down"
         )
     if w.dtype.kind == "f" or b.dtype.kind == "f":
         return Network(w.astype(np.float64, copy=False), b.astype(np.float64), np.float64)

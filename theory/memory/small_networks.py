@@ -39,7 +39,7 @@ class SmallNetwork:
 
     @cached_property
     def fields(self) -> np.ndarray:
-        """The fields h of every state, (2^d, d)."""
+        """The fields (2^d, d) of all neurons in every state."""
         return hopfield_fields(self.weights, self.states, self.bias)
 
     @cached_property

@@ -87,7 +87,7 @@ def _energy_identity(run: Run, n: int, d: int, beta: float, form: SphereForm) ->
         in_floats = [*sphere_velocity(x, beta, form).tolist(), [float(sphere_energy(x, beta))]]
         off = apart([*V, [energy]], in_floats)
     formula = f"{'(1/n²)·Σ Z_i' if form == 'SA' else '(1/n)·Σ '}‖x_i'‖²"
-    name = f"dE/dt along the flow against {formula} > 0, {n} rational tokens in R^{d}"
+    name = f"increase dE/dt of the energy E against {formula} > 0, {n} rational tokens in R^{d}"
     words = f"both are {float(rise):.6f}; dE/dt is a coefficient of the power series of E"
     yield all_hold("energy/rate", name, verdicts, words=words)
     # Scores have errors of (d + 4)·eps, and exponentials have relative errors of β(d + 4)·eps; the

@@ -195,10 +195,10 @@ def _recovery(run: Run, d: int, networks: int) -> Finding:
         start = flipped(xi[0], flips, run.rng)
         recovered += int((dense_synchronous_update(xi, start, "exp") == xi[0]).all())
     name = (
-        f"F = exp, d = {d}, {N} = e^(αd) + 1 patterns, α = ⅜ I(1 − 2ρ): patterns with {flips} = ρd "
-        "flipped bits"
+        f"F = exp, d = {d}, {N} = e^(αd) + 1 patterns with α = ⅜ I(1 − 2ρ), {flips} = ρd flipped "
+        "bits"
     )
-    words = "recovered by one update"
+    words = "patterns recovered by one update"
     wanted = "more than half, as observed; the probability tends to 1 for α < ½ I(1 − 2ρ)"
     return mostly("recovery", name, recovered, networks, 0.5, words=words, wanted=wanted)
 

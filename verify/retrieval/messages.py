@@ -170,8 +170,8 @@ class Split:
         row = kind.read("tokens", list(tokens)).tolist()
         if len(row) != self.n_tokens or row[-1] != self.query:
             raise InputError(
-                f"the prompt has {len(row)} tokens and ends in {row[-1]}: the split requires "
-                f"{self.n_tokens} tokens that end in {self.query}"
+                f"the prompt has {len(row)} tokens and ends in {row[-1]}: give {self.n_tokens} "
+                f"tokens that end in {self.query}, as the split requires"
             )
 
     def _embedded(self, pairs: Sequence[tuple[int, int]]) -> Matrix:
