@@ -225,8 +225,10 @@ def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
 
 
 def list_statements(
-    topic: Annotated[str | None, typer.Argument(help="only statements of this topic")] = None,
-    markdown: Annotated[bool, option("print docs/theorems.md", "--markdown")] = False,
+    topic: Annotated[
+        str | None, typer.Argument(help="list only the statements of this topic")
+    ] = None,
+    markdown: Annotated[bool, option("print all statements as Markdown", "--markdown")] = False,
 ) -> None:
     """List the statements by topic: theorems, bounds, errata, replications, open questions."""
     if markdown:
@@ -241,7 +243,7 @@ def list_statements(
 
 def show(
     name: Annotated[str, typer.Argument(help="name of a statement or of a claim")],
-    latex: Annotated[bool, option("print LaTeX, with sizes", "--latex")] = False,
+    latex: Annotated[bool, option("print the statement as LaTeX", "--latex")] = False,
     bibtex: Annotated[bool, option("print the sources as BibTeX", "--bibtex")] = False,
 ) -> None:
     """Show a statement with its hypotheses, source, status, sizes and files.
@@ -261,11 +263,11 @@ def show(
 def build(
     name: Annotated[str, typer.Argument(help="name of a statement")],
     at: Annotated[
-        list[str] | None, option("a parameter, such as k=5; may be repeated", "--at")
+        list[str] | None, option("value of a parameter, such as k=5; may be repeated", "--at")
     ] = None,
     save: Annotated[
         Path | None,
-        option("write the model to the file SAVE, named ….safetensors, and a sidecar ….json"),
+        option("write the model to this file, NAME.safetensors, and a sidecar to NAME.json"),
     ] = None,
 ) -> None:
     """Print the model of a statement and, with --save, save the model to a file."""
@@ -284,7 +286,7 @@ def build(
 
 def check_all(
     quick: Quick = False,
-    jobs: Annotated[int, option("number of claims run in parallel processes")] = 1,
+    jobs: Annotated[int, option("number of claims that run in parallel")] = 1,
     seed: Seed = 0,
     json: Json = "",
     quiet: Quiet = False,
@@ -327,7 +329,7 @@ def check_all(
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="files of `verify NAME --json FILE`")],
+    runs: Annotated[list[Path], typer.Argument(help="files that `verify NAME --json` wrote")],
     out: Annotated[Path, option("a new folder for the pages", "--out")],
 ) -> None:
     """Write HTML pages of your runs: statements, models with their weights, and evidence."""
@@ -339,7 +341,8 @@ def report(
 def self_test(
     claims: Annotated[list[str] | None, typer.Argument(help="test only these claims")] = None,
     random: Annotated[
-        int | None, option("test this number of mutants with one changed entry instead", "--random")
+        int | None,
+        option("instead, test this number of mutants that have one changed entry", "--random"),
     ] = None,
     trained: Annotated[bool, option("test the claims on trained models", "--trained")] = False,
     seed: Seed = 0,

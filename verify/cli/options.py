@@ -18,13 +18,13 @@ Seed = Annotated[int, option("seed of every random choice", min=0)]
 Json = Annotated[
     str, option("write JSON to FILE, or to standard output without FILE", metavar="[FILE]")
 ]
-Plot = Annotated[Path | None, option("draw the claim's picture into FILE (.png, .pdf, .svg)")]
+Plot = Annotated[Path | None, option("draw the claim's picture to this file (.png, .pdf or .svg)")]
 Certificate = Annotated[
     Path | None, option("write a certificate to FILE, for verify/checker.py or gap_checker.py")
 ]
 Quiet = Annotated[bool, option("print only the verdict", "-q", "--quiet")]
 Verbose = Annotated[bool, option("print times, details and tracebacks", "-v", "--verbose")]
-Quick = Annotated[bool, option("smaller sizes and fewer samples", "--quick")]
+Quick = Annotated[bool, option("use smaller sizes and fewer samples", "--quick")]
 
 
 def progress_bar(quiet: bool) -> Callable[[Iterable[Any], str], Iterable[Any]]:

@@ -46,16 +46,21 @@ def stencils() -> Iterator[Finding]:
 
     moments = [[moment(p, i) for i in range(p)] for p in ORDERS]
     wanted = [[Fraction(int(i == 0)) for i in range(p)] for p in ORDERS]
-    yield same(
-        "stencil", "Σ_m c_m (f(m) − f(−m)) = f′(0) up to degree 2p", moments, wanted, words=OVER_Q
+    name = (
+        "central difference Σ_m c_m (f(m) − f(−m)) compared with f′(0) for polynomials f of degree "
+        "at most 2p"
     )
+    yield same("stencil", name, moments, wanted, words=OVER_Q)
     left = [(-1) ** (p + 1) * moment(p, p) / math.factorial(2 * p + 1) for p in ORDERS]
     constants = [kappa(p) for p in ORDERS] + [lipschitz(p) for p in ORDERS]
     sizes = [
         sum((2 * m * abs(c) for m, c in enumerate(stencil(p), start=1)), start=Fraction(0))
         for p in ORDERS
     ]
-    name = "the stencil's first error is κ_p = (p!)²/(2p + 1)!, and Λ_p = Σ 2m|c_m|"
+    name = (
+        "remainder of the central difference compared with κ_p = (p!)²/(2p + 1)!, and Σ_m 2m|c_m| "
+        "compared with Λ_p"
+    )
     # The sign alternates, as the derivative of interpolation at 0 does.
     found = [abs(each) for each in left] + sizes
     yield same("remainder", name, found, constants, words=OVER_Q)
@@ -93,8 +98,11 @@ def neutral_norm(run: Run) -> Finding:
             pairs = zip(normed, z, strict=True)
             verdicts += [below(abs(entry - g * each), arb(2) ** -200) for entry, each in pairs]
             verdicts += [below(1 - gamma, g), below(g, arb(1))]
-    name = "a layer norm between two opposite copies multiplies by g, 1 − ‖v‖²/(2K²) ≤ g ≤ 1"
-    return all_hold("norm", name, verdicts, words="as stated")
+    name = (
+        "factor g by which a layer norm multiplies (v, K, 0, −v, −K, 0), compared with the bounds "
+        "1 − ‖v‖²/(2K²) and 1"
+    )
+    return all_hold("norm", name, verdicts, words="g is between the bounds")
 
 
 def linear_heads(run: Run) -> Iterator[Finding]:
@@ -111,11 +119,18 @@ def linear_heads(run: Run) -> Iterator[Finding]:
                         shrunk.append(below(*head_error(numbers, s, v, gamma)))
         worst, bound = head_error(Gadgets(1, 0.1, 200, 1.0, 1.0), np.array([2.0]), np.ones(1))
         fraction = interval(worst / bound)
-    name = "a linear head from 2p softmax heads is within its bound"
-    yield all_hold("linear-head", name, plain, words="within")
-    name = "a linear head after norms that shrink by up to γ is within its bound"
-    yield all_hold("linear-head/norms", name, shrunk, words="within")
-    name = "ratio of error and bound for one score at p = 1, θ = 0.1"
+    name = "error of 2p softmax heads in place of a linear head, compared with its bound"
+    met = "the error is at most the bound"
+    yield all_hold("linear-head", name, plain, words=met)
+    name = (
+        "error of 2p softmax heads in place of a linear head, after norms that multiply by 1 − γ, "
+        "compared with its bound"
+    )
+    yield all_hold("linear-head/norms", name, shrunk, words=met)
+    name = (
+        "error of 2 softmax heads in place of a linear head with one score, divided by its bound, "
+        "for θ = 0.1"
+    )
     yield at_least("linear-head/met", name, "enclosure", fraction, 0.9)
 
 
@@ -168,5 +183,5 @@ def gelu() -> Finding:
         end = arb(ENDS)
         beyond = arb.max(end * (-end * end / 2).exp() / 2, end * (-2 * root * end).exp())
         measured = max(largest, float(beyond.upper()))
-    name = "|gelu(x) − relu(x)| for all x, also for GPT-2's approximation"
+    name = "largest |gelu(x) − relu(x)| over all x, for GELU and for GPT-2's approximation of GELU"
     return at_most("gelu", name, "proved", measured, GELU)

@@ -158,11 +158,12 @@ def over_examples(
         said, bound = said[..., -1], bound[..., -1]
     wanted = (of.solves(examples.x, examples.y) * examples.queries).sum(-1)
     off = np.abs(said.detach().double().numpy() - wanted)
-    what = f"{len(off)} prompts, {2 * made.plan.gadgets.order} softmax heads for each"
-    yield at_most("error", f"answers in float64 ({what})", "float", float(off.max()), error)
+    what = f"{len(off)} prompts, {2 * made.plan.gadgets.order} softmax heads for each linear head"
+    name = f"largest error of the stock model's answers in float64 ({what})"
+    yield at_most("error", name, "float", float(off.max()), error)
     share = float((off / bound.numpy()).max())
-    name = "ratio of error and bound from the measured scores and values, to first order"
-    yield at_most("bound", name, "float", share, 1.0, words=f"{share:.1%}", wanted="at most 1")
+    name = "largest ratio of this error to its bound from the scores and values, to first order"
+    yield at_most("bound", name, "float", share, 1.0, words=f"{share:.1%}", wanted="at most 100%")
     yield slope(inside, model, examples)
 
 
@@ -178,7 +179,7 @@ def slope(inside: Inside, model: Transformer, examples: Examples) -> Finding:
             method_error(inside, model, examples, heads(order, theta)) for theta in ANGLES[::-1]
         )
         found.append(float((high / low).log() / math.log(2)) / (2 * order))
-    name = "slope of the error in θ, over 2p, at p = 1 and 2"
+    name = "exponent of θ in the error of softmax heads, divided by 2p, for p = 1 and p = 2"
     return within("slope", name, "enclosure", found, (1 - SLOPE / 2, 1 + SLOPE / 2))
 
 
@@ -241,7 +242,10 @@ def beside(
     It is measured on the first prompt.
     """
     off = method_error(inside, model, examples, soft)
-    name = "error of softmax heads without rounding, and the bound from R, Y and the scores"
+    name = (
+        "error of softmax heads without rounding, compared with the bound from the sizes of "
+        "inputs, labels and scores"
+    )
     return at_most("a-priori", name, "enclosure", interval(off), bound)
 
 
@@ -256,9 +260,14 @@ def over_tokens(run: Run, inside: Inside, samples: int) -> Iterator[Finding]:
     model = run.build(induction_heads, VOCABULARY, LENGTH)
     made = translated(inside, model)
     wrong = int((made(tokens).numpy() != induction(tokens)).sum())
-    yield same("answers", f"wrong answers of {tokens.size}", wrong, 0, evidence="float")
+    yield same(
+        "answers", f"number of wrong answers among {tokens.size}", wrong, 0, evidence="float"
+    )
     off = float((made.logits(tokens) - hardmax_logits(tokens)).abs().max())
-    name = "distance from the hardmax logits, and the bound for all prompts"
+    name = (
+        "largest distance of the stock logits from the hardmax logits, compared with the bound for "
+        "all prompts"
+    )
     yield at_most("logits", name, "float", off, made.bound())
 
 

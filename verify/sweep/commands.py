@@ -11,18 +11,19 @@ import typer
 
 from theory.kinds import Choice, Count, InputError, read
 from verify.claim import Claim, option
-from verify.cli.options import EXIT, Plot, Quiet, progress_bar
+from verify.cli.options import EXIT, Quiet, progress_bar
 from verify.cli.output import drawn, picture_target
 from verify.sweep.folder import read_plan, sweep
 from verify.sweep.plan import planned
 from verify.sweep.results import Swept
 from verify.sweep.workers import on_dask
 
-X = Annotated[str | None, option("show --y by this parameter", metavar="PARAM")]
+Plot = Annotated[Path | None, option("draw a plot of --y by --x to this file (.png, .pdf or .svg)")]
+X = Annotated[str | None, option("the parameter against which --y is shown", metavar="PARAM")]
 Y = Annotated[
     str | None,
     option(
-        "the number shown: a finding, FINDING:KEY if the finding has several numbers, or seconds"
+        "the number shown: that of FINDING, or FINDING:KEY if it has several numbers, or seconds"
     ),
 ]
 
@@ -32,9 +33,13 @@ def sweep_command(claim: Claim | None) -> Callable[..., int]:
 
     def run_sweep(
         name: Annotated[str, typer.Argument(help="the claim")],
-        out: Annotated[Path, option("the folder of the runs; a sweep in it is continued")],
-        seeds: Annotated[int, option("seeds of each combination: 0, 1, …")] = 1,
-        jobs: Annotated[int | None, option("processes of this machine; default: its cores")] = None,
+        out: Annotated[
+            Path, option("folder of the runs; if it contains this sweep, the sweep is continued")
+        ],
+        seeds: Annotated[int, option("number of seeds 0, 1, … for each combination")] = 1,
+        jobs: Annotated[
+            int | None, option("number of processes on this machine; default: number of cores")
+        ] = None,
         scheduler: Annotated[
             str | None, option("address of a Dask scheduler, whose workers run the claim")
         ] = None,
@@ -109,7 +114,7 @@ def _asked(
     """The checked options of the plot."""
     if (x is None) != (y is None) or (plot and not x):
         raise InputError(
-            "--x is given without --y, or --y without --x: give both --x PARAM and --y FINDING"
+            "--plot needs --x and --y, which belong together: give --x PARAM and --y FINDING"
         )
     if x is not None:
         x = x.replace("-", "_")
