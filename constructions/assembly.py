@@ -35,10 +35,10 @@ class Head:
     The head adds times · Σ_i w_ti · value_i to the registers `output` of token t. The weights w_ti
     are the scores ⟨query_t, key_i⟩, normalised as the layer prescribes.
 
-    Tuples of reads are concatenated: a query (a, b) and a key (c, d) have the score ⟨a, c⟩ + ⟨b,
-    d⟩, and the first value is added to the first register of `output`, the second to the second.
-    `mask` replaces the mask of the layer. For softmax and hardmax heads, `margin` is a proved lower
-    bound on the score gap over all prompts.
+    Tuples of reads are concatenated: a query (a, b) and a key (c, d) have the score
+    ⟨a, c⟩ + ⟨b, d⟩, and the first value is added to the first register of `output`, the second to
+    the second. `mask` replaces the mask of the layer. For softmax and hardmax heads, `margin` is a
+    proved lower bound on the score gap over all prompts.
     """
 
     query: LinearReads

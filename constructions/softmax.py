@@ -69,8 +69,8 @@ def softmax_error(
     """Bounds on the distance from softmax attention at this sharpness to hardmax, for all prompts.
 
     `hardmax` is the result of `hardmax_numbers`, if known. For stock models, every linear read v
-    may have an error of up to `relative`·(|v| + `constant`), and errors grow by a factor 1 +
-    `growth` at each step. Raises ValueError for a sharpness at which scores overflow.
+    may have an error of up to `relative`·(|v| + `constant`), and errors grow by a factor
+    1 + `growth` at each step. Raises ValueError for a sharpness at which scores overflow.
     """
     _check_followed(model)
     held, numbers = hardmax_numbers(model) if hardmax is None else hardmax

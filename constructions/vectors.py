@@ -15,9 +15,9 @@ class Memory(Interface):
     """The interface of models that map states (…, d) to states (…, d), given patterns (P, d).
 
     The patterns are the context of every prompt. Tokens are (ξ, 0) for each pattern ξ and (0, s)
-    for each state s, or only the states if there are no patterns. `written(model, domain, states,
-    patterns)` writes exact numbers. Raises ValueError for states of another dimension than d, and
-    for NaN or infinite entries.
+    for each state s, or only the states if there are no patterns.
+    `written(model, domain, states, patterns)` writes exact numbers. Raises ValueError for states of
+    another dimension than d, and for NaN or infinite entries.
     """
 
     name = "states"

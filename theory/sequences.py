@@ -176,10 +176,10 @@ def adversarial_sequences(
     "periodic"                            one row for each period 1, …, min(V, T)
     "no repeats"                          no position has an answer (if V ≥ T)
     "two symbols"                         two symbols, alternating or random (if V ≥ 2)
-    "codes one bit apart" all codes differ from that of the last token in one bit (V ≥ 2) "match at
-    the first position only" the last token also stands at position 0 (V, T ≥ 2) "long gaps" a word,
-    a filler, the word again (V ≥ 2, T ≥ 3) "latest match just before the end" the last token also
-    stands near the end and at 0 (V ≥ 2, T ≥ 4)
+    "codes one bit apart"                 codes that differ in one bit from the last token's (V ≥ 2)
+    "match at the first position only"    the last token also stands at position 0 (V, T ≥ 2)
+    "long gaps"                           a word, a filler, the word again (V ≥ 2, T ≥ 3)
+    "latest match just before the end"    the last token also stands just before (V ≥ 2, T ≥ 4)
 
     A family that does not exist at this length and vocabulary is left out. Raises `ValueError` for
     families that do not fit in memory.

@@ -47,9 +47,9 @@ def newton_bound(
         U_t ← (I + F)U_t + E_t,      F ← F² − Σ_i E_i x_iᵀ,      ‖E_t‖ ≤ η.
 
     Without errors E_t, F is (I − αS)^{2^j}, a contraction, and ‖M_j‖ ≤ α2^j. So in one step the
-    error Δ of F becomes at most 2Δ + Δ² + nRη, and the error ρ of U_t becomes at most (2 + Δ)ρ +
-    Δα2^jR + η. After k steps the prediction Σ_i y_i⟨x_i, U_q⟩ has an error of at most nYRρ, plus at
-    most 2^k·ε·B_k·nY from the head that computes the prediction.
+    error Δ of F becomes at most 2Δ + Δ² + nRη, and the error ρ of U_t becomes at most
+    (2 + Δ)ρ + Δα2^jR + η. After k steps the prediction Σ_i y_i⟨x_i, U_q⟩ has an error of at most
+    nYRρ, plus at most 2^k·ε·B_k·nY from the head that computes the prediction.
     """
     rho = delta = 0.0
     for j, B in enumerate(scores):

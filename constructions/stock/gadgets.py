@@ -117,10 +117,10 @@ class Gadgets:
     def with_norms(self, theta: Any, n: float, gamma: float) -> Any:
         """The error of a linear head divided by B Σ‖v_i‖, with norms but without rounding.
 
-        `theta` may be a number or a tensor. The norm of token j multiplies reads by g_j, where 1 −
-        γ ≤ g_j ≤ 1. So scores are multiplied by g_t g_j, values by g_j, and the sink's score C by
-        g_t g_0 ≥ 1 − 2γ. The result is the sum of twice the error of the method, e^{1/2} times the
-        error of the sink, and (3 + 2C)γ. It is ∞ unless γC ≤ 1/4.
+        `theta` may be a number or a tensor. The norm of token j multiplies reads by g_j, where
+        1 − γ ≤ g_j ≤ 1. So scores are multiplied by g_t g_j, values by g_j, and the sink's score C
+        by g_t g_0 ≥ 1 − 2γ. The result is the sum of twice the error of the method, e^{1/2} times
+        the error of the sink, and (3 + 2C)γ. It is ∞ unless γC ≤ 1/4.
         """
         if gamma * self.sink > 0.25:
             return math.inf

@@ -111,8 +111,8 @@ def written(
     The query is (a, a²), which `place` reads: a is the place. Every token is a write of its value
     to the place c, where `at` reads (c, c²). If there is no write to the place a, the output is the
     value of BOS. The orders are integers with |order| ≤ most that differ from token to token (with
-    `ties`, writes of equal order have equal values). At BOS, `at` and `order` are 0. With M =
-    2·most + 2, the score
+    `ties`, writes of equal order have equal values). At BOS, `at` and `order` are 0. With
+    M = 2·most + 2, the score
 
         M(2a·c − c²) + order + (M a² − M/2)·bos = M a² + {order; −M/2; at most most − M}
 

@@ -51,9 +51,9 @@ def lattice(count: int) -> np.ndarray:
     """Returns the points (count, 2) of the square lattice nearest to the origin, the origin first.
 
     For a lattice point P, the score |P|² − |P − Q|² of lattice points Q is largest at Q = P, with
-    gap at least 1. At most 4m lattice points Q have |P − Q|² = m. All points returned have |P|² ≤
-    count/π + O(√count), so all numbers in a score are below 3·count/π + O(√count) and have log₂
-    count + O(1) bits. In comparison, the scores 2·i·j − j² of positions i and j on a line have
+    gap at least 1. At most 4m lattice points Q have |P − Q|² = m. All points returned have
+    |P|² ≤ count/π + O(√count), so all numbers in a score are below 3·count/π + O(√count) and have
+    log₂ count + O(1) bits. In comparison, the scores 2·i·j − j² of positions i and j on a line have
     2·log₂ count bits. The gap of 1 is a fraction Θ(1/count) of the largest score.
     """
     reach = int(np.ceil(np.sqrt(count / np.pi))) + 2  # the disc of this radius has enough points

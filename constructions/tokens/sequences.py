@@ -25,15 +25,15 @@ class Tokens(Interface):
     Tokens and answers are integers (int64), and T ≤ max_length.
 
     `prefix` contains the tokens that precede every sequence, numbered from `vocabulary_size` on:
-    BOS, which stands for ⊥, or virtual observations.  If `length` is given, it is the number of
-    tokens; otherwise this number is between `least` and `max_length`.  If some tokens are not
-    allowed at some positions, `slots` contains the allowed range of each position.  The first
-    `n_examples` tokens are the context of a context-only mask. With `whole` there is one answer (…,
-    1) for the whole sequence, at the first token of the prompt.
+    BOS, which stands for ⊥, or virtual observations. If `length` is given, it is the number of
+    tokens; otherwise this number is between `least` and `max_length`. If some tokens are not
+    allowed at some positions, `slots` contains the allowed range of each position. The first
+    `n_examples` tokens are the context of a context-only mask. With `whole` there is one answer
+    (…, 1) for the whole sequence, at the first token of the prompt.
 
-    Answers are tokens of the vocabulary, or integers below `answers` if that is given. Logits (…,
-    T, columns) have one column for each possible answer and, with `bottom`, a last column for ⊥.
-    `margin` is a lower bound on the difference between the largest logit and any other, over all
+    Answers are tokens of the vocabulary, or integers below `answers` if that is given. Logits
+    (…, T, columns) have one column for each possible answer and, with `bottom`, a last column for
+    ⊥. `margin` is a lower bound on the difference between the largest logit and any other, over all
     prompts: answers are right if every logit is within `margin`/2 of its hardmax value. With
     `frequencies`, logits are relative frequencies among the tokens of the prompt. Two of them are
     equal or differ by at least 1/T. Two logits that differ by less than 1/(2T) therefore count as

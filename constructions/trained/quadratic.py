@@ -53,8 +53,8 @@ class QuadraticShape:
 class QuadraticNetwork(Model):
     """A network of quadratic neurons, with the logits f(a, b)_c = Σ_i w_i(c) (u_i(a) + v_i(b))².
 
-    The stream consists of logits (…, T, p). They are 0 before the layer and, after the layer, f(a,
-    b) at the token "=".
+    The stream consists of logits (…, T, p). They are 0 before the layer and, after the layer,
+    f(a, b) at the token "=".
     """
 
     def __init__(self, tables: Tensor, form: Form, name: str) -> None:

@@ -61,8 +61,8 @@ class SketchShape:
 class SketchNetwork(Model):
     """A model of a sketch of k cells: items increment cells, and queries read cells.
 
-    The stream contains the values of the cells, (…, k, 1), and the outputs are the answers (…, m,
-    1) to m queries.
+    The stream contains the values of the cells, (…, k, 1), and the outputs are the answers
+    (…, m, 1) to m queries.
     """
 
     def __init__(self, shape: SketchShape, items: int, interface: Any) -> None:

@@ -70,12 +70,13 @@ class Search(Task, kind="search"):
     A data network arranges N = `points` points of d coordinates in cells, and query networks make
     M = `lookups` lookups for each query.
 
-    law name of the distribution of points and queries, such as "uniform" (`distributions.py`)
-    objective "each" (the loss is over all lookups) or "final" (over the last lookup) queries number
-    of queries for each set of points; a batch consists of sets paths number of sampled paths for
-    each query with the objective "final" compares the input of query networks is the signs of q − x
-    for query q and points x extra number of extra cells bonus initial coefficient of the entropy
-    bonus
+    law        name of the distribution of points and queries (`distributions.py`)
+    objective  "each" (the loss is over all lookups) or "final" (over the last lookup)
+    queries    number of queries for each set of points; a batch consists of sets
+    paths      number of sampled paths for each query with the objective "final"
+    compares   query networks get the signs of q − x for query q and points x, not numbers
+    extra      number of extra cells
+    bonus      initial coefficient of the entropy bonus
     """
 
     points: Count
@@ -131,9 +132,9 @@ class Search(Task, kind="search"):
     def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
         """Returns sets of points with queries, and random numbers for sampling lookups.
 
-        The results of `sets` are followed by a uniform number for each lookup of each path, (count,
-        K·m, M), and by the fraction of steps done, (count,). Here m is the number of queries, K
-        that of paths for each query, and M that of lookups.
+        The results of `sets` are followed by a uniform number for each lookup of each path,
+        (count, K·m, M), and by the fraction of steps done, (count,). Here m is the number of
+        queries, K that of paths for each query, and M that of lookups.
         """
         generator = torch_generator(seed)
         drawn = self.sets(count, self.queries, generator)
