@@ -42,10 +42,14 @@ def chebyshev(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """For all X, y and x_q, ⌈log₃(2k + 1)⌉ layers of linear attention predict x_qᵀ G_k Xᵀ y, where
-    I − S G_k = T_k(l(S))/T_k(σ) is Chebyshev's residual polynomial on [a, b]; for k = (3^L − 1)/2,
-    its maximum on [a, b] is the smallest of all predictions x_qᵀ p(S) Xᵀ y with a fixed polynomial
-    p that L layers of linear or ReLU attention compute.
+    """For all X, y and x_q, ⌈log₃(2k + 1)⌉ layers of linear attention predict x_qᵀ G_k Xᵀ y, the
+    result of k steps of Chebyshev's method on [a, b]: with S = XᵀX, the matrix I − S G_k is
+    Chebyshev's residual polynomial R_k(S) on [a, b].  For k = (3^L − 1)/2, the maximum of |R_k| on
+    [a, b] is the smallest among all predictions x_qᵀ p(S) Xᵀ y with a fixed polynomial p that L
+    layers of linear or ReLU attention compute.
+
+    R_k = T_k(l)/T_k(σ), where T_k is the Chebyshev polynomial, l maps [a, b] to [−1, 1] and
+    σ = (b + a)/(b − a) is the value of |l| at 0.
 
     The weights contain quotients of the numbers T_j(σ), rounded to float64. The checks are that the
     transformer equals the product formulas with the coefficients in its weights, and that these

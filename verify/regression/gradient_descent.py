@@ -41,9 +41,10 @@ def gradient_descent(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """For all X, y and x_q, k layers of one linear head predict ⟨w_k, x_q⟩ over Q after k steps of
-    gradient descent, w ← w − η(S w − Xᵀy) from w = 0; k causal layers predict from every prefix at
-    once; and with full attention, ⌈log₃(2k + 1)⌉ layers suffice, the smallest possible number.
+    """For all X, y and x_q, k layers of one linear head predict ⟨w_k, x_q⟩ exactly over Q, where
+    w_k is the result of k steps w ← w − η(S w − Xᵀy) of gradient descent from w = 0, S = XᵀX.  With
+    causal attention, k layers predict from every prefix at once.  With full attention,
+    ⌈log₃(2k + 1)⌉ layers of several heads suffice, which is the smallest possible number.
 
     η is a weight. The widths are d + 1, 2d + 2 for causal layers, and at most 5d + 3 for the
     ladder. The residual after k steps is the power (I − ηS)^k, whose exponent triples in each layer

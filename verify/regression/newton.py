@@ -74,9 +74,10 @@ def newton(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 100,
 ) -> Iterator[Finding]:
-    """For all X, y and x_q, hand-built transformers predict x_qᵀ M_k Xᵀ y over Q, where S = XᵀX,
-    M₀ = αS (or αI) and M_{j+1} = 2M_j − M_j S M_j: k steps of the Newton–Schulz iteration
-    (Iterative Newton in [Fu2024]), with α > 0 among the weights.
+    """For all X, y and x_q, hand-built transformers predict x_qᵀ M_k Xᵀ y exactly over Q, where M_k
+    is the result of k steps of the Newton–Schulz iteration (Iterative Newton in [Fu2024]).  The
+    steps are M_{j+1} = 2M_j − M_j S M_j with S = XᵀX, from M₀ = αS or M₀ = αI, and α > 0 is one of
+    the weights.
 
     Layout "paper" has the k + 8 layers of [Fu2024, Theorem 5.1], with ReLU attention and n in the
     weights; "direct" has k + 2 layers of one linear head; "ladder" has ⌈log₃(2^(k+2) + 1)⌉ layers

@@ -56,10 +56,11 @@ def newton_on_data(
         option("CSV file for predictions of held-out rows by the transformer and by OLS"),
     ] = None,
 ) -> Iterator[Finding]:
-    """On the rows of a table, hand-built transformers predict qᵀ M_k Xᵀ y over Q, where S = XᵀX,
-    M₀ = αS and M_{j+1} = 2M_j − M_j S M_j, and for 0 < α < 2/λmax(S)² this is within ε = 10⁻⁶ of
-    the least-squares prediction after log₂(ln(‖q‖‖w‖/ε)/(−ln ρ)) steps, w = S⁺Xᵀy, ρ the largest
-    |1 − αλ²| over the non-zero eigenvalues λ of S.
+    """From the rows (X, y) of a table, hand-built transformers predict qᵀ M_k Xᵀ y exactly over Q
+    for every query q, where M_{j+1} = 2M_j − M_j S M_j, M₀ = αS and S = XᵀX.  If
+    0 < α < 2/λmax(S)², this prediction is within ε = 10⁻⁶ of the least-squares prediction after
+    log₂(ln(‖q‖‖w‖/ε)/(−ln ρ)) steps, where w = S⁺Xᵀy and ρ is the largest |1 − αλ²| over the
+    nonzero eigenvalues λ of S.
 
     Columns are standardised, and a fifth of the rows are held out as queries. The prediction is
     that of the claim `newton`. Further findings are the numbers of steps after which the recursion

@@ -27,9 +27,10 @@ def online_gradient_descent(
     domain: Annotated[Literal["all", "float", "exact", "modular"], option("number system")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """On prompts that contain x_i, y_i and x_i/‖x_i‖², n causal layers of one linear head and a
-    ReLU MLP predict ⟨w_n, x_q⟩ over Q, for all X, y and x_q, after one pass of Kaczmarz's method
-    (normalised LMS with step size 1), w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖² for i = 1 … n from w = 0.
+    """For all X, y and x_q, n causal layers of one linear head and a ReLU MLP predict ⟨w_n, x_q⟩
+    exactly over Q, where w_n is the result of one pass of Kaczmarz's method (normalised LMS with
+    step size 1) over n examples.  The steps are w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖² for
+    i = 1, …, n from w = 0.  Prompts contain x_i, y_i and x_i/‖x_i‖².
 
     This is online gradient descent that fits each example exactly; the MLPs, in all layers but the
     last, add the label.  Because of the quotients, the prediction is a rational function of the

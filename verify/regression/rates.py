@@ -44,10 +44,10 @@ def rates(
     digits: Annotated[int, option("decimal digits of the multiprecision run", min=20)] = 5000,
 ) -> Iterator[Finding]:
     """Let κ be the condition number of S on its range. A step of gradient descent of size 1/λmax
-    multiplies the error by at most 1 − 1/κ. Step k of the Newton–Schulz iteration multiplies it by
-    at most (1 − κ^−2)^(2^k) from S/λmax² and (1 − 1/κ)^(2^k) from I/λmax. k steps of Chebyshev's
-    method or, in the energy norm, of conjugate gradients multiply it by at most
-    2((√κ − 1)/(√κ + 1))^k.
+    multiplies the error by at most 1 − 1/κ. Step k of the Newton–Schulz iteration multiplies the
+    error by at most (1 − κ^−2)^(2^k) from the start S/λmax², and by at most (1 − 1/κ)^(2^k) from
+    the start I/λmax. k steps of Chebyshev's method multiply the error by at most
+    2((√κ − 1)/(√κ + 1))^k, and so do k steps of conjugate gradients in the energy norm.
 
     Each inequality is checked at every step, for gradient descent, Newton and Chebyshev on the
     hand-built transformers. The stated step counts are checked to suffice, and the exact counts to

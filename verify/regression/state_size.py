@@ -39,9 +39,9 @@ def state_size(
     ] = 200,
 ) -> Iterator[Finding]:
     """For 0 < ε < 1 < κ, a polynomial R with R(0) = 1 and |R| ≤ ε on [1, κ] has degree at least
-    k = arcosh(1/ε)/arcosh((κ + 1)/(κ − 1)) ≈ ½√κ ln(2/ε). So k layers are necessary for causal
-    layers that multiply by the S of a prefix once per layer, ½ log₃ κ + O(1) layers suffice with
-    full attention, and log₃ κ + O(1) causal layers suffice with d² numbers per token.
+    k = arcosh(1/ε)/arcosh((κ + 1)/(κ − 1)) ≈ ½√κ ln(2/ε). So at least k causal layers are necessary
+    if each layer multiplies once by the matrix S of a prefix.  In contrast, ½ log₃ κ + O(1) layers
+    of full attention suffice, and so do log₃ κ + O(1) causal layers with d² numbers per token.
 
     These numbers are for a fixed accuracy. With a state of d numbers, one pass of online gradient
     descent is observed to take a number of examples linear in κ. If each layer reads the examples

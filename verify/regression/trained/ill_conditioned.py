@@ -30,9 +30,10 @@ def ill_conditioned(
     ] = "regression-small-ill-conditioned",
     samples: Samples = 2000,
 ) -> Iterator[Finding]:
-    """Published observation: on ill-conditioned prompts, few Newton–Schulz steps and at least ten
-    times as many gradient steps best match the last layer of a trained transformer, and this layer
-    is more similar to the Newton–Schulz iteration.
+    """Published observation: on ill-conditioned prompts, the number of gradient steps that best
+    match the last layer of a trained transformer is at least ten times the number of Newton–Schulz
+    steps that do, and the last layer is more similar to the Newton–Schulz iteration than to
+    gradient descent.
 
     Half of the eigenvalues of Σ are 100 and half are 1, in a random basis for each prompt. The
     best-matching number of steps has the largest similarity of errors with the last layer.

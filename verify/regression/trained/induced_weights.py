@@ -41,9 +41,10 @@ def induced_weights(
         int, option("number of fresh prompts, each with 10·d queries", min=20)
     ] = 100,
 ) -> Iterator[Finding]:
-    """Published observation: after the same examples, the predictions of a trained transformer are
-    nearly linear in the query, and the number of Newton–Schulz steps that best match its induced
-    weights grows linearly with the layer, while the number of gradient steps grows exponentially.
+    """Published observation: given the examples, the predictions of a trained transformer are
+    nearly linear in the query.  The number of Newton–Schulz steps that best match its induced
+    weights grows linearly with the layer, and the number of gradient steps that best match them
+    grows exponentially.
 
     The model predicts at many queries after the same examples. The induced weights of a layer's
     probe are the least-squares fit of these predictions. For every number of examples, on most

@@ -28,8 +28,8 @@ CUTOFFS = (2.0, 2.5, LARGEST, 4.0)  # 73 %, 97 %, all but 30 and all but a few o
 def linear_depth(
     run: Run, *, samples: Annotated[int, option("number of fresh prompts", min=100)] = 10_000
 ) -> Iterator[Finding]:
-    """Our observation: trained linear transformers of L layers have at most the error of the best
-    predictor x_qᵀp(S)Xᵀy with a fixed polynomial p of 3^(L−1) terms, and less than that of
+    """Our observation: the error of a trained linear transformer of L layers is at most that of the
+    best predictor x_qᵀp(S)Xᵀy with a fixed polynomial p of 3^(L−1) terms, and less than that of
     (3^L − 1)/2 gradient steps.
 
     The models are attention-only, with d = 5 and 20 noiseless examples. L layers of linear

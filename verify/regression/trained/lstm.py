@@ -45,9 +45,10 @@ def lstm(
     ] = "regression-small",
     samples: Samples = 1000,
 ) -> Iterator[Finding]:
-    """Published observation: by its errors, a trained LSTM is more similar to online gradient
-    descent than a transformer is, the error of the LSTM on a repeated example grows with the number
-    of examples in between, and its later layers do not reduce the error.
+    """Published observation: the errors of a trained LSTM are more similar to those of online
+    gradient descent than the errors of a trained transformer are.  The error of the LSTM on a
+    repeated example grows with the number of examples in between, and the later layers of the LSTM
+    do not reduce its error.
 
     The similarity of the LSTM to online gradient descent (of their errors) is compared with three
     others: that of the transformer to online gradient descent, that of the LSTM to least squares,

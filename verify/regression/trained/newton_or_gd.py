@@ -23,8 +23,9 @@ def newton_or_gd(
     run: Run, *, checkpoint: Checkpoint = "regression-small", samples: Samples = 2000
 ) -> Iterator[Finding]:
     """Published observation: the number of Newton–Schulz steps that best match a layer of a trained
-    transformer grows linearly with the layer, the number of gradient steps grows exponentially, and
-    the last layer is more similar to the Newton–Schulz iteration.
+    transformer grows linearly with the layer, and the number of gradient steps that best match it
+    grows exponentially.  The last layer is more similar to the Newton–Schulz iteration than to
+    gradient descent.
 
     A layer is matched by the number of steps with the largest similarity of errors, or with the
     smallest squared difference. Layers after the first with the largest number are left out if they
