@@ -103,8 +103,8 @@ def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
 
     The logits of p candidates c for a sum s are C_F(c − s) + α cos(2π(c − s − ε)/p), a comb with
     the frequencies F plus the bump, where ε is the error of the size of the sum.  The sums must be
-    right for all errors |ε| < 5.  For a larger α, candidate s + d can exceed s.  α is 0.0 if the
-    comb does not separate the residues mod 10.
+    right for all errors |ε| < 5.  For a larger α, the logit of s + d can exceed that of s.  α is
+    0.0 if the comb does not separate the residues mod 10.
     """
     d = np.arange(1, 10)
     above = np.array([float(comb(F, 0) - comb(F, int(k))) for k in d])

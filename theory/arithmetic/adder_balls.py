@@ -44,18 +44,19 @@ def alpha_limit(p: int, F: Iterable[int]) -> tuple[arb, int]:
 def alpha_at(p: int, F: Iterable[int], d: int) -> arb:
     """The largest weight α of the bump for which candidate s + d stays below the right candidate s.
 
-    It stays below s for all errors |ε| < 5 of the size of the sum.  The logits of p candidates c
-    are C_F(c − s) + α cos(2π(c − s − ε)/p), a comb with the frequencies F plus the bump.
+    The logit of s + d must be below that of s for all errors |ε| < 5 of the size of the sum.  The
+    logits of p candidates c are C_F(c − s) + α cos(2π(c − s − ε)/p), a comb with the frequencies F
+    plus the bump.
     """
     gain = 2 * sin_pi(fmpq(d, p)) * sin_pi(fmpq(10 - d, p))
     return golden_ball(comb(F, 0) - comb(F, d)) / gain
 
 
 def logits(p: int, alpha: arb, error: Fraction, F: Iterable[int]) -> list[arb]:
-    """The logits of the candidates s + d, d = 0, …, p − 1, as balls, by definition.
+    """The logits of the candidates s + d, d = 0, …, p − 1, for a sum s, as balls, by definition.
 
-    The logit is C_F(d) + α cos(2π(d − ε)/p) with the comb C_F of the frequencies F, α = `alpha` and
-    ε = `error`.
+    The logit is C_F(d) + α cos(2π(d − ε)/p) with the comb C_F of the frequencies F, where
+    α = `alpha`, and ε = `error` is the error of the size of the sum.
     """
     e = fmpq(error.numerator, error.denominator)
     teeth = [golden_ball(comb(F, d)) if F else arb(0) for d in range(10)]

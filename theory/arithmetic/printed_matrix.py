@@ -76,8 +76,9 @@ def printed_gram(p: OddModulus) -> np.ndarray:
 
 @checked
 def printed_scales(p: OddModulus) -> list[Fraction]:
-    """The squared factors of the rows of `printed_matrix(p)`: first 1/(p − 1), then always
-    2/(p − 1).
+    """The squared factors of the rows of `printed_matrix(p)`, p fractions.
+
+    The first is 1/(p − 1), and all others are 2/(p − 1).
     """
     N = _fitting(p)
     return [Fraction(1, N)] + [Fraction(2, N)] * N

@@ -41,13 +41,13 @@ from theory.kinds import CountFrom2, InputError, Steps, checked
 
 @checked
 def separability_inequalities(m: CountFrom2, r: Steps) -> np.ndarray:
-    """The matrix M (2m, 2m) of inequalities that separable logits for addition mod m satisfy.
+    """The matrix M (2m, 2m) of inequalities that separable logits mod m would have to satisfy.
 
-    For separable logits z_c(a, b) = u_c(a) + v_c(b), the differences z_0 − z_r are f(a) + g(b) with
-    f = u_0 − u_r and g = v_0 − v_r.  The unknowns are f(0), …, f(m − 1), g(0), …, g(m − 1), and the
-    inequalities are M (f, g) > 0.  The rows of M are z_0 > z_r at pairs of sum 0 and z_r > z_0 at
-    pairs of sum r, and the entries are −1, 0, 1.  The rows sum to 0, so no f and g satisfy all
-    inequalities.
+    The logits would have to add mod m.  For separable logits z_c(a, b) = u_c(a) + v_c(b), the
+    differences z_0 − z_r are f(a) + g(b) with f = u_0 − u_r and g = v_0 − v_r.  The unknowns are
+    f(0), …, f(m − 1), g(0), …, g(m − 1), and the inequalities are M (f, g) > 0.  The rows of M are
+    z_0 > z_r at pairs of sum 0 and z_r > z_0 at pairs of sum r, and the entries are −1, 0, 1.  The
+    rows sum to 0, so no f and g satisfy all inequalities.
 
     Raises `ValueError` for r ≡ 0 mod m, or if the matrix does not fit in memory.
     """

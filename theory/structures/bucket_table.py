@@ -131,8 +131,8 @@ def _accuracy(n: int, T: int) -> float:
 def same_neighbour_probability(n_points: Integrated, u: Places, v: Places) -> np.ndarray:
     """The probability that u and v have the same nearest neighbour, (…,) for numbers u, v (…,).
 
-    The nearest neighbour is the nearest of `n_points` independent points that are uniform on (0,
-    1).  Raises ValueError unless u ≤ v.
+    The nearest neighbour is the nearest of `n_points` independent points that are uniform on
+    (0, 1).  Raises ValueError unless u ≤ v.
     """
     a, b = u, v
     if (a > b).any():

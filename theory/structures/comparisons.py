@@ -10,9 +10,9 @@ randomised strategies, which are mixtures of such trees.
 For N ≥ 2^M − 1 there are C(N, 2^M − 1) best trees.  Proof: a best tree finds a target at each of
 its nodes, so its 2^M − 1 cells are distinct.  They can be reached only if they are in order in the
 perfect tree, so there is one tree for each set of cells.  Every best tree finds 2^i − 1 targets in
-i lookups.  The best tree is unique iff N = 2^M − 1, and then it is binary search.  The number f(N,
-M) of best trees also satisfies a recursion, as a best tree whose root is cell c has best trees of
-M − 1 levels on both sides:
+i lookups.  The best tree is unique iff N = 2^M − 1, and then it is binary search.  The number
+f(N, M) of best trees also satisfies a recursion, as a best tree whose root is cell c has best trees
+of M − 1 levels on both sides:
 
     f(N, M) = Σ_c f(c, M − 1)·f(N − 1 − c, M − 1),     f(N, 0) = 1.
 
@@ -88,9 +88,9 @@ def decision_trees(n_points: Annotated[Count, Within(most=127)], lookups: Depth)
 def found_at(trees: StepsArray, n_points: Size) -> np.ndarray:
     """The number of the lookup in which a tree finds each target, (…, N); 0 if it is never found.
 
-    Each tree is run for every of N = `n_points` targets.  Trees (…, 2^M − 1) of M levels contain
-    the cell of each node; the first lookup has number 1.  Raises ValueError if the number of nodes
-    is not 2^M − 1, for nodes that are not cells, and for arrays that do not fit in memory.
+    Each tree is run for each of N = `n_points` targets.  Trees (…, 2^M − 1) of M levels contain the
+    cell of each node; the first lookup has number 1.  Raises ValueError if the number of nodes is
+    not 2^M − 1, for nodes that are not cells, and for arrays that do not fit in memory.
     """
     given = trees
     nodes = given.shape[-1] if given.ndim else 0

@@ -106,9 +106,10 @@ def first_interpolated(n_points: PointCount) -> float:
 def greedy_bayes(low: End, high: End) -> Strategy:
     """The strategy that looks up the most probable cell, for points uniform between low and high.
 
-    A lookup is at the cell inside the bracket that most probably contains the nearest neighbour,
-    given the ends of the bracket.  Raises ValueError unless low < high.  The strategy raises
-    ValueError for more than 128 cells, and for a query outside the range.
+    The bracket consists of the cells between the nearest earlier lookups below and above the query.
+    A lookup is at the cell of the bracket that most probably contains the nearest neighbour, given
+    the values at the ends of the bracket.  Raises ValueError unless low < high.  The strategy
+    raises ValueError for more than 128 cells, and for a query outside the range.
     """
     check_range(low, high)
 
@@ -138,6 +139,7 @@ def greedy_bayes(low: End, high: End) -> Strategy:
 def likeliest(n_points: PointCount) -> np.ndarray:
     """The most probable rank of the nearest neighbour in a bracket, (N + 1, 2, 2, GRID).
 
+    A bracket is a range of cells between two lookups, or between a lookup and an end of all cells.
     N is `n_points`.  The axes are the number n = 0 … N of points in the bracket, whether the left
     end is a point, whether the right end is a point, and the place of the query between the ends.
     Ranks begin at 1; the rank is 0 for n = 0.

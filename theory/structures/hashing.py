@@ -98,9 +98,9 @@ def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> n
     """The accuracy after each lookup if all buckets are equally likely, (M,) for M = `lookups`.
 
     The query is in the bucket of its neighbour, which is one of N = `n_points` points.  After i
-    lookups the accuracy is (1/N) Σ_{a<N} P(X_a < i), where X_a is the number of a other points in
-    the bucket and is binomial with a trials of probability 1/n_buckets.  Raises ValueError for
-    arrays that do not fit in memory.
+    lookups the accuracy is (1/N) Σ_{a<N} P(X_a < i), where X_a is the number of points in the
+    bucket among a other points.  X_a is binomial with a trials of probability 1/n_buckets.  Raises
+    ValueError for arrays that do not fit in memory.
     """
     machine.fits_in_memory(
         f"{lookups} lookups of {n_points:.3g} points",

@@ -68,10 +68,11 @@ def interpolated(
 ) -> np.ndarray:
     """The next cell of interpolation search, for a query q in a bracket; arguments (…,) broadcast.
 
-    The ends of the bracket are the cells lo and hi, with values v_lo and v_hi.  If the points in
-    the bracket were evenly spaced, the place of q would be lo + (hi − lo)(q − v_lo)/(v_hi − v_lo).
-    The next cell is the integer nearest to this place among lo + 1 … hi − 1; if there are no such
-    integers, it is lo or hi.  Raises ValueError unless v_lo < v_hi.
+    The bracket consists of the cells between its ends lo and hi, whose values v_lo and v_hi enclose
+    q.  If the points in the bracket were evenly spaced, the place of q would be
+    lo + (hi − lo)(q − v_lo)/(v_hi − v_lo).  The next cell is the integer nearest to this place
+    among lo + 1 … hi − 1; if there are no such integers, it is lo or hi.  Raises ValueError unless
+    v_lo < v_hi.
     """
     if not (v_hi > v_lo).all():
         raise InputError("v_lo is not below v_hi: give ends of the bracket with v_lo < v_hi")

@@ -28,7 +28,8 @@ def next_cells(
 
     `seen` (sets, M) contains the cells of M lookups of another strategy.  For each lookup, the
     result contains the cell that an algorithm chooses after the earlier lookups in `seen`.  The
-    value of the key "binary" is the middle of the bracket, (sets, M).  The value of the key
+    bracket consists of the cells between the nearest earlier lookups below and above the query.
+    The value of the key "binary" is the middle of the bracket, (sets, M).  The value of the key
     "interpolation" is the cell interpolated between the ends of the bracket, (sets, M).  Points
     (sets, N) are ascending, and each set has one query.  Raises ValueError for points that are not
     between low and high.

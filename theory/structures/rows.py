@@ -68,11 +68,12 @@ def found_at_once(
 ) -> np.ndarray:
     """Whether the nearest neighbour is in one of the i most probable cells, (n_sets, M).
 
-    The last axis is i = 1 … M = `lookups`.  The probabilities of the cells are conditional on the
-    square of a grid × grid partition that contains the query; they are counted on twenty times as
-    many other sets.  Points and queries are uniform on the unit square, and each set has `n_points`
-    points and one query.  `order` maps points to the index of the point in each cell.  Raises
-    ValueError for an order that is not a permutation, and for arrays that do not fit in memory.
+    The last axis is i = 1 … M = `lookups`.  The unit square is divided into grid × grid squares,
+    and the probabilities of the cells are conditional on the square that contains the query.  The
+    probabilities are estimated by counting on 20·n_sets other sets.  Points and queries are uniform
+    on the unit square, and each set has `n_points` points and one query.  `order` maps points to
+    the index of the point in each cell.  Raises ValueError for an order that is not a permutation,
+    and for arrays that do not fit in memory.
     """
     machine.fits_in_memory(
         f"{n_points:.3g} places of {grid:.3g}² squares",

@@ -163,8 +163,8 @@ def conservative(streams: Streams, hashes: Hashes, n_cells: Size) -> np.ndarray:
     """The estimate of the count of each item after conservative updates by streams, (…, V).
 
     The estimate of an item is the minimum of its cells, one in each of d rows of `n_cells` cells.
-    An update by an item increases only those of its cells that are equal to the minimum, by one.
-    Streams have shape (…, n), and `hashes` (…, d, V) contains the cells of items.  Raises
+    An update by an item increases, by one, only the cells of the item that are equal to this
+    minimum.  Streams have shape (…, n), and `hashes` (…, d, V) contains the cells of items.  Raises
     ValueError for arrays that do not fit in memory.
     """
     h, items = hashes, streams
@@ -191,8 +191,8 @@ def one_row_error(
     """The mean error n·s·Σ_i p_i(1 − p_i) of a sketch of one row, after n independent items from p.
 
     Here s is the probability that another item is in the same cell.  For random cells s is
-    1/n_cells.  For balanced cells, whose sizes v_b differ by at most one, s is Σ_b
-    v_b(v_b − 1)/(V(V − 1)).  The error is |estimate − count| for an item drawn from p.  Raises
+    1/n_cells.  For balanced cells, whose sizes v_b differ by at most one, s is
+    Σ_b v_b(v_b − 1)/(V(V − 1)).  The error is |estimate − count| for an item drawn from p.  Raises
     ValueError unless p (V,) are probabilities.
     """
     if abs(p.sum() - 1) > 1e-9:

@@ -49,8 +49,8 @@ def comb(
 ) -> Iterator[Finding]:
     """Cosines of periods 2, 2.5, 5 and 10 separate the residues mod 10: statements on such combs.
 
-    Closure.  Periods are 10/f, where f ≢ 0 is an integer mod 10, up to sign.  The closure of {2,
-    10} under halving of periods is {2, 2.5, 5, 10}.
+    Closure.  Periods are 10/f, where f ≢ 0 is an integer mod 10, up to sign.  The closure of
+    {2, 10} under halving of periods is {2, 2.5, 5, 10}.
 
     Tolerance.  For 10 | p ≥ 20, the logits Σ_T cos(2π(c − s)/T) + α cos(2π(c − s − ε)/p), with the
     sum over T = 2, 2.5, 5 and 10, have their only maximum over c = 0, …, p − 1 at c = s for all

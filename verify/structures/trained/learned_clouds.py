@@ -47,9 +47,9 @@ def learned_clouds(
     *,
     samples: Annotated[int, option("number of sets of points", min=500, max=10**5)] = 5000,
 ) -> Iterator[Finding]:
-    """Published observation: on a sphere in 30 dimensions networks find more than SimHash (not
-    replicated here, with 32 points).  Our observation: on 15 points of the hard plane networks that
-    receive values find more than a kd-tree.
+    """Published observation: on a sphere in 30 dimensions networks find more than SimHash
+    (not replicated here, with 32 points).  Our observation: on 15 points of the hard plane networks
+    that receive values find more than a kd-tree.
 
     Each network has three seeds, which are evaluated separately, with one query per set of points.
     All thresholds were fixed before these models were trained.  Pilot runs with seed 100 were

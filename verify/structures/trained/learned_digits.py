@@ -155,8 +155,8 @@ def made(model: Any, shown: np.ndarray) -> np.ndarray:
 def correlations(model: Any, shown: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The rank correlations of the features of images with rotated labels, (rotations, draws).
 
-    All rotations are used.  Images `shown` have shape (draws, numbers, d), and labels (draws,
-    numbers).
+    All rotations are used.  Images `shown` have shape (draws, numbers, d), and labels
+    (draws, numbers).
     """
     ranks = rankdata(made(model, shown), axis=1)
     ranks = (ranks - ranks.mean(1, keepdims=True)) / (ranks.std(1, keepdims=True) + 1e-12)
