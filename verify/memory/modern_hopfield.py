@@ -82,8 +82,8 @@ def _rounding(
     fraction = float(np.max(np.divide(errors, bounds))) if np.isfinite(worst) else np.nan
     made = ", ".join(map(str, models))
     name = f"error of the transformer in float64 over its rounding bound ({made} updates)"
-    words, wanted = f"at most {fraction:.1%}; all bounds ≤ {worst:.1e}", "at most 100%"
-    return at_most("float", name, "float", fraction, 1.0, words=words, wanted=wanted)
+    words = f"at most {fraction:.1%}; all bounds ≤ {worst:.1e}"
+    return at_most("float", name, "float", fraction, 1.0, words=words, wanted="at most 100%")
 
 
 def _number_of_updates(run: Run, d: int, N: int) -> Finding:
