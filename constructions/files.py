@@ -24,6 +24,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
+from constructions.consistency import check_loaded
 from constructions.exactness import exact_in
 from constructions.interface import Model
 from constructions.transformer import Transformer
@@ -31,7 +32,7 @@ from constructions.values import Reader, Writer
 from theory.kinds import FilePath, InputError, checked
 from theory.reading import content_of
 
-VERSION = 3  # version of sidecars; in version 2 masks had other names
+VERSION = 4  # version of sidecars; in version 3 the digest did not include the description
 
 MOST_WEIGHTS, MOST_DESCRIPTION = 2**40, 2**30  # the largest sizes of the files, in bytes
 
@@ -59,11 +60,11 @@ def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = Non
         "statement": dict(statement or {}),
         **_described(model),
         "format": str(model.like.dtype).removeprefix("torch."),
-        "sha256": _digest(weights, written),
         "model": written,
     }
     sidecar = path.with_suffix(".json")
     try:
+        record["sha256"] = _digest(weights, record)
         text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     except (TypeError, ValueError) as error:
         raise InputError(
@@ -113,9 +114,10 @@ def _is_sidecar(path: Path) -> bool:
         return False
 
 
-def _digest(weights: bytes, written: Any) -> str:
-    """The SHA-256 of the weights and of the model in the sidecar, which detects changes."""
-    text = json.dumps(written, sort_keys=True, ensure_ascii=True)
+def _digest(weights: bytes, record: Mapping[str, Any]) -> str:
+    """The SHA-256 of the weights and of the sidecar without this digest, which detects changes."""
+    signed = {key: value for key, value in record.items() if key != "sha256"}
+    text = json.dumps(signed, sort_keys=True, ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(weights + text.encode()).hexdigest()
 
 
@@ -124,8 +126,8 @@ def load(path: FilePath) -> Model:
     """The model that `save` wrote to `path`, in the dtype in which it was saved.
 
     Raises ValueError for missing files, for weights that are damaged or do not belong to the
-    sidecar, for a sidecar of another version or form, and for objects of other packages. Other
-    contents of a sidecar, such as a sharpness, are not checked.
+    sidecar, for a sidecar of another version or form, for objects of other packages, and for
+    weights that are not finite or whose shapes do not fit together.
     """
     path = _weights(path)
     sidecar = path.with_suffix(".json")
@@ -149,13 +151,16 @@ def load(path: FilePath) -> Model:
             f"{sidecar.name} has version {version!r}, but this library reads version "
             f"{VERSION}: save the model again"
         )
-    if digest != _digest(weights, written):
+    if digest != _digest(weights, record):
         raise InputError(
             f"{sidecar.name} was changed, or was written for weights other than those in "
             f"{path.name}: restore both files"
         )
     try:
         model = Reader(load_tensors(weights)).value(written)
+        if not isinstance(model, Model):
+            raise InputError("it contains no model")
+        check_loaded(model)
     except (
         SafetensorError,
         KeyError,
@@ -171,10 +176,6 @@ def load(path: FilePath) -> Model:
             f"{sidecar.name} does not describe a model ({reason}): restore the sidecar, "
             "or save the model again"
         ) from None
-    if not isinstance(model, Model):
-        raise InputError(
-            f"{sidecar.name} does not contain a model: restore the sidecar, or save the model again"
-        )
     return model
 
 

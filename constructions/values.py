@@ -8,6 +8,7 @@ from unknown sources can be read safely.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
@@ -25,14 +26,33 @@ from theory.kinds import InputError
 OURS = "constructions", "theory"
 OF_TORCH = frozenset(vars(nn.Module()))  # attributes of every module of torch
 MADE_OF: dict[str, Callable[..., Any]] = {  # plain values, from their JSON
-    "tuple": tuple,
-    "set": set,
-    "frozenset": frozenset,
-    "float": float,
-    "Fraction": Fraction,
-    "slice": lambda ends: slice(*ends),
-    "range": lambda ends: range(*ends),
+    "tuple": lambda items: tuple(_list(items)),
+    "set": lambda items: set(_list(items)),
+    "frozenset": lambda items: frozenset(_list(items)),
+    "float": lambda text: float(_text(text, "nan|-?inf")),
+    "Fraction": lambda text: Fraction(_text(text, r"-?\d+(/\d+)?")),
+    "slice": lambda ends: slice(*_list(ends)),
+    "range": lambda ends: _range(*_list(ends)),
 }
+MOST_ITEMS = 10**8  # the largest length of a range
+
+
+def _list(items: Any) -> list[Any]:
+    if not isinstance(items, list):
+        raise InputError(f"{items!r:.40} is not a list")
+    return items
+
+
+def _text(text: Any, form: str) -> str:
+    if not isinstance(text, str) or not re.fullmatch(form, text):
+        raise InputError(f"{text!r:.40} is not a number of this form")
+    return text
+
+
+def _range(*ends: int) -> range:
+    if any(abs(end) > MOST_ITEMS for end in ends):
+        raise InputError(f"range{ends} is too long")
+    return range(*ends)
 
 
 class Writer:

@@ -1,6 +1,7 @@
 """Models as files: what was saved comes back, and nothing else is taken."""
 
 import json
+import math
 from copy import deepcopy
 from functools import partial
 from itertools import pairwise
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from refusals import rejected, rejects
+from safetensors.torch import load_file, save_file
 
 from constructions import files, induction_heads, load, newton, save, shortcut, values
 from constructions.interface import Interface
@@ -161,7 +163,7 @@ def changed(saved, change):
     before = deepcopy(record["model"])
     change(record)
     if record.get("model", before) != before:
-        record["sha256"] = files._digest(saved.read_bytes(), record["model"])
+        record["sha256"] = files._digest(saved.read_bytes(), record)
     sidecar.write_text(json.dumps(record))
 
 
@@ -225,6 +227,13 @@ CHANGES = {
     "model": lambda record: record.update(model={"tuple": [1]}),
     **{str(of): lambda record, of=of: record["model"].update({"class": of}) for of in CLASSES},
     "KeyError": lambda record: record["model"]["fields"].update(name={"pickle": "x"}),
+    **{
+        str(made): lambda record, made=made: record["model"]["fields"].update(name=made)
+        for made in (
+            *({"Fraction": "1e99999999"}, {"tuple": {"range": [0, 10**12, 1]}}, {"tuple": "abc"}),
+            *({"range": [0, 10**12, 1]}, {"float": "1"}, {"float": 1}, {"slice": "abc"}),
+        )
+    },
     "ZeroDivisionError": lambda record: record["model"]["fields"].update(name={"Fraction": "1/0"}),
 }
 
@@ -232,8 +241,51 @@ CHANGES = {
 @pytest.mark.parametrize("named", CHANGES)
 def test_what_was_changed_is_refused(saved, named):
     changed(saved, CHANGES[named])
-    with rejects("model.json", named):
+    with rejects("model.json", *[named] * named.isidentifier()):
         load(saved)
+
+
+@pytest.mark.parametrize("key", ["name", "source", "statement", "layers", "registers", "format"])
+def test_the_description_of_a_model_cannot_be_changed_either(saved, key):
+    changed(saved, lambda record: record.update({key: "other"}))
+    with rejects("model.json", "changed"):
+        load(saved)
+
+
+def signed(saved, change):
+    """The files after a change of the weights by name, as if they had been saved so."""
+    weights, record = load_file(saved), json.loads(saved.with_suffix(".json").read_text())
+    change(weights)
+    save_file(weights, saved)
+    record["sha256"] = files._digest(saved.read_bytes(), record)
+    saved.with_suffix(".json").write_text(json.dumps(record))
+
+
+@pytest.mark.parametrize("entry", [math.nan, -math.inf])
+def test_weights_that_are_not_finite_are_refused_whoever_wrote_them(saved, entry):
+    names = [*load_file(saved)]
+    assert len(names) > 5
+    for name in names:
+        before = load_file(saved)[name]
+        if before.numel():
+            signed(saved, lambda weights, name=name: weights[name].view(-1)[:1].fill_(entry))
+            with rejects("model.json", name):
+                load(saved)
+            signed(saved, lambda weights, name=name, was=before: weights.update({name: was}))
+    load(saved)
+
+
+def test_shapes_that_do_not_fit_are_refused_whoever_wrote_them(saved):
+    for name, before in load_file(saved).items():
+        for dim in range(before.ndim):
+            if (name, dim) in (("embed.W_E", 0), ("unembed.W_U", 1)):
+                continue  # the widths of prompts and outputs, which only the interface knows
+            wider = torch.cat([before, before.narrow(dim, 0, 1)], dim=dim)
+            signed(saved, lambda weights, name=name, to=wider: weights.update({name: to}))
+            with rejects("model.json", "shape"):
+                load(saved)
+            signed(saved, lambda weights, name=name, was=before: weights.update({name: was}))
+    load(saved)
 
 
 def test_damaged_files_are_refused(saved):

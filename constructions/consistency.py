@@ -1,0 +1,72 @@
+"""Checks of a transformer that was read from a file: finite weights of shapes that fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from constructions.attention import Attention
+from constructions.blocks import MLP, LayerNorm
+from constructions.interface import Interface, Model
+from constructions.transformer import Transformer
+from theory.kinds import InputError
+
+Shape = tuple[int, ...]
+
+
+def check_loaded(model: Model) -> None:
+    """Raise ValueError for weights that are NaN or infinite, and for shapes that do not fit.
+
+    The shapes are those of a `Transformer`: all of its parts read and write one stream of width D,
+    and the heads of a layer have one width.
+    """
+    if not isinstance(getattr(model, "interface", None), Interface):
+        raise InputError("the model has no interface")
+    for name, weights in model.named_parameters():
+        if not weights.is_floating_point() or not bool(torch.isfinite(weights).all()):
+            raise InputError(f"{name} has entries that are not finite numbers")
+    if isinstance(model, Transformer):
+        for name, found, wanted in _shapes(model):
+            if found != wanted:
+                raise InputError(f"{name} has shape {found} and not {wanted}")
+
+
+def _shapes(model: Transformer) -> Iterator[tuple[str, Shape, Shape]]:
+    """The weights of a transformer: names, shapes, and the shapes that fit the stream."""
+    D = model.d_model
+    yield "W_E", tuple(model.embed.W_E.shape), (len(model.embed.W_E), D)
+    if model.pos_embed is not None:
+        yield "W_pos", tuple(model.pos_embed.W_pos.shape), (len(model.pos_embed.W_pos), D)
+    for number, block in enumerate(model.blocks):
+        for part in (block.attn, block.mlp, block.ln1, block.ln2):
+            for name, found, wanted in _shapes_of(part, D):
+                yield f"blocks.{number}.{name}", found, wanted
+    for name, found, wanted in _shapes_of(model.ln_final, D):
+        yield f"ln_final.{name}", found, wanted
+    W_U, b_U = model.unembed.W_U, model.unembed.b_U
+    yield "W_U", tuple(W_U.shape), (D, W_U.shape[-1])
+    if b_U is not None:
+        yield "b_U", tuple(b_U.shape), (W_U.shape[-1],)
+
+
+def _shapes_of(
+    part: Attention | MLP | LayerNorm | None, D: int
+) -> Iterator[tuple[str, Shape, Shape]]:
+    if isinstance(part, Attention):
+        heads, d_head, d_value = len(part.masks), part.W_Q.shape[-1], part.W_V.shape[-1]
+        yield "W_Q", tuple(part.W_Q.shape), (heads, D, d_head)
+        yield "W_K", tuple(part.W_K.shape), (heads, D, d_head)
+        yield "W_V", tuple(part.W_V.shape), (heads, D, d_value)
+        yield "W_O", tuple(part.W_O.shape), (heads, d_value, D)
+        yield "b_Q", tuple(part.b_Q.shape), (heads, d_head)
+        yield "b_K", tuple(part.b_K.shape), (heads, d_head)
+    elif isinstance(part, MLP):
+        M = part.W_in.shape[-1]
+        yield "W_in", tuple(part.W_in.shape), (D, M)
+        yield "b_in", tuple(part.b_in.shape), (M,)
+        yield "W_out", tuple(part.W_out.shape), (M, D)
+        yield "b_out", tuple(part.b_out.shape), (D,)
+    elif part is not None:
+        yield "w", tuple(part.w.shape), (D,)
+        yield "b", tuple(part.b.shape), (D,)
