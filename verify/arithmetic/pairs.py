@@ -18,7 +18,7 @@ MOST = 4 * 10**9  # largest number of logits, which take minutes
 SMALL = 60  # largest number in quick runs
 
 Largest = Annotated[int, option("the largest number that is added", min=10)]
-Step = Annotated[int, option("sizes of numbers are rounded to multiples of this", min=1)]
+Step = Annotated[int, option("sizes of numbers are rounded to multiples of this number", min=1)]
 Alpha = Annotated[
     float | None, option("the weight α of the bump; by default 64, or less for small numbers")
 ]

@@ -46,7 +46,7 @@ A, NOISE = 7, 10  # the base a of the hard distribution, and a bound on its nois
 def search(
     run: Run,
     *,
-    lookups: Annotated[int, option("number M of lookups of 2^M − 1 points", min=2, max=6)] = 3,
+    lookups: Annotated[int, option("number M of lookups among 2^M − 1 points", min=2, max=6)] = 3,
     samples: Annotated[int, option("number of uniform queries", min=100, max=10**7)] = 50_000,
 ) -> Iterator[Finding]:
     """A transformer of M + 1 layers computes M lookups of binary search exactly, and a transformer

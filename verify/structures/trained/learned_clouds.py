@@ -57,13 +57,13 @@ def learned_clouds(
     and 67.5 % on the plane.
 
     sphere-30 (32 points, 4 lookups, 8 buckets; a query's inner product with a point is 0.8):
-        blind    after every lookup the accuracy is above the accuracy of random cells.
+      blind    after every lookup the accuracy is above the accuracy of random cells.
       SimHash  at the last lookup the accuracy is above the accuracy of SimHash on the same sets;
                the first cells of buckets are known, and each set has one of 20 hash functions.
       k-means  at the last lookup the accuracy is above that of buckets given by the nearest of 8
                centres.
     plane-15 (15 points, 3 lookups, both coordinates of the hard distribution):
-        kd-tree  after every lookup the accuracy is above that of a kd-tree on the same sets.
+      kd-tree  after every lookup the accuracy is above that of a kd-tree on the same sets.
     untrained, each seed: at the last lookup the accuracy is below that of SimHash, and below that
                of the kd-tree.
     """

@@ -49,13 +49,13 @@ def learned_comparisons(
 
     compare-7 (7 points, 3 lookups, a query is one of the points):
       tree    the decision tree of the query networks, extracted exactly, is binary search.
-        bound   in every set, at most 1, 3 and 7 of the 7 targets are found in 1, 2 and 3 lookups.
+      bound   in every set, at most 1, 3 and 7 of the 7 targets are found in 1, 2 and 3 lookups.
       found   more than 95 % of the targets are found.
     hard-15 (15 points, 3 lookups, values are received):
-        beyond  more targets are found than by any comparisons.
+      beyond  more targets are found than by any comparisons.
       binary  90 % of lookups are at the next cell of binary search (published; fails here).
     untrained, each seed: the tree (compare-7) finds fewer than 7 targets, and the network (hard-15)
-      finds at most the maximum of comparisons.
+              finds at most the maximum of comparisons.
     """
     count = 2000 if run.quick else samples
     yield from of_compare(run, count)

@@ -64,7 +64,7 @@ def learned_space(
       used    with the extra cells of another set fewer queries succeed.  The fraction of first
               lookups at extra cells is reported.
     hints-16 (the first lookup is at an extra cell):
-        near    the accuracy after the last lookup is within 5 points of the exact accuracy of a
+      near    the accuracy after the last lookup is within 5 points of the exact accuracy of a
               table of 32 buckets.
       bits    `near` also holds for contents rounded to 8 bits (a precise cell could contain all
               points).
