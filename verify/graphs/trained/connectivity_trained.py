@@ -99,15 +99,14 @@ def other_data(by: Seeds) -> Iterator[Finding]:
         accuracy = each.right.of("within")
         fewer = Finding(
             "graphs",
-            "accuracy on fresh graphs distributed as in training, compared within distance 3 "
-            "with the "
-            "models trained within distance 3",
+            "accuracy on fresh graphs within distance 3, compared with the models trained on such "
+            "graphs",
             "trained",
             accuracy.value,
             least.value,
             sign_of(*apart(accuracy, least)),
-            words=str(each.right),
-            wanted=f"within distance 3 below {least:.1%}, {BY}",
+            words=f"{each.right.within:.1%}; on graphs as in training {each.right}",
+            wanted=f"below {least:.1%}, the smallest of those models, {BY}",
         )
         wrong = at_most(
             "two-clique",
@@ -128,8 +127,8 @@ def other_data(by: Seeds) -> Iterator[Finding]:
             most,
             Verdict.of(parts.j > most),
             words=f"{parts}"
-            + (f"; {parts.j / most:.2g} times the largest of those models" if most else ""),
-            wanted=f"in J above {most:.2g}",
+            + (f"; {parts.j / most:.3g} times the largest of those models in J" if most else ""),
+            wanted=f"above {most:.2g} in J",
         )
         yield from labelled(each.name, [fewer, wrong, larger])
 
@@ -209,6 +208,6 @@ def of_parts(
 ) -> Finding:
     """Compares a fraction of the squared norm of the weights with its bound."""
     part = {"j": "in J", "rest": "not invariant"}[which]
-    wanted = f"{part} {'at most' if compare is at_most else 'at least'} {bound:g}"
+    wanted = f"{'at most' if compare is at_most else 'at least'} {bound:g} {part}"
     value = getattr(parts, which)
     return compare(id, name, "trained", value, bound, words=str(parts), wanted=wanted)

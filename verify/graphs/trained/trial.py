@@ -79,8 +79,8 @@ class Parts(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"in J {self.j:.2g} (of W only {self.j_in_W:.2g}), invariant off the diagonals "
-            f"{self.off_diagonal:.2g}, not invariant {self.rest:.2g}"
+            f"{self.j:.2g} in J ({self.j_in_W:.2g} for only W), {self.off_diagonal:.2g} invariant "
+            f"off the diagonals, {self.rest:.2g} not invariant"
         )
 
 
