@@ -21,10 +21,12 @@ from verify.finding import Finding, Verdict
 
 
 def safe_alpha(x: np.ndarray, start: Start) -> float:
-    """The largest power of two that is at most 1/‖S‖_F² (gram) or 1/‖S‖_F for all prompts.
+    """A power of two alpha for which Newton–Schulz converges on all prompts x (…, n, d).
 
-    The recursion converges because ‖S‖_F ≥ λmax, and a power of two is exact in every number
-    system.
+    It is the largest power of two that is at most 1/‖S‖_F² (start "gram"), resp. 1/‖S‖_F
+    ("identity"), for every S = XᵀX, where X is the matrix of the inputs of a prompt. The iteration
+    converges because ‖S‖_F is at least the largest eigenvalue of S. A power of two is exact in
+    every number system.
     """
     gram = np.swapaxes(x, -1, -2) @ x
     norm = float(np.sqrt((gram**2).sum((-1, -2))).max())
@@ -36,12 +38,16 @@ def safe_alpha(x: np.ndarray, start: Start) -> float:
 
 
 def largest_eigenvalue(x: np.ndarray) -> float:
-    """The largest eigenvalue λmax of S = XᵀX over all prompts."""
+    """The largest eigenvalue of XᵀX over all prompts, whose inputs are the rows of X."""
     return float(np.linalg.eigvalsh(np.swapaxes(x, -1, -2) @ x).max())
 
 
 def newton_converges(x: np.ndarray, alpha: float, start: Start) -> Finding:
-    """Checks 0 < α < 2/λmax² (from αI: 0 < α < 2/λmax) for every prompt."""
+    """Checks that the Newton–Schulz iteration converges for every prompt x (…, n, d).
+
+    The condition is 0 < alpha < 2/λmax² for start "gram", resp. 0 < alpha < 2/λmax for "identity",
+    where λmax is the largest eigenvalue of XᵀX over all prompts.
+    """
     power, sign = (2, "²") if start == "gram" else (1, "")
     largest = largest_eigenvalue(x) ** power
     why = f"squares the residual, which is {abs(1 - alpha * largest):.3g} ≥ 1 and does not decrease"
@@ -49,7 +55,10 @@ def newton_converges(x: np.ndarray, alpha: float, start: Start) -> Finding:
 
 
 def descent_converges(x: np.ndarray, eta: float) -> Finding:
-    """Checks 0 < η < 2/λmax for every prompt."""
+    """Checks that gradient descent with step size `eta` converges for every prompt x (…, n, d).
+
+    The condition is 0 < eta < 2/λmax, where λmax is the largest eigenvalue of XᵀX over all prompts.
+    """
     largest = largest_eigenvalue(x)
     return _converges("η", eta, 2 / largest, "", f"multiplies the error by {1 - eta * largest:.3g}")
 
@@ -68,7 +77,9 @@ def _converges(symbol: str, value: float, limit: float, power: str, why: str) ->
 
 
 class FromOls(NamedTuple):
-    """Predictions ŷ and least-squares predictions x_qᵀw for every prompt, w of minimum norm.
+    """Predictions ŷ of a transformer, compared with least-squares predictions x_qᵀw, by prompt.
+
+    The weights w have minimum norm, S = XᵀX for the examples X, and M₀ is the start.
 
     least     x_qᵀw, computed over Q and rounded to float64
     distance  |ŷ − x_qᵀw|
@@ -96,10 +107,11 @@ def from_ols(
     scale: float,
     start: Start,
 ) -> FromOls:
-    """The distance to OLS of predictions x_qᵀM Xᵀy, where S M = I − E^power.
+    """The distance to ordinary least squares of predictions x_qᵀM Xᵀy, where S M = I − E^power.
 
-    `in_float` contains the predictions of the transformer and their rounding bounds; everything
-    else is computed over Q and in balls.
+    S = XᵀX and E = I − S M₀, with M₀ = scale·S (start "gram") or scale·I ("identity"). `in_float`
+    contains the predictions of the transformer and their rounding bounds. All other numbers are
+    computed over ℚ and in balls.
     """
 
     def both(domain: Domain, X: Matrix, y: Matrix, Q: Matrix, _: int) -> Matrix:
@@ -145,7 +157,11 @@ def _determined(domain: Domain, X: Matrix, y: Matrix) -> Matrix:
 def distance_to_ols(
     examples: Examples, in_float: tuple[np.ndarray, np.ndarray], k: int, alpha: float, start: Start
 ) -> Finding:
-    """Compares the distance to OLS after k Newton steps with |x_qᵀE^(2^k) w|."""
+    """Compares the distance to least squares after k Newton steps with |x_qᵀE^(2^k) w|.
+
+    E = I − S M₀, with M₀ = alpha·S ("gram") or alpha·I ("identity"), and w are the least-squares
+    weights of minimum norm.
+    """
     found = from_ols(examples, in_float, 2**k, alpha, start)
     relatively = relative(found)
     return replace(
@@ -166,7 +182,7 @@ def distance_to_ols(
 
 
 def relative(found: FromOls) -> dict[str, float]:
-    """The largest `distance`, `left` and `rounding`, relative to the predictions of OLS."""
+    """The largest `distance`, `left` and `rounding`, relative to the least-squares predictions."""
     sizes = size_of(found.least)
     parts = {"distance": found.distance, "left": found.left, "rounding": found.rounding}
     return {name: float((part / sizes).max()) for name, part in parts.items()}

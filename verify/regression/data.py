@@ -20,10 +20,10 @@ MOST_BYTES = 10**8  # the largest size of a CSV file
 
 
 class Table(NamedTuple):
-    """The standardised rows of a file: examples, and held-out queries.
+    """The standardised rows of a file: examples, and m held-out queries.
 
     `answers` (m,) are the targets of the queries in standard units, (target − centre)/spread;
-    `lines` are their line numbers in the file.
+    `lines` are the line numbers of the queries in the file.
     """
 
     examples: Examples
@@ -35,7 +35,7 @@ class Table(NamedTuple):
     spread: float
 
     def in_units(self, values: np.ndarray) -> np.ndarray:
-        """Returns standardised values of the target in the units of the file."""
+        """Standardised values of the target, converted to the units of the file."""
         return self.centre + self.spread * values
 
 

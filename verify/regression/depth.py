@@ -66,10 +66,10 @@ def depth(
 
     The prediction is a polynomial of degree 2^{k+2} + 1 in the prompt (from M₀ = αI, 2^{k+1} + 1),
     and a layer at most triples the degree: a head multiplies three quantities that are affine in
-    the stream, and ReLU is piecewise linear. So L layers, on tokens affine in the prompt, give
-    piecewise polynomials of degree ≤ 3^L; on an open set where the output is one polynomial,
-    3^L ≥ degree. Rounding errors do not triple: their bound grows at most linearly in the number of
-    layers, which is proved from αI (docs/depth.md) and observed from αS.
+    the stream, and ReLU is piecewise linear. So L layers, on tokens affine in the prompt, compute
+    piecewise polynomials of degree ≤ 3^L. On an open set where the output is one polynomial, 3^L is
+    at least the degree of the prediction. Rounding errors do not triple: their bound grows at most
+    linearly in the number of layers, which is proved from αI (docs/depth.md) and observed from αS.
     """
     if largest_k > LARGEST_K:
         layers = sum(len(layouts) for layouts in LAYOUTS.values()) * (largest_k + 1) ** 2 // 2

@@ -140,9 +140,9 @@ def exactly(
 
 
 def steps_to_ols(examples: Examples, alpha: float, start: Start) -> tuple[int | None, int]:
-    """The steps of the recursion to within ACCURACY of least squares, and their bound.
+    """The number of steps of the recursion to within ACCURACY of least squares, and its bound.
 
-    They are the maxima over queries; the number of steps is None if the recursion does not
+    Both numbers are maxima over queries. The number of steps is None if the recursion does not
     converge.
     """
     x, y, queries = examples
@@ -198,10 +198,10 @@ def held_out(
     start: Start,
     needed: int | None,
 ) -> Finding:
-    """Compares the RMSE of the transformer on held-out rows with that of least squares.
+    """Compares the root mean squared errors of the transformer and least squares on held-out rows.
 
-    By the triangle inequality, the two RMSEs differ by at most the root mean square of the
-    distances between the predictions, which `from_ols` bounds.
+    By the triangle inequality, the two root mean squared errors differ by at most the root mean
+    square of the distances between the predictions, which `from_ols` bounds.
     """
     examples, answers = table.examples, table.answers
     (x, y, queries), (n, d) = examples, examples.x.shape
@@ -252,7 +252,7 @@ def held_out(
 
 
 def condition(x: np.ndarray) -> float:
-    """The condition number λmax/λmin of S = XᵀX on its range."""
+    """The condition number of XᵀX on its range, where X is the matrix of the inputs x (n, d)."""
     eigenvalues, _ = _spectrum(x)
     return float(eigenvalues[-1] / eigenvalues[0])
 
@@ -265,7 +265,10 @@ def _spectrum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_csv(table: Table, predicted: dict[str, np.ndarray]) -> str:
-    """A CSV of the held-out rows: line in the file, target, prediction of each layout, and OLS."""
+    """The text of a CSV file with the held-out rows and their predictions.
+
+    The columns are the line in the file, the target, the prediction of each layout, and OLS.
+    """
     x, y, queries = table.examples
     columns = {table.target: table.answers, **predicted, "ols": queries @ ols(x, y)}
     values = zip(*(table.in_units(column) for column in columns.values()), strict=True)

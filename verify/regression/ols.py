@@ -30,7 +30,10 @@ FAMILIES: dict[str, Callable[[int], list[int]]] = {
 
 
 class Method(NamedTuple):
-    """A method: k steps raise the residual of M₀ = scale·S ("gram") or scale·I to a power."""
+    """An iterative method whose k steps raise the residual I − S M₀ to a power.
+
+    M₀ is scale·S (start "gram") or scale·I ("identity"), where S = XᵀX for the examples X.
+    """
 
     start: Start
     statement: Callable[[Run, float], OverExamples]

@@ -36,7 +36,10 @@ COLOURS = {"paper": "#b5651d", "direct": "#1f5fa8", "ladder": "#2e8b57"}
 def panels_of(
     width: float, height: float, columns: int = 1, legend: str = "best", rows: int = 1
 ) -> Iterator[tuple[Figure, Any]]:
-    """A figure and its panels, row by row; on exit each panel gets a grid and a legend."""
+    """A context manager that yields a figure and its panels, row by row.
+
+    On exit, a grid and a legend are added to each panel.
+    """
     figure = Figure(figsize=(width, height))
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     yield figure, panels
@@ -48,10 +51,12 @@ def panels_of(
 def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: Start) -> Figure:
     """The figure of the distance to OLS by layer, and of the layers by number of steps.
 
-    Left: the relative distance of the weights after each layer to OLS on x (n, d), y (n,), computed
-    from the registers with unit vectors as queries; gradient descent with step size 1/λ_max and one
-    step per layer; and (1 − αλ_min²)^(2^k) (from αI: (1 − αλ_min)^(2^k)), the bound for the k steps
-    after layer k + 1 of `direct`. Right: the number of layers for k steps.
+    The left panel shows the relative distance of the weights after each layer to OLS on x (n, d), y
+    (n,), computed from the registers with unit vectors as queries. It also shows gradient descent
+    with step size 1/λ_max and one step per layer. The bound for the k steps after layer k + 1 of
+    the layout "direct" is (1 − αλ_min²)^(2^k), or (1 − αλ_min)^(2^k) from αI. λ_min and λ_max are
+    the smallest non-zero and the largest eigenvalue of XᵀX. The right panel shows the number of
+    layers for k steps.
     """
     n, d = x.shape
     with panels_of(10, 4, columns=2) as (figure, (left, right)):
@@ -77,7 +82,11 @@ def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: St
 
 
 def error_by_layer(model: Transformer, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[int, float]]:
-    """Yields each layer with M x or xᵀM Xᵀy in registers, and ‖M Xᵀy − w_OLS‖/‖w_OLS‖ after it."""
+    """Yields the relative distance of the weights to least squares after each layer.
+
+    The layers are those after which registers contain M x or xᵀM Xᵀy for an approximate inverse M.
+    The distance is ‖M Xᵀy − w‖/‖w‖, where w are the least-squares weights.
+    """
     d, exact = x.shape[1], ols(x, y)
     streams, found = list(model.streams(x, y, np.eye(d))), dict[int, np.ndarray]()
     for stage in model.stages:
@@ -93,10 +102,11 @@ def error_by_layer(model: Transformer, x: np.ndarray, y: np.ndarray) -> Iterator
 
 
 def depth_picture(largest_k: int, errors: Mapping[Start, list[Errors]]) -> Figure:
-    """Layers against Newton steps, and the error of the ladder against its layers.
+    """The figure of layers by number of Newton steps, and of errors of the ladder by layers.
 
-    Left: from M₀ = αS; right: from αI. The upper panels show the layers and their lower bound; the
-    lower panels show the distance to least squares and its bound in two dtypes.
+    The left panels are for M₀ = αS, and the right panels for M₀ = αI. The upper panels show the
+    number of layers and its lower bound. The lower panels show the distance to least squares, and a
+    bound on it, in two dtypes.
     """
     with panels_of(10, 8, columns=2, rows=2) as (figure, panels):
         for panel, below, start, name in zip(
@@ -131,9 +141,9 @@ def draw_layers(panel: Axes, largest_k: int, start: Start) -> None:
 
 
 def rates_picture(x: np.ndarray, y: np.ndarray, w: np.ndarray, kappa: float) -> Figure:
-    """The relative error ‖w_k − w‖/‖w‖ (solid) and its bound (dashed) against k.
+    """The figure of the relative error ‖w_k − w‖/‖w‖ (solid) and its bound (dashed) by steps k.
 
-    x (n, d), y = x w (n,), and XᵀX has eigenvalues from 1 to κ.
+    The examples are x (n, d) with labels y = x w (n,), and xᵀx has eigenvalues from 1 to `kappa`.
     """
     S, b, root = x.T @ x, x.T @ y, np.sqrt(kappa)
     many, few = np.arange(200), np.arange(40)
@@ -169,10 +179,10 @@ def state_size_picture(
     counts: dict[str, list[int]],
     examples: Mapping[float, tuple[float, float]],
 ) -> Figure:
-    """Steps, layers or examples against the condition number, log-log.
+    """The figure of steps, layers or examples by condition number, on logarithmic axes.
 
-    The figure shows the `counts` of each method at each of `conditions`, and the mean number of
-    `examples` of one pass with three standard errors.
+    It shows the `counts` of each method at each of `conditions`, and the mean number of `examples`
+    of one pass of online gradient descent, with three standard errors.
     """
     means, errors = np.array(list(examples.values())).T
     with panels_of(7.5, 4.5) as (figure, (panel,)):

@@ -33,7 +33,7 @@ def printed(run: Run) -> Iterator[Finding]:
 
 
 def equal_signs(run: Run) -> Finding:
-    """Equations (21), (28): relu(u) + relu(−u) is |u|, not u, as one Newton layer shows."""
+    """Equations (21) and (28): relu(u) + relu(−u) is |u| and not u, as one Newton layer shows."""
     d, n = 20, 40
     x, query = run.rng.standard_normal((n, d)), run.rng.standard_normal(d)
     alpha = 1 / np.linalg.eigvalsh(x.T @ x)[-1] ** 2
@@ -72,10 +72,11 @@ def equal_signs(run: Run) -> Finding:
 
 
 def printed_alpha() -> Finding:
-    """Equation (37): with α = 2/‖SSᵀ‖₂ the residual in the top eigendirection is −1, then always 1.
+    """Equation (37): with α = 2/‖SSᵀ‖₂, the residual does not tend to 0 in the top eigendirection.
 
-    The residual is (1 − αλ²)^(2^k) with αλ² = 2. For S = diag(1, 2, 3), where ‖SSᵀ‖₂ = 9, the
-    residuals for α = 2/9 and α = 1/9 are computed over Q.
+    The residual after k steps is (1 − αλ²)^(2^k) with αλ² = 2, which is −1 for k = 0 and 1 for all
+    k ≥ 1. For S = diag(1, 2, 3), where ‖SSᵀ‖₂ = 9, the residuals for α = 2/9 and α = 1/9 are
+    computed over Q.
     """
     domain = Rational()
     S = domain.matrix([[domain.number(i * (i == j)) for j in (1, 2, 3)] for i in (1, 2, 3)])
@@ -108,9 +109,9 @@ RIGHT: Coefficients = ((2, -1), (4, -6, 4, -1))
 
 
 def printed_expansions() -> Finding:
-    """Equations (38), (39): the coefficients of M₁ and M₂ in powers of S, with M₀ = αS.
+    """Equations (38) and (39): the coefficients of M₁ and M₂ in powers of S, with M₀ = αS.
 
-    S commutes with itself, so the identity is one of polynomials in one variable s.
+    M₁ and M₂ are polynomials in S, so the equations are identities of polynomials in one variable.
     """
     domain = Symbolic(["a", "s"])
     a, s = domain.variables
@@ -136,9 +137,10 @@ def printed_expansions() -> Finding:
 
 
 def fixed_alpha() -> Finding:
-    """Every α diverges for some examples: α = 1/λmax² diverges on doubled inputs.
+    """For every α, the iteration diverges on some examples: α = 1/λmax² diverges on doubled inputs.
 
-    The residual on an eigenvector of S is (1 − αλ²)^(2^k), which diverges for αλ² > 2.
+    The residual on an eigenvector of S with eigenvalue λ is (1 − αλ²)^(2^k), which diverges for
+    αλ² > 2.
     """
     S, longer = fmpq(1**2), fmpq(2**2)  # for x = (1) and x = (2)
     alpha = 1 / S**2
@@ -161,7 +163,7 @@ def product_in_an_mlp() -> Finding:
     On the inputs (t, t), 0 ≤ t ≤ 1, an MLP of M ReLU neurons is linear on at most M + 1 pieces, and
     one piece has length h ≥ 1/(M + 1). On this piece, t² minus its shifted chord is h²/8, −h²/8,
     h²/8 at the left end, the middle and the right end, and every line has at least this distance to
-    t² (de la Vallée Poussin). So the error is at least 1/(8(M + 1)²) for all weights. The
+    t² (de la Vallée Poussin). So the error is at least h²/8 ≥ 1/(8(M + 1)²) for all weights. The
     arithmetic is checked for M = 4, 16, 64, 256.
     """
     half, neurons, exact = fmpq(1, 2), (4, 16, 64, 256), 0

@@ -67,7 +67,11 @@ def rates(
 
 
 class Problem:
-    """A problem x (d, d), y = X w, where XᵀX has log-spaced eigenvalues 1 … κ in a random basis."""
+    """A noiseless regression problem of a given condition number.
+
+    The inputs are x (d, d), where xᵀx has log-spaced eigenvalues from 1 to `condition` in a random
+    eigenbasis, and the labels are y = x w for random weights w.
+    """
 
     def __init__(self, rng: np.random.Generator, condition: float, d: int) -> None:
         self.condition, self.eigenvalues = condition, np.geomspace(1, condition, d)
@@ -82,7 +86,10 @@ class Problem:
         self.floor = 8 * d * EPS * condition * float(np.linalg.norm(self.w))
 
     def error(self, model: Any) -> tuple[float, float]:
-        """The error ‖w_model − w‖ and a bound on its rounding error; queries are unit vectors."""
+        """The error of the weights that a model computes, ‖w_model − w‖, and its rounding bound.
+
+        The weights are the predictions of the model at unit vectors as queries.
+        """
         d = len(self.w)
         x, y = np.broadcast_to(self.x, (d, d, d)), np.broadcast_to(self.y, (d, d))
         weights, rounding = transformer_in_float(model, x, y, np.eye(d))
@@ -181,9 +188,10 @@ def _conjugate_gradient_every_step(problem: Problem) -> Finding:
 
 
 class Count(NamedTuple):
-    """A stated number of steps for (κ, ε), its formula in words, and whether it is the smallest.
+    """A stated number of steps for condition number κ and relative error ε, with its formula.
 
-    `residual` names the method whose residual is evaluated, if it differs from `method`.
+    It also contains whether the number is stated to be the smallest. `residual` names the method
+    whose residual is evaluated, if it differs from `method`.
     """
 
     method: str

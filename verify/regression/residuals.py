@@ -1,4 +1,4 @@
-"""Residual factors R_k(λ) of methods for eigenvalues λ in [1, κ]."""
+"""Residual factors R_k(λ) of methods after k steps, for eigenvalues λ in [1, κ]."""
 
 from __future__ import annotations
 

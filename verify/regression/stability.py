@@ -27,10 +27,10 @@ FLOAT32 = 2.0**29  # the ulp of float32 divided by the ulp of float64
 class Errors(NamedTuple):
     """Errors of ladders with increasing numbers of Newton steps, at one condition number.
 
-    For each number of layers in `layers`: the largest distance to least squares in two dtypes,
-    relative to the prediction, and its bound, which is the residual plus the rounding to first
-    order. `rounding` is the bound on the rounding in float64, and `agrees` states whether it is
-    satisfied.
+    For each number of layers in `layers`, the record contains the largest distance to least squares
+    in two dtypes, relative to the prediction, and its bound. The bound is the residual plus the
+    rounding to first order. `rounding` is the bound on the rounding in float64, and `agrees` states
+    whether the rounding satisfies it.
     """
 
     condition: float
@@ -44,7 +44,10 @@ class Errors(NamedTuple):
 
 
 def errors(run: Run, start: Start, condition: float) -> Errors:
-    """The errors for five eigenvalues from 1 to the condition number, and ten noisy examples."""
+    """The errors of ladders on ten noisy examples with the given condition number.
+
+    XᵀX has five eigenvalues from 1 to `condition`.
+    """
     examples, found = _examples(run, condition), Errors(condition, *([] for _ in range(7)))
     power = 2 if start == "gram" else 1
     scale = 2.0 ** -ceil(power * log2(condition) + 0.01)
@@ -70,8 +73,10 @@ def errors(run: Run, start: Start, condition: float) -> Errors:
 
 
 def stays_within(start: str, found: Errors) -> Finding:
-    """Compares float64 with its bound after each of the layers, and float32 if its bound is
-    informative."""
+    """Compares the errors in float64 and float32 with their bounds, for each number of layers.
+
+    Float32 is compared only if its bound is informative.
+    """
     verdicts = [*found.agrees]
     for measured, bound in zip(found.float32, found.bound32, strict=True):
         if bound <= WIDEST:

@@ -126,7 +126,10 @@ METHODS: dict[str, tuple[Callable[[float, float], int], str]] = {
 
 
 def steps_against_condition() -> dict[str, list[int]]:
-    """The smallest k with |R_k| ≤ 1e−3 on [1, κ], by search, for each method and κ."""
+    """The smallest number k of steps with residual |R_k| ≤ 1e−3 on [1, κ], by method and κ.
+
+    The numbers are found by search.
+    """
     return {name: [_least_steps(name, condition) for condition in CONDITIONS] for name in METHODS}
 
 
@@ -166,12 +169,12 @@ def _stated_counts(counts: dict[str, list[int]]) -> Iterator[Finding]:
 
 
 def fitted_exponent(counts: list[int]) -> float:
-    """The least-squares slope of log count against log κ."""
+    """The least-squares slope of the logarithms of `counts` against log κ."""
     return float(np.polyfit(np.log(CONDITIONS), np.log(counts), 1)[0])
 
 
 def per_factor_of_four(counts: list[int]) -> float:
-    """The mean increase of the count from κ to 4κ."""
+    """The mean increase of `counts` from condition number κ to 4κ."""
     return float(np.diff(counts).mean())
 
 
@@ -242,11 +245,14 @@ def _few_layers(counts: Mapping[str, list[int]]) -> Iterator[Finding]:
 def one_pass_examples(
     run: Run, conditions: Sequence[float], samples: int
 ) -> Mapping[float, tuple[float, float]]:
-    """For each κ, the mean number of examples until ‖w − w*‖ ≤ ‖w*‖/10, and its standard error.
+    """The mean number of examples that one pass requires, with its standard error, by κ.
 
-    Inputs are Gaussian with d = 8, and half of the eigenvalues are κ and half 1; labels are without
-    noise. A step reduces the error in the slow directions relatively by E[x_s²/‖x‖²] ≈ E[1/(κ χ²₄)]
-    = 1/(2κ). (With only two large eigenvalues, this mean has another factor ln κ.)
+    One pass of online gradient descent is run until ‖w − w*‖ ≤ ‖w*‖/10, where w* are the weights of
+    the noiseless labels. Inputs are Gaussian with d = 8; half of the eigenvalues of their
+    covariance are κ, for each κ in `conditions`, and half are 1. A step reduces the error in a
+    direction of eigenvalue 1 by the relative amount E[x_s²/‖x‖²] ≈ E[1/(κ χ²₄)] = 1/(2κ), where x_s
+    is the component of x in this direction. (With only two large eigenvalues, this mean has another
+    factor ln κ.)
     """
     found: dict[float, tuple[float, float]] = {}
     for condition in run.progress(conditions, "one pass"):

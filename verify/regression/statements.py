@@ -22,7 +22,10 @@ MOST_PAIRS = 5e6  # pairs of tokens that nonlinear attention evaluates in a few 
 def newton_statement(
     run: Run, layout: Layout, start: Start, alpha: float, interleaved: bool = False
 ) -> OverExamples:
-    """The statement on k Newton–Schulz steps; causal layouts predict from every prefix."""
+    """The statement that a layout computes k Newton–Schulz steps, for every d, n and k.
+
+    Causal layouts predict from every prefix.
+    """
     causal = layout in CAUSAL
     steps = partial(by_definition.newton, alpha=alpha, start=start)
 
@@ -70,13 +73,16 @@ def layouts_of(
 
 
 def newton_theorem(layout: Layout, start: Start, interleaved: bool = False) -> str:
-    """The statement about a construction of Newton's method, by name."""
+    """The name, in the statement index, of the theorem on a layout of Newton's method."""
     name = "newton-interleaved" if interleaved else f"newton-{layout}".removesuffix("-paper")
     return name + "-identity" * (start == "identity")
 
 
 def descent_statement(run: Run, layout: Descent, eta: float) -> OverExamples:
-    """The statement on k gradient steps; the causal layout predicts from every prefix."""
+    """The statement that a layout computes k gradient steps of size `eta`, for every d, n and k.
+
+    The causal layout predicts from every prefix.
+    """
     steps = partial(by_definition.gradient_descent, step_size=eta)
 
     def build(d: int, n: int, k: int) -> Transformer:
@@ -93,7 +99,10 @@ def descent_statement(run: Run, layout: Descent, eta: float) -> OverExamples:
 
 
 def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExamples:
-    """The statement on k steps of Chebyshev's method with rounded coefficients."""
+    """The statement that a transformer computes k steps of Chebyshev's method, for every d, n, k.
+
+    The coefficients are rounded, and the interval is [smallest, largest].
+    """
 
     def algorithm(of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, k: int) -> Matrix:
         residuals = Combinations(tuple(chebyshev_plan(max(k, 1), smallest, largest)))
@@ -109,7 +118,10 @@ def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExampl
 
 
 def online_statement(run: Run) -> OverExamples:
-    """The statement on one pass of online gradient descent; k is ignored."""
+    """The statement that a transformer computes one pass of online gradient descent.
+
+    The statement holds for every d and n; the argument k is ignored.
+    """
     return OverExamples(
         build=lambda d, n, _: run.build(constructions.online_gradient_descent, d, n),
         algorithm=lambda of, X, y, Q, _: by_definition.online_gradient_descent(of, X, y, Q),

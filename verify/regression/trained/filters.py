@@ -31,10 +31,12 @@ RECOVERED = 1e-6  # largest error of p and log₂ m for predictions in float64
 
 @dataclass(frozen=True)
 class Errors:
-    """Errors of layers (layers + 1, m, t) on prefixes with at least d examples.
+    """Errors of layers (layers + 1, m, t) on the prefixes with at least d examples.
 
-    `components` (m, t, d) are those of the least-squares prediction, one per eigendirection, and z
-    = λ/λmax (m, t, d).
+    There are m prompts with t such prefixes each.
+
+    `components` (m, t, d) are the components of the least-squares prediction, one per
+    eigendirection of XᵀX, and `z` (m, t, d) are the ratios λ/λmax of the eigenvalues.
     """
 
     errors: np.ndarray
@@ -54,7 +56,10 @@ class Errors:
         )
 
     def fitted(self, layer: int, power: float | None = None, without: int | None = None) -> Filter:
-        """The filter nearest to the errors of a layer, without one group of prompts if given."""
+        """The filter (1 − z^p)^m that is nearest to the errors of a layer.
+
+        If `power` is given, p = `power`. If `without` is given, this group of prompts is left out.
+        """
         return fitted_filter(*self._rows(layer, without), power)
 
     def _rows(self, layer: int, without: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -73,7 +78,11 @@ class Errors:
         return Errors(self.errors[..., at], self.components[:, at], self.z[:, at])
 
     def no_filter(self, layer: int, without: int | None = None) -> float:
-        """The fraction of a layer's squared error that no R_t(λ/λmax) explains."""
+        """The fraction of a layer's squared error that no filter R_t(λ/λmax) explains.
+
+        There is a separate function R_t for each length t of the prefix. If `without` is given,
+        this group of prompts is left out.
+        """
         kept = np.arange(len(self.z)) % GROUPS != without
         knots = min(MOST_KNOTS, int(kept.sum()) // FOR_EACH)
         left = total = 0.0
@@ -88,14 +97,17 @@ class Errors:
 
 
 def jackknifed(value: Any) -> Mean:
-    """The mean value(None) with its jackknife standard error over groups of prompts."""
+    """The number `value(None)` with its jackknife standard error over groups of prompts.
+
+    `value(g)` is the same number without the group g.
+    """
     without = np.array([value(group) for group in range(GROUPS)])
     spread = np.sqrt((GROUPS - 1) / GROUPS * ((without - without.mean()) ** 2).sum())
     return Mean(float(value(None)), float(spread), GROUPS - 1)
 
 
 def planted(probed: Probed) -> Finding:
-    """Checks that the fit recovers p and m if an algorithm replaces a layer."""
+    """Checks that the fit recovers p and m of the filter (1 − z^p)^m of a known algorithm."""
     algorithms, off = probed.algorithms, []
     for name, (power, steps) in PLANTED.items():
         start: Start = "gram" if name.endswith("S") else "identity"
@@ -116,7 +128,7 @@ def planted(probed: Probed) -> Finding:
 
 
 def filters(probed: Probed, tables: Tables) -> tuple[list[Finding], Mean | None]:
-    """The findings on the filters of a model, and p of its last layer."""
+    """The findings on the filters (1 − z^p)^m of the layers of a model, and p of the last layer."""
     errors = Errors.of(probed)
     squares = (errors.errors**2).mean((1, 2)) / probed.variance
     layers = [layer for layer in range(1, len(squares)) if squares[layer] <= LARGEST_ERROR]
@@ -288,7 +300,7 @@ def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
 
 
 def over_seeds(powers: Sequence[Mean]) -> Iterator[Finding]:
-    """Yields the finding on p of the last layer over at least three seeds."""
+    """Yields the finding on the fitted exponent p of the last layer, over at least three seeds."""
     if len(powers) < 3:
         return
     values = np.array([power.mean for power in powers])

@@ -59,7 +59,7 @@ def ill_conditioned(
 
 
 def steps_in_published_tables(newton: Likeness, descent: Likeness) -> Finding:
-    """Compares the numbers of gradient and Newton steps that best match the last layer."""
+    """Compares the numbers of gradient steps and of Newton steps that best match the last layer."""
     return at_least(
         "published",
         "numbers of steps of Newton and of gradient descent whose errors are most similar to those "
@@ -73,7 +73,10 @@ def steps_in_published_tables(newton: Likeness, descent: Likeness) -> Finding:
 
 
 def steps_that_match(run: Run, tables: Tables) -> Finding:
-    """Compares the matching steps of both algorithms on the same resampled sets of prompts."""
+    """Compares the best-matching numbers of Newton and gradient steps on resampled prompts.
+
+    Both algorithms are compared on the same resampled sets of prompts.
+    """
     both = tables.both
     again = resampled(run.rng, np.concatenate([each.alike[:, -1] for each in both]))
     parts = np.split(again, [len(tables.newton.steps)], axis=1)

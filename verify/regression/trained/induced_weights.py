@@ -64,7 +64,10 @@ def induced_weights(
 
 
 def linear_in_the_query(induced: Induced) -> Finding:
-    """Counts the mostly linear prompts for every number of examples; few prompts dominate means."""
+    """Counts, for every number of examples, the prompts on which predictions are mostly linear.
+
+    Prompts are counted because a few prompts dominate the means.
+    """
     linear = induced.error[-1] > 2 * induced.nonlinear[-1]
     verdicts = [sign_of(*estimated(mostly - 0.5)) for mostly in linear.T]
     # The constant 0 is also linear in the query.
@@ -117,10 +120,11 @@ def like_those_of_newton(run: Run, induced: Induced) -> Iterator[Finding]:
 class Induced:
     """Weights that layers induce at T queries after the first t examples of m prompts, t = 1, …, n.
 
-    weights (layers, m, n, d) are the induced weights. The other attributes are mean squares over
-    the T queries: predicted (layers, m, n) of the predictions; nonlinear (layers, m, n) of the
-    residuals of the linear fit (divided by T − d, so that the expectation does not depend on T);
-    error (layers, m, n) of the errors; and silent (m, 1) of the errors of the constant 0.
+    `weights` (layers, m, n, d) are the induced weights. The other attributes are mean squares over
+    the T queries: `predicted` (layers, m, n) of the predictions, `error` (layers, m, n) of the
+    errors, and `silent` (m, 1) of the errors of the constant 0. `nonlinear` (layers, m, n) is the
+    sum of squares of the residuals of the linear fit divided by T − d, whose expectation does not
+    depend on T.
     """
 
     prompts: Prompts
@@ -170,13 +174,19 @@ class Induced:
 
     @cached_property
     def newton(self) -> Likeness:
-        """Cosines with the weights of Newton's method from αS, α = 1/λmax² for each prefix."""
+        """Cosines between induced weights and the weights of Newton's method, by number of steps.
+
+        The iteration starts from αS with α = 1/λmax² for each prefix.
+        """
         cosines = self._beside(lambda s: s.newton(NEWTON_STEPS, 1 / s.largest**2))
         return Likeness("Newton from αS", np.array(NEWTON_STEPS), cosines)
 
     @cached_property
     def gradient_descent(self) -> Likeness:
-        """Cosines with the weights of gradient descent; the last layer determines the step size."""
+        """Cosines between induced weights and the weights of gradient descent, by number of steps.
+
+        The step size is chosen by similarity to the last layer.
+        """
 
         def tried(factor: float) -> Likeness:
             cosines = self._beside(lambda s: s.gradient_descent(DESCENT_STEPS, factor / s.largest))

@@ -33,7 +33,7 @@ def layers(
 
 
 def falls(probed: Probed) -> Iterator[Finding]:
-    """Compares the errors of successive layers, paired by prompt."""
+    """Compares the errors of each layer and the next layer, paired by prompt."""
     for layer, (before, after) in enumerate(pairwise(probed.errors), 1):
         drop = estimated(before - after)
         before_it = f"layer {layer - 1}" if layer > 1 else "the embedding"
@@ -47,7 +47,7 @@ def falls(probed: Probed) -> Iterator[Finding]:
 
 
 def output_of_the_model(probed: Probed) -> Finding:
-    """Compares the probe of the last layer with the model's unembedding; both are linear."""
+    """Compares the linear probe of the last layer with the unembedding of the model."""
     own = probed.error(predictions_of(probed.trained.model, probed.prompts))
     last = probed.errors[-1]
     worse = estimated(last - own)

@@ -75,24 +75,30 @@ def linear_depth(
 
 
 def tripled_and_most(depth: int) -> tuple[int, int]:
-    """The numbers of terms 3^(L−1) and (3^L − 1)/2; the ladder attains the second, the maximum."""
+    """The numbers of terms 3^(L−1) and (3^L − 1)/2 for L = `depth` layers.
+
+    The second is the largest possible number, and the ladder attains it.
+    """
     return 3 ** (depth - 1), (3**depth - 1) // 2
 
 
 def largest_eigenvalues(p: Prompts) -> np.ndarray:
-    """The largest eigenvalues of S/n, (m,)."""
+    """The largest eigenvalue of XᵀX/n for each of m prompts of n examples X, (m,)."""
     x = p.x
     return np.asarray(np.linalg.eigvalsh(x.swapaxes(-1, -2) @ x)[:, -1] / x.shape[-2])
 
 
 def usual(p: Prompts, largest: float) -> Prompts:
-    """The prompts whose S/n has no eigenvalue above `largest`."""
+    """The prompts of n examples X for which XᵀX/n has no eigenvalue above `largest`."""
     kept = largest_eigenvalues(p) <= largest
     return Prompts(*(getattr(p, field.name)[kept] for field in fields(p)))
 
 
 def best_descent(p: Prompts, steps: int) -> tuple[float, float]:
-    """The best step size of `steps` gradient steps on prompts like `p`, and its error."""
+    """The best step size for `steps` gradient steps, and its mean squared error.
+
+    The prompts are random with the sizes n and d of the prompts `p`.
+    """
     n, d = p.x.shape[-2:]
     size = best_step_size(n, d, steps, LARGEST * n)
     return size, float(gradient_descent_error(n, d, steps, size, LARGEST * n))
@@ -135,7 +141,10 @@ def beats_the_ladder(depth: int, own: np.ndarray, p: Prompts) -> Finding:
 def terms(
     run: Run, depth: int, own: Mapping[float, np.ndarray], best: Mapping[float, np.ndarray]
 ) -> Finding:
-    """The smallest number of terms of p with at most a model's error, for each cutoff."""
+    """The finding on the smallest number of terms with at most the error of a model, by cutoff.
+
+    The terms are those of the polynomial p in the predictor x_qᵀp(S)Xᵀy.
+    """
     counts = np.array(
         [[fewest(error, best[top]) for error in resampled(run.rng, own[top])] for top in CUTOFFS]
     )

@@ -86,8 +86,9 @@ def lstm(
 def like_online(own: Probed) -> Iterator[Finding]:
     """Compares the similarity to online gradient descent with that to other algorithms.
 
-    The other algorithms are least squares, and Newton and gradient descent with as many steps as
-    give the error of the model, or of online gradient descent.
+    The other algorithms are least squares, Newton's method and gradient descent. The numbers of
+    steps of Newton's method and gradient descent are chosen such that their error is the error of
+    the model, or the error of online gradient descent.
     """
     algorithms, predicted = own.algorithms, predictions_of(own.trained.model, own.prompts)
     (online,), step_size = algorithms.online_gradient_descent()
@@ -109,10 +110,15 @@ def like_online(own: Probed) -> Iterator[Finding]:
 def at_error_of(
     equal: np.ndarray, own: Probed, power: float, predicted: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """log₂ m of the filter (1 − z^p)^m of equal error, and its similarity to a model, by prompt.
+    """The exponent log₂ m of a filter of equal error, and its similarity to a model, by prompt.
+
+    The filter (1 − z^power)^m is that of Newton's method from αS (power 2) or of gradient descent
+    (power 1). The number m, possibly not an integer, is chosen such that the filter has the error
+    of the predictions `equal`.
 
     As m is estimated from the same prompts, the first-order influence of each prompt on m is added
-    to the similarity on that prompt. This does not change the mean and corrects its standard error.
+    to the similarity on that prompt. This correction does not change the mean, and corrects its
+    standard error.
     """
 
     def at(doublings: float) -> tuple[np.ndarray, np.ndarray]:
@@ -135,13 +141,13 @@ def at_error_of(
 
 
 def alike(own: Probed, rule: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """The similarity of errors on each prompt, (m,)."""
+    """The cosine between the errors of a model and of an algorithm on each of m prompts, (m,)."""
     labels = own.algorithms.labels
     return error_cosines(rule[None, :, 1:], predicted[None, :, 1:], labels[:, 1:])[0, 0]
 
 
 def over_seeds(similar: Sequence[Sequence[Finding]]) -> Iterator[Finding]:
-    """The findings of `like_online` over at least three seeds."""
+    """The findings of `like_online`, summarised over at least three seeds."""
     if len(similar) < 3:
         return
     for seeds in zip(*similar, strict=True):
@@ -213,7 +219,7 @@ def first_layer(own: Probed) -> Finding:
 def forgetting(trained: Trained, probed: Probed) -> np.ndarray:
     """Squared errors (n, m) at a repetition of x_i after n examples, over the variance of a label.
 
-    Row g is the error at the example with g examples after it, so row 0 is the last example.
+    Row g belongs to the example that g other examples follow, so row 0 belongs to the last example.
     """
     p = probed.prompts
     again = reversed(range(p.x.shape[-2]))
