@@ -1,8 +1,8 @@
 """In-context linear regression: prompts, solvers, exact spectra and rates.
 
-Notation: x (…, n, d) are the examples, which are the rows of X, and y (…, n) are their labels; S =
-XᵀX and b = Xᵀy.  Every solver returns weights w (…, d), and the prediction at a query is ⟨w,
-x_query⟩.
+Notation: x (…, n, d) are the examples, which are the rows of X, and y (…, n) are their labels;
+S = XᵀX and b = Xᵀy.  Every solver returns weights w (…, d), and the prediction at a query is
+⟨w, x_query⟩.
 
 `newton`, `hyperpower`, `gradient_descent`, `online_gradient_descent` and `chebyshev` are algorithms
 here and transformers in `constructions.regression`. A program that uses both should import the

@@ -19,8 +19,8 @@ def newton(
     """Predictions Q M_k Xᵀ y after k Newton–Schulz steps M_{j+1} = 2M_j − M_j S M_j.
 
     S = XᵀX, and M₀ = alpha·S for start "gram" or alpha·I for "identity". The rows of X (n × d) are
-    the examples, y (n × 1) their labels, and the rows of Q (m × d) the queries; the result is m ×
-    1.
+    the examples, y (n × 1) their labels, and the rows of Q (m × d) the queries; the result is
+    m × 1.
     """
     S, two = X.transpose() * X, of.number(2)
     M = start_matrix(of, S, alpha, start)

@@ -39,8 +39,8 @@ def chebyshev_iterates(
         T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)),
 
     where T_k is the Chebyshev polynomial. Among all polynomials of degree k with value 1 at 0, this
-    one has the smallest maximum of the absolute value over [a, c] [Saad2003, Algorithm 12.1]. For a
-    = c the iteration is gradient descent with step size 1/a. The iteration diverges if S has an
+    one has the smallest maximum of the absolute value over [a, c] [Saad2003, Algorithm 12.1]. For
+    a = c the iteration is gradient descent with step size 1/a. The iteration diverges if S has an
     eigenvalue above a + c; only overflow raises an error.
 
     Raises `ValueError` if smallest > largest, if an iterate overflows, and where `normal_equations`

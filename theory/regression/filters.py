@@ -70,8 +70,8 @@ def fitted_filter(
 
     Error k, of N `errors` (N,), is fitted by Σ_i (1 − z_ki^p)^m c_ki. Here c_ki are the
     `components` (N, d) of the correct prediction in the eigenbasis of S = XᵀX, and `z` (N, d) are
-    the ratios λ_i/λmax of the eigenvalues. Both p and m are fitted; if `power` is given, p =
-    `power` and only m is fitted.
+    the ratios λ_i/λmax of the eigenvalues. Both p and m are fitted; if `power` is given,
+    p = `power` and only m is fitted.
 
     Raises `ValueError` for fewer than 8 errors, and if all errors are 0.
     """

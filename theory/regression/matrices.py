@@ -50,8 +50,8 @@ def matrix_power(of: NumberSystem, matrix: Matrix, exponent: int) -> Matrix:
 def inverse_of_power(of: NumberSystem, S: Matrix, alpha: float, start: Start, p: int) -> Matrix:
     """The matrix G_p = Σ_{i<p} E^i M₀ with E = I − S M₀, by repeated squaring along the bits of p.
 
-    M₀ is alpha·S for `start="gram"`, or alpha·I for `start="identity"`. G_p satisfies I − S G_p =
-    E^p.
+    M₀ is alpha·S for `start="gram"`, or alpha·I for `start="identity"`. G_p satisfies
+    I − S G_p = E^p.
     """
     first = start_matrix(of, S, alpha, start)
     unit = identity(of, S.nrows())

@@ -16,9 +16,9 @@ def online_gradient_descent_iterates(
 ) -> Iterator[np.ndarray]:
     """Yield the iterates w₀ = 0, …, w_n (each (…, d)) of one pass over the examples.
 
-    The examples x_i are the rows of x (…, n, d), the labels y_i the entries of y (…, n), and w_i =
-    w_{i−1} + η_i (y_i − w_{i−1}ᵀx_i) x_i. By default η_i = 1/‖x_i‖², so that w_i fits example i
-    exactly, and w_i = w_{i−1} if x_i = 0. This is the projection method of [Kaczmarz1937]
+    The examples x_i are the rows of x (…, n, d), the labels y_i the entries of y (…, n), and
+    w_i = w_{i−1} + η_i (y_i − w_{i−1}ᵀx_i) x_i. By default η_i = 1/‖x_i‖², so that w_i fits example
+    i exactly, and w_i = w_{i−1} if x_i = 0. This is the projection method of [Kaczmarz1937]
     (normalised LMS) and the online learner of [Fu2024]. If `step_size` is given, η_i = `step_size`,
     one number or one per prompt.
 

@@ -100,11 +100,11 @@ def hyperpower_steps(
 ) -> int:
     """The steps of the hyperpower iteration of order p to relative error ε.
 
-    The count is the smallest k ≥ 0 with ρ^(p^k) ≤ ε, where p = `order` and ε = `epsilon`. κ =
-    `condition` is the condition number λmax/λmin of S = XᵀX on its range. For start "gram", M₀ =
-    S/λmax² and ρ = 1 − 1/κ²; for "identity", M₀ = I/λmax and ρ = 1 − 1/κ. After k steps, the error
-    along every eigenvector of S with eigenvalue in [λmin, λmax] is multiplied by a factor from 0 to
-    ρ^(p^k). So k = max(0, ⌈log_p(ln(1/ε)/(−ln ρ))⌉) [BenIsrael1965].
+    The count is the smallest k ≥ 0 with ρ^(p^k) ≤ ε, where p = `order` and ε = `epsilon`.
+    κ = `condition` is the condition number λmax/λmin of S = XᵀX on its range. For start "gram",
+    M₀ = S/λmax² and ρ = 1 − 1/κ²; for "identity", M₀ = I/λmax and ρ = 1 − 1/κ. After k steps, the
+    error along every eigenvector of S with eigenvalue in [λmin, λmax] is multiplied by a factor
+    from 0 to ρ^(p^k). So k = max(0, ⌈log_p(ln(1/ε)/(−ln ρ))⌉) [BenIsrael1965].
 
     Raises `ValueError` if start is "gram" and κ² overflows.
     """

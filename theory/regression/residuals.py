@@ -197,17 +197,17 @@ def chebyshev_residual(
 ) -> np.ndarray:
     """The residual factor R(λ) of k steps of the Chebyshev semi-iteration.
 
-    R(λ) = T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), where λ is an `eigenvalue` of XᵀX, a =
-    `smallest` and c = `largest` are the ends of the interval, and T_k is the Chebyshev polynomial.
-    k steps multiply the error along an eigenvector with eigenvalue λ by R(λ).
+    R(λ) = T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), where λ is an `eigenvalue` of XᵀX,
+    a = `smallest` and c = `largest` are the ends of the interval, and T_k is the Chebyshev
+    polynomial. k steps multiply the error along an eigenvector with eigenvalue λ by R(λ).
 
-    The maximum of |R| on [a, c] is 1/T_k((c + a)/(c − a)). Every polynomial Q of degree k with Q(0)
-    = 1 has at least this maximum of |Q| on [a, c] [Saad2003, Section 6.11]. Proof: at the k + 1
-    extrema of T_k on [a, c], R takes this value with alternating signs. If |Q| were smaller
+    The maximum of |R| on [a, c] is 1/T_k((c + a)/(c − a)). Every polynomial Q of degree k with
+    Q(0) = 1 has at least this maximum of |Q| on [a, c] [Saad2003, Section 6.11]. Proof: at the
+    k + 1 extrema of T_k on [a, c], R takes this value with alternating signs. If |Q| were smaller
     everywhere on [a, c], R − Q would change its sign between any two neighbouring extrema, which
     gives k zeros. R − Q also vanishes at 0 < a. A polynomial of degree k with k + 1 zeros is 0, so
-    R = Q, a contradiction. Hence |Q| ≤ ε on [a, c] requires degree k ≥ arcosh(1/ε)/arcosh((c +
-    a)/(c − a)).
+    R = Q, a contradiction. Hence |Q| ≤ ε on [a, c] requires degree k ≥
+    arcosh(1/ε)/arcosh((c + a)/(c − a)).
 
     For a = c, R is the limit (1 − λ/a)^k. For λ > a + c, |R(λ)| exceeds 1. Raises `ValueError` if
     smallest > largest.
