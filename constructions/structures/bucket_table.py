@@ -66,12 +66,13 @@ def bucket_table(
     layer 3 is c + 1 if lookup 2 is at cell c; cells are numbered from 0 in ascending order of their
     points.
 
-    Raises ValueError for more than a million cells in all, and for a `largest` at which float64 may
-    round sums; the model raises ValueError as stated in `Cells`.
+    Raises ValueError for more than a million points and extra cells in all, and for a `largest` at
+    which float64 may round sums; the model raises ValueError as stated in `Cells`.
     """
     if n_points + n_cells > MOST:
         raise InputError(
-            f"n_points is {n_points} and n_cells is {n_cells}: give at most {MOST} cells in all"
+            f"n_points is {n_points} and n_cells is {n_cells}: give at most {MOST} points and "
+            "extra cells in all"
         )
     N, T, D = n_points, n_cells, largest
     # `bound` exceeds all scores that are compared; the other sums are at most `others`.

@@ -44,7 +44,7 @@ def distinct(points: Tensor) -> None:
 def exact_range(largest: int, factor: int, power: int = 1) -> int:
     """`largest`, if float64 represents all half-integers up to factor·largest^power exactly.
 
-    Raises ValueError if it does not.
+    Otherwise raises ValueError.
     """
     if factor * largest**power > EXACT:
         most = int((EXACT // factor) ** (1 / power)) + 1
