@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from refusals import rejects
+from refusals import rejected, rejects
 
 from constructions import (
     gradient_descent,
@@ -141,6 +141,26 @@ def test_entries_are_repeated_by_their_own_seed():
         "seen",
         "all inputs, by the products of its weights",
     }
+
+
+@claim(faults_seen=[{}])
+def modelless(run: Run) -> Iterator[Finding]:
+    """Builds no model."""
+    yield same("nothing", "1 is 1", 1, 1)
+
+
+def test_claims_without_models_are_passed_over_by_name():
+    claims, passed_over = {"none": modelless, "it": watchful}, set()
+    entries = list(random_entries(claims, 6, 0, passed_over))
+    assert [entry.claim for entry in entries] == ["it"] * 6
+    assert passed_over == {"none"}
+    with rejects("none"):
+        next(random_entries({"none": modelless}, 1, 0))
+
+
+def test_the_number_of_random_mutants_is_limited(capsys):
+    for count in (0, 10**24):
+        rejected(capsys, ["selftest", "--random", str(count)], "--random")
 
 
 class Pair(tuple):

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from theory.kinds import InputError
+from theory.kinds import InputError, shown
 from verify.claim import Claim, installed, loaded, standing
 from verify.cli.output import SCREEN, write
 from verify.selftest.function_mutations import function_faults
 from verify.selftest.run import Report, random_entries, report_on
 
+MOST_ENTRIES = 10**6  # the largest number of mutants of one run
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 
 
@@ -52,14 +53,10 @@ def check_entries(
     names: Sequence[str], count: int, seed: int, target: str, quiet: bool, progress: Progress
 ) -> bool:
     """Runs claims `count` times with one changed entry; returns whether all were noticed."""
-    start, entries = time.process_time(), []
-    claims = {name: claim for name, claim in _chosen(names).items() if claim.faults_seen}
-    if not claims:
-        raise InputError(
-            f"the self-test of {', '.join(names)} builds no models that could be changed: "
-            "give other claims"
-        )
-    changes = random_entries(claims, count, seed)
+    if count > MOST_ENTRIES:
+        raise InputError(f"--random is {shown(count)}: give at most {MOST_ENTRIES} mutants")
+    start, entries, passed_over = time.process_time(), [], set[str]()
+    changes = random_entries(_chosen(names), count, seed, passed_over)
     for entry in progress(changes, "single entries"):
         entries.append(entry)
         if not entry.outcome and target != SCREEN:
@@ -71,6 +68,8 @@ def check_entries(
     if target:
         write(target, json.dumps([asdict(each) for each in entries], indent=2, ensure_ascii=False))
     if target != SCREEN:
+        if passed_over and not quiet:
+            print(f"passed over, as their runs build no models: {', '.join(sorted(passed_over))}")
         print(
             f"selftest: {found['seen']} of {count} changed entries noticed, {found['no']} change "
             f"no answer, {found['']} MISSED; {_seconds(start)}"

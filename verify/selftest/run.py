@@ -335,19 +335,38 @@ class Entry:
         return f"{self.claim} {self.options}: {self.fault} of {self.model}"
 
 
-def random_entries(claims: Claims, count: int, seed: int) -> Iterator[Entry]:
+def random_entries(
+    claims: Claims, count: int, seed: int, passed_over: set[str] | None = None
+) -> Iterator[Entry]:
     """Yields `count` mutants, each with one changed entry of a random model of a random claim.
 
     Mutant i of a seed is mutant 0 of seed + i, so that each mutant can be repeated separately.
+    Claims that build no models, and claims without their optional package, are added to
+    `passed_over`.  Raises ValueError for a claim that cannot be run, and if no claim builds models.
     """
-    cases = [(name, options) for name, claim in claims.items() for options in claim.faults_seen]
     for each in range(seed, seed + count):
         rng = np.random.default_rng(each)
-        name, options = cases[rng.integers(len(cases))]
+        name, options, healthy = _case(rng, claims, set() if passed_over is None else passed_over)
+        model, fault = random_entry(rng, healthy.models)
+        outcome = _noticed(claims[name], 0, options, healthy, fault, Report(name))
+        yield Entry(name, _shown(options), model, str(fault), outcome, each)
+
+
+def _case(
+    rng: np.random.Generator, claims: Claims, passed_over: set[str]
+) -> tuple[str, Options, Healthy]:
+    """A random claim that builds models, the options of its self-test, and its run."""
+    cases = [(name, options) for name, claim in claims.items() for options in claim.faults_seen]
+    while cases:
+        name, options = cases.pop(rng.integers(len(cases)))
         report = Report(name)
         healthy = run_healthy(claims[name], 0, options, report)
-        if healthy is None:
-            raise InputError(f"{name}, {'; '.join(report.missed) or 'without an optional package'}")
-        model, fault = random_entry(rng, healthy.models)
-        outcome = _noticed(claims[name], 0, options, healthy, fault, report)
-        yield Entry(name, _shown(options), model, str(fault), outcome, each)
+        if report.missed:
+            raise InputError(f"{name}, {'; '.join(report.missed)}")
+        if healthy is not None and healthy.models:
+            return name, options, healthy
+        passed_over.add(name)
+    raise InputError(
+        f"the self-tests of {', '.join(claims)} build no models that could be changed: "
+        "give other claims"
+    )
