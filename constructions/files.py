@@ -45,8 +45,8 @@ def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = Non
     were written together.  `statement` describes the theorem in the sidecar, as JSON.  Returns the
     path of the sidecar.
 
-    Raises ValueError for a path that has another suffix or cannot be written, for an existing file
-    NAME.json that is not a sidecar (such as a certificate), and for a model with parts that cannot
+    Raises ValueError for a path that has another suffix or cannot be written, and for an existing
+    file NAME.json that is not a sidecar. Also raises ValueError for a model with parts that cannot
     be imported by name (nested functions and classes of other packages).
     """
     path = target(path)

@@ -213,7 +213,7 @@ class Decoder:
         machine.fits_in_memory(
             f"keys and values of {sequences:.4g} sequences of {context} tokens",
             model.like.element_size() * numbers * context * sequences,
-            "give fewer or shorter ones",
+            "give fewer or shorter sequences",
         )
         self.model, self.count = model, 0
         self.cache = [

@@ -28,7 +28,7 @@ def random_sequences(
     batch: Count, length: Count, vocabulary_size: Vocabulary, seed: Seed
 ) -> np.ndarray:
     """Returns `batch` sequences of independent, uniform tokens, shape (batch, length)."""
-    fits_in_memory("the sequences", 8 * batch * length, "give fewer or shorter ones")
+    fits_in_memory("the sequences", 8 * batch * length, "give fewer or shorter sequences")
     generator: np.random.Generator = seed
     return generator.integers(vocabulary_size, size=(batch, length))
 
@@ -60,7 +60,7 @@ def markov_sequences(
             f"{batch}·{vocabulary_size}^{order} numbers, more than 2^27: give a smaller "
             "batch, vocabulary_size or order"
         )
-    fits_in_memory("the sequences", 16 * batch * length, "give fewer or shorter ones")
+    fits_in_memory("the sequences", 16 * batch * length, "give fewer or shorter sequences")
     generator: np.random.Generator = seed
     contexts = vocabulary_size ** (order - 1)
     rows = generator.dirichlet(np.full(vocabulary_size, alpha), size=(batch, contexts))
@@ -186,7 +186,7 @@ def adversarial_sequences(
     """
     T, V = length, vocabulary_size
     numbers = min(V, T) * T + V
-    fits_in_memory("the sequences", 16 * numbers, "give shorter ones of fewer symbols")
+    fits_in_memory("the sequences", 16 * numbers, "give shorter sequences of fewer symbols")
     generator: np.random.Generator = seed
     periods = np.arange(1, min(V, T) + 1)
     families = {

@@ -84,9 +84,9 @@ def lipschitz(p: int) -> Fraction:
 class Gadgets:
     """The parameters of the translation of a model into a stock class.
 
-    They are the order p (2p softmax heads for each linear head), the largest scaled score θ, the
-    exponent of e^C = 2^bits, where C is the score of the sink, the constant K of the norms, and the
-    factor λ of GELU.
+    They are the order p (2p softmax heads for each linear head), the largest scaled score θ, and
+    the exponent of e^C = 2^bits, where C is the score of the sink. Further parameters are the
+    constant K of the norms and the factor λ of GELU.
     """
 
     order: Annotated[Count, Within(most=MOST_ORDER)]

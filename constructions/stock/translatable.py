@@ -30,7 +30,7 @@ def check_translatable(model: Any, causal: bool) -> None:
                 model,
                 number,
                 "normalises every token to norm 1",
-                "a stock layer norm also subtracts the mean; give a model without unit norms",
+                "give a model without unit norms, since a stock layer norm also subtracts the mean",
             )
         attn = block.attn
         if attn is not None and attn.normalise == "relu":
@@ -59,7 +59,7 @@ def _reads_no_later_token(model: Transformer) -> None:
                 raise layer_error(
                     model,
                     number,
-                    "sees all tokens (mask full), and a causal model sees only earlier tokens",
+                    "sees all tokens (mask full), but a causal model sees only earlier tokens",
                     "give a causal construction, or use to_encoder",
                 )
             if part.mask == "diagonal":
@@ -71,8 +71,8 @@ def _reads_no_later_token(model: Transformer) -> None:
                 raise layer_error(
                     model,
                     number,
-                    "reads states of examples that depend on later ones (context-only mask), and "
-                    "in a causal model no token sees a later one",
+                    "reads states of examples that depend on later examples (context-only mask), "
+                    "but in a causal model no token sees a later one",
                     "give a causal construction (causal=True, newton_with_pauses), or use "
                     "to_encoder",
                 )

@@ -58,7 +58,7 @@ class Plan:
         return Doubled(self.soft, self.gadgets.constant, self.for_all and is_short(self.dtype))
 
     def bound(self, *inputs: Any) -> Any:
-        """A bound on the distance of the stock model's answers from those of the original.
+        """A bound on the distance of the stock model's answers from the original's answers.
 
         `StockModel.bound` describes the result. A bound for all prompts requires one sharpness for
         all layers.
@@ -117,7 +117,7 @@ class StockModel(Model):
             )
 
     def bound(self, *inputs: Any) -> Any:
-        """A bound on the distance of the answers from those of the original.
+        """A bound on the distance of the answers from the original model's answers.
 
         For a model over tokens with proved score gaps, the result is one number, which bounds the
         distance of the logits from the hardmax logits for every prompt. For other models, the
@@ -357,7 +357,7 @@ def _more(least: float, margin: float | None, dtype: torch.dtype) -> str:
     """The remedy if no smaller error can be guaranteed."""
     longer = "use a longer dtype, such as float64" if dtype != torch.float64 else ""
     if margin is not None and not least < margin / 2:
-        return longer or "build it for shorter prompts"
+        return longer or "build the model for shorter prompts"
     if not math.isfinite(least):
         return "give smaller inputs, or a model of fewer steps"
-    return f"give at least {least * 1.01:.2g}" + f", or {longer}" * bool(longer)
+    return f"give an error of at least {least * 1.01:.2g}" + f", or {longer}" * bool(longer)

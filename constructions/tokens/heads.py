@@ -106,7 +106,7 @@ def written(
     *,
     ties: bool = False,
 ) -> Head:
-    """A head that outputs the value of the write of largest order to a place, or that of BOS.
+    """A head that outputs the value that is written to a place with the largest order.
 
     The query is (a, a²), which `place` reads: a is the place. Every token is a write of its value
     to the place c, where `at` reads (c, c²). If there is no write to the place a, the output is the

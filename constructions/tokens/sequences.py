@@ -77,7 +77,7 @@ class Tokens(Interface):
         n_tokens = tokens.shape[-1]
         if (scores := 16 * tokens.numel() * (n_tokens + len(self.prefix))) > LARGE:
             what = f"the scores of {tokens.numel() / n_tokens:.4g} sequences of {n_tokens} tokens"
-            machine.fits_in_memory(what, scores, "give fewer or shorter ones")
+            machine.fits_in_memory(what, scores, "give fewer or shorter prompts")
         return (tokens,)
 
     def _tokens(self, like: Tensor, inputs: tuple[Any, ...]) -> Tensor:
@@ -109,7 +109,7 @@ class Tokens(Interface):
 
     def lacking(self, given: int) -> str:
         """The end of an error message: what a sequence of `given` tokens lacks."""
-        return ": give all"
+        return f": give all {self.least} tokens"
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         (tokens,) = inputs

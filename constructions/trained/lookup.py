@@ -177,7 +177,9 @@ class LookupShape:
 
 
 class LookupNetwork(Model):
-    """A model of a data network and M query networks; its stream is that of the data network.
+    """A model of a data network and M query networks.
+
+    The stream of the model is the stream of the data network.
 
     The outputs are logits (…, m, M, N + T) of each of M lookups for m queries, N points and T extra
     cells. Entry j < N is the logit of the cell that contains the j-th given point, and the other

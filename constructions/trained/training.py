@@ -58,11 +58,11 @@ def train(
     as the checkpoint `model-step….safetensors`.  Transformers are compiled if the run is long
     enough and the machine has a working compiler; on a GPU float32 products are rounded to TF32.
 
-    Raises ValueError if the folder contains another run or a damaged state, if another process
-    trains in the folder, if a step of `keep` has passed without a snapshot, if the number of
-    processes does not divide the batch size, and if `Process.join` does. Raises Diverged, with the
-    number of the step, if the loss becomes infinite or NaN; the last state before that step is not
-    overwritten.
+    Raises ValueError if the folder contains another run or a damaged state, or if another process
+    trains in the folder. Also raises ValueError if a step of `keep` has passed without a snapshot,
+    if the number of processes does not divide the batch size, and if `Process.join` does. Raises
+    Diverged, with the number of the step, if the loss becomes infinite or NaN; the last state
+    before that step is not overwritten.
     """
     for step in keep:
         if step > configuration.steps:

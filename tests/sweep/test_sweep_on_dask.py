@@ -147,7 +147,7 @@ def test_a_scheduler_that_goes_away_leaves_what_was_run(cluster, package):
         os.kill(pid, signal.SIGKILL)
     _, errors = process.communicate()
     assert process.returncode == 2
-    assert "error: the connection to the scheduler is lost: the same command continues" in errors
+    assert "error: the connection to the scheduler is lost: repeat the command" in errors
     assert all(record["verdict"] == "holds" for record in whole_lines(out))
 
 
@@ -202,7 +202,7 @@ def test_a_worker_of_another_version_that_joins_later_keeps_no_run(other, cluste
         _, errors = process.communicate()
         assert process.returncode == 2
         assert f" has {other} 0.0: install {other} " in errors
-        assert errors.endswith(" there; the same command continues with the missing runs\n")
+        assert errors.endswith(" there; repeat the command to continue with the missing runs\n")
         assert errors.count("\n") == 1
         kept = whole_lines(out)
         assert 1 <= len(kept) < 396

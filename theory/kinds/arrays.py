@@ -127,7 +127,7 @@ class Array(Kind):
     def what(self) -> str:
         dots = ("…",) if self.leading else ()
         shape = ", ".join((*dots, *self.dims)) + ("," if len(dots + self.dims) == 1 else "")
-        return f"{self.entries}{self.within}, shape ({shape})"
+        return f"{self.entries}{self.within} of shape ({shape})"
 
     def narrowed(self, within: Within) -> Kind:
         return replace(self, within=self.within.narrowed(within))
@@ -209,12 +209,12 @@ class Array(Kind):
         except ValueError:
             together = None
         if self.leading == "...":
-            fits, how = leading == others, "give the same ones"
+            fits, how = leading == others, "give the same leading dimensions"
         elif self.leading == "+...":
-            fits, how = together is not None, "they must broadcast"
+            fits, how = together is not None, "give leading dimensions that broadcast"
             sizes[ALL] = f"{who} and {name}" if who != name else name, together
         else:
-            fits, how = together == others, "give one number, or one for each"
+            fits, how = together == others, "give one number, or one number for each prompt"
         if not fits:
             mine = f"{name} {has(name)} leading dimensions {leading}"
             raise InputError(f"{mine} and {who} {has(who)} {others}: {how}")

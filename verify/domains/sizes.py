@@ -158,9 +158,9 @@ def bits(height: arb) -> float:
 def miss_probability(values: Callable[[Domain, Entry], Iterable[Entry]]) -> float:
     """A bound on the probability that a random point mod a random prime misses a difference.
 
-    The difference is that of two polynomials. `values(domain, entry)` computes both polynomials (or
-    several pairs) in a number system of sizes, with `entry` for all inputs. The size of the
-    difference is at most twice the largest of their sizes.
+    The difference is the difference of two polynomials. `values(domain, entry)` computes both
+    polynomials (or several pairs) in a number system of sizes, with `entry` for all inputs. The
+    size of the difference is at most twice the largest of their sizes.
     """
     denominators = Denominators()
     degree = max(0, *values(Degrees(), 1))  # the degree of the zero polynomial is below all others

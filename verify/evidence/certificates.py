@@ -76,7 +76,7 @@ def for_all_inputs(case: Case, of: Recursion) -> Statement:
 def on_all_sequences(
     of: OverTokens, symbols: int, definition: Mapping[str, Any], what: str
 ) -> Statement:
-    """Returns the statement that answers are those of a definition on all sequences of one length.
+    """Returns the statement that answers on all sequences of one length are as defined.
 
     If the number of symbols is free, it is at most three. The length is the largest for which there
     are at most 512 sequences.
@@ -98,7 +98,7 @@ def on_all_sequences(
 def by_gaps(
     of: OverTokens, symbols: int, hops: int, first: Literal["before", "behind"]
 ) -> Statement:
-    """Returns the statement that answers are those of k hops on all sequences up to a length.
+    """Returns the statement that answers on all sequences up to a length are those of k hops.
 
     The length is 32 with at most eight symbols, or 16 with four symbols if several answers are
     combined; `first` is the first lookup of the program.

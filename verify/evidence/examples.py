@@ -39,7 +39,7 @@ def degree_of(case: Case) -> int:
 
 
 def in_float64(case: Case, examples: Examples, what: str = "") -> Finding:
-    """The finding that the transformer's predictions are those of the recursion, in float64."""
+    """The finding that transformer and recursion predict equally, up to rounding in float64."""
     return float_agreement(
         f"equals the recursion in float64 ({what or f'{len(examples.x)} prompts'})",
         transformer_in_float(case.model, *examples),

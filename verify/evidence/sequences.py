@@ -45,10 +45,10 @@ def agreement(
     samples: int,
     exhaustive: tuple[int, int] = (4, 6),
 ) -> Iterator[Finding]:
-    """Yields the findings that answers are those of the definition, and registers as proved.
+    """Yields the findings that answers are as defined and that registers are as proved.
 
-    They are compared on all short sequences, on random and adversarial sequences in float64, and on
-    some sequences over Q. Quick runs use few sequences.
+    Answers and registers are compared on all short sequences, on random and adversarial sequences
+    in float64, and on some sequences over Q. Quick runs use few sequences.
     """
     yield from labelled(statement.label, _agreement(run, statement, V, n, samples, exhaustive))
 
@@ -168,7 +168,7 @@ def answers_equal(
     batches: Iterable[tuple[Transformer, np.ndarray]],
     more: str = "",
 ) -> Finding:
-    """The finding that all answers are those of the definition, on batches of sequences.
+    """The finding that all answers on batches of sequences are as the definition requires.
 
     Each batch is a model and its sequences, the largest model last. `more` describes the sequences.
     """
@@ -187,7 +187,7 @@ def answers_equal(
 def equal_over_q(
     statement: OverTokens, model: Transformer, rows: np.ndarray, where: str
 ) -> Finding:
-    """The finding that rational logits give the right answers and equal those of float64."""
+    """The finding that rational logits give the right answers and equal the float64 logits."""
     return no_counterexample(
         "rational",
         f"forward pass in rational arithmetic {where}",

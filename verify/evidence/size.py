@@ -12,7 +12,7 @@ from verify.ledger.theorems import theorem
 
 
 def size(model: Transformer, name: str, more: str = "", **parameters: int) -> Finding:
-    """The finding that layers, heads and width are those of the statement `name`.
+    """The finding that layers, heads and width are as the statement `name` states.
 
     The formulas of the statement are evaluated at these parameters; `more` is appended to the
     words.

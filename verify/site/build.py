@@ -34,9 +34,9 @@ references
 def report(files: Sequence[Path], out: Path) -> Path:
     """Writes the pages of the statements that these runs show; returns the path of the first page.
 
-    Raises ValueError for files without runs, for a run that no page would show (because of another
-    run of its statement), for a folder that is not empty or cannot be made, and for missing
-    packages of the extra `site`.
+    Raises ValueError for files without runs, and for a run that no page would show because of
+    another run of its statement. Also raises ValueError for a folder that is not empty or cannot be
+    made, and for missing packages of the extra `site`.
     """
     runs = [run for file in files for run in runs_in(file)]
     if not any(entries_of(run["claim"]) for run in runs):

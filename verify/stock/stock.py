@@ -189,9 +189,9 @@ def heads(order: int, theta: float) -> Gadgets:
 
 
 def method_error(inside: Inside, model: Transformer, examples: Examples, numbers: Gadgets) -> Any:
-    """The distance of the answer with softmax heads from that of the original, as a ball.
+    """The distance of the answer with softmax heads from the original's answer, as a ball.
 
-    It is measured on the first prompt.
+    The answers are those on the first prompt.
     """
     first = tuple(part[0] for part in examples)
     soft = translated(inside, model, *first, gadgets=numbers).plan.soft
@@ -239,7 +239,7 @@ def beside(
 ) -> Finding:
     """The finding that the error of softmax heads without rounding is at most `bound`.
 
-    It is measured on the first prompt.
+    The error is that on the first prompt.
     """
     off = method_error(inside, model, examples, soft)
     name = (

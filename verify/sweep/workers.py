@@ -25,7 +25,7 @@ from verify.finding import Finding, Verdict, plain
 
 SECONDS, FOR_A_WORKER = 10, 30  # timeouts for a scheduler, and for its first worker
 ADDRESS = re.compile(r"((tcp|tls|ucx|wss?)://)?[^\s/]+:(\d{1,5})")
-GO_ON = "the same command continues with the missing runs"
+GO_ON = "repeat the command to continue with the missing runs"
 REFUSED = "refused:"  # the prefix of the error of a run with an InputError of the claim
 
 
