@@ -46,7 +46,7 @@ LARGEST = 100_000  # largest number of bits of a majority: its influence is an e
 class ZeroOne(Array):
     """A domain of arrays with entries 0 and 1 of any numeric dtype or bool, read as int64."""
 
-    entries = "0 and 1"
+    entries = "arrays of 0 and 1"
 
     @property
     def wrong(self) -> tuple[Any, ...]:

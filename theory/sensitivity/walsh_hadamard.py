@@ -36,7 +36,7 @@ class BooleanFunction(Array):
     most: int = MOST
     """The largest d."""
 
-    entries = "−1 and +1 only, or 0 and 1 only"
+    entries = "arrays of −1 and +1 only, or of 0 and 1 only"
 
     @property
     def what(self) -> str:
