@@ -81,36 +81,51 @@ class Algorithms:
         self.spectrum = PrefixSpectrum(p.x, p.y, p.x_query)
 
     def newton(self, steps: Iterable[int], start: Start = "gram") -> np.ndarray:
-        """Predictions of Newton from αS, α = 1/λmax² for each prefix, or from αI, α = 1/λmax."""
+        """Predictions (k, m, n + 1) of Newton's method after each of k step counts `steps`.
+
+        Each prefix has the start αS with α = 1/λmax² ("gram"), or αI with α = 1/λmax ("identity"),
+        where λmax is the largest eigenvalue of XᵀX for the examples X of the prefix.
+        """
         power = 2 if start == "gram" else 1
         return self.spectrum.newton(steps, 1 / self.spectrum.largest**power, start)
 
     def gradient_descent(self, steps: Iterable[int], factor: float) -> np.ndarray:
-        """Predictions of gradient descent with step size factor/λmax for each prefix."""
+        """Predictions (k, m, n + 1) of gradient descent with step size factor/λmax for each prefix.
+
+        λmax is the largest eigenvalue of XᵀX for the examples X of the prefix, and there are k
+        counts in `steps`.
+        """
         return self.spectrum.gradient_descent(steps, factor / self.spectrum.largest)
 
     def momentum(self, steps: Iterable[int], condition: float) -> np.ndarray:
-        """Predictions of the Chebyshev semi-iteration on [λmax/condition, λmax] for each prefix."""
+        """Predictions (k, m, n + 1) of gradient descent with the best momentum.
+
+        The method is the Chebyshev semi-iteration on [λmax/condition, λmax] for each prefix, where
+        λmax is the largest eigenvalue of XᵀX for the examples X of the prefix. There are k counts
+        in `steps`.
+        """
         largest = self.spectrum.largest
         return self.spectrum.chebyshev(steps, largest / condition, largest)
 
     def filtered(self, power: float, doublings: float) -> np.ndarray:
-        """Predictions (m, n + 1) with the residual factor (1 − z^power)^m, m = 2^doublings.
+        """Predictions (m, n + 1) with the residual factor (1 − z^power)^r, r = 2^doublings.
 
-        Power 2 is Newton from αS after `doublings` steps, and power 1 is gradient descent with step
-        size 1/λmax for each prefix after 2^doublings steps. The numbers of steps may be
-        non-integers.
+        z = λ/λmax is the ratio of an eigenvalue to the largest eigenvalue of a prefix.
+
+        Power 2 is Newton's method from αS after `doublings` steps, and power 1 is gradient descent
+        with step size 1/λmax for each prefix after 2^doublings steps. The numbers of steps need not
+        be integers.
         """
         z = self.spectrum.eigenvalues / self.spectrum.largest[..., None]
         left = filter_residual(z, power, 2**doublings)
         return np.vecdot(1 - left, self.spectrum.components)
 
     def online_gradient_descent(self) -> tuple[np.ndarray, float | None]:
-        """Predictions (1, m, n + 1) of one pass with the best step size, and this step size.
+        """Predictions (1, m, n + 1) of one pass of online gradient descent, and the best step size.
 
-        The best step size has the smallest squared error over all prefixes. The candidates are
-        1/‖x_i‖² for example i, the rule of [Fu2024], which is returned as None, and `FACTORS` times
-        1/E‖x‖².
+        The predictions are those with the best step size, which has the smallest squared error over
+        all prefixes. The candidates are 1/‖x_i‖² for example i, the rule of [Fu2024], which is
+        returned as None, and `FACTORS` times 1/E‖x‖².
         """
         p = self.prompts
         size = float(np.vecdot(p.x, p.x).mean())

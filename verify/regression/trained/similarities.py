@@ -30,8 +30,11 @@ EXPECTED = {"Newton": "linear", "gradient descent": "exponential"}
 
 @dataclass(frozen=True)
 class Likeness:
-    """The similarity `alike` (k, layers, m), for example cosines, between each layer and an
-    algorithm after each of `steps` (k,), on each of m prompts."""
+    """The similarity of the layers of a model to one algorithm, by number of steps.
+
+    `alike` (k, layers, m) contains similarities, for example cosines, between each layer and the
+    algorithm after each of k step counts `steps`, on each of m prompts.
+    """
 
     algorithm: str
     steps: np.ndarray
@@ -39,22 +42,22 @@ class Likeness:
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean over prompts (k, layers)."""
+        """The mean of the similarity over prompts, (k, layers)."""
         return np.asarray(self.alike.mean(-1))
 
     @property
     def error(self) -> np.ndarray:
-        """The standard error of the mean (k, layers)."""
+        """The standard error of the mean similarity, (k, layers)."""
         return np.asarray(self.alike.std(-1, ddof=1) / np.sqrt(self.alike.shape[-1]))
 
     @property
     def best(self) -> np.ndarray:
-        """The steps most similar to each layer, (layers,)."""
+        """The number of steps that is most similar to each layer, (layers,)."""
         return np.asarray(self.steps[self.mean.argmax(axis=0)])
 
     @property
     def last(self) -> np.ndarray:
-        """The similarity of the last layer to the best-matching iterate, (m,)."""
+        """The similarity (m,) of the last layer to the best-matching iterate, on each of m prompts."""
         return np.asarray(self.alike[self.mean[:, -1].argmax(), -1])
 
 
@@ -67,7 +70,7 @@ class Table(Likeness):
 
     @property
     def by_squares(self) -> Likeness:
-        """The similarity measured by minus the squared difference."""
+        """The likeness whose measure of similarity is minus the mean squared difference."""
         return Likeness(self.algorithm, self.steps, -self.squares)
 
 
@@ -89,7 +92,7 @@ class Tables:
 
     @staticmethod
     def of(probed: Probed, descent_steps: Sequence[int] = DESCENT_STEPS) -> Tables:
-        """The tables of predictions after at least one example."""
+        """The tables of a probed model, from its predictions after at least one example."""
         algorithms = probed.algorithms
         layers, wanted = probed.predictions[1:, :, 1:], algorithms.labels[:, 1:]
 
@@ -129,8 +132,8 @@ class Tables:
 def closer(tables: Tables, published: str) -> Finding:
     """Compares the similarities of the last layer to Newton from αS and from αI, paired by prompt.
 
-    Each has its best-matching number of steps k ≤ 30; from αI, these are 2^k gradient steps.
-    Gradient descent with any number of steps and five step sizes is reported for comparison.
+    Both starts have their best-matching numbers of steps k ≤ 30; k steps from αI are 2^k gradient
+    steps. Gradient descent with any number of steps and five step sizes is reported for comparison.
     """
     compared = tables.newton, tables.newton_from_identity, tables.gradient_descent
     difference = estimated(tables.newton.last - tables.newton_from_identity.last)
