@@ -57,7 +57,7 @@ class Likeness:
 
     @property
     def last(self) -> np.ndarray:
-        """The similarity (m,) of the last layer to the best-matching iterate, on each of m prompts."""
+        """The similarity (m,) of the last layer to the best-matching iterate, by prompt."""
         return np.asarray(self.alike[self.mean[:, -1].argmax(), -1])
 
 
