@@ -41,7 +41,8 @@ def degree_of(case: Case) -> int:
 def in_float64(case: Case, examples: Examples, what: str = "") -> Finding:
     """The finding that transformer and recursion predict equally, up to rounding in float64."""
     return float_agreement(
-        f"equals the recursion in float64 ({what or f'{len(examples.x)} prompts'})",
+        f"predictions of transformer and recursion in float64 "
+        f"({what or f'{len(examples.x)} prompts'})",
         transformer_in_float(case.model, *examples),
         recursion_by_balls(case.of.algorithm, *examples, case.k),
     )
@@ -88,12 +89,12 @@ def layer_by_layer(run: Run, case: Case) -> Iterator[Finding]:
     if not steps:
         return
     what = (
-        "squares in every step"
+        "is squared in every step"
         if all(b == 2 * a for a, b in pairwise(steps))
         else f"is raised to the powers {', '.join(map(str, sorted(set(steps))))}"
     )
-    found = invariants_hold(case, given, "residual", f"residual I − S·M {what}", residuals)
-    found.wanted = "(I − S·M₀)^p"
+    found = invariants_hold(case, given, "residual", f"residual I − S·M, which {what}", residuals)
+    found.wanted = "a power (I − S·M₀)^p of the residual at the start"
     yield found
 
 

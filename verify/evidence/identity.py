@@ -97,7 +97,7 @@ def over_the_rationals(run: Run, case: Case) -> Finding:
         wrong += not case.agrees(given)
     return equal(
         "rational",
-        f"exactly over Q ({case}, 3 instances)",
+        f"predictions of transformer and algorithm over Q ({case}, 3 instances)",
         smallest_failure(run, case) if wrong else None,
     )
 
@@ -107,7 +107,10 @@ def modulo_primes(run: Run, case: Case) -> Finding:
 
     They are compared at random points modulo random primes.
     """
-    id, name = "modular", f"mod random 61-bit primes, all inputs ({case})"
+    id = "modular"
+    name = (
+        f"predictions of transformer and algorithm modulo random 61-bit primes, all inputs ({case})"
+    )
     try:
         per_point = chance_of_error(case)
         if per_point > 0.5:
@@ -148,7 +151,9 @@ def symbolically(run: Run, case: Case) -> Finding:
     """
     small = case.of.at(1, min(case.n, 2), min(case.k, 1))
     variables = case.n * case.d + case.n + case.d
-    name = f"symbolically ({case}, {variables} variables)"
+    name = (
+        f"predictions of transformer and algorithm as polynomials ({case}, {variables} variables)"
+    )
     try:
         agree = case.agrees(case.symbols(Symbolic)) and small.agrees(small.symbols(SymbolicBySympy))
     except NotPolynomial as reason:
@@ -158,7 +163,7 @@ def symbolically(run: Run, case: Case) -> Finding:
         name,
         None if agree else smallest_failure(run, case),
         evidence="identity",
-        words=f"the same polynomial, by FLINT and (at {small}) by SymPy",
+        words=f"equal, by FLINT and (for {small}) by SymPy",
     )
 
 

@@ -51,7 +51,7 @@ def point(run: Run, case: Case) -> Inputs:
 
 def registers_hold(run: Run, case: Case) -> Finding:
     """The finding that registers equal the layer invariants, at a random point."""
-    name = "registers equal the layer invariants"
+    name = "registers and layer invariants"
     return invariants_hold(case, point(run, case), "registers", name, sides)
 
 
@@ -61,7 +61,7 @@ def invariants_hold(case: Case, given: Inputs, id: str, name: str, compare: Comp
     It is undecided if the model has no layer invariants.
     """
     modular = isinstance(given.domain, Modular)
-    where = "mod a random 61-bit prime" if modular else "over Q"
+    where = "modulo a random 61-bit prime" if modular else "over Q"
     evidence: Evidence = "identity" if modular else "exact"
     name, certain = f"{name} ({where}, d={case.d}, n={case.n})", ""
     try:
@@ -80,7 +80,7 @@ def invariants_hold(case: Case, given: Inputs, id: str, name: str, compare: Comp
         agree,
         len(compared),
         Verdict.of(not wrong) if compared else Verdict.UNDECIDED,
-        f"register {wrong[0]} differs" if wrong else f"{agree} registers{certain}",
+        f"register {wrong[0]} differs" if wrong else f"{agree} registers are equal{certain}",
         "as proved",
     )
 
