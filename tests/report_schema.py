@@ -39,7 +39,7 @@ RUN: dict[str, Any] = {
     "environment": (dict,),
     "seconds": NUMBER,
 }
-RUNS: dict[str, Any] = {"schema": (2,), "claims": [RUN]}
+RUNS: dict[str, Any] = {"schema": (2,), "complete": (True, False), "claims": [RUN]}
 
 
 def violations(document: Any, schema: Any, place: str = "") -> Iterator[str]:

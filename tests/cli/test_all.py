@@ -31,6 +31,7 @@ def test_all_is_as_strong_as_its_weakest_claim(made, code, claims, capsys, tmp_p
     assert f"all: {['holds', '', '', 'undecided'][code]}, 2 claims" in capsys.readouterr().out
     document = strict(file.read_text())
     assert [*violations(document, RUNS)] == []
+    assert document["complete"] is True
     assert [part["claim"] for part in document["claims"]] == ["a", "b"]
 
 
@@ -47,6 +48,7 @@ def test_all_keeps_what_it_found_when_interrupted(claims, tmp_path):
     file = tmp_path / "all.json"
     assert run("all", "--json", str(file)) == 130
     document = strict(file.read_text())
+    assert document["complete"] is False
     assert [(part["claim"], part["verdict"]) for part in document["claims"]] == [
         ("a", "holds"),
         ("b", "undecided"),

@@ -33,7 +33,7 @@ from verify.cli.options import (
 )
 from verify.cli.output import SCREEN, drawn, file_target, json_target, picture_target, write
 from verify.cli.parallel import Task, at_once
-from verify.cli.report import environment
+from verify.cli.report import SCHEMA, environment
 from verify.cli.running import Checked, Output, among_others, check, news, not_run, summary
 from verify.finding import Verdict
 from verify.ledger.theorems import entries_of, ledger, option_sets, theorem
@@ -317,7 +317,9 @@ def check_all(
                 checked.append((task.name, done))
     finally:
         if json:
-            write(json, '{"schema": 2, "claims": [' + ",\n".join(documents) + "]}")
+            complete = "true" if len(documents) == len(tasks) == len(checked) else "false"
+            start = f'{{"schema": {SCHEMA}, "complete": {complete}, "claims": ['
+            write(json, start + ",\n".join(documents) + "]}")
     strictly = not quick and seed == 0
     outcomes = [(name, *news(done, strictly)) for name, done in checked]
     left_out = {name for name, done in checked if not_run(done)}
