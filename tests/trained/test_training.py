@@ -124,7 +124,7 @@ def test_the_optimiser_is_the_one_that_is_described(tmp_path):
     run = State.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))
     (group,) = run.optimizer.param_groups
     assert group["betas"] == (0.9, 0.98)
-    assert "β = 0.9, 0.98" in (Configuration.__doc__ or "")
+    assert "β = (0.9, 0.98)" in (Configuration.__doc__ or "")
     assert (group["lr"], group["weight_decay"]) == (TINY.learning_rate, TINY.weight_decay)
 
 
