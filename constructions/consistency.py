@@ -16,7 +16,7 @@ Shape = tuple[int, ...]
 
 
 def check_loaded(model: Model) -> None:
-    """Raise ValueError for weights that are NaN or infinite, and for shapes that do not fit.
+    """Raises ValueError for weights that are NaN or infinite, and for shapes that do not fit.
 
     The shapes are those of a `Transformer`: all of its parts read and write one stream of width D,
     and the heads of a layer have one width.

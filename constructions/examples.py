@@ -153,7 +153,7 @@ class Examples(Interface):
         return x, y, x_query
 
     def _check_products(self, x: Tensor, y: Tensor, x_query: Tensor) -> None:
-        """Raise ValueError if a largest product of two entries is not a normal float, nor 0.
+        """Raises ValueError if a largest product of two entries is not a normal float, nor 0.
 
         If all are, underflow changes the sums of products by less than rounding does.  The encoder
         `fitted` divides by ‖x_i‖², so it requires a normal square of every example.

@@ -131,7 +131,7 @@ def softmax_error(
 
 
 def _check_followed(model: Stack) -> None:
-    """Raise ValueError for a layer whose errors are not bounded here."""
+    """Raises ValueError for a layer whose errors are not bounded here."""
     compared = False
     for number, block in enumerate(model.blocks, start=1):
         if (attn := block.attn) is None:

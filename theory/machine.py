@@ -21,7 +21,7 @@ def available_memory() -> int | None:
 
 
 def fits_in_memory(what: str, needed: int, instead: str) -> None:
-    """Raise ValueError if `what` needs more than the available memory.
+    """Raises ValueError if `what` needs more than the available memory.
 
     The message states the size needed, the available memory and the remedy `instead`.
     """

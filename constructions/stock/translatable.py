@@ -1,4 +1,4 @@
-"""Check that a model can be written with softmax heads of one mask; the error names the layer."""
+"""Checks that a model can be written with softmax heads of one mask; the error names the layer."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def check_translatable(model: Any, causal: bool) -> None:
 
 
 def _reads_no_later_token(model: Transformer) -> None:
-    """Raise ValueError unless, after the examples, no read depends on later tokens."""
+    """Raises ValueError unless, after the examples, no read depends on later tokens."""
     stale = np.zeros(model.d_model, dtype=bool)  # wrong in examples, under a causal mask
     for number, block in enumerate(model.blocks, start=1):
         written = stale.copy()

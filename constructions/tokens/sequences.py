@@ -179,7 +179,7 @@ class Tokens(Interface):
 
 
 def _in_place(tokens: np.ndarray, slots: Sequence[range]) -> None:
-    """Raise ValueError for a token (…, T) outside the range of its position."""
+    """Raises ValueError for a token (…, T) outside the range of its position."""
     low, end = np.array([(slot.start, slot.stop) for slot in slots]).T
     if (astray := np.argwhere((tokens < low) | (tokens >= end))).size:
         *_, place = where = tuple(astray[0].tolist())

@@ -131,7 +131,7 @@ def report_on(
 
 
 def _with_defaults(report: Report, claim: Claim, seed: int) -> None:
-    """Add as dead the findings of a run with default options whose kind was not tested.
+    """Adds as dead the findings of a run with default options whose kind was not tested.
 
     Ids of the same kind differ only in sizes: "k=16/size" and "k=2/size".
     """

@@ -136,7 +136,7 @@ def _is_finding(document: Any) -> bool:
 
 
 def _empty(out: Path) -> None:
-    """Raise ValueError unless a folder is new, or empty."""
+    """Raises ValueError unless a folder is new, or empty."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):

@@ -210,7 +210,7 @@ def _connected(scheduler: Any) -> Any:
 
 
 def _same_versions(client: Any, versions: dict[str, str], then: str = "") -> None:
-    """Raise InputError if a worker lacks a package or has another version of a package."""
+    """Raises InputError if a worker lacks a package or has another version of a package."""
     for package, wanted in versions.items():
         for worker, found in client.run(version, package, on_error="return").items():
             if not isinstance(found, OSError):  # a worker that was just lost
@@ -220,7 +220,7 @@ def _same_versions(client: Any, versions: dict[str, str], then: str = "") -> Non
 def _same_version(
     worker: str, package: str, wanted: str, found: str | Exception, then: str = ""
 ) -> None:
-    """Raise InputError unless the version found is the wanted one."""
+    """Raises InputError unless the version found is the wanted one."""
     if found != wanted:
         has = f"has {package} {found}" if isinstance(found, str) else f"lacks {package}"
         raise InputError(f"{worker} {has}: install {package} {wanted} there{then}")
