@@ -112,8 +112,7 @@ def table() -> Iterator[Finding]:
         yield no_counterexample(
             f"table/{named(F)}",
             f"exact values C(0), …, C(5) and gap of the comb of periods {named(F)}, compared with "
-            "a "
-            "table",
+            "a table",
             [*differ, *["not even, or not of period 10"] * (not folded)],
             words=f"equal: {', '.join(map(str, found[:-1]))}; gap {found[-1]} = "
             f"{float(found[-1]):.3f}",
@@ -121,8 +120,7 @@ def table() -> Iterator[Finding]:
     apart = {named(F): comb_gap(F).sign > 0 for F in SETS}
     positive = dict.fromkeys(apart, True)
     name = "sets of periods whose comb separates the residues mod 10 (has a positive gap)"
-    wanted = "all of these sets"
-    yield same("apart", name, apart, positive, words=", ".join(apart), wanted=wanted)
+    yield same("apart", name, apart, positive, words=", ".join(apart), wanted="all of these sets")
     closed = {named(F): rational(F) for F in TABLE}
     stated_closed = {named(ZHOU): False, named(RATIONAL): True, named(ALL): True}
     yield same(
