@@ -117,7 +117,7 @@ def test_widths_that_do_not_fit_are_refused():
 
 
 def test_maps_that_do_not_fit_are_refused():
-    with rejects("x", "3", "W (2, 2)"):
+    with rejects("x", "3", "W", "(2, 2)"):
         STREAM.read("x") @ Map(np.eye(2), "W")
     with rejects():
         STREAM.read("x") @ Map(np.eye(3), "W") @ Map(np.eye(3), "V")
