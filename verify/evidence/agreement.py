@@ -57,7 +57,7 @@ def float_agreement(
         float(allowed),
         verdict,
         f"relative error {relative:.1e}",
-        f"{'≤ ' * bool(holds)}{allowed:.1e} to first order{_nearest(float(fraction.max()))}",
+        f"{'≤ ' * bool(holds)}{allowed:.1e}, a first-order bound{_nearest(float(fraction.max()))}",
         "" if verdict is Verdict.HOLDS else detail,
     )
 
@@ -66,7 +66,7 @@ def _nearest(fraction: float) -> str:
     """The largest ratio of the error of a prediction to its bound, in words."""
     if not 0 < fraction < np.inf:
         return ""
-    return f"; at every prompt, {max(100 * fraction, 0.01):.2g} % of the bound or less"
+    return f"; each error is at most {max(100 * fraction, 0.01):.2g} % of the bound for its prompt"
 
 
 def size_of(values: np.ndarray) -> np.ndarray:

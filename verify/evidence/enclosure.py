@@ -70,8 +70,8 @@ def coincide(
         largest,
         2.0 ** (width + 1),
         verdict,
-        f"{words or 'enclosures overlap, distance'} ≤ {largest:.3g}",
-        f"enclosures that overlap, of radius below 2^{width}",
+        f"{words or 'the enclosures overlap, and their distance is'} ≤ {largest:.3g}",
+        f"enclosures that overlap and have radii below 2^{width}",
         ": ".join(filter(None, (detail, values))) if off is not None else "",
     )
 

@@ -93,7 +93,8 @@ def layer_by_layer(run: Run, case: Case) -> Iterator[Finding]:
         if all(b == 2 * a for a, b in pairwise(steps))
         else f"is raised to the powers {', '.join(map(str, sorted(set(steps))))}"
     )
-    found = invariants_hold(case, given, "residual", f"residual I − S·M, which {what}", residuals)
+    name = f"residual I − S·M for the estimates M in registers, S = XᵀX, which {what}"
+    found = invariants_hold(case, given, "residual", name, residuals)
     found.wanted = "a power (I − S·M₀)^p of the residual at the start"
     yield found
 

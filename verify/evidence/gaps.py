@@ -115,7 +115,8 @@ def averaging(model: Transformer, layer: int, head: int = 0) -> States:
 def gap_finding(label: str, model: Transformer, states: States) -> Finding:
     """The finding that a head's declared margin is at most its smallest score gap.
 
-    If the margin is declared as graded, the finding also requires graded scores.
+    If the margin is declared as graded, the finding also requires graded scores: for every integer
+    m ≥ 1, at most 4·m keys have scores from m to m + 1 margins below the score of the right key.
     """
     declared = model.blocks[states.layer - 1].margins[states.head]
     stray = _reads_others(model, states)
@@ -151,10 +152,13 @@ def gap_finding(label: str, model: Transformer, states: States) -> Finding:
     if gap < np.inf:
         words = f"{gap:g}, over {pairs}"
         if declared.graded:
+            g = "" if declared.gap == 1 else f"{declared.gap:g}·"
+            last = f"{g}(m + 1)" if g else "m + 1"
             words += (
-                f"; for every m ≥ 1, at most {4 * crowd:.2g}·m keys score m to m + 1 gaps lower"
+                f"; for every integer m ≥ 1, at most {4 * crowd:.2g}·m keys have a score that is "
+                f"lower than that of the right key by at least {g}m and less than {last}"
             )
-            wanted += "; at most 4·m such keys"
+            wanted = f"a gap of {wanted}, and at most 4·m such keys for every m"
     detail = f"gap {gap}, keys that should tie differ by {tie}, crowd {crowd}, ties: {shared}"
     return Finding(
         id,
@@ -174,9 +178,9 @@ def _measured(
 ) -> tuple[float, float, float, bool]:
     """The measured numbers of a gap finding.
 
-    They are the smallest gap, the largest difference of keys that should tie, the largest ratio of
-    the number of tokens some gaps below a right token to the allowed number, and whether any keys
-    should tie.
+    They are the smallest gap, the largest difference between the scores of keys that should tie,
+    the largest ratio of a number of keys to the number 4·m that graded scores allow (`_crowd`), and
+    whether any keys should tie.
     """
     gap, tie, crowd, shared = np.inf, 0.0, 0.0, False
     _, place = np.unique(states.position, return_inverse=True)
@@ -267,6 +271,6 @@ def _writes(block: Block, at: slice) -> bool:
 
 
 def _crowd(distances: np.ndarray) -> float:
-    """max over m of (number of distances in [m, m + 1))/(4m)."""
+    """The maximum over integers m of (number of distances in [m, m + 1))/(4·max(m, 1))."""
     level, count = np.unique(np.floor(distances), return_counts=True)
     return float((count / (4 * np.maximum(level, 1))).max())

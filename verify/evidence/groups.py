@@ -53,9 +53,9 @@ def all_below(
         [*map(_mean, low)],
         [*map(_mean, high)],
         separated(gaps),
-        f"{one} (first kind); {other} (second kind); smallest difference of two seeds "
-        f"{nearest:.2g}" + (f"; {words}" if words else ""),
-        f"every seed of the first kind below every seed of the second, {BY}",
+        f"by seed, {one} for the first kind and {other} for the second; the smallest difference "
+        f"between two seeds of different kinds is {nearest:.2g}" + (f"; {words}" if words else ""),
+        f"every seed of the first kind below every seed of the second kind, {BY}",
     )
 
 

@@ -52,8 +52,14 @@ def head_is(
             exact = exact and alike
     score = " + ".join(f"{factor:g}·⟨{a}, {b}⟩" for (a, b), factor in scores.items()) or "0"
     output = ", ".join(f"{factor:g}·{a} to {b}" for (a, b), factor in values.items()) or "0"
-    score = score.replace("+ -", "− ") + " (query, key)" * bool(scores)
-    words = f"score {score}; adds {output}"
+    score = score.replace("+ -", "− ")
+    words = f"the score is {score}"
+    if scores:
+        words += ", where ⟨a, b⟩ is the inner product of register a of the query and register b "
+        words += "of the key"
+        if any(CONSTANT in pair for pair in scores):
+            words += f" ({CONSTANT} is a register of value 1)"
+    words += f"; the head adds the attended token's {output}"
     where = f"layers {layers[0]} to {layers[-1]}" if len(layers) > 1 else f"layer {layers.start}"
     return Finding(
         id,

@@ -97,7 +97,7 @@ def over_the_rationals(run: Run, case: Case) -> Finding:
         wrong += not case.agrees(given)
     return equal(
         "rational",
-        f"predictions of transformer and algorithm over Q ({case}, 3 instances)",
+        f"predictions of transformer and algorithm over Q, 3 random instances ({case})",
         smallest_failure(run, case) if wrong else None,
     )
 
@@ -140,7 +140,7 @@ def modulo_primes(run: Run, case: Case) -> Finding:
         name,
         None if agree else smallest_failure(run, case),
         evidence="identity",
-        words=f"equal at {points} points; error probability ≤ {missed:.1e}",
+        words=f"equal at {points} random points; error probability ≤ {missed:.1e}",
     )
 
 
@@ -163,7 +163,7 @@ def symbolically(run: Run, case: Case) -> Finding:
         name,
         None if agree else smallest_failure(run, case),
         evidence="identity",
-        words=f"equal, by FLINT and (for {small}) by SymPy",
+        words=f"equal by FLINT; for {small}, also by SymPy",
     )
 
 

@@ -51,7 +51,7 @@ def point(run: Run, case: Case) -> Inputs:
 
 def registers_hold(run: Run, case: Case) -> Finding:
     """The finding that registers equal the layer invariants, at a random point."""
-    name = "registers and layer invariants"
+    name = "registers compared with the layer invariants of the proof"
     return invariants_hold(case, point(run, case), "registers", name, sides)
 
 
@@ -80,7 +80,9 @@ def invariants_hold(case: Case, given: Inputs, id: str, name: str, compare: Comp
         agree,
         len(compared),
         Verdict.of(not wrong) if compared else Verdict.UNDECIDED,
-        f"register {wrong[0]} differs" if wrong else f"{agree} registers are equal{certain}",
+        f"register {wrong[0]} differs"
+        if wrong
+        else f"{agree} of {agree} registers have the proved value{certain}",
         "as proved",
     )
 
@@ -146,7 +148,7 @@ def _with_unit_queries(case: Case, given: Inputs) -> Inputs:
 
 
 def _all_sizes(case: Case, compare: Compare, domain: Domain, entry: Entry) -> list[Entry]:
-    """All polynomials that are compared, in a number system of sizes."""
+    """All polynomials that are compared, as their degrees and sizes of coefficients."""
     given = _with_unit_queries(case, case.filled(domain, entry))
     return [
         value

@@ -163,14 +163,15 @@ def sharpness_at_two_lengths(
     found = {T: build(T).least_sharpness() for T in (length, 8 * length)}
     return Finding(
         id,
-        "smallest sharpness β found sufficient for the answers of hardmax, for words of length T",
+        "smallest inverse temperature β of softmax attention for which a search finds that the "
+        "answers are those of hardmax attention, for words of length T",
         "float",
         {f"T = {T}": beta for T, beta in found.items()},
         bound,
         Verdict.of(max(found.values()) <= bound * SEARCHED),
         ", ".join(f"β = {beta:.5g} for T = {T}" for T, beta in found.items()),
-        f"for both T at most {bound:.5g}{f' = {wanted}' * bool(wanted)}, plus 0.1 % for the "
-        "inexact search",
+        f"at most {bound:.5g}{f' = {wanted}' * bool(wanted)} for both T, plus 0.1 % because the "
+        "search is inexact",
     )
 
 
@@ -179,15 +180,18 @@ def same_as_hardmax(id: str, model: Transformer, rows: np.ndarray) -> Finding:
     beta = model.least_sharpness()
     leak = max(max(layer, default=0.0) for layer in model.softmax_error(beta).leaks)
     real = max(enclosed_error(model, beta, row) for row in rows)
+    gaps = [m.gap for block in model.blocks for m in block.margins if m.gap < math.inf]
+    scale = f" and score gaps of at least {min(gaps):.3g}" if gaps else ""
     return at_most(
         id,
-        f"distance of softmax logits at β = {beta:.3g} from the logits of average-hard attention "
-        f"({len(rows)} words of {rows.shape[1]} tokens)",
+        f"largest distance of softmax logits, at the inverse temperature β = {beta:.3g}{scale}, "
+        f"from the logits of average-hard attention ({len(rows)} words of {rows.shape[1]} tokens)",
         "enclosure",
         real,
         ENCLOSED,
-        words=f"at most {real:.2g}, with attention weight at most {leak:.2g} on wrong tokens",
-        wanted="distance at most 2^−64",
+        words=f"at most {real:.2g}; the attention weight on wrong tokens is "
+        + (f"at most {leak:.2g}" if leak else "below 1e-300"),
+        wanted="a distance of at most 2^−64",
     )
 
 

@@ -133,8 +133,8 @@ def margin_kept(
         holds.append(apart >= declared[size] if ties else apart == declared[size])
     return Finding(
         "margin",
-        "smallest difference between the right logit and any other, for V symbols and at most n "
-        "tokens",
+        "smallest difference between the logit of the right answer and any other logit, for V "
+        "symbols and at most n tokens",
         "float" if "float" in evidence else "exact",
         {size: float(apart) for size, apart in least.items()},
         {size: float(margin) for size, margin in declared.items()},
@@ -190,9 +190,9 @@ def equal_over_q(
     """The finding that rational logits give the right answers and equal the float64 logits."""
     return no_counterexample(
         "rational",
-        f"forward pass in rational arithmetic {where}",
+        f"answers and logits of the model in rational arithmetic {where}",
         differences_over_q(statement, model, rows),
-        words=f"answers are right, and logits equal the float64 logits on {len(rows)} sequences",
+        words=f"answers are right, and logits equal those in float64 on {len(rows)} sequences",
     )
 
 
@@ -213,7 +213,7 @@ def registers_hold(
         f"registers compared with their layer invariants {where}",
         register_differences(statement, model, rows),
         evidence=exact_evidence(model),
-        words="equal for " + ", ".join(map(str, model.stages)),
+        words="equal for the registers " + ", ".join(map(str, model.stages)),
     )
 
 

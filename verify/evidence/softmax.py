@@ -77,8 +77,8 @@ def enclosed(model: Transformer, beta: float, prompts: np.ndarray, size: str) ->
     real = max(enclosed_error(model, beta, row) for row in prompts)
     return at_most(
         "softmax/enclosed",
-        f"largest distance of softmax from hardmax logits at β = {beta:.4g} "
-        f"({size}, {plural(len(prompts), 'prompt')})",
+        f"largest distance of softmax logits from hardmax logits at the inverse temperature "
+        f"β = {beta:.4g} ({size}, {plural(len(prompts), 'prompt')})",
         "enclosure",
         real,
         model.softmax_error(beta).logits,
@@ -103,16 +103,17 @@ def _in_float64(
     soft = model.sharpened(beta)
     largest = max(float((soft.logits(r[:8]) - model.logits(r[:8])).abs().max()) for r in prompts)
     leaks = ", ".join(f"{max(layer):.1e}" for layer in bound.leaks)
+    layers = f" in layers 1 to {len(bound.leaks)}" if len(bound.leaks) > 1 else ""
     return at_most(
         "softmax/float",
-        f"distance of softmax from hardmax logits at β = {beta:.4g}, which ensures a distance of "
-        f"at most {error:g} for prompts of {n} tokens "
+        "largest distance of softmax logits from hardmax logits at the inverse temperature "
+        f"β = {beta:.4g}, which ensures a distance of at most {error:g} for prompts of {n} tokens "
         f"({sum(len(r[:8]) for r in prompts)} sequences)",
         "float",
         largest,
         bound.logits,
-        words=f"answers are right for β ≥ {model.least_sharpness():.3g}; weights of wrong tokens "
-        f"are at most {leaks} (by layer); the largest distance is {largest:.2g}",
+        words=f"answers are right for β ≥ {model.least_sharpness():.3g}; attention weights of "
+        f"wrong tokens are at most {leaks}{layers}; the largest distance is {largest:.2g}",
         wanted=f"≤ {bound.logits:.2g}",
     )
 
@@ -138,13 +139,13 @@ def _growth(model: Transformer, larger: Transformer, error: float) -> Finding:
         needed[f"n = {n}"], limits[f"n = {n}"] = beta, float(limit / min(gaps, default=1.0))
     return each_at_most(
         "softmax/growth",
-        f"inverse temperature β that ensures a logit error of {error:g}, at two lengths",
+        f"inverse temperature β that ensures a logit error of {error:g}, for two lengths n",
         "float",
         needed,
         limits,
         words="; ".join(f"{n}: β = {beta:.4g}" for n, beta in needed.items()),
         wanted=f"γβ ≤ ln({'4A' if graded else 'A·n'}/{error:g}) + ½, where γ is the score gap and "
-        "A the logit error per unit of weight on wrong tokens",
+        "A is the logit error per unit of attention weight on wrong tokens",
     )
 
 
@@ -166,16 +167,16 @@ def _scale(model: Transformer, larger: Transformer) -> Finding:
             found[f"n = {n}, layer {number}"] = max(sizes)
             limits[f"n = {n}, layer {number}"] = limit
         c, most = _largest_gap(sized), max(map(max, score_sizes(sized)))
-        words.append(f"n = {n}: {most:g}, with c = {c:g}")
+        words.append(f"for n = {n} it is {most:g}, and the score gap c is {c:g}")
     return each_at_most(
         "softmax/scale",
-        "largest absolute value of a score, at two lengths",
+        "largest absolute value of a score, for two lengths n",
         exact_evidence(larger),
         found,
         limits,
         words="; ".join(words),
-        wanted="at most c·max(r, 2)·(N + 1) for N tokens with codes of r bits and the score gap c; "
-        "equal at both lengths for heads with ties",
+        wanted="at most c·max(r, 2)·(N + 1) for N tokens with codes of r bits; equal at both "
+        "lengths for heads whose right keys can tie",
     )
 
 
@@ -216,12 +217,13 @@ def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
         model = statement.at(V, max(n, 1)).model
         yield at_least(
             f"format/{kind}",
-            f"{kind}, longest sequences without any rounding",
+            f"largest length n of sequences on which no number of the model is rounded in {kind}",
             "proved",
             n,
             stated_length(model, form),
             words=f"n = {n}" if n < LONGEST else f"n ≥ {LONGEST} (not searched further)",
-            wanted=f"n = {stated_length(model, form)}, from {form.significand} bits",
+            wanted=f"n ≥ {stated_length(model, form)}, the length stated for {form.significand} "
+            "bits of significand",
         )
         if form.significand > 11 or n == 0:
             continue
@@ -232,10 +234,10 @@ def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
         )
         yield same(
             f"format/{kind}/answers",
-            f"{kind}, wrong answers on sequences of that length",
+            f"number of wrong answers in {kind} on sequences of this largest length n = {n}",
             wrong,
             0,
-            words=f"{wrong} in {len(families)} families",
+            words=f"{wrong}, in {len(families)} families of sequences",
         )
 
 
