@@ -24,8 +24,9 @@ from theory.sensitivity.functions import conjunction as definition
 def conjunction(d: Count, positions: Positions) -> Transformer:
     """A transformer that computes the conjunction of the bits at k `positions` of a word of d bits.
 
-    The prediction, one per word, has the shape (…, 1), and positions count from 0. The model has 1
-    layer, k heads, width 5 and 1 hidden neuron.  Raises ValueError if a position occurs twice.
+    There is one prediction for each word: predictions have the shape (…, 1). Positions count from
+    0. The model has 1 layer, k heads, width 5 and 1 hidden neuron. Raises ValueError if a position
+    occurs twice.
     """
     positions = sized(d, positions)
     stream = Stream(bit=1, j=1, norm=1, count=1, all=1)

@@ -29,11 +29,11 @@ from theory.sequences import all_sequences
 def junta(d: Count, positions: Positions, table: Entries) -> Transformer:
     """A transformer that computes any function of the bits at k `positions` of a word of d bits.
 
-    The function is given by its `table` (2^k,) of values 0 and 1. The index of an entry has these
-    bits as its binary digits, the first position as the most significant; positions count from 0.
-    The prediction, one per word, has the shape (…, 1). The model has 1 layer, k heads, width k + 4
-    and 2^k hidden neurons. Raises ValueError if a position occurs twice, and for a table of another
-    length.
+    `table` (2^k,) contains the values 0 and 1 of the function. The binary digits of the index of an
+    entry are the bits at `positions`, and the bit at the first position is the most significant
+    digit. Positions count from 0. There is one prediction for each word: predictions have the shape
+    (…, 1). The model has 1 layer, k heads, width k + 4 and 2^k hidden neurons. Raises ValueError if
+    a position occurs twice, and for a table of another length.
     """
     positions = sized(d, positions)
     k = len(positions)

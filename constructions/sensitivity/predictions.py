@@ -23,14 +23,15 @@ def predictions(
 ) -> Callable[[np.ndarray], np.ndarray]:
     """A function from arrays (N, …) to the labels (N, …) that a torch module predicts.
 
-    Labels are the argmax over the last dimension of the outputs, or [output > threshold] if the
-    last dimension has size 1, or the outputs themselves if they are integers.
+    If the outputs of the module are integers, they are the labels. Otherwise, labels are the argmax
+    over the last dimension of the outputs, or 1 for an output above `threshold` and else 0 if the
+    last dimension has size 1.
 
     The module runs in evaluation mode without gradients, `batch` inputs at a time, in the dtype and
-    on the device of its parameters (float32 on the CPU if it has no parameters); then its mode is
-    restored. Integers are passed as int64, as for tokens, unless `dtype` is given. For example,
-    pixels 0 … 255 with noise require torch.float32.  The default threshold is 0, for logits; give
-    0.5 for probabilities.
+    on the device of its parameters (float32 on the CPU if it has no parameters); then the mode of
+    the module is restored. Integers are passed as int64, as for tokens, unless `dtype` is given.
+    For example, pixels 0 … 255 with noise require torch.float32. The default threshold is 0, for
+    logits; give 0.5 for probabilities.
 
     The function raises ValueError for inputs that are empty, not numbers or not accepted by the
     module; for outputs that are not a tensor with one row per input, are complex or contain NaN;

@@ -29,9 +29,9 @@ CLS = 2
 
 
 def sized(d: int, positions: np.ndarray) -> tuple[int, ...]:
-    """The positions, after a check that they are distinct and that d bits fit in memory.
+    """The given positions as a tuple, after a check of the positions and of the memory.
 
-    Raises ValueError otherwise.
+    Raises ValueError if the positions are not distinct, or if a model of d bits exceeds the memory.
     """
     sizes(2, d)
     return distinct_positions(d, positions)
@@ -40,9 +40,10 @@ def sized(d: int, positions: np.ndarray) -> tuple[int, ...]:
 def reading(
     stream: Stream, positions: Sequence[int], values_read: Iterable[LinearRead], into: str
 ) -> list[Head]:
-    """One head for each position, which writes the bit there to the register `into`.
+    """A list of heads, one for each position, that write the bits at `positions` to `into`.
 
-    `values_read` contains the linear read of the bit for each head.
+    Head i attends to the token of the bit at position i of `positions`, and its value, entry i of
+    `values_read`, is a linear read. All heads add to the register `into`.
     """
     line = stream.read("j"), stream.read("norm")
     pairs = zip(positions, values_read, strict=True)
@@ -61,8 +62,8 @@ def one_layer(
 ) -> Transformer:
     """The model of one layer with the given heads and MLP primitives.
 
-    The register `bit` contains the two `values` for the bits 0 and 1. The logits are 0 and the
-    linear read `logit`, which is ±1.
+    The register `bit` contains the two `values` for the bits 0 and 1. The logits of 0 and 1 are 0
+    and the linear read `logit`, whose value is ±1.
     """
     here = np.arange(d + 1)
     table = rows(stream, bit=np.array([*values, 0.0]))

@@ -16,7 +16,8 @@ def all_figures(d: Annotated[Count, Within(most=4)]) -> dict[str, np.ndarray]:
 
     The keys are "Var" (the variance), "I" (the total influence), "degree" (the Fourier degree) and
     "s" (the maximum sensitivity), and each value has the shape (2^(2^d),) and dtype int64. "Var",
-    "I" and "degree" are multiplied by 4^d, and "s" by 2^d, so that s² has the factor 4^d too.
+    "I" and "degree" are multiplied by 4^d, and "s" by 2^d, so that the square of the scaled "s" has
+    the factor 4^d too.
     """
     words = all_sequences(d, 2)
     values = 1 - 2 * all_sequences(2**d, 2)

@@ -108,17 +108,18 @@ def sensitivity(
     eta: Eta = 0.05,
     seed: StreamSeed = 0,
 ) -> Estimate:
-    """The fraction of `inputs` (N, …) whose prediction changes when a place is changed, by place.
+    """The fraction of `inputs` (N, …) whose prediction changes, for each place that is changed.
 
     `model` takes arrays of the shape of `inputs` and returns one or several labels for each input;
-    for a torch module use `constructions.sensitivity.predictions(module)`.  `change` is called with
-    the inputs and a Generator, and yields the inputs with each place changed, as `forced(V)` does.
-    The result is an `Estimate` with confidence 1 − `eta`, if the inputs are independent draws.  If
-    `seed` is a Generator, its state advances.
+    for a torch module use `constructions.sensitivity.predictions(module)`. `change` is called with
+    the inputs and a Generator, and yields the inputs with the first place changed, then with the
+    second place changed, and so on. For example, the places of `forced(V)` are the positions of
+    sequences of tokens 0, …, V − 1. The result is an `Estimate` with confidence 1 − `eta`, if the
+    inputs are independent draws. If `seed` is a Generator, its state advances.
 
-    Raises `ValueError` if there are no inputs. It is also raised if predictions are floats, do not
-    have one row per input, or have another shape for changed inputs. The last case is a change that
-    cannot be called with inputs and a Generator, yields nothing, or yields inputs of another shape.
+    Raises `ValueError` if there are no inputs, and if predictions are floats, do not have one row
+    per input, or have another shape for changed inputs. Also raises `ValueError` if `change` cannot
+    be called with inputs and a Generator, yields nothing, or yields inputs of another shape.
     """
     if change in (forced, redrawn, noisy_patches):
         shown = getattr(change, "__name__", repr(change))
@@ -201,11 +202,11 @@ def _labels(model: Callable[[Any], Any], inputs: np.ndarray) -> np.ndarray:
 
 @checked
 def redrawn(vocabulary_size: Symbols) -> Change:
-    """A change that replaces one token by a uniformly random symbol, possibly the same symbol.
+    """A change that replaces one token by a uniformly random symbol, which may equal the token.
 
-    The change is a function of inputs (N, T), which are tokens from 0 to `vocabulary_size` − 1, and
-    a Generator. It yields the inputs with the token at each position replaced, one position at a
-    time, and raises `ValueError` for other inputs.
+    The change is a function of two arguments: N sequences of T tokens, an array (N, T) of integers
+    from 0 to `vocabulary_size` − 1, and a Generator. For each position in turn, the function yields
+    the sequences with the token at this position replaced. It raises `ValueError` for other arrays.
     """
     V = vocabulary_size
 
@@ -219,11 +220,12 @@ def redrawn(vocabulary_size: Symbols) -> Change:
 
 @checked
 def forced(vocabulary_size: Symbols) -> Change:
-    """A change that replaces one token by a uniformly random other symbol.
+    """A change that replaces one token by a uniformly random symbol that differs from the token.
 
-    The change is a function of inputs (N, T), which are tokens from 0 to `vocabulary_size` − 1, and
-    a Generator. It yields the inputs with the token at each position replaced, one position at a
-    time, and raises `ValueError` for other inputs. For two symbols, the token is flipped.
+    The change is a function of two arguments: N sequences of T tokens, an array (N, T) of integers
+    from 0 to `vocabulary_size` − 1, and a Generator. For each position in turn, the function yields
+    the sequences with the token at this position replaced. It raises `ValueError` for other arrays.
+    For two symbols, the token is flipped.
     """
     V = vocabulary_size
 

@@ -91,10 +91,10 @@ def _read(words: np.ndarray, positions: np.ndarray) -> np.ndarray:
 
 @checked
 def subset_parity(words: Bits, positions: InWords) -> np.ndarray:
-    """The parity Σ_{i ∈ positions} x_i mod 2 of words x, as 0 or 1.
+    """The parity of the bits at `positions`, Σ_{i ∈ positions} x_i mod 2, as 0 or 1.
 
-    `words` has the shape (…, d) and the result the shape (…,). Raises `ValueError` if a position
-    occurs twice.
+    `words` has the shape (…, d), with one word x of d bits in each row. The result has the shape
+    (…,). Raises `ValueError` if a position occurs twice.
     """
     return np.asarray(_read(words, positions).sum(axis=-1) % 2)
 
@@ -103,8 +103,8 @@ def subset_parity(words: Bits, positions: InWords) -> np.ndarray:
 def conjunction(words: Bits, positions: InWords) -> np.ndarray:
     """The conjunction of the bits at `positions`: 1 if x_i = 1 for all i ∈ positions, else 0.
 
-    `words` has the shape (…, d), with one word x in each row, and the result the shape (…,). Raises
-    `ValueError` if a position occurs twice.
+    `words` has the shape (…, d), with one word x of d bits in each row. The result has the shape
+    (…,). Raises `ValueError` if a position occurs twice.
     """
     return np.asarray(_read(words, positions).min(axis=-1))
 
@@ -113,9 +113,10 @@ def conjunction(words: Bits, positions: InWords) -> np.ndarray:
 def junta(words: Bits, positions: InWords, table: Entries) -> np.ndarray:
     """The entry of `table` whose index has the bits at `positions` as its binary digits.
 
-    The first position is the most significant digit. `words` has the shape (…, d), and `table`,
-    with entries 0 and 1, the shape (2^k,) for k positions. Raises `ValueError` for a table of
-    another length, and if a position occurs twice.
+    The bit at the first position is the most significant digit. `words` has the shape (…, d), with
+    one word of d bits in each row. `table` has the shape (2^k,) for k positions, and entries 0 and
+    1. The result has the shape (…,). Raises `ValueError` for a table of another length, and if a
+    position occurs twice.
     """
     read = _read(words, positions)
     entries = junta_table(read.shape[-1], table)
@@ -137,9 +138,10 @@ def junta_table(k: Annotated[Count, Within(most=MOST)], table: Entries) -> np.nd
 def multiplexer(words: Bits, address: Count) -> np.ndarray:
     """The data bit that the address bits of a word select, (…,).
 
-    `words` (…, a + 2^a) contains one word x in each row: a = `address` address bits, which are a
-    number n in binary, the most significant bit first, and then 2^a data bits. The value is
-    x_{a + n}. Raises `ValueError` for words of another length.
+    `words` (…, a + 2^a) contains one word in each row: first a = `address` address bits, then 2^a
+    data bits. The address bits are the binary digits of a number n, the most significant digit
+    first. The selected data bit is number n, counted from 0. Raises `ValueError` for words of
+    another length.
     """
     a = address
     if words.shape[-1] != a + 2 ** min(a, MOST):
@@ -157,8 +159,8 @@ def tabulated(
     """The table (2^d,) of a function of words (…, d): +1 for the value 0 and −1 for the value 1.
 
     The order is that of `theory.sequences.all_sequences(d, 2)`. Raises `ValueError` unless the
-    values of the function are 0 and 1, one for each word. A table of values −1 and +1 does not need
-    this conversion.
+    values of the function are 0 and 1, one for each word. Functions of this package accept a table
+    of values −1 and +1 too, without conversion.
     """
     values = array_of("the function's values", function(all_sequences(d, 2)))
     if values.shape != (2**d,):
@@ -176,7 +178,7 @@ def tabulated(
 
 @checked
 def majority_mean_influence(d: Annotated[Count, Within(most=LARGEST)]) -> Fraction:
-    """The mean influence of the bits on the majority of d bits: C(d − 1, (d − 1)/2)/2^{d−1}.
+    """The mean influence of the bits on the majority of d bits: binom(d − 1, (d − 1)/2)/2^{d−1}.
 
     The mean influence is asymptotic to √(2/(πd)). Raises `ValueError` for an even d.
     """

@@ -16,8 +16,9 @@ from theory.sequences import all_sequences
 def is_linear_threshold(values: Annotated[Any, BooleanFunction(most=10)]) -> bool:
     """Whether a Boolean function of d ≤ 10 bits is a linear threshold function.
 
-    `values` (2^d,) is the table of a function f. The result is true if and only if there are w and
-    b with f(x)(⟨w, x⟩ + b) ≥ 1 for all x in {±1}^d, which is decided by linear programming.
+    `values` (2^d,) is the table of a function f of d bits with values ±1. The result is true if and
+    only if there are weights w in R^d and a number b with f(x)(⟨w, x⟩ + b) ≥ 1 for all words x in
+    {±1}^d. The existence of w and b is decided by linear programming.
     """
     words = 2.0 * all_sequences(n_bits(values), 2) - 1
     signed = values[:, None] * np.column_stack([words, np.ones(len(words))])

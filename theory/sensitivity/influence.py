@@ -29,8 +29,8 @@ from theory.sensitivity.walsh_hadamard import Values, n_bits, walsh_hadamard
 def sensitive_bits(values: Values) -> np.ndarray:
     """The number of sensitive bits of each word, (2^d,) int64.
 
-    A bit of a word x is sensitive if its flip changes f(x), where `values` (2^d,) is the table of
-    f.
+    `values` (2^d,) is the table of a Boolean function f of d bits. A bit of a word x is sensitive
+    if flipping this bit changes f(x).
     """
     return _flips(values).sum(axis=0)
 
@@ -46,7 +46,7 @@ def influences(values: Values) -> list[Fraction]:
     """The influences Inf_1, …, Inf_d of the d bits on a Boolean function f.
 
     `values` (2^d,) is the table of f. Inf_i is the probability that a flip of bit i changes f(x),
-    for uniform x. The words at which f changes are counted.
+    for a uniform word x. It is computed by counting the words x at which f changes.
     """
     flips = _flips(values)
     return [Fraction(count, flips.shape[1]) for count in flips.sum(axis=1).tolist()]
@@ -54,9 +54,10 @@ def influences(values: Values) -> list[Fraction]:
 
 @checked
 def influences_by_spectrum(values: Values) -> list[Fraction]:
-    """The influences Inf_i = Σ_{S ∋ i} f̂(S)², i = 1 … d, by the Fourier coefficients of f.
+    """The influences Inf_1, …, Inf_d of the d bits on f, from the Fourier coefficients of f.
 
-    `values` (2^d,) is the table of f, and the sum is over the sets S of bits that contain bit i.
+    `values` (2^d,) is the table of the Boolean function f. Inf_i is the sum of f̂(S)² over the sets
+    S of bits that contain bit i, where f̂(S) is the Fourier coefficient.
     """
     spectrum = walsh_hadamard(values)
     d, sets, squares = n_bits(spectrum), np.arange(spectrum.size), spectrum**2
@@ -66,9 +67,10 @@ def influences_by_spectrum(values: Values) -> list[Fraction]:
 
 @checked
 def total_influence(values: Values) -> Fraction:
-    """The total influence I(f): the sum of the influences, and the mean number of sensitive bits.
+    """The total influence I(f): the sum of the influences of the bits.
 
-    `values` (2^d,) is the table of the Boolean function f.
+    `values` (2^d,) is the table of the Boolean function f of d bits. I(f) equals the mean number of
+    sensitive bits of a uniform word.
     """
     return sum(influences(values), start=Fraction(0))
 
@@ -77,8 +79,8 @@ def total_influence(values: Values) -> Fraction:
 def mean_influence(values: Values) -> Fraction:
     """Sens(f): the probability that the flip of a random bit changes f(x) [Vasudeva2024].
 
-    `values` (2^d,) is the table of f, and x and the bit are uniform. Sens(f) is the mean influence
-    I(f)/d, where I(f) is the total influence.
+    `values` (2^d,) is the table of a Boolean function f of d bits. The word x and the flipped bit
+    are uniform. Sens(f) is the mean influence I(f)/d, where I(f) is the total influence.
     """
     each = influences(values)
     return sum(each, start=Fraction(0)) / len(each)
@@ -86,14 +88,19 @@ def mean_influence(values: Values) -> Fraction:
 
 @checked
 def max_sensitivity(values: Values) -> int:
-    """The maximum sensitivity s(f): the largest number of bits of a word whose flips change f.
+    """The maximum sensitivity s(f): the largest number of sensitive bits of a word.
 
-    `values` (2^d,) is the table of the Boolean function f.
+    `values` (2^d,) is the table of the Boolean function f of d bits. A bit of a word x is sensitive
+    if flipping this bit changes f(x).
     """
     return int(sensitive_bits(values).max())
 
 
 @checked
 def variance(values: Values) -> Fraction:
-    """The variance 1 − (E f)² of f(x) for uniform x, where `values` (2^d,) is the table of f."""
+    """The variance 1 − (E f)² of f(x) for a uniform word x.
+
+    `values` (2^d,) is the table of a function f of d bits with values ±1, and E f is the mean of
+    f(x).
+    """
     return 1 - Fraction(int(values.sum()), values.size) ** 2

@@ -55,8 +55,9 @@ Coefficients: TypeAlias = Iterable[Exact | Finite]
 def by_minus_ones(d: CubeBits, k: Annotated[Steps, Within(most="d")]) -> list[int]:
     """The sums of a character of degree k over the words with j entries −1, for j = 0 … d.
 
-    The character is χ_S(x) = Π_{i ∈ S} x_i for a set S of size k, and the words are in {±1}^d. The
-    sum for j is Σ_i (−1)^i C(k, i)·C(d − k, j − i).
+    The words x are in {±1}^d, and the character is χ_S(x) = Π_{i ∈ S} x_i for a set S of k bits.
+    The sum for j is Σ_i (−1)^i binom(k, i)·binom(d − k, j − i), and does not depend on the choice
+    of S.
     """
     return [
         sum((-1) ** i * comb(k, i) * comb(d - k, j - i) for i in range(min(j, k) + 1))
@@ -66,7 +67,7 @@ def by_minus_ones(d: CubeBits, k: Annotated[Steps, Within(most="d")]) -> list[in
 
 @checked
 def shift_polynomial(minus: Exponent, plus: Exponent) -> list[int]:
-    """The coefficients of (1 − z)^minus (1 + z)^plus, by increasing degree."""
+    """The coefficients of the polynomial (1 − z)^minus (1 + z)^plus in z, by increasing degree."""
     coefficients = [1]
     for sign in [-1] * minus + [1] * plus:
         shifted = [0, *coefficients]
@@ -76,7 +77,7 @@ def shift_polynomial(minus: Exponent, plus: Exponent) -> list[int]:
 
 @checked
 def power_series(coefficients: Coefficients, t: Exact | Finite) -> Fraction:
-    """The value Φ(t) = Σ_m c_m t^m of a polynomial with `coefficients` c_m, as a fraction.
+    """The value at t of the polynomial with `coefficients` c_0, c_1, …, as a fraction.
 
     Floats are converted to fractions exactly.
     """
@@ -90,9 +91,10 @@ def power_series(coefficients: Coefficients, t: Exact | Finite) -> Fraction:
 def eigenvalues(coefficients: Coefficients, d: CubeBits) -> list[Fraction]:
     """The eigenvalues μ_0, …, μ_d of the kernel Φ(⟨x, y⟩/d) on {±1}^d, by degree.
 
-    Φ(t) = Σ_m c_m t^m has the given `coefficients` c_m. μ_k belongs to the characters χ_S with
-    |S| = k. The eigenvalues are computed by the formula μ_k = 2^{−d} (I − T)^k (I + T)^{d−k} Φ(1),
-    where T is the shift t ↦ t − 2/d.
+    x and y are words in {±1}^d, and the polynomial Φ(t) = Σ_m c_m t^m has the given `coefficients`
+    c_m. μ_k is the eigenvalue of the characters χ_S(x) = Π_{i ∈ S} x_i for sets S of k bits. The
+    eigenvalues are computed by the formula μ_k = 2^{−d} (I − T)^k (I + T)^{d−k} Φ(1), where T is
+    the operator that replaces Φ(t) by Φ(t − 2/d).
     """
     values = [power_series(coefficients, Fraction(d - 2 * j, d)) for j in range(d + 1)]
     return [
@@ -108,8 +110,9 @@ def eigenvalues_by_definition(
 ) -> list[Fraction]:
     """The eigenvalues μ_0, …, μ_d of the kernel Φ(⟨x, y⟩/d) on {±1}^d, as means over all words.
 
-    μ_k = E Φ(Σ_i x_i/d) χ_S(x) for |S| = k and uniform x, where Φ(t) = Σ_m c_m t^m has the given
-    `coefficients` c_m and χ_S(x) = Π_{i ∈ S} x_i. All 2^d words are enumerated, d ≤ 16.
+    The polynomial Φ(t) = Σ_m c_m t^m has the given `coefficients` c_m. μ_k is the mean of Φ(Σ_i
+    x_i/d)·χ_S(x) over all words x in {±1}^d, where χ_S(x) = Π_{i ∈ S} x_i for a set S of k bits.
+    All 2^d words are enumerated, d ≤ 16.
     """
     cube = 1 - 2 * all_sequences(d, 2)
     kernel = [power_series(coefficients, Fraction(total, d)) for total in cube.sum(1).tolist()]
@@ -124,10 +127,10 @@ def eigenvalues_by_definition(
 def walks(d: CubeBits, steps: Annotated[Steps, Within(most=MOST_STEPS)]) -> list[int]:
     """The numbers of walks on the cube from ∅ to a given set of size k, for k = 0 … d.
 
-    Vertices of the cube are the subsets of d elements, and each of `steps` steps adds or removes
-    one element. The numbers a_m(k) of walks of m steps satisfy
-    a_m(k) = k·a_{m−1}(k − 1) + (d − k)·a_{m−1}(k + 1): the last step adds one of the k elements, or
-    removes one of the other elements.
+    The vertices of the cube are the subsets of a set of d elements, and each of the `steps` steps
+    of a walk adds or removes one element. The number a_m(k) of walks of m steps satisfies a_m(k) =
+    k·a_{m−1}(k − 1) + (d − k)·a_{m−1}(k + 1), because the last step either adds one of the k
+    elements of the given set, or removes one of the d − k other elements.
     """
     counts = [1] + [0] * d
     for _ in range(steps):
@@ -142,7 +145,8 @@ def on_two_fewer_bits(
 ) -> list[Fraction]:
     """The coefficients c_m((d − 2)/d)^m of Φ((d − 2)t/d), where Φ has the `coefficients` c_m.
 
-    The series is a kernel on the cube of d − 2 ≥ 1 bits.
+    Φ(t) = Σ_m c_m t^m is a polynomial in t, and d ≥ 3. For words x and y of d − 2 bits ±1, the new
+    polynomial at t = ⟨x, y⟩/(d − 2) is Φ(⟨x, y⟩/d).
     """
     shrunk = Fraction(d - 2, d)
     return [Fraction(c) * shrunk**m for m, c in enumerate(coefficients)]

@@ -77,10 +77,10 @@ def _table(values: np.ndarray, V: int) -> np.ndarray:
 def redrawn_profile(values: TokenValues, vocabulary_size: Symbols) -> list[Fraction]:
     """The influence of each of T positions on f, if a token is redrawn from all V symbols.
 
-    `values` (V^T,) is the table of f, with V = `vocabulary_size`. The influence of position i is
-    the probability that f(x) changes when token i of a uniform sequence x is replaced by a uniform
-    symbol, possibly the same symbol. Pairs of sequences are counted. Raises `ValueError` unless
-    there are V^T values with T ≥ 1.
+    `values` (V^T,) is the table of a function f of T tokens, with V = `vocabulary_size`. The
+    influence of position i is the probability that f(x) changes when token i of a uniform sequence
+    x is replaced by a uniform symbol, which may equal token i. Pairs of sequences are counted.
+    Raises `ValueError` unless there are V^T values with T ≥ 1.
     """
     V, table = vocabulary_size, _table(values, vocabulary_size)
     profile = []
@@ -95,10 +95,10 @@ def redrawn_profile(values: TokenValues, vocabulary_size: Symbols) -> list[Fract
 def forced_profile(values: TokenValues, vocabulary_size: Symbols) -> list[Fraction]:
     """The influence of each of T positions on f, if a token is replaced by another symbol.
 
-    `values` (V^T,) is the table of f, with V = `vocabulary_size`. The influence of position i is
-    the probability that f(x) changes when token i of a uniform sequence x is replaced by one of the
-    V − 1 other symbols, uniformly at random. Raises `ValueError` unless there are V^T values with
-    T ≥ 1.
+    `values` (V^T,) is the table of a function f of T tokens, with V = `vocabulary_size`. The
+    influence of position i is the probability that f(x) changes when token i of a uniform sequence
+    x is replaced by a uniform symbol among the V − 1 symbols that differ from token i. Raises
+    `ValueError` unless there are V^T values with T ≥ 1.
     """
     V = vocabulary_size
     return [Fraction(V, V - 1) * each for each in redrawn_profile(values, V)]
@@ -129,13 +129,16 @@ def forced_profile_by_definition(
 
 @checked
 def efron_stein_weights(values: TokenValues, vocabulary_size: Symbols) -> list[Fraction]:
-    """The Efron–Stein weights of a function f of T tokens, by degree k = 0 … T; they sum to 1.
+    """The Efron–Stein weights of a function f of T tokens, for each degree k = 0, …, T.
 
-    `values` (V^T,) is the table of f, with V = `vocabulary_size`. Let e_f be the one-hot vector of
-    the value f(x) and e^{=S}, for each set S of positions, its Efron–Stein part. The weight of
-    degree k is Σ_{|S| = k} ‖e^{=S}‖². Since E‖E[e_f | x_J]‖² = Σ_{S ⊆ J} ‖e^{=S}‖² for each set J
-    of positions, the weight is Σ_j (−1)^{k−j} C(T − j, k − j) M_j, where M_j is the sum of the left
-    side over all J with |J| = j.
+    `values` (V^T,) is the table of f, with V = `vocabulary_size`. Let e(x) be the one-hot vector of
+    the value f(x) for a uniform sequence x of tokens. For each set S of positions, let e^{=S}(x) be
+    the Efron–Stein part of e for S, and ‖e^{=S}‖² the mean of its squared norm. The weight of
+    degree k is the sum of ‖e^{=S}‖² over the sets S of k positions, and the weights sum to 1. The
+    weights are computed from the conditional means of e. For a set J of positions and the tokens
+    x_J at these positions, E‖E[e(x) | x_J]‖² is the sum of ‖e^{=S}‖² over the subsets S of J. Let
+    M_j be the sum of E‖E[e(x) | x_J]‖² over all sets J of j positions. Then the weight of degree k
+    is Σ_j (−1)^{k−j} binom(T − j, k − j)·M_j.
     """
     table = _table(values, vocabulary_size)
     V, T, n_values = table.shape[0], table.ndim, int(table.max()) + 1
@@ -168,9 +171,9 @@ def _sums(one_hot: np.ndarray, T: int) -> Iterator[tuple[int, np.ndarray]]:
 def change_when_redrawn(values: TokenValues, vocabulary_size: Symbols, delta: NoiseRate) -> Any:
     """The probability that f(x) changes when each token is redrawn with probability `delta`.
 
-    `values` (V^T,) is the table of f, with V = `vocabulary_size`. The tokens of x are independent
-    and uniform, and a redrawn token is a uniform symbol, possibly the same symbol. The probability
-    is computed from the Efron–Stein weights.
+    `values` (V^T,) is the table of a function f of T tokens, with V = `vocabulary_size`. The tokens
+    of x are independent and uniform. A redrawn token is replaced by a uniform symbol, which may
+    equal the token. The probability is computed from the Efron–Stein weights.
     """
     weights = efron_stein_weights(values, vocabulary_size)
     return 1 - sum((1 - delta) ** k * weight for k, weight in enumerate(weights))
@@ -182,8 +185,9 @@ def change_when_redrawn_by_definition(
 ) -> Any:
     """The probability of `change_when_redrawn`, as a sum over all pairs of sequences.
 
-    `values` (V^T,) is the table of a function f of T tokens, with V = `vocabulary_size`. The
-    probability is that f(x) changes when each token is redrawn with probability `delta`.
+    `values` (V^T,) is the table of a function f of T tokens, with V = `vocabulary_size`. The result
+    is the probability that f(x) changes when each token of a uniform sequence x is redrawn with
+    probability `delta`.
     """
     table = _table(values, vocabulary_size)
     V, T = table.shape[0], table.ndim
@@ -205,7 +209,7 @@ def change_when_redrawn_by_definition(
 
 @checked
 def hybrid_bound(values: TokenValues, vocabulary_size: Symbols, delta: NoiseRate) -> Any:
-    """The upper bound delta·T·Sens on `change_when_redrawn`, by a hybrid argument.
+    """The upper bound delta·T·Sens on `change_when_redrawn`, from changing one token at a time.
 
     `values` (V^T,) is the table of a function of T tokens, with V = `vocabulary_size`, and Sens is
     the mean of `redrawn_profile(values, vocabulary_size)` over positions.

@@ -85,7 +85,7 @@ def truth_table(values: Values) -> np.ndarray:
 
 
 def n_bits(values: np.ndarray) -> int:
-    """The number d of bits of a table (2^d,)."""
+    """The number d of bits of a Boolean function, whose table `values` has the shape (2^d,)."""
     return values.size.bit_length() - 1
 
 
@@ -93,10 +93,11 @@ def n_bits(values: np.ndarray) -> int:
 def walsh_hadamard(values: Values) -> np.ndarray:
     """The Walsh–Hadamard transform Σ_x f(x) χ_S(x) for all sets S of bits, (2^d,) int64.
 
-    `values` (2^d,) is the table of f, and χ_S(x) = (−1)^{Σ_{i ∈ S} x_i}. The entry for S is 2^d
-    times the Fourier coefficient f̂(S), and S is given by its indicator word. The transform takes
-    d·2^d additions: each pass transforms the last bit and moves it to the front, so that the order
-    is restored after d passes.
+    `values` (2^d,) is the table of a Boolean function f of d bits. The sum is over all words x, and
+    χ_S(x) = (−1)^{Σ_{i ∈ S} x_i}. The index of the entry for S is the number whose binary digits
+    are 1 at the bits in S. This entry is 2^d times the Fourier coefficient f̂(S). The transform
+    takes d·2^d additions: each pass transforms the last bit and moves this bit to the front, so
+    that the order is restored after d passes.
     """
     spectrum = values
     for _ in range(n_bits(spectrum)):
@@ -109,8 +110,8 @@ def walsh_hadamard(values: Values) -> np.ndarray:
 def walsh_hadamard_by_definition(values: FewValues) -> np.ndarray:
     """The Walsh–Hadamard transform Σ_x f(x) χ_S(x) for all sets S, by the sums of the definition.
 
-    `values` (2^d,) is the table of f, d ≤ 14. The result equals `walsh_hadamard(values)` and takes
-    4^d steps.
+    `values` (2^d,) is the table of a Boolean function f of d ≤ 14 bits, and χ_S(x) = (−1)^{Σ_{i ∈
+    S} x_i}. The result equals `walsh_hadamard(values)` and takes 4^d steps.
     """
     words = all_sequences(n_bits(values), 2)
     return np.array([values @ (1 - 2 * (words @ chosen % 2)) for chosen in words])
@@ -123,9 +124,10 @@ def set_sizes(d: int) -> np.ndarray:
 
 @checked
 def fourier_weights(values: Values) -> list[Fraction]:
-    """The Fourier weights W_k = Σ_{|S| = k} f̂(S)² of a Boolean function f, for k = 0 … d.
+    """The Fourier weights W_0, …, W_d of a Boolean function f of d bits.
 
-    `values` (2^d,) is the table of f. The weights sum to 1 by Parseval's identity.
+    `values` (2^d,) is the table of f. W_k is the sum of the squares of the Fourier coefficients
+    f̂(S) over the sets S of k bits. The weights sum to 1 by Parseval's identity.
     """
     spectrum = walsh_hadamard(values)
     d = n_bits(spectrum)
@@ -137,6 +139,6 @@ def fourier_weights(values: Values) -> list[Fraction]:
 def degree(values: Values) -> int:
     """The degree of a Boolean function f: the largest |S| with Fourier coefficient f̂(S) ≠ 0.
 
-    `values` (2^d,) is the table of f. The degree of a constant is 0.
+    `values` (2^d,) is the table of f, and S is a set of the d bits. The degree of a constant is 0.
     """
     return max(k for k, weight in enumerate(fourier_weights(values)) if weight)

@@ -16,12 +16,12 @@ THRESHOLDS = ("0", "median")
 
 
 class Row(NamedTuple):
-    """The draws of one architecture and distribution of weights.
+    """The sensitivities of random networks of one architecture and one distribution of the weights.
 
-    at        Sens by threshold; at the median, draws with at most 2^{d−1} different outputs are
-              omitted
-    constant  the fraction of constant functions at threshold 0
-    balanced  the functions at the median, (draws, 2^d)
+    at        Sens of each network by threshold, (draws,); at the median, networks with at most
+              2^{d−1} different outputs are omitted, where d is the number of bits
+    constant  the fraction of networks that compute a constant function at threshold 0
+    balanced  the functions at the median threshold, (draws, 2^d)
     """
 
     at: dict[str, np.ndarray]
@@ -33,9 +33,10 @@ Table = dict[str, dict[str, Row]]
 
 
 def measured(run: Run, draws: int) -> Table:
-    """The rows of all architectures, by distribution of the weights.
+    """The sensitivities of random networks of all architectures, by distribution of the weights.
 
-    The first networks of a seed are the same for every number of `draws`.
+    The result maps each distribution to a `Row` for each architecture. There are `draws` networks
+    of each kind. The first networks of a seed are the same for every number of `draws`.
     """
     cases = [
         (distribution, architecture, n_layers)
@@ -53,7 +54,10 @@ def measured(run: Run, draws: int) -> Table:
 
 
 def row_of(found: np.ndarray) -> Row:
-    """The row of sensitivities for the outputs `found` (draws, 2^d) of random networks."""
+    """The row of sensitivities of random networks, from their outputs `found` (draws, 2^d).
+
+    An output is a number for each of the 2^d words of d bits.
+    """
     signs = found > 0
     varied = np.array([len(np.unique(each)) > each.size // 2 for each in found])
     balanced = found[varied] > np.median(found[varied], axis=1, keepdims=True)
@@ -63,5 +67,8 @@ def row_of(found: np.ndarray) -> Row:
 
 
 def sensitivities(functions: np.ndarray) -> np.ndarray:
-    """The exact Sens of each of these functions (draws, 2^d)."""
+    """The exact Sens of each of the given Boolean `functions` of d bits, (draws,).
+
+    `functions` (draws, 2^d) contains the table of one function in each row.
+    """
     return np.array([float(mean_influence(each)) for each in functions])

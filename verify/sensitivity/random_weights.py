@@ -45,21 +45,22 @@ def random_weights(
     """Published observation: transformers with random weights are less sensitive than LSTMs.
 
     A network defines a Boolean function of words of 8 bits: whether the output is above a
-    threshold. The threshold is 0, or the median output, which makes the function balanced.  With
-    threshold 0 many networks are constant, and for that reason have sensitivity 0.  The weights
-    have one of three distributions: uniform between −10 and 10, Xavier, and normal with standard
-    deviation 0.02.
+    threshold. The threshold is either 0 or the median of the outputs on all words. The median makes
+    the function balanced. Sens is the probability that the flip of a random bit changes the
+    function. With threshold 0 many networks are constant, and for that reason have sensitivity 0.
+    The weights have one of three distributions: uniform between −10 and 10, Xavier, and normal with
+    standard deviation 0.02.
 
     For each distribution and threshold, transformers of two layers are compared with LSTMs of one
-    layer, and transformers of six layers with LSTMs of four.  A comparison holds if the mean Sens
-    of the transformers is lower, by 3 standard errors.  At the median, only draws with more than
-    2^7 different outputs count.  With fewer than 5 such draws a comparison is undecided, and
-    without such draws it is omitted.  The output of a transformer is read at a CLS token, and the
-    output of an LSTM at the last bit.
+    layer, and transformers of six layers with LSTMs of four. A comparison holds if the mean Sens of
+    the transformers is lower than the mean Sens of the LSTMs, by 3 standard errors. At the median,
+    only networks with more than 2^7 different outputs are compared. If fewer than 5 networks of one
+    kind are left, the comparison is undecided; if none is left, the comparison is omitted. The
+    output of a transformer is read at a CLS token, and the output of an LSTM at the last bit.
 
-    As controls, two halves of the transformers are compared with each other, and the functions f at
-    the median are compared with f ⊕ parity.  The sensitivity of f ⊕ parity is 1 − Sens(f), a known
-    difference that must be found.
+    There are two controls. The first compares two halves of the transformers with each other. The
+    second compares the functions f of the transformers at the median with the functions f ⊕ parity:
+    Sens(f ⊕ parity) equals 1 − Sens(f), a known difference that must be found.
     """
     table = measured(run, FEW if run.quick else draws)
     for distribution in DISTRIBUTIONS:
@@ -77,7 +78,7 @@ def random_weights(
 
 
 def linear_fraction(functions: np.ndarray) -> float:
-    """The fraction of linear threshold functions among `functions` (draws, 2^d)."""
+    """The fraction of linear threshold functions among `functions` (draws, 2^d) of d bits."""
     return float(np.mean([is_linear_threshold(each) for each in functions]))
 
 
@@ -88,14 +89,15 @@ def _mean(values: np.ndarray) -> Mean:
 def difference(low: np.ndarray, high: np.ndarray) -> Mean:
     """The difference (mean of `high`) − (mean of `low`) of independent draws.
 
-    The result contains its standard error and the smaller degrees of freedom of the two means.
+    The result contains the standard error of the difference, and the smaller of the degrees of
+    freedom of the two means.
     """
     a, b = _mean(low), _mean(high)
     return Mean(b.mean - a.mean, sqrt(a.error**2 + b.error**2), min(a.freedom, b.freedom))
 
 
 def shown(rows: dict[str, Row], threshold: str) -> str:
-    """The means of all architectures for one distribution of weights, on one line."""
+    """The mean Sens of all architectures for one distribution of the weights, on one line."""
     parts = []
     for name, row in rows.items():
         values = row.at[threshold]

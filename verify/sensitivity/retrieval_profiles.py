@@ -60,16 +60,21 @@ LONGEST = 10  # largest length of sequences of two symbols
     faults_seen=[{}],
 )
 def retrieval_profiles(run: Run) -> Iterator[Finding]:
-    """The sensitivity of retrieval models to each of their tokens, on all V^n sequences.
+    """The sensitivity of retrieval models to each input token, on all V^n sequences.
 
-    At the last token the models predict the symbol after 1, 2 or 3 hops (⊥ without a match), the
-    previous token, or the most frequent token.  The influence of a position is the probability that
-    the prediction changes when another token is put there; the mean over positions,
-    for example, is 71/512, 185/567 and 211/512 for the induction head at (V, n) = (2, 8), (3, 7)
-    and (4, 6).  The means equal those computed by the Efron–Stein decomposition, and tokens redrawn
-    with probability δ change the prediction with probability at most δ·n·Sens (redrawn).  At V = 4
-    and n = 6 the influence on the induction head rises from position to position, although no
-    weight was learned; for V = 2 it is 1 at the last position but one.
+    The sequences have n tokens over V symbols. At the last token the models predict the symbol
+    after 1, 2 or 3 hops (⊥ without a match), the previous token, or the most frequent token. The
+    influence of a position is the probability that the prediction changes when the token at this
+    position is replaced by a uniform symbol that differs from the token. Sens is the mean influence
+    over positions. For example, Sens of the induction head (1 hop) is 71/512, 185/567 and 211/512
+    at (V, n) = (2, 8), (3, 7) and (4, 6).
+
+    Now let a token be redrawn, that is, replaced by a uniform symbol, which may equal the token.
+    The mean influence of redrawn tokens equals the mean computed by the Efron–Stein decomposition.
+    If each token is redrawn with probability δ, the prediction changes with probability at most δ·n
+    times this mean. At V = 4 and n = 6, the influence on the induction head rises from position to
+    position, although no weight was learned. For V = 2, the influence of the last position but one
+    on the induction head is 1.
     """
     drawn = dict[tuple[int, int], dict[str, list[Fraction]]]()
     for place, (V, n) in enumerate(SIZES[:1] if run.quick else SIZES):
@@ -97,7 +102,7 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
 
 
 def models(run: Run) -> dict[str, OverTokens]:
-    """The models with their specifications, by name."""
+    """The statements about the models, by name: a model for each size, and its specification."""
 
     def made(name: str, build: Any, values: Any) -> OverTokens:
         return OverTokens(name, partial(run.build, build), values)
@@ -152,9 +157,10 @@ def _profile(values: np.ndarray, V: int, n: int, name: str) -> Finding:
 
 @cache
 def brute_force(V: int, n: int, name: str) -> tuple[Fraction, ...]:
-    """The influences by the definition of the task, for sequences of n tokens over V symbols.
+    """The influence of each position by the definition of the task `name`.
 
-    The results are cached, since they do not depend on the model.
+    The influences are counted over all sequences of n tokens over V symbols. They are cached,
+    because they do not depend on the model.
     """
     return (*forced_profile_by_definition(DEFINITIONS[name], V, n),)
 
@@ -233,7 +239,10 @@ def _last_but_one(run: Run) -> Finding:
 
 
 def last_but_one(values: np.ndarray) -> Fraction:
-    """The influence of the token before the last, for a table `values` (2^n,) on two symbols."""
+    """The influence of the token before the last on a function of n tokens over two symbols.
+
+    `values` (2^n,) is the table of the function.
+    """
     return forced_profile(values, 2)[-2]
 
 

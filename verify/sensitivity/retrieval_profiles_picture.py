@@ -18,7 +18,11 @@ STYLES = {
 
 
 def draw(profiles: Mapping[tuple[int, int], Mapping[str, list[Fraction]]]) -> Figure:
-    """The figure of influences by position: a line for each model, a panel for each (V, n)."""
+    """The figure of influences by position, with a panel for each size and a line for each model.
+
+    `profiles` maps V and n to the influences of each model, for sequences of n tokens over V
+    symbols.
+    """
     figure = Figure(figsize=(4.3 * len(profiles) + 0.6, 3.8))
     panels = figure.subplots(1, len(profiles), sharey=True, squeeze=False)[0]
     for panel, ((V, n), by_name) in zip(panels, profiles.items(), strict=True):

@@ -88,14 +88,20 @@ def sensitivity(
 ) -> Iterator[Finding]:
     """Sensitivities of parities, conjunctions, majority and multiplexers equal closed forms.
 
-    Sens(f) is the probability that the flip of one uniform bit of a uniform x ∈ {0, 1}^d changes
-    f(x): k/d for a k-parity, 1/d for a dictator, (k/d)2^{1−k} for a conjunction of k bits,
-    C(d−1, (d−1)/2)/2^{d−1} for majority, d odd, and (a/2 + 1)/(a + 2^a) for a multiplexer with a
-    address bits.  One layer of k heads computes a k-parity with k − 1 hidden ReLU neurons, a
-    conjunction with one, and any function of k bits with 2^k.  Var f ≤ I(f) ≤ deg f ≤ s(f)²,
-    I = d·Sens, s the maximum sensitivity; the last is [Huang2019], and all are checked on every
-    function of four bits.  Independent flips with probability δ change f with probability
-    (1 − Stab_{1−2δ}(f))/2 ≤ δ·I(f).
+    For a Boolean function f of d bits, Sens(f) is the probability that the flip of a uniform bit of
+    a uniform word x ∈ {0, 1}^d changes f(x). Sens is k/d for a parity of k bits, 1/d for a
+    dictator, (k/d)2^{1−k} for a conjunction of k bits, binom(d − 1, (d − 1)/2)/2^{d−1} for the
+    majority of d bits (d odd), and (a/2 + 1)/(a + 2^a) for a multiplexer with a address bits.
+
+    A transformer of one layer with k heads computes a parity of k bits with k − 1 hidden ReLU
+    neurons, a conjunction of k bits with one hidden neuron, and any function of k bits with 2^k
+    hidden neurons.
+
+    Let I(f) = d·Sens(f) be the total influence, deg f the Fourier degree, and s(f) the maximum
+    sensitivity. Then Var f ≤ I(f) ≤ deg f ≤ s(f)². The last inequality is due to [Huang2019]; all
+    three are checked on every function of four bits. If every bit is flipped independently with
+    probability δ, the value of f changes with probability (1 − Stab_{1−2δ}(f))/2, which is at most
+    δ·I(f). Here Stab_ρ(f) is the noise stability at the correlation ρ.
     """
     if table is not None:
         yield from _own(run, table)
@@ -185,7 +191,7 @@ def answered(model: Transformer, d: int) -> np.ndarray:
 
 
 def shown(figures: Mapping[str, Any]) -> str:
-    """The measures of a function with their names, on one line."""
+    """The given measures of a function with their names, on one line."""
     return ", ".join(f"{name} {value}" for name, value in figures.items())
 
 
@@ -332,7 +338,7 @@ def _of_tokens(run: Run, samples: int) -> Iterator[Finding]:
 
 
 def largest(tokens: np.ndarray) -> np.ndarray:
-    """The largest token of each sequence (N, T)."""
+    """The largest token of each of N sequences of T tokens (N, T), as an array (N,)."""
     return np.asarray(tokens.max(axis=1))
 
 

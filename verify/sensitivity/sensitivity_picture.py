@@ -18,7 +18,7 @@ COLUMNS = 4
 def draw(functions: Mapping[str, np.ndarray]) -> Figure:
     """The figure of Fourier weights (above) and influences (below), four functions in a row.
 
-    `functions` contains the values (2^d,) of each function by name.
+    `functions` maps the name of each function of d bits to its table (2^d,).
     """
     columns = min(COLUMNS, len(functions))
     lines = -(-len(functions) // columns)

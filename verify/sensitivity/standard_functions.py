@@ -39,10 +39,11 @@ NOISE = Fraction(1, 20)  # the probability that a bit is flipped
 
 @dataclass(frozen=True)
 class Standard:
-    """A Boolean function of d bits with its model and closed forms.
+    """A Boolean function of d bits, its model, and its measures by closed forms.
 
-    `positions` are the positions that the heads of the model read. `noise` is the closed form of
-    the noise sensitivity at δ = `NOISE`.
+    `figures` are Sens and other measures of the function, by closed forms. `positions` are the
+    positions that the heads of the model read. `noise` is the closed form of the noise sensitivity
+    at δ = `NOISE`.
     """
 
     statement: OverTokens
@@ -57,10 +58,10 @@ class Standard:
 
 
 def figures_of(values: np.ndarray) -> Figures:
-    """Measures of a Boolean function by their definitions, from its `values` (2^d,).
+    """Five measures of a Boolean function of d bits, computed by their definitions.
 
-    They are Sens, the total influence I, the variance Var, the degree and the maximum sensitivity
-    s.
+    `values` (2^d,) is the table of the function. The measures are Sens, the total influence I, the
+    variance Var, the degree and the maximum sensitivity s.
     """
     d, mean = values.size.bit_length() - 1, mean_influence(values)
     found = (mean, d * mean, variance(values), degree(values), max_sensitivity(values))
@@ -151,7 +152,9 @@ def _majority(run: Run, d: int) -> Standard:
 
 
 def own_function(run: Run, values: np.ndarray, name: str) -> Standard:
-    """A function given by its values (2^d,), built as a junta of all bits."""
+    """A function of d bits that the user gives by its `values` (2^d,), with a junta of all bits as
+    model.
+    """
     return _as_junta(run, values, name, figures_of(values))
 
 
@@ -176,7 +179,10 @@ def spread(d: int, k: int) -> tuple[int, ...]:
 
 
 def selected_by(model: Transformer, positions: tuple[int, ...]) -> Iterator[States]:
-    """The score states of all heads; head j attends to position j of `positions`, for all bits."""
+    """Yields the score states of each head of a model with attention to fixed positions.
+
+    Head j attends to position j of `positions`, whatever the bits are.
+    """
     keys = at_positions(model, "j", "norm")
     here = np.arange(len(keys["j"]))
     for head, p in enumerate(positions):

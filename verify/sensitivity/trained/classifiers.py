@@ -16,7 +16,7 @@ STREAM = 0x7A1  # distinguishes this stream from others of the run's seed
 
 
 class Seen(NamedTuple):
-    """A trained model, the name of its checkpoint, and its task."""
+    """A trained model with the name of its checkpoint and the task of the model."""
 
     name: str
     model: Any
@@ -33,25 +33,26 @@ Seeds = Mapping[str, Sequence[Seen]]
 
 
 def seeds_of(names: Mapping[str, tuple[str, str]]) -> dict[str, list[Seen]]:
-    """The models of all seeds, by label.
+    """The trained models of all seeds, for each label in `names`.
 
-    `names` maps each label to the common name of its checkpoints and the kind of model.
+    `names` maps a label to a pair: the common name of the checkpoints, and the kind of model.
     """
     return {label: [Seen(*m) for m in models_of(*which)] for label, which in names.items()}
 
 
 def before_training(seen: Seen) -> Any:
-    """The model of a checkpoint with its initial weights."""
+    """The model of a checkpoint with the initial weights of its training."""
     return untrained(configuration_of(seen.name)).requires_grad_(False)
 
 
 def changes(
     model: Any, inputs: np.ndarray, change: Change, seed: int, times: int = 1
 ) -> np.ndarray:
-    """The fraction of changes of each place that change the prediction, (m, places).
+    """The fraction of random changes of each place that change the prediction, (m, places).
 
     Each place of each of the m inputs is changed `times` times. The changes are the same for all
-    models; noise of different sizes differs only by a factor.
+    models, because they depend only on `seed`. For noise on images, noise of different standard
+    deviations differs only by a factor.
     """
     before = np.asarray(model(inputs))
     total: Any = 0
@@ -63,7 +64,7 @@ def changes(
 
 
 def learnt(seen: Seen, words: str) -> Finding:
-    """The training accuracy compared with the accuracy at which training stops."""
+    """The finding that the training accuracy reaches the accuracy at which training stops."""
     accuracy, _ = seen.task.measured(seen.model)
     return at_least(
         "learnt",

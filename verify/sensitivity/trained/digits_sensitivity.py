@@ -36,17 +36,21 @@ NOTHING = 1e-12  # a σ that changes no prediction
 
 
 class Curves(NamedTuple):
-    """Whether each prediction changes with noise, for each kind of model.
+    """The fractions of predictions that noise changes, for each kind of model.
 
     The arrays have the shape (seeds, σ, images, patches), where σ is the standard deviation of the
-    noise.
+    noise. An entry is 1 if noise on the patch changes the prediction for the image, and 0
+    otherwise.
     """
 
     trained: dict[str, np.ndarray]
     untrained: dict[str, np.ndarray]
 
     def at(self, kind: str, sigma: float) -> list[np.ndarray]:
-        """Sens of each seed of one kind of model at one σ: arrays (m,) over images."""
+        """Sens of each seed of one kind of model for noise of standard deviation `sigma`.
+
+        There is one array (m,) for each seed: Sens on each of m images.
+        """
         return [*self.trained[kind][:, SIGMAS.index(sigma)].mean(-1)]
 
 
@@ -58,22 +62,24 @@ def digits_sensitivity(
 ) -> Iterator[Finding]:
     """Published observation: at equal accuracy transformers are least sensitive to a noisy patch.
 
-    Networks on images of digits: N(0, σ²) is added to the pixels of one of 16 patches of 2 × 2,
-    each in turn, on images of training, and Sens is the fraction of predictions that change; all
-    models see the same noise.  A transformer, an MLP, a CNN and an LSTM, three seeds of each, were
-    trained to accuracy .99 on the 1297 training images.  The findings were stated before these
-    models were trained; of wider models it was known that at σ = 0.5 transformers were more
-    sensitive than MLPs and CNNs, and at σ = 2 less.
+    Networks classify images of digits. On images of training, noise N(0, σ²) is added to the pixels
+    of each of 16 patches of 2 × 2 pixels in turn, and Sens is the fraction of noisy patches that
+    change the prediction. All models see the same noise. A transformer, an MLP, a CNN and an LSTM,
+    three seeds of each, were trained to accuracy .99 on the 1297 training images. The findings were
+    stated before these models were trained. Two facts about wider models were known: transformers
+    were more sensitive than MLPs and CNNs at σ = 0.5, and less sensitive at σ = 2.
 
     learnt    accuracy .99 on the images of training.
-    below     at the smallest σ, 0.25, and the largest, 4: Sens of every seed of the transformer is
-              below that of every seed of the other kind, by standard errors over images (the
-              standard errors were added later).  It fails if all are above, and is undecided
-              otherwise; if kinds did not differ, each of the six comparisons would hold with
-              probability 1/20.  The order at other σ is reported, but not judged.
-    noise     a known difference: for all seeds of a kind more predictions change at σ = 4 than at
-              σ = 0.25, and no prediction changes at σ = 1e−12.
-    untrained before training the accuracy is at most .3; the Sens of these models is reported.
+    below     at the smallest σ, 0.25, and at the largest, 4, the transformer is compared with each
+              of the three other kinds of model. Sens of every seed of the transformer is below Sens
+              of every seed of the other kind, by 3 standard errors over images (the standard errors
+              were added later). The comparison fails if Sens of every seed of the transformer is
+              above, and is undecided otherwise. If kinds did not differ, each of the six
+              comparisons would hold with probability 1/20. The order at other σ is reported, but
+              not judged.
+    noise     a known difference: for all seeds of a kind more predictions change at σ = 4 than at σ
+              = 0.25, and no prediction changes at σ = 1e−12.
+    untrained before training, the accuracy is at most .3; Sens before training is reported.
     """
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
@@ -110,7 +116,10 @@ def measured(run: Run, seeds: Seeds, inputs: np.ndarray) -> Curves:
 
 
 def order(curves: Curves, sigma: float) -> Iterator[Finding]:
-    """Sens of the transformer compared with the other kinds of model at one σ."""
+    """Yields findings that compare Sens of the transformer with Sens of each other kind of model.
+
+    The noise has the standard deviation `sigma`.
+    """
     own, *others = NAMES
     for kind in others:
         at = SIGMAS.index(sigma)

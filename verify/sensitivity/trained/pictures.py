@@ -12,9 +12,10 @@ ByKind = Mapping[str, np.ndarray]  # whether predictions change, (seeds, σ, ima
 
 
 def draw_digits(sigmas: Sequence[float], trained: ByKind, untrained: ByKind) -> Figure:
-    """The figure of Sens by noise σ, after and before training, and by patch at one σ.
+    """The figure of Sens by standard deviation σ of the noise, and of Sens by patch at one σ.
 
-    Lines are means over seeds, and bands reach from the smallest to the largest value over seeds.
+    Sens by σ is shown for trained and for untrained models. Lines are means over seeds, and bands
+    reach from the smallest to the largest value over seeds.
     """
     kinds = len(trained)
     figure = Figure(figsize=(13, 7))

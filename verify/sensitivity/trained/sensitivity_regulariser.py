@@ -34,10 +34,9 @@ RADIUS, DIRECTIONS, PROBES = 0.1, 10, 16
 class Measured(NamedTuple):
     """The measures of a model.
 
-    loss, accuracy    on the images of training      held_out, shifted  accuracies, held out
-    changed           fraction of changed predictions by image of training
-    noisy             accuracy under noise by held-out image
-    sharpness, trace  flatness of the loss
+    loss, accuracy on the images of training held_out, shifted accuracies, held out changed fraction
+    of noisy patches that change the prediction, by image of training noisy accuracy under noise by
+    held-out image sharpness, trace flatness of the loss
     """
 
     seen: Seen
@@ -68,28 +67,36 @@ def sensitivity_regulariser(
 ) -> Iterator[Finding]:
     """Published observation: a regulariser halves sensitivity, with robustness and flatter minima.
 
-    The loss is ½ entropy(f(x)) + ½ mean (f(x + noise) − f(x))², with noise N(0, 1) on the pixels of
-    one random patch.  It is compared with plain training, and with training only on
-    noisy images (augmented).  Three seeds of each were trained until the cross-entropy of the
-    clean images of training was at most .1, so that they are compared at the same loss.  The
-    findings were stated before these models were trained; of wider ones, after the same number of
-    steps, it was known that Sens was less than half, accuracy under noise .06 to .09 higher, that
-    augmentation had nearly the same effect, and that the trace was larger.
+    A transformer f that classifies images x of digits is trained with the loss ½ H(f(x)) + ½ mean
+    (f(x + noise) − f(x))², where H is the cross-entropy and the noise is N(0, 1) on the pixels of
+    one random patch. This training with a regulariser is compared with plain training, and with
+    training on noisy images without the regulariser (augmentation). Three seeds of each kind of
+    training were stopped when the cross-entropy on the clean images of training was at most .1, so
+    that all models are compared at the same loss. Sens is the fraction of noisy patches that change
+    the prediction. The findings were stated before these models were trained. Facts about wider
+    models, compared after the same number of steps, were known: the regulariser reduced Sens to
+    less than half, increased the accuracy under noise by .06 to .09 and increased the trace of the
+    Hessian, and augmentation had nearly the same effects.
 
     level      the cross-entropy is between .07 and .1, so that losses are comparable.
-    half       Sens at σ = 1 on images of training is at most half of Sens after plain training with
-               the same seed, by 3 standard errors over images.
-    noise      on 500 held-out images with noise N(0, 0.5²) on all pixels, ten times, the accuracy
-               of every seed is above that of every seed of plain training, by standard errors over
-               images; it fails if all are below, and is undecided otherwise.  (First, equal seeds
-               were compared; but two seeds of plain training differ by more than these errors.)
-    control    `noise` with augmentation in place of plain training: is the regulariser better than
-               training on its noise?
-    flatter    every seed has a smaller trace of the Hessian, and a smaller growth of the loss in
-               random directions, than every seed of plain training, by standard errors of the
-               estimates (the standard errors were added later).  If kinds did not differ, each of
-               the four comparisons would hold with probability 1/20.
-    seeds      a null comparison: no seed of plain training has half the Sens of another.
+    half       after training with the regulariser, Sens under noise N(0, 1) on images of training
+               is at most half of Sens after plain training with the same seed, by 3 standard errors
+               over images.
+    noise      noise N(0, 0.5²) is added to all pixels of 500 held-out images, ten times. The
+               accuracy of every seed trained with the regulariser is above the accuracy of every
+               seed of plain training, by 3 standard errors over images. The finding fails if every
+               accuracy with the regulariser is below, and is undecided otherwise. (First, only
+               equal seeds were compared; but two seeds of plain training differ by more than 3
+               standard errors.)
+    control    the finding `noise` with augmentation in place of plain training: is the regulariser
+               better than training on its noise?
+    flatter    every seed trained with the regulariser has a smaller trace of the Hessian than every
+               seed of plain training, and a smaller growth of the loss in random directions, by 3
+               standard errors of the estimates (the standard errors were added later). If the kinds
+               of training did not differ, each of the four comparisons (`noise`, `control` and the
+               two of `flatter`) would hold with probability 1/20.
+    seeds      a null comparison: no seed of plain training has at most half the Sens of another
+               seed of plain training.
     """
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
@@ -114,9 +121,10 @@ def sensitivity_regulariser(
 
 
 def measured(run: Run, seen: Seen, count: int) -> Measured:
-    """All measures of one model.
+    """The loss, accuracies, Sens and flatness of one model, as `Measured`.
 
-    They use the first `count` images of training and all held-out images.
+    The loss, Sens and the flatness are computed on images of training, of which Sens and the
+    flatness use the first `count`. Accuracy under noise is computed on all held-out images.
     """
     model, task = seen.model, seen.task
     (images, labels), (others, wanted) = split_digits()
@@ -162,7 +170,11 @@ def under_noise(
 
 
 def level(each: Measured) -> Finding:
-    """The cross-entropy at which a model is compared, with its other measures."""
+    """The finding that the cross-entropy of a model on images of training is in a given range.
+
+    The range is `LEVEL`. The words of the finding contain the accuracies, Sens and the flatness of
+    the model too.
+    """
     words = (
         f"{each.loss:.4f}; accuracy {each.accuracy:.1%}, on held-out images {each.held_out:.1%}, "
         f"with noise {each.noisy.mean():.1%}, shifted by a pixel {each.shifted:.1%}; "
@@ -175,7 +187,10 @@ def level(each: Measured) -> Finding:
 
 
 def half(plain: Measured, own: Measured, augmented: Measured) -> Finding:
-    """The ratio of Sens with the regulariser to Sens after plain training with the same seed."""
+    """The finding on the ratio of Sens with the regulariser to Sens after plain training.
+
+    The two models have the same seed. The ratio for augmentation is reported for comparison.
+    """
     found, other = (ratio(each.changed, plain.changed) for each in (own, augmented))
     return below(
         "half",
@@ -190,7 +205,10 @@ def half(plain: Measured, own: Measured, augmented: Measured) -> Finding:
 def bears_noise(
     plain: list[Measured], regularised: list[Measured], augmented: list[Measured]
 ) -> Iterator[Finding]:
-    """Accuracy under noise compared with plain training and with augmentation."""
+    """Yields two findings on accuracy under noise, of models trained with the regulariser.
+
+    The accuracy is compared with the accuracy after plain training, and after augmentation.
+    """
     for id, name, before in (
         ("noise", "plain training", plain),
         ("control", "augmentation", augmented),
@@ -207,7 +225,10 @@ def bears_noise(
 def flatter(
     plain: list[Measured], regularised: list[Measured], augmented: list[Measured]
 ) -> Iterator[Finding]:
-    """Traces of the Hessian and growth of the loss compared with plain training."""
+    """Yields two findings on flatness: the trace of the Hessian, and the growth of the loss.
+
+    Models trained with the regulariser are compared with models of plain training.
+    """
     kinds: dict[str, Callable[[Measured], Mean]] = {
         "trace": lambda each: each.trace,
         "sharpness": lambda each: each.sharpness,
@@ -223,7 +244,7 @@ def flatter(
 
 
 def null(plain: list[Measured]) -> Finding:
-    """The ratio of Sens between seeds of plain training."""
+    """The finding on the smallest ratio of Sens between two seeds of plain training."""
     ratios = [ratio(a.changed, b.changed) for a, b in permutations(plain, 2)]
     least = min(ratios, key=lambda each: each.mean)
     finding = above(

@@ -33,7 +33,11 @@ QUICK = 100  # windows
 
 
 class Profile(NamedTuple):
-    """Fractions of changed predictions (windows, words), on training and held-out windows."""
+    """The fraction of replacements of each word that change the prediction of one model.
+
+    The arrays `trained` and `held_out` have the shape (windows, words), for the windows of training
+    and for held-out windows.
+    """
 
     trained: np.ndarray
     held_out: np.ndarray
@@ -58,29 +62,34 @@ def text_positions(
 ) -> Iterator[Finding]:
     """Published observation: transformers depend on all words alike, LSTMs more on recent words.
 
-    Each of sixteen words in turn is replaced by a random other word of 256, and Sens is the
-    fraction of predictions that change.  A transformer with a CLS token, and LSTMs with a linear
-    output of their last state or of the mean of all states, three seeds of each, were trained to
-    accuracy .95 on 1513 windows.  A window begins at a random place in a text, so that all
-    positions are equally informative.  The findings were stated before these models were trained;
-    of wider ones it was known that transformers were uniform, that LSTMs with the last state had .4
-    of the influence in the last four words, and that they were not more sensitive.
+    A model predicts the topic of a window of sixteen words. Each of the sixteen words in turn is
+    replaced by a random other word of 256, and Sens is the fraction of replacements that change the
+    prediction. Three kinds of model were trained to accuracy .95 on 1513 windows, three seeds of
+    each: transformers with a CLS token, LSTMs with a linear output of their last state, and LSTMs
+    with a linear output of the mean of all states. A window begins at a random place in a text, so
+    that all positions are equally informative. The findings were stated before these models were
+    trained. Three facts about wider models were known: transformers depended on all positions
+    alike; in LSTMs with the last state, the last four words had .4 of the total influence; and
+    these LSTMs were not more sensitive than the transformers.
 
     learnt     accuracy .95 on the windows of training.
     uniform    in a transformer, the last four words have between 3/4 and 4/3 of the influence of
                the first four, for each seed, by 3 standard errors over windows (undecided if a
-               bound is within these errors).
+               bound is within 3 standard errors).
     positions  in a transformer, no position has 4/3 of the mean influence, by 3 standard errors.
-               This finding was added later, as the ends do not determine the other positions.
+               This finding was added later, because the finding `uniform` compares only the first
+               four and the last four words.
     recency    in an LSTM, the last four words have more influence than the first four, by 3
                standard errors.
-    sensitive  every seed of the LSTM is more sensitive than every seed of the transformer, on
-               held-out windows and on those of training, by standard errors over windows (added
-               later); it fails if all are less sensitive, and is undecided otherwise.
-               If kinds did not differ, each of the four comparisons would hold with probability
-               1/20.
-    controls   naive Bayes on word counts, for which positions do not matter, must be uniform, at
-               the ends and at all positions; with weights from 1 to 16 it must have recency.
+    sensitive  for each of the two kinds of LSTM, every seed of the LSTM is more sensitive than
+               every seed of the transformer, by 3 standard errors over windows (the standard errors
+               were added later). The comparison fails if every seed of the LSTM is less sensitive,
+               and is undecided otherwise. It is made on held-out windows and on the windows of
+               training, so there are four comparisons. If kinds did not differ, each comparison
+               would hold with probability 1/20.
+    controls   naive Bayes on word counts, for which positions do not matter, must satisfy `uniform`
+               and `positions`; naive Bayes with weights from 1 to 16 for the positions must satisfy
+               `recency`.
     """
     if not text.available():
         why = f"the topics of this version of Python differ from those of {text.VERSION}"
@@ -116,7 +125,11 @@ def text_positions(
 
 
 def of_one(kind: str, seen: Seen, own: Profile, before: np.ndarray) -> Iterator[Finding]:
-    """The findings on one model, given the changes (windows, words) before training."""
+    """Yields the findings on one model: its accuracy, its influence by position, and its Sens.
+
+    `before` (windows, words) contains the fractions of replacements that change the prediction of
+    the model before training.
+    """
     words = f"Sens {own.trained.mean():.3f}, on held-out windows {own.held_out.mean():.3f}"
     yield learnt(seen, f"{words}; influence by position {listed(own.by_word)}")
     judged = uniform if kind == "transformer" else recency
@@ -199,8 +212,8 @@ def word_counts(windows: np.ndarray, topics: np.ndarray, V: int) -> np.ndarray:
 def naive_bayes(counts: np.ndarray, weights: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """The naive Bayes classifier of windows, argmax over topics of Σ weight·log P(word | topic).
 
-    The sum is over the words of a window, with a weight for each position. `counts` are the counts
-    of words by topic.
+    The sum is over the words of a window, with a weight for each position in `weights`. P(word |
+    topic) is the fraction of the word in the `counts` (topics, words) of its topic.
     """
     log = np.log(counts / counts.sum(1, keepdims=True))
     return lambda windows: (weights * log[:, windows]).sum(-1).argmax(0)
