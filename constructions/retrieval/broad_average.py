@@ -27,8 +27,8 @@ def broad_average(
 ) -> Transformer:
     """Outputs the relative frequencies of the tokens so far; the answer is the most frequent token.
 
-    The model has one layer, one head and width 2V, where V = `vocabulary_size`. Softmax and
-    average-hard attention agree at every sharpness, because all scores are 0.
+    The model has one layer, one head and width 2V, where V = `vocabulary_size`. All scores are 0,
+    so softmax attention at every inverse temperature equals average-hard attention.
     """
     V, n = sizes(vocabulary_size, max_length)
     stream = Stream(symbol=V, average=V)

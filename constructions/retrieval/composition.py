@@ -34,11 +34,12 @@ from theory.retrieval import composition as definition
 
 @construction
 def composition(n_points: Count, *, sharpness: Positive | None = None) -> Transformer:
-    """Outputs g(f(x)) from the tokens f(0) … f(s − 1), g(0) … g(s − 1), x, all in 0 … s − 1.
+    """A model that outputs g(f(x)) from the values of two maps f and g, and an argument x.
 
-    Here s = `n_points`. For tokens (…, 2s + 1), the output of `composition(s)(tokens)` (…, 2s + 1)
-    at every position with token v is g(f(v)), so the last entry is g(f(x)).  With a `sharpness` β
-    the heads are softmax heads.
+    The maps are on s = `n_points` points, and the tokens (…, 2s + 1) are f(0) … f(s − 1), g(0) …
+    g(s − 1), x, all in 0 … s − 1. The output `composition(s)(tokens)` (…, 2s + 1) is g(f(v)) at
+    every position with token v, so the last entry is g(f(x)). With a `sharpness` β, attention is
+    softmax at inverse temperature β.
 
     Raises ValueError if the sharpness is too small for s.
     """

@@ -13,7 +13,7 @@ from theory.retrieval.facts import PROFESSION, Lexicon
 
 
 def register(lexicon: Lexicon, name: str, tokens: np.ndarray) -> np.ndarray:
-    """The code in the register `name` (…, T, width), for any sequences of words, tokens (…, T)."""
+    """The code (…, T, width) in the register `name` of `fact_lookup`, for tokens (…, T)."""
     number = numbers(lexicon, tokens)[name]
     relations = name in ("inner", "outer")
     codes = binary_codes(len(lexicon.relations) + 1 if relations else len(lexicon.words))
@@ -21,10 +21,11 @@ def register(lexicon: Lexicon, name: str, tokens: np.ndarray) -> np.ndarray:
 
 
 def numbers(lexicon: Lexicon, tokens: np.ndarray) -> dict[str, np.ndarray]:
-    """The number of the word, or relation, in each register, for tokens (…, T).
+    """The numbers of the words and relations in the registers of `fact_lookup`, for tokens (…, T).
 
-    The result maps each register to an array (…, T): its content after the layer that writes the
-    register.
+    The result maps the name of each register to an array (…, T). An entry is the number of the
+    word or relation that the register contains after the layer that writes the register, and −1 if
+    the register is empty.
     """
     relation, itself = relation_of(lexicon)[tokens], len(lexicon.relations)
     name, end, question = (
@@ -56,7 +57,7 @@ def numbers(lexicon: Lexicon, tokens: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def relation_of(lexicon: Lexicon) -> np.ndarray:
-    """The number of the relation denoted by each word of the lexicon, −1 for none."""
+    """The number of the relation that each word of the lexicon denotes, or −1."""
     number = {word: i for i, word in enumerate(lexicon.relations)}
     number |= dict.fromkeys(("a", "an"), number.get(PROFESSION, -1))
     number |= dict.fromkeys(("what", "who"), len(lexicon.relations))
@@ -64,7 +65,7 @@ def relation_of(lexicon: Lexicon) -> np.ndarray:
 
 
 def among(lexicon: Lexicon, tokens: np.ndarray, *words: str) -> np.ndarray:
-    """Whether each token is one of the given `words`, as booleans."""
+    """Whether each token is one of the given `words`, as booleans of the shape of the tokens."""
     return np.isin(tokens, [lexicon.words.index(word) for word in words])
 
 

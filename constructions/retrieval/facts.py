@@ -102,14 +102,15 @@ def fact_lookup(
     """Outputs the answer to a question in English about one or two facts of the prompt.
 
     `fact_lookup(64)("The mother of John is Helen. Helen is a doctor. What is the profession of "
-    "John's mother?")` is "doctor"; if two facts disagree, the later fact holds.  For input
-    tokens of the lexicon (…, T), the output is the answer at every "?" and −1 elsewhere.
+    "John's mother?")` is "doctor"; if two facts have the same subject and relation, the later fact
+    counts.  For input tokens of the lexicon (…, T), the output is the answer at every "?" and −1
+    elsewhere.
 
     The model has four layers of at most three heads. The width is 6r + 3q + 8 with r = ⌈log₂W⌉ and
     q = ⌈log₂(R + 1)⌉, where W is the number of words and R the number of relations.
 
     "a" and "an" denote the relation "profession" if the lexicon has it; ".", "?" and "'s" count
-    towards max_length.  With a `sharpness` β the heads are softmax heads.
+    towards max_length.  With a `sharpness` β, attention is softmax at inverse temperature β.
 
     Raises ValueError if the sharpness is too small for max_length.
     """

@@ -76,13 +76,15 @@ def hop(
     *,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """Outputs the token reached by k hops from every position, or −1 (⊥) if a hop has no match.
+    """A model that outputs the token reached by k hops from every position, or −1 for no match.
 
+    A hop leads from a position to the position after the latest earlier occurrence of the token.
     For all k and lengths, the model has ⌊log₂k⌋ + 2 layers of one head each. The width is 2r + 8
     with r = ⌈log₂V⌉ and V = `vocabulary_size` (3r + 8 if k is not a power of two). The mask of the
     first layer is strictly causal, and the masks of the other layers are causal. For k = 1 the
-    model is the induction head of the latest match. Tokens are 0 … V − 1, and sequences have at
-    most n = `max_length` tokens.  With a `sharpness` β the heads are softmax heads.
+    task is that of `induction_heads` with the latest match. Tokens are 0 … V − 1, and sequences
+    have at most n = `max_length` tokens.  With a `sharpness` β, attention is softmax at inverse
+    temperature β.
 
     Raises ValueError if the sharpness is too small for n.
     """

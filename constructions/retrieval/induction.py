@@ -56,19 +56,19 @@ def induction_heads(
     *,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """Outputs the token after an earlier occurrence of the current token, at every position.
+    """A model that outputs the token after an earlier occurrence of the current token.
 
-    At position i of the tokens x_0 x_1 …, the output of `induction_heads(V, n)(tokens)` is x_j with
-    j = max{ j ≤ i : x_{j−1} = x_i }, the *latest* match (or min, with match "first"). If there is
-    no match, the output is −1 for ⊥, or x_i with no_match "self".  With match "mean", the model is
-    a *statistical* induction head [Edelman2024], which averages over all matches: logits are the
-    frequencies of the next token, and the answer is the most frequent token.
+    At position i of the tokens x_0 x_1 …, the output of `induction_heads(V, n)(tokens)` is x_j
+    with j = max{ j ≤ i : x_{j−1} = x_i }, the *latest* match (or min, with match "first"). If
+    there is no match, the output is −1 for ⊥, or x_i with no_match "self".  With match "mean", the
+    model is a *statistical* induction head [Edelman2024]: the logits are the relative frequencies
+    of x_j over all matches j, and the answer is the most frequent token.
 
-    The model has two layers of one head. The width is 3r + 6 with r = ⌈log₂V⌉ for "latest" and
-    "first", and 2r + 2V + 8 for "mean", where the output is a distribution over V tokens.
+    The model has two layers with one head each. The width is 3r + 6 with r = ⌈log₂V⌉ for "latest"
+    and "first", and 2r + 2V + 8 for "mean", where the output is a distribution over V tokens.
 
     Tokens are 0 … V − 1 with V = `vocabulary_size`, and sequences have at most n = `max_length`
-    tokens. With a `sharpness` β the heads are softmax heads.
+    tokens. With a `sharpness` β, attention is softmax at inverse temperature β.
 
     Raises ValueError if the sharpness is too small for n.
     """

@@ -25,15 +25,17 @@ from theory.kinds import Count, Positive
 
 @construction
 def nearest_neighbour(d: Count, *, sharpness: Positive | None = None) -> Transformer:
-    """Outputs the label of the example nearest to the query, for any number of examples.
+    """A model that outputs the label of the example nearest to the query.
 
-    `nearest_neighbour(d)(x, y, x_query)` is the mean of the y_j with ‖x_query − x_j‖ smallest, for
-    inputs x (…, n, d), labels y (…, n) and queries x_query (…, d).  With a `sharpness` β the output
-    is Σ_j exp(−β‖x_query − x_j‖²) y_j / Σ_j exp(−β‖x_query − x_j‖²).
+    For examples x (…, n, d) with labels y (…, n) and queries x_query (…, d),
+    `nearest_neighbour(d)(x, y, x_query)` is the mean of the labels y_j with the smallest distance
+    ‖x_query − x_j‖. The number n of examples is arbitrary. With a `sharpness` β, attention is
+    softmax at inverse temperature β, and the output is Σ_j exp(−β‖x_query − x_j‖²) y_j / Σ_j
+    exp(−β‖x_query − x_j‖²).
 
     The model has one layer, one head and width d + 3. Distances are compared as float scores: if
-    two distances agree up to rounding, the result may be the label of either example, or their
-    mean.
+    two distances agree up to rounding, the result may be the label of either example, or the mean
+    of the two labels.
     """
     stream = Stream(x=d, square=1, y=1, estimate=1)
     x, square, y, estimate = map(stream.read, stream)

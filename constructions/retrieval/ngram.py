@@ -57,17 +57,18 @@ def in_context_ngram(
     *,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """Outputs the frequencies of the next token given the last order − 1 tokens, at every position.
+    """A model that outputs the frequencies of the next token given the last order − 1 tokens.
 
-    `in_context_ngram(V, n, order).logits(tokens)` (…, T, V) is (count + α)/(total + αV) with
-    α = `pseudo_counts`. Here count is the number of times that a symbol has followed the context
-    in the sequence so far, and total is the sum of the counts over all V = `vocabulary_size`
-    symbols. The answer is the most frequent symbol, and in a tie the smallest. With α = 0 there is
-    one more column, which is 1 if the context has not occurred; the answer is then −1.
+    For tokens (…, T), `in_context_ngram(V, n, order).logits(tokens)` (…, T, V) is (count +
+    α)/(total + αV) with α = `pseudo_counts`. Here count is the number of times that a symbol has
+    followed the context, the last order − 1 tokens, in the sequence so far, and total is the sum
+    of the counts over all V = `vocabulary_size` symbols. The answer is the most frequent symbol,
+    and in a tie the smallest. With α = 0 the logits have one more column, which is 1 if the
+    context has not occurred; the answer is then −1.
 
-    The model has two layers, the first of order − 1 heads and the second of one head. The width is
-    order·r + 2V + 2·order + 4 with r = ⌈log₂V⌉ (1 if V = 1). For order 1 the model consists of the
-    second layer, with width 2V + 3. Sequences have at most n = `max_length` tokens.
+    The first of the two layers has order − 1 heads, and the second layer has one head. The width
+    is order·r + 2V + 2·order + 4 with r = ⌈log₂V⌉ (1 if V = 1). For order 1 the model consists of
+    the second layer, with width 2V + 3. Sequences have at most n = `max_length` tokens.
 
     Raises ValueError if the sharpness is too small for n.
     """
@@ -78,11 +79,11 @@ def in_context_ngram(
 
 
 def ngram_model(V: int, n: int, order: int, alpha: int, copies_itself: bool = False) -> Transformer:
-    """The model of `in_context_ngram`, for checked arguments.
+    """The model of `in_context_ngram` for V symbols and at most n tokens, from checked arguments.
 
     If `copies_itself` is true, the attention weight w of BOS is added to the frequency of the
-    current token x_i. This is done by V ReLUs relu(w + [v = x_i] − 1), which are w if v = x_i and 0
-    otherwise.
+    current token x_i, by one ReLU for each symbol v. The ReLU relu(w + [v = x_i] − 1) is w if v =
+    x_i and 0 otherwise, where [v = x_i] is 1 if v = x_i and 0 otherwise.
     """
     codes, in_front = binary_codes(V), alpha * V or 1
     r, last = codes.shape[1], min(order, 2)

@@ -26,10 +26,10 @@ from theory.kinds import Count, Positive
 def previous_token(
     vocabulary_size: Count, max_length: Count, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """Outputs the previous token at every position, and −1 (⊥) at the first position.
+    """A model that outputs the previous token at every position, and −1 (⊥) at position 0.
 
-    The model has one layer, one head and width 2r + 5 with r = ⌈log₂V⌉, where
-    V = `vocabulary_size`. With a `sharpness` β the head is a softmax head.
+    The model has one layer, one head and width 2r + 5 with r = ⌈log₂V⌉, where V =
+    `vocabulary_size`. With a `sharpness` β, attention is softmax at inverse temperature β.
 
     Raises ValueError if the sharpness is too small for `max_length`.
     """
@@ -51,9 +51,9 @@ def previous_token(
 
 
 def code_before(codes: np.ndarray, steps: int, tokens: np.ndarray) -> np.ndarray:
-    """The code of the token `steps` positions earlier, for every position, (…, T, r); 0 if none.
+    """The codes (…, T, r) of the tokens `steps` positions earlier, 0 where there is no token.
 
-    `codes` (V, r) are the codes of the symbols, and the tokens are (…, T).
+    `codes` (V, r) contains a code of r numbers for each of V symbols, and the tokens are (…, T).
     """
     found = np.zeros((*tokens.shape, codes.shape[1]))
     found[..., steps:, :] = codes[tokens[..., : max(tokens.shape[-1] - steps, 0)]]

@@ -28,11 +28,12 @@ from theory.retrieval.attention_patterns import ScoreTable
 def skip_gram(
     table: ScoreTable, max_length: Count, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """Outputs the frequencies of the symbols among the tokens of largest score so far.
+    """A model that outputs the frequencies of the symbols among the tokens of largest score.
 
-    The score of a token is table[current token, token]; `table` (V, V) has finite entries. The
-    answer is the most frequent symbol among the tokens of largest score.  With a `sharpness` β the
-    head is a softmax head.
+    The entry table[v, w] of `table` (V, V), a finite number, is the score of a token w for the
+    current token v. At every position the frequencies are computed over the tokens so far that
+    have the largest score, and the answer is the most frequent symbol. With a `sharpness` β,
+    attention is softmax at inverse temperature β.
 
     The model has one layer, one head and width 3V; queries and keys have V dimensions.
 

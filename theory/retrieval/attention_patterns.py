@@ -40,7 +40,7 @@ def previous_token(tokens: Tokens) -> np.ndarray:
 
 @checked
 def previous_token_by_definition(tokens: OneSequence) -> list[int]:
-    """`previous_token` of one sequence (T,), by the definition."""
+    """The result of `previous_token` for one sequence of T tokens, by the definition."""
     row = tokens.tolist()
     return [row[i - 1] if i >= 1 else -1 for i in range(len(row))]
 
@@ -54,12 +54,12 @@ def _counts(tokens: np.ndarray, vocabulary_size: int) -> np.ndarray:
 
 @checked
 def token_frequencies(tokens: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
-    """The relative frequency of every symbol among the tokens so far, (…, T, V).
+    """The relative frequencies (…, T, V) of the symbols among the tokens up to each position.
 
-    At position i, for symbol v, it is #{ j ≤ i : tokens[j] = v } / (i + 1), the running average of
-    one-hot tokens. A head with W_Q = W_K = 0 computes this average. The tokens are (…, T), integers
-    from 0 to V − 1, where V = `vocabulary_size`. Every entry is the float64 nearest to the exact
-    fraction. Raises `ValueError` if the counts do not fit into memory.
+    The tokens are (…, T), integers from 0 to V − 1, where V = `vocabulary_size`. The frequency of
+    symbol v at position i is #{ j ≤ i : tokens[j] = v } / (i + 1). So the result is the running
+    average of one-hot tokens, which a head with W_Q = W_K = 0 computes. Every entry is the float64
+    nearest to the exact fraction. Raises `ValueError` if the counts do not fit into memory.
     """
     return _counts(tokens, vocabulary_size) / np.arange(1, tokens.shape[-1] + 1)[:, None]
 
@@ -68,7 +68,7 @@ def token_frequencies(tokens: VocabularyTokens, vocabulary_size: Count) -> np.nd
 def token_frequencies_by_definition(
     tokens: VocabularySequence, vocabulary_size: Few
 ) -> list[list[Fraction]]:
-    """`token_frequencies` of one sequence (T,), in rational arithmetic."""
+    """The result of `token_frequencies` for one sequence of T tokens, in rational arithmetic."""
     row = tokens.tolist()
     return [
         [Fraction(row[: i + 1].count(v), i + 1) for v in range(vocabulary_size)]
@@ -80,11 +80,12 @@ def token_frequencies_by_definition(
 def skip_gram(tokens: Annotated[Tokens, Within(below="V")], table: ScoreTable) -> np.ndarray:
     r"""The frequencies (…, T, V) of the symbols that a skip-gram head attends to.
 
-    The score of key token w for query token v is table[v, w]. At position i average-hard attention
-    is uniform over the positions j ≤ i at which table[tokens[i], tokens[j]] is maximal; the result
-    is the relative frequency of each symbol at these positions. For example, if table["\right",
-    "\left"] is large and all other scores are 0, "\right" attends to "\left" at any distance
-    [Elhage2021]. Softmax attention tends to average-hard attention as its scores are scaled up.
+    The score of key token w for query token v is table[v, w]. The query token i attends, by
+    average-hard attention, uniformly to the positions j ≤ i with the largest score
+    table[tokens[i], tokens[j]]. The result at i contains the relative frequencies of the symbols
+    at these positions j. For example, if table["\right", "\left"] is large and all other scores
+    are 0, "\right" attends to "\left" at any distance [Elhage2021]. Softmax attention tends to
+    average-hard attention as all scores are multiplied by a factor that tends to infinity.
 
     The tokens are (…, T), integers from 0 to V − 1; the table is (V, V), with finite entries.
     """
@@ -98,7 +99,7 @@ def skip_gram(tokens: Annotated[Tokens, Within(below="V")], table: ScoreTable) -
 def skip_gram_by_definition(
     tokens: Annotated[OneSequence, Within(below="V")], table: ScoreTable
 ) -> list[list[Fraction]]:
-    """`skip_gram` of one sequence (T,), in rational arithmetic."""
+    """The result of `skip_gram` for one sequence of T tokens, in rational arithmetic."""
     scores, row = table.tolist(), tokens.tolist()
     result = []
     for i, query in enumerate(row):

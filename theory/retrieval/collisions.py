@@ -29,9 +29,10 @@ def by_merging(
 ) -> Iterator[Pair]:
     """An iterator of pairs of choices of symbols with equal messages.
 
-    The search extends prefixes position by position. `parts` contains, for each of B positions, the
-    messages of the two symbols; `merge` joins two messages, and `start` is the message of the empty
-    prefix.
+    A choice consists of one of two symbols at each of B positions. `parts` contains, for each
+    position, the messages of the two symbols. `merge` returns the message of two joined parts, and
+    `start` is the message of no symbols. The search extends prefixes of choices position by
+    position.
     """
     reached: dict[M, list[int]] = {start: []}
     for i, pair in enumerate(parts):
@@ -53,10 +54,11 @@ def by_lattice(
 ) -> Iterator[Pair]:
     """An iterator of pairs of choices b, b' with close sums Σ_t b_t·steps_t and Σ_t b'_t·steps_t.
 
-    Close sums may be equal after rounding. The difference of two choices in {0, 1}^B is a vector
-    x ∈ {−1, 0, 1}^B that is short in the lattice spanned by `steps` (B, m); LLL finds this vector.
-    Each of the `tries` draws new positions. For a choice, `quanta` returns the spacing of
-    floating-point numbers at each of its m sums.
+    Choices are vectors of B bits, and `steps` is (B, m), so a choice b has m sums. Close sums may
+    be equal after rounding. The sums are close if the difference b − b' ∈ {−1, 0, 1}^B gives a
+    short vector of the lattice that the rows of `steps` span. LLL searches for such vectors. Each
+    of the `tries` uses a new random subset of the positions. For a choice, `quanta` returns the
+    spacing of floating-point numbers at each of the m sums.
     """
     rng: np.random.Generator = read(Seed, "seed", seed)
     B = len(steps)

@@ -53,10 +53,10 @@ class Game(NamedTuple):
 
 @checked
 def index_game(n_tokens: Count) -> Game:
-    """The `Game` INDEX with a prompt of `n_tokens` tokens; Alice has the odd positions.
+    """The `Game` INDEX with a prompt of `n_tokens` tokens, in which Alice has the odd positions.
 
-    Alice's tokens are bits. Bob puts a marker before one of the bits, and the answer is this bit
-    [SanfordHsu2024].
+    Alice's tokens are bits. Bob puts a marker before one of the bits, and the answer is the bit
+    after the marker [SanfordHsu2024].
     """
     n, B = n_tokens, (n_tokens - 1) // 2
 
@@ -83,10 +83,12 @@ def index_game(n_tokens: Count) -> Game:
 
 @checked
 def composition_game(n_points: CountFrom2, seed: Seed) -> Game:
-    """The `Game` with prompt f(0) … f(s − 1), g(0) … g(s − 1), x, '?'; Alice has the values of f.
+    """The `Game` of function composition, in which Alice has the values of f and Bob has x.
 
-    Here s = `n_points`, g is the identity, and the answer is g(f(x)) [Peng2024]. Alice's tables f
-    take only two values at each point, which are drawn once; the theorem holds for all tables.
+    The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x, '?' with s = `n_points`, where f and g are
+    maps of {0, …, s − 1} to itself and g is the identity. The answer is g(f(x)) [Peng2024]. The
+    theorem of [Peng2024] holds for all f. In this game f takes one of two values at each point;
+    the two values are drawn once, with the given `seed`.
     """
     s, rng = n_points, seed
     u, v = rng.choice(s, size=2, replace=False).tolist()

@@ -33,14 +33,15 @@ def composition_by_definition(
     g: Annotated[Any, Integers("n_points", POINTS)],
     x: Annotated[Steps, Within(below="n_points")],
 ) -> int:
-    """`composition` for one prompt, f and g (n_points,), by the definition."""
+    """The value g[f[x]] for one pair of tables f and g and one argument x, by the definition."""
     return int(g[f[x]])
 
 
 @checked
 def composition_prompt(f: Function, g: Function, x: Argument) -> np.ndarray:
-    """The prompt f[0], …, f[s−1], g[0], …, g[s−1], x as tokens (…, 2s + 1), s = n_points.
+    """The tokens f[0], …, f[s−1], g[0], …, g[s−1], x (…, 2s + 1) for maps f, g of s points.
 
-    An entry of f is distinguished from an entry of g only by its position.
+    The tables f and g are (…, s), and the arguments x are (…). Only the position of a token shows
+    whether the token is an entry of f or of g.
     """
     return np.concatenate([f, g, x[..., None]], axis=-1)

@@ -26,7 +26,7 @@ def doubling_layers(k: Count) -> int:
 
 @checked
 def one_layer_bound(n_tokens: Annotated[Count, Within(most=2**1000)]) -> float:
-    """The lower bound (n − 1)/2 on the message bits h(m + 1)p' of one layer that solves induction.
+    """The lower bound (n − 1)/2 on the size h(m + 1)p' of one layer that solves the induction task.
 
     Consider one layer with h heads of value dimension m, whose partial sums are exact in p' bits.
     If the layer outputs the answer of the induction task at the last of n = `n_tokens` tokens, for
@@ -34,16 +34,17 @@ def one_layer_bound(n_tokens: Annotated[Count, Within(most=2**1000)]) -> float:
     ([SanfordHsu2024] states hmp' = Ω(n) without the constant).
 
     Proof. By reduction from INDEX: Alice holds B = (n − 1)/2 bits, the tokens at every other
-    position. Bob marks one of the bits by putting the query's symbol just before it, and the answer
-    is that bit. The query is the last token and is fixed. So the scores and values at Alice's
-    positions depend only on her tokens. The last token depends on Alice's tokens only through two
-    sums over her positions in each head, the sums of e^{score} and of e^{score}·value. These sums
-    are a message of h(m + 1)p' bits, which does not depend on the bit that Bob marks. If the
-    message is shorter than B bits, two different strings have the same message. At a position where
-    the strings differ, Bob outputs the same bit for both strings, which is wrong for one string.
-    The same argument applies to composition: let f be one of the s^s maps of {0, …, s − 1} to
-    itself. If the layer outputs f(x) for all f and x (g is the identity), and the token after x is
-    the same in all prompts, then h(m + 1)p' ≥ s·log₂s [Peng2024].
+    position. Bob marks one of the bits by putting the query's symbol just before this bit, and the
+    answer is the marked bit. The query is the last token and is fixed. So the scores and values at
+    Alice's positions depend only on her tokens. The output at the last token depends on Alice's
+    tokens only through two sums over her positions in each head, the sums of e^{score} and of
+    e^{score}·value. These sums are a message of h(m + 1)p' bits, which does not depend on the
+    position that Bob marks. If the message is shorter than B bits, two different strings of
+    Alice's bits have the same message. At a position where the strings differ, Bob outputs the
+    same bit for both strings, and this bit is wrong for one of the strings. The same argument
+    applies to composition: let f be one of the s^s maps of {0, …, s − 1} to itself. If the layer
+    outputs f(x) for all f and x (g is the identity), and the token after x is the same in all
+    prompts, then h(m + 1)p' ≥ s·log₂s [Peng2024].
 
     The bound is vacuous for a layer with h(m + 1)p' ≥ (n − 1)/2.
     """
@@ -51,7 +52,7 @@ def one_layer_bound(n_tokens: Annotated[Count, Within(most=2**1000)]) -> float:
 
 
 class CompositionBound(NamedTuple):
-    """The bits that one layer lacks for function composition, and the error that follows."""
+    """The number of bits that one layer lacks for function composition, and its least error."""
 
     R: float
     """n·log₂n − H(d + 1)p, in bits; the theorem is vacuous unless R is positive."""
@@ -68,10 +69,11 @@ def composition_bound(
 ) -> CompositionBound:
     """The `CompositionBound` of one layer of attention for functions on `n_points` points.
 
-    The layer has H = `n_heads` heads of dimension d = `d_value` in p = `bits` bits. It lacks R =
-    n·log₂n − H(d + 1)p bits for the composition of functions on n = `n_points` points. If R > 0,
-    the output of the layer differs from g(f(x)) with probability at least R/(3n·log₂n) over random
-    f, g and x [Peng2024, Theorem 1]. Otherwise the theorem is vacuous and the error is 0.
+    The layer has H = `n_heads` heads of dimension d = `d_value`, and computes with numbers of p =
+    `bits` bits. For the composition g(f(x)) of functions f, g on n = `n_points` points, the layer
+    lacks R = n·log₂n − H(d + 1)p bits. If R > 0, the output of the layer differs from g(f(x)) with
+    probability at least R/(3n·log₂n) over random f, g and x [Peng2024, Theorem 1]. Otherwise the
+    theorem is vacuous and the error is 0.
     """
     n, H, d, p = n_points, n_heads, d_value, bits
     R = n * log2(n) - H * (d + 1) * p

@@ -72,11 +72,11 @@ class Fact(NamedTuple):
 
 @checked
 def follow(facts: Sequence[Fact], subject: str, relations: Sequence[str]) -> str | None:
-    """The entity reached from `subject` by the `relations`, one after another, or None.
+    """The entity reached from `subject` by the `relations` in turn, or None if a fact is missing.
 
     Let o_0 = subject, and let o_{t+1} be the object of the latest fact with subject o_t and
-    relation relations[t]. The result is the last o_t, or None if a fact is missing. This is the
-    definition of the task: two relations are two successive lookups by key.
+    relation relations[t]. The result is the last o_t, or None if a fact is missing. So a question
+    with two relations is answered by two successive lookups by key.
     """
     entity = subject
     for relation in relations:
@@ -93,7 +93,7 @@ def words(text: str) -> list[str]:
 
     The possessive 's (with ' or ’) is a separate word, "'s". The words "The", "What", "A", "An",
     "Who" are converted to lower case at every position; other words are unchanged. Raises
-    `ValueError` for any other character.
+    `ValueError` for a character that is not part of a word.
     """
     result = []
     # Alphanumeric characters are \w without the underscore.
@@ -171,7 +171,7 @@ class Lexicon:
 
     @checked
     def text(self, tokens: OneSequence) -> str:
-        """The text of `tokens` (T,), the inverse of `lexicon.tokens`.
+        """The text of T `tokens`; the function is the inverse of `lexicon.tokens`.
 
         Raises `ValueError` for tokens not in the lexicon.
         """

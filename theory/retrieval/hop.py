@@ -20,12 +20,12 @@ def _then(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 @checked
 def hop_positions(tokens: Tokens, k: Count) -> np.ndarray:
-    """The position findᵏ(i) reached by k ≥ 1 hops from every position i, (…, T), and −1 for ⊥.
+    """The positions (…, T) reached by k ≥ 1 hops from every position, −1 if a hop has no match.
 
-    findᵏ(i) = find(find(… find(i))), where find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] },
-    and the result is −1 if one of the positions does not exist. The tokens are (…, T), integers ≥ 0
-    [Sanford2024]. The map `find` is iterated by repeated squaring, in time O(T log T + T log k) per
-    sequence.
+    The tokens are (…, T), integers ≥ 0. The result at position i is findᵏ(i) = find(find(…
+    find(i))), where find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] }, and −1 if one of the k
+    maxima does not exist [Sanford2024]. The map `find` is iterated by repeated squaring, in time
+    O(T log T + T log k) per sequence.
     """
     once = find(tokens)
     length = once.shape[-1]
@@ -43,7 +43,7 @@ def hop_positions(tokens: Tokens, k: Count) -> np.ndarray:
 
 @checked
 def hop_positions_by_definition(tokens: OneSequence, k: Hops) -> list[int]:
-    """`hop_positions` of one sequence (T,), one hop after another."""
+    """The result of `hop_positions` for one sequence of T tokens, computed hop by hop."""
     once = find_by_definition(tokens)
     positions = list(range(len(once)))
     for _ in range(k):
@@ -53,10 +53,11 @@ def hop_positions_by_definition(tokens: OneSequence, k: Hops) -> list[int]:
 
 @checked
 def hop(tokens: Tokens, k: Count) -> np.ndarray:
-    """The token hop_k(i) = tokens[findᵏ(i)] reached by k hops from every position i, (…, T).
+    """The tokens (…, T) reached by k hops from every position, −1 if a hop has no match.
 
-    The result is −1 where findᵏ(i) does not exist; see `hop_positions` [Sanford2024]. The tokens
-    are (…, T), integers ≥ 0, and hop(tokens, 1) is `induction(tokens)`.
+    The tokens are (…, T), integers ≥ 0. The result at position i is hop_k(i) = tokens[findᵏ(i)],
+    where findᵏ(i) is the result of `hop_positions` [Sanford2024]. hop(tokens, 1) equals
+    `induction(tokens)`.
     """
     positions = hop_positions(tokens, k)
     answer = np.take_along_axis(tokens, np.maximum(positions, 0), axis=-1)
@@ -65,6 +66,6 @@ def hop(tokens: Tokens, k: Count) -> np.ndarray:
 
 @checked
 def hop_by_definition(tokens: OneSequence, k: Hops) -> list[int]:
-    """`hop` of one sequence (T,), one hop after another."""
+    """The result of `hop` for one sequence of T tokens, computed hop by hop."""
     row = tokens.tolist()
     return [row[p] if p >= 0 else -1 for p in hop_positions_by_definition(row, k)]

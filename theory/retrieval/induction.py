@@ -39,11 +39,12 @@ def _neighbours(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @checked
 def find(tokens: Tokens) -> np.ndarray:
-    """The position find(i) after the latest earlier occurrence of the token at i, (…, T).
+    """The positions (…, T) after the latest earlier occurrence of the token at each position.
 
-    find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] }, and −1 if there is no such j. The tokens
-    are (…, T), integers ≥ 0. This is find¹ of [Sanford2024], counted from 0, with −1 for ⊥. The
-    time is O(T log T) per sequence.
+    The tokens are (…, T), integers ≥ 0. The result at position i is find(i) = max{ 1 ≤ j ≤ i :
+    tokens[j−1] = tokens[i] }, and −1 if the set is empty. [Sanford2024] denotes this function by
+    find¹, counts positions from 1, and writes ⊥ for the empty set. The time is O(T log T) per
+    sequence.
     """
     latest, _ = _neighbours(tokens)
     return np.where(latest < 0, -1, latest + 1)
@@ -51,7 +52,7 @@ def find(tokens: Tokens) -> np.ndarray:
 
 @checked
 def find_by_definition(tokens: OneSequence) -> list[int]:
-    """`find` of one sequence (T,), by the definition, in O(T²)."""
+    """The result of `find` for one sequence of T tokens, by the definition, in time O(T²)."""
     row = tokens.tolist()
     return [
         max((j for j in range(1, i + 1) if row[j - 1] == row[i]), default=-1)
@@ -61,10 +62,11 @@ def find_by_definition(tokens: OneSequence) -> list[int]:
 
 @checked
 def induction(tokens: Tokens, match: Match = "latest", no_match: NoMatch = "bottom") -> np.ndarray:
-    """The token after an earlier occurrence of the current token (…, T) [Elhage2021, Olsson2022].
+    """The token after an earlier occurrence of the current token, at every position, (…, T).
 
-    The tokens are (…, T), integers ≥ 0. Let J(i) = { 1 ≤ j ≤ i : tokens[j−1] = tokens[i] }. If J(i)
-    is not empty, the answer at i depends on `match`:
+    The task is that of induction heads [Elhage2021, Olsson2022]. The tokens are (…, T), integers
+    ≥ 0. Let J(i) = { 1 ≤ j ≤ i : tokens[j−1] = tokens[i] } for a position i. If J(i) is not empty,
+    the answer at i depends on `match`:
         "latest"  tokens[max J(i)],  as in [Sanford2024];
         "first"   tokens[min J(i)];
         "mean"    the most frequent of the tokens[j], j ∈ J(i), and in a tie the smallest: the mode
@@ -91,7 +93,7 @@ def induction(tokens: Tokens, match: Match = "latest", no_match: NoMatch = "bott
 def induction_by_definition(
     tokens: OneSequence, match: Match = "latest", no_match: NoMatch = "bottom"
 ) -> list[int]:
-    """`induction` of one sequence (T,), by the definition."""
+    """The result of `induction` for one sequence of T tokens, by the definition."""
     row = tokens.tolist()
     answers = []
     for i, token in enumerate(row):

@@ -56,8 +56,8 @@ def nearest_neighbour(x: Inputs, y: Labels, x_query: Query) -> np.ndarray:
 
     The examples are x (…, n, d) with labels y (…, n), and the queries are x_query (…, d); leading
     dimensions broadcast. The labels of equally near examples are averaged. Examples are equally
-    near if their squared distances are equal in float64; for entries that are integers below
-    2²⁵/√d, or such integers times one power of two, the comparison is exact.
+    near if their squared distances are equal in float64. The comparison is exact for entries that
+    are integers below 2²⁵/√d, and for such integers multiplied by one common power of two.
 
     Raises `ValueError` if a squared distance overflows.
     """
@@ -77,7 +77,7 @@ def _one_prompt(x: np.ndarray, y: np.ndarray, query: np.ndarray) -> list[tuple[F
 
 @checked
 def nearest_neighbour_by_definition(x: Input, y: Label, x_query: Vector) -> Fraction:
-    """`nearest_neighbour` of one prompt, in rational arithmetic; ties are exact."""
+    """The result of `nearest_neighbour` for one prompt, in rational arithmetic, with exact ties."""
     pairs = _one_prompt(x, y, x_query)
     least = min(squared for squared, _ in pairs)
     labels = [label for squared, label in pairs if squared == least]
@@ -86,17 +86,18 @@ def nearest_neighbour_by_definition(x: Input, y: Label, x_query: Vector) -> Frac
 
 @checked
 def kernel_smoother(x: Inputs, y: Labels, x_query: Query, beta: PerPrompt) -> np.ndarray:
-    """The mean (…,) of the labels with the Gaussian weights exp(−beta‖x_query − x_j‖²).
+    """The mean (…,) of the labels, weighted by a Gaussian kernel around the query.
 
-    The value is Σ_j exp(−beta‖x_query − x_j‖²) y_j / Σ_j exp(−beta‖x_query − x_j‖²) for examples
+    The mean is Σ_j exp(−beta‖x_query − x_j‖²) y_j / Σ_j exp(−beta‖x_query − x_j‖²) for n examples
     x_j with labels y_j. One softmax head with scores beta(2⟨x_query, x_j⟩ − ‖x_j‖²) and the labels
-    as values computes this mean. The mean tends to `nearest_neighbour` as beta grows: if g is the
-    gap between the smallest squared distance and the next larger one, the two functions differ by
-    at most (n − 1)·exp(−beta·g)·(max y − min y).
+    as values computes this mean. The mean tends to `nearest_neighbour` as beta grows. Let g be the
+    difference between the smallest squared distance of an example from the query and the next
+    larger squared distance. Then the results of `kernel_smoother` and `nearest_neighbour` differ
+    by at most (n − 1)·exp(−beta·g)·(max y − min y).
 
-    The examples are x (…, n, d) with labels y (…, n), and the queries are x_query (…, d).
-    `beta` > 0 is one number, or one number per prompt. The smallest squared distance is subtracted
-    first, so that the largest weight is exactly 1.
+    The examples are x (…, n, d) with labels y (…, n), and the queries are x_query (…, d). `beta` >
+    0 is a number, or an array with a number for each prompt. The smallest squared distance is
+    subtracted first, so that the largest weight is exactly 1.
 
     Raises `ValueError` as `nearest_neighbour` does.
     """
@@ -115,7 +116,7 @@ def kernel_smoother_by_definition(
     beta: Positive,
     digits: Annotated[Count, Within(most=1000)] = 50,
 ) -> float:
-    """`kernel_smoother` of one prompt, by the definition, in decimal arithmetic of `digits` digits.
+    """The result of `kernel_smoother` for one prompt, in decimal arithmetic of `digits` digits.
 
     A weight exp(−beta·‖x_query − x_j‖²) underflows to 0 only below about 10^(−10^18).
     """

@@ -29,16 +29,17 @@ from theory.retrieval.ranks import Few, ranks
 
 @checked
 def ngram_counts(tokens: VocabularyTokens, vocabulary_size: Count, order: Count) -> np.ndarray:
-    """The number of times that each symbol has followed the current context, (…, T, V), int64.
+    """The numbers of times (…, T, V) that each symbol has followed the current context, int64.
 
-    The count at position i for symbol v is the number of positions j, order − 1 ≤ j ≤ i, with
-    tokens[j] = v and tokens[j−order+1], …, tokens[j−1] equal to tokens[i−order+2], …, tokens[i]. It
-    is zero for i < order − 2, where the context is not complete. For order 1 these are the counts
-    of tokens[0], …, tokens[i]. A statistical induction head outputs these counts divided by their
-    sum [Edelman2024].
+    The context at position i consists of the last order − 1 tokens, tokens[i−order+2], …,
+    tokens[i]. The count at position i for symbol v is the number of positions j, order − 1 ≤ j ≤
+    i, with tokens[j] = v and tokens[j−order+1], …, tokens[j−1] equal to the context. The count is
+    zero for i < order − 2, because the context is then incomplete. For order 1 the context is
+    empty, and the symbols in tokens[0], …, tokens[i] are counted. A statistical induction head
+    outputs these counts divided by their sum [Edelman2024].
 
-    The tokens are (…, T), integers from 0 to V − 1, where V = `vocabulary_size`. The memory is
-    O(T·V) per sequence; the function raises `ValueError` if less is available.
+    The tokens are (…, T), integers from 0 to V − 1, where V = `vocabulary_size`. Raises
+    `ValueError` if the O(T·V) counts per sequence do not fit into memory.
     """
     cells = (tokens.size + 1) * vocabulary_size
     fits_in_memory("the counts of all symbols", 16 * cells, "give fewer symbols or tokens")
@@ -66,7 +67,7 @@ def ngram_counts(tokens: VocabularyTokens, vocabulary_size: Count, order: Count)
 def ngram_counts_by_definition(
     tokens: VocabularySequence, vocabulary_size: Few, order: Count
 ) -> list[list[int]]:
-    """`ngram_counts` of one sequence (T,): V counts for each position, by the definition."""
+    """The result of `ngram_counts` for one sequence of T tokens, by the definition."""
     row = tokens.tolist()
     counts = []
     for i in range(len(row)):
@@ -86,11 +87,11 @@ def ngram(
 ) -> np.ndarray:
     """Add-alpha smoothed frequencies (count + alpha)/(total + alpha·V), (…, T, V), float64.
 
-    The counts are those of `ngram_counts`, total is their sum over the V = `vocabulary_size`
-    symbols, and alpha ≥ 0. For alpha > 0 this is the Bayes predictor when the rows of transition
-    probabilities are drawn from Dirichlet(alpha, …, alpha) [Edelman2024, Nichani2024]. With
-    alpha = 0 a row without counts (total = 0) is all zeros, which is not a distribution and stands
-    for no prediction.
+    At each position and for each symbol, count is the number of `ngram_counts`, total is the sum
+    of the counts over the V = `vocabulary_size` symbols, and alpha ≥ 0. For alpha > 0 the result
+    is the Bayes predictor if, for each context, the probabilities of the next token are drawn from
+    Dirichlet(alpha, …, alpha) [Edelman2024, Nichani2024]. With alpha = 0 and total = 0, all V
+    entries of the position are 0, which means that there is no prediction.
 
     Raises `ValueError` as `ngram_counts` does, and if alpha·V overflows float64.
     """
@@ -111,7 +112,7 @@ def ngram_by_definition(
     order: Count,
     alpha: Annotated[Exact, Within(least=0)] | NonNegative,
 ) -> list[list[Fraction]]:
-    """`ngram` of one sequence (T,), in rational arithmetic (a float alpha is read exactly)."""
+    """The result of `ngram` for one sequence of T tokens, in rational arithmetic."""
     alpha = Fraction(alpha)
     frequencies = []
     for here in ngram_counts_by_definition(tokens, vocabulary_size, order):
@@ -152,13 +153,14 @@ def dirichlet_predictor_by_definition(
     order: Count,
     alpha: Annotated[Exact, Within(above=0)],
 ) -> list[list[Fraction]]:
-    """The Bayes predictor for transition rows ~ Dirichlet(alpha, …, alpha), of one sequence (T,).
+    """The Bayes prediction of each next token of one sequence, for a Dirichlet prior.
 
-    The prediction at position i for symbol v is P(tokens[0..i], v)/P(tokens[0..i]), a ratio of two
-    marginal likelihoods, each in rational arithmetic. Every context of order − 1 tokens has its own
-    row. If the context is not complete (i < order − 2), the prediction is the prior mean 1/V, where
-    V = `vocabulary_size`. Equality with `ngram_by_definition` at the same alpha is a theorem, which
-    is not used here.
+    For every context of order − 1 tokens, the probabilities of the next token are drawn
+    independently from Dirichlet(alpha, …, alpha). The prediction at position i for symbol v is
+    P(tokens[0..i], v)/P(tokens[0..i]), a ratio of two marginal likelihoods P, which are computed
+    in rational arithmetic. For i < order − 2 the context is incomplete, and the prediction is the
+    prior mean 1/V, where V = `vocabulary_size`. By a theorem the result equals that of
+    `ngram_by_definition` with the same alpha; the computation does not use this theorem.
     """
     row = tokens.tolist()
     predictions = []

@@ -15,9 +15,9 @@ Few: TypeAlias = Annotated[Count, Within(most=10_000)]
 def ranks(values: np.ndarray) -> np.ndarray:
     """The rank of each entry of integer sequences (…, T), as int64.
 
-    The rank is the number of distinct smaller entries of the sequence. Equal entries have equal
-    ranks, ranks are in the order of the entries, and every rank is below T for a vocabulary of any
-    size.
+    The rank of an entry is the number of distinct smaller entries of its sequence. Equal entries
+    have equal ranks, and a larger entry has a larger rank. Every rank is below T, however large
+    the entries are.
     """
     order = np.argsort(values, axis=-1, kind="stable")
     ascending = np.take_along_axis(values, order, axis=-1)

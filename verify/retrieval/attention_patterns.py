@@ -43,10 +43,10 @@ def attention_patterns(
     """One head attends to the previous token, to tokens by a table of scores, or to all equally.
 
     The statements hold for all numbers V of symbols and n of tokens x_1, …, x_n. Previous token:
-    let P_j be the lattice point of position j. The score 2⟨P_{i−1}, P_j⟩ − |P_j|² is largest at
-    j = i − 1, by at least 1. Skip-gram: average-hard attention of token i is uniform over the
-    positions j ≤ i of largest S[x_i, x_j], for any table S ∈ R^{V×V}. Broad average: with
-    W_Q = W_K = 0 the output is the vector of relative frequencies of x_1, …, x_i.
+    every position j has a distinct point P_j with integer coordinates. The score 2⟨P_{i−1}, P_j⟩ −
+    |P_j|² is largest at j = i − 1, by at least 1. Skip-gram: average-hard attention of token i is
+    uniform over the positions j ≤ i of largest S[x_i, x_j], for any table S ∈ R^{V×V}. Broad
+    average: with W_Q = W_K = 0 the output is the vector of relative frequencies of x_1, …, x_i.
     """
     V, n = vocabulary_size, max_length
     names = NAMES if pattern == "all" else (pattern,)
@@ -64,9 +64,10 @@ def attention_patterns(
 
 
 def stated(run: Run, name: str) -> OverTokens:
-    """The statement on one of the three heads; the table of the skip-gram has ties.
+    """The statement on the head `name`: previous-token, skip-gram or broad-average.
 
-    The answer is the most frequent token; symbols that do not occur do not change frequencies.
+    The table of scores of the skip-gram head is `table_of`, which has ties. For skip-gram and
+    broad-average, the answer is the most frequent token.
     """
     build, answers = {
         "previous-token": (
@@ -86,11 +87,11 @@ def stated(run: Run, name: str) -> OverTokens:
 
 
 def table_of(V: int) -> np.ndarray:
-    """The table (V, V) of scores for brackets: 2 for a closing bracket and its opening bracket.
+    """A table (V, V) of scores by which closing brackets attend to their opening brackets.
 
-    Symbols 2m and 2m + 1 are an opening and a closing bracket. table[v, w] is 2 if v is a closing
-    bracket and w = v − 1, 1 if w = v, and 0 otherwise, so a closing bracket attends to its
-    openings.
+    Symbols 2m and 2m + 1 are an opening bracket and its closing bracket. The score of a closing
+    bracket v for its opening bracket v − 1 is 2, the score of a symbol for itself is 1, and all
+    other scores are 0.
     """
     table = np.eye(V)
     table[range(1, V, 2), range(0, V - 1, 2)] = 2.0

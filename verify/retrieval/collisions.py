@@ -22,19 +22,22 @@ def collision(
     seed: Seed,
     tries: Iterable[Any],
 ) -> Pair | None:
-    """Two choices of Alice's symbols with the same message, or None if none is found.
+    """Two choices of Alice's symbols with the same message, or None if the search finds none.
 
-    `choices` are the two symbols that can stand at each of Alice's positions; `fill` returns the
-    prompt with the chosen symbols.  Messages of hardmax and unrounded messages are merged position
-    by position. Rounded sums are linear in the choices, and close sums are found by lattice
-    reduction.
+    `choices` contains the two symbols that can stand at each of Alice's positions, and `fill`
+    returns the prompt with the chosen symbols. If `split` has hardmax attention or no precision,
+    equal messages are found by merging the messages of Alice's symbols position by position.
+    Otherwise the message contains rounded sums. Before rounding, the sums are linear in the
+    choices, and choices with close sums are found by lattice reduction.
 
-    Raises ValueError for softmax without a precision, since balls cannot be compared for equality.
+    Raises ValueError for softmax attention without a precision, because sums of exponentials are
+    then computed in balls, which cannot be compared for equality.
     """
     if split.format is None and split.attn.normalise == "softmax":
         raise InputError(
-            "the precision is None, and sums of exponentials are then balls, which cannot be "
-            f"compared for equality: give the split a precision, one of {', '.join(FORMATS)}"
+            "the `precision` of this Split is None, and the messages of softmax attention are "
+            "then balls, which cannot be compared for equality: give Split a `precision`, one of "
+            f"{', '.join(FORMATS)}"
         )
 
     def symbols(bits: Sequence[int]) -> list[int]:

@@ -39,10 +39,10 @@ def composition(
 ) -> Iterator[Finding]:
     """Two layers of one unique-hard head each output g(f(x)), for all f, g on s points and all x.
 
-    The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x, and the width is 11 for every s.  Four layers
-    of at most three heads answer questions about one or two facts in English, such as "What is the
-    profession of John's mother?". If facts about a subject and a relation disagree, the latest fact
-    counts.
+    f and g are maps of {0, …, s − 1} to itself. The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x,
+    and the width is 11 for every s. A second model, of four layers with at most three heads each,
+    answers questions about one or two facts in English, such as "What is the profession of John's
+    mother?". If several facts have the same subject and relation, the latest fact counts.
     """
     if prompt is not None:
         yield on_words(run, prompt)
@@ -60,9 +60,9 @@ def composition(
 
 
 def tables(run: Run) -> OverTokens:
-    """The statement on g∘f at every token of the prompt.
+    """The statement that the model outputs g(f(v)) at every token v of the prompt.
 
-    The number V of symbols is the number s of points of f and g.
+    f and g are maps of {0, …, s − 1} to itself, where s is the number V of symbols.
     """
 
     def answers(tokens: np.ndarray) -> np.ndarray:
@@ -101,9 +101,9 @@ def _tables(run: Run, statement: OverTokens, s: int, samples: int) -> Iterator[F
 
 
 def head_states(model: Transformer, s: int) -> Iterator[States]:
-    """All queries and keys of the two heads of the model on s points.
+    """All queries and keys of the two heads of a `composition` model for maps f, g of s points.
 
-    Token v queries the position of f(v), and then the position of g(f(v)).
+    Token v queries the position of f(v) in layer 1, and the position of g(f(v)) in layer 2.
     """
     here, entries = np.arange(s), slice(model.interface.n_examples)
     yield looking_up(model, 1, at_tokens(model, "first"), here, at=entries)

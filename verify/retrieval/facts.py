@@ -63,7 +63,7 @@ def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
 
 
 def facts(run: Run) -> OverTokens:
-    """The statement on texts of the default lexicon that end with their first question."""
+    """The statement on texts of the default lexicon whose only question is the last sentence."""
     return OverTokens("facts", lambda _, n: run.build(fact_lookup, n), _answers, shown=DEFAULT.text)
 
 
@@ -77,9 +77,10 @@ def _answers_as(reader: Transformer, id: str, text: str) -> Finding:
 
 
 def random_texts(run: Run, count: int) -> Iterator[str]:
-    """Random texts of facts about few names, each with a question.
+    """Random texts, each of which consists of facts about a few names and of a question.
 
-    With few names, chains of facts, updates of facts and missing facts are common.
+    As there are few names, the texts often contain chains of facts, facts that replace earlier
+    facts, and questions without an answer.
     """
     names, relations = DEFAULT.names[:4], (*DEFAULT.relations[:2], "profession")
     objects = DEFAULT.objects[:3]
@@ -133,7 +134,7 @@ def _wrong_facts(reader: Transformer, text: str) -> Iterator[str]:
 
 
 def gaps(run: Run) -> Iterator[Finding]:
-    """Findings on the smallest score gap of each head, over all words, in short texts."""
+    """Findings on the smallest score gap of each head of `fact_lookup`, for short texts."""
     n = 4 if run.quick else 16
     model = facts(run).at(0, n).model
     for states in head_states(model):
@@ -143,9 +144,10 @@ def gaps(run: Run) -> Iterator[Finding]:
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """All queries and keys of each head.
+    """All queries and keys of each head of a `fact_lookup` model.
 
-    The first heads attend to the latest word of a class, and the last heads look up facts.
+    The heads of the first layers attend to the latest word of a class, for example to the latest
+    name. The heads of the last two layers look up facts.
     """
     every = np.arange(len(DEFAULT.words))
     word, bears = np.ones(len(every), dtype=bool), relation_of(DEFAULT) >= 0
@@ -228,7 +230,7 @@ def _lookup(
 
 
 def on_words(run: Run, prompt: str) -> Finding:
-    """Compares the answer to `prompt` with the parser's, and shows the moves of each layer."""
+    """Compares the model's answer to `prompt` with a parser's answer, and narrates each layer."""
     reader = facts(run).at(0, 256).model
     finding = _answers_as(reader, "words", prompt)
     finding.detail = "\n".join(narrate(reader, DEFAULT.tokens(prompt), words_of(prompt)))

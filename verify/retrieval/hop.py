@@ -49,15 +49,15 @@ def hop(
 ) -> Iterator[Finding]:
     """⌊log₂k⌋ + 2 layers of one unique-hard head each compute k-hop induction, for all k, V and n.
 
-    At every position i of x, the model outputs hop_k(x)_i = x_{find^k(i)}, where
-    find(i) = max{ j ≤ i : x_{j−1} = x_i }, or ⊥ if a hop does not have a match. V is the number of
-    symbols, and n the largest length. The width does not depend on n. The mask of the first layer
-    is strictly causal: a token does not attend to itself. [Sanford2024, Theorem 4.2] states this
-    depth with the causal mask that includes the token itself, and arbitrary token-wise functions.
-    The printed proof of this theorem is valid only if k is a power of two
-    (constructions/retrieval/hop.py). With the mask that includes the token itself, doubling pairs
-    of pointers requires ⌈log₂k⌉ + 2 layers, and whether ⌊log₂k⌋ + 2 layers suffice for other k is
-    open.
+    V is the number of symbols, and n the largest length. At every position i of a sequence x, the
+    model outputs hop_k(x)_i = x_{find^k(i)}, or ⊥ if a hop does not have a match. Here find(i) =
+    max{ j ≤ i : x_{j−1} = x_i }, and find^k applies find k times. The width does not depend on n.
+    The mask of the first layer is strictly causal: a token does not attend to itself.
+    [Sanford2024, Theorem 4.2] states the same depth for layers with arbitrary token-wise
+    functions, in which a token also attends to itself. The printed proof of [Sanford2024, Theorem
+    4.2] is valid only if k is a power of two (see constructions/retrieval/hop.py). If a token also
+    attends to itself in the first layer, the construction that doubles pairs of pointers requires
+    ⌈log₂k⌉ + 2 layers. It is open whether ⌊log₂k⌋ + 2 layers suffice for all k.
     """
     V, n = vocabulary_size, max_length
     statement = hops(run, k)
@@ -84,7 +84,7 @@ def hop(
 
 
 def hops(run: Run, k: int) -> OverTokens:
-    """The statement on k hops."""
+    """The statement that the model computes k hops."""
     return OverTokens(
         f"k={k}",
         lambda V, n: run.build(construction, k, V, n),
@@ -95,7 +95,7 @@ def hops(run: Run, k: int) -> OverTokens:
 
 
 def certified(run: Run, k: int) -> dict[str, Any]:
-    """A certificate for k hops; its name contains the number of answers that are not ⊥.
+    """A certificate for k hops, whose name contains the number of answers that are not ⊥.
 
     The vocabulary has two symbols, because all sequences of the largest length can then be listed.
     In short sequences over many symbols, nearly all hops end at ⊥, and long chains of hops occur
@@ -124,7 +124,7 @@ def _layers(run: Run, V: int) -> Finding:
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """The queries and keys of the head that computes find and of the heads that follow pointers."""
+    """The queries and keys of every head of a `hop` model: layer 1 matches, later layers hop."""
     yield matching(model, 1, "code", start=1, latest=True)
     pointer = at_positions(model, "place")["place"]
     for layer in range(2, model.n_layers + 1):

@@ -28,9 +28,10 @@ LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
     """A figure with a row for each layer of a `hop` model.
 
-    Thin arrows are the pointers of all tokens, decoded from the stream. Blue arrows follow pointers
-    from the last token. The brown arrow stands for the hops that are already in `answer`, so blue
-    and brown arrows together are k hops in every row.
+    A pointer leads from a token to the position that the token has found by hops so far. Thin
+    arrows are the pointers of all tokens, decoded from the stream after the layer. Blue arrows
+    follow pointers from the last token. The brown arrow stands for the hops that the register
+    `answer` already contains, so the blue and brown arrows together are k hops in every row.
 
     Raises ValueError for a model without pointers, for a prompt of more than 40 tokens, and as
     `labels` does.
@@ -67,7 +68,7 @@ def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
 
 
 def hops_answered(model: Transformer) -> list[int]:
-    """The number of hops that `answer` contains after each layer: k mod 2^m after layer 1 + m."""
+    """The number of hops in the register `answer` after each layer: k mod 2^m after layer m + 1."""
     assert model.call is not None
     k = model.call.value("k")
     return [k % 2**m for m in range(model.n_layers)]

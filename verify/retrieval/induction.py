@@ -53,11 +53,11 @@ def induction(
 ) -> Iterator[Finding]:
     """Two causal layers of one attention head each are an induction head, for all V and n.
 
-    V is the number of symbols, and n the largest length. At every position i of x, unique-hard
-    attention with width O(log V) outputs x_j with j = max{ j ≤ i : x_{j−1} = x_i } (latest match),
-    or with min instead of max (first match). Average-hard attention with width O(V) outputs the
-    relative frequencies of x_j over all j ≤ i with x_{j−1} = x_i (mean). If there is no such j, the
-    output is ⊥ or x_i.
+    V is the number of symbols, and n the largest length. A match of position i of a sequence x is
+    a position j ≤ i with x_{j−1} = x_i. With unique-hard attention and width O(log V), the output
+    at every position i is x_j for the latest match j, or for the first match j. With average-hard
+    attention and width O(V), the output is the vector of relative frequencies of x_j over all
+    matches j (mean). If position i has no match, the output is ⊥ or x_i.
     """
     V, n = vocabulary_size, max_length
     if prompt is not None:
@@ -82,7 +82,7 @@ def induction(
 
 
 def induction_heads(run: Run, match: Match, no_match: NoMatch) -> OverTokens:
-    """The statement on induction heads with these conventions for matches and for no match."""
+    """The statement on `induction_heads` with the given options `match` and `no_match`."""
     return OverTokens(
         match,
         lambda V, n: run.build(construction, V, n, match, no_match),
@@ -92,7 +92,7 @@ def induction_heads(run: Run, match: Match, no_match: NoMatch) -> OverTokens:
 
 
 def head_states(model: Transformer, match: str) -> Iterator[States]:
-    """All queries and keys of the two heads; BOS precedes the first token."""
+    """All queries and keys of the two heads of an induction model, BOS included."""
     queries = at_positions(model, "before", at=slice(1, None))
     yield looking_up(model, 1, queries, np.arange(model.interface.max_length))
     yield matching(model, 2, "previous", start=2, latest=match == "latest")

@@ -9,11 +9,11 @@ from verify.evidence.gaps import States, at_positions, at_tokens
 
 
 def matching(model: Transformer, layer: int, register: str, start: int, latest: bool) -> States:
-    """The states of a head that matches codes: the key is `register`, the query is the code.
+    """The queries and keys of a head that compares the code of a token with a `register` of keys.
 
-    A token attends to the latest (or first) position whose `register` equals the code of the token,
-    and to position 0 without a match. From position `start` on, the register can be any code; at
-    earlier positions it is 0.
+    A token attends to the latest (or first) position at which `register` equals the code of the
+    token. If there is no such position, the token attends to position 0. From position `start` on,
+    the register can be any code; at earlier positions the register is 0.
     """
     V, n = model.interface.vocabulary_size, model.interface.max_length
     # The codes in the weights; the code of BOS, number V, is 0.

@@ -49,10 +49,12 @@ class Split:
         split = Split(model, len(tokens), alice, tokens[-1])
         split.complete(split.message(tokens), tokens)       # the logits at the last position
 
-    `message` depends only on Alice's tokens, and `complete` only on the message and Bob's tokens.
-    With a `precision`, one of `FORMATS`, each number of the message is rounded once to that format.
-    This models a layer whose partial sums over Alice's tokens are in the format, and whose other
-    numbers are exact. Positions count from 0, without the model's prefix, which is Bob's.
+    `alice` contains Alice's positions. The tokens at all other positions are Bob's, as is the
+    prefix of the model, such as BOS. Positions count from 0, without the prefix. `message` depends
+    only on Alice's tokens, and `complete` only on the message and Bob's tokens. With a
+    `precision`, "bfloat16", "float16", "float32" or "float64", each number of the message is
+    rounded once to this format. The result models a layer whose partial sums over Alice's tokens
+    are rounded to the format, while all other numbers are exact.
 
     Raises ValueError for a model with zero or several layers of attention, for the mask
     "context-only", for positions that are not between 0 and n_tokens − 2, for more tokens than the
@@ -104,14 +106,15 @@ class Split:
 
     @property
     def n_numbers(self) -> int:
-        """The count of numbers in a message: h(m + 1) for h softmax heads of value dimension m."""
+        """The number of numbers in a message, h(m + 1) for h softmax heads of value dimension m."""
         return self.attn.n_heads * (self.attn.W_V.shape[-1] + self._n_weights)
 
     @property
     def bits(self) -> int | None:
         """The number of bits of a message, or None without a precision.
 
-        With h softmax heads of value dimension m and numbers of p' bits it is h(m + 1)p'.
+        For h softmax heads of value dimension m and numbers of p' bits, a message has h(m + 1)p'
+        bits.
         """
         return None if self.format is None else self.n_numbers * self.format.bits
 
@@ -123,17 +126,17 @@ class Split:
 
     @WORKING
     def part(self, token: int, position: int) -> Message:
-        """The unrounded message of one of Alice's tokens."""
+        """The unrounded message of a single token at one of Alice's positions."""
         return self._singles([(token, position + len(self.prefix))])[0]
 
     @WORKING
     def merge(self, one: Message, other: Message) -> Message:
-        """The unrounded message of the union of two sets of tokens, from their two messages."""
+        """The unrounded message of the union of two sets of tokens, from the two messages."""
         return tuple(map(self._joined, one, other))
 
     @WORKING
     def message(self, tokens: Sequence[int]) -> Message:
-        """The message of Alice's tokens; the other tokens are ignored."""
+        """The message of Alice's tokens; Bob's tokens are ignored."""
         self._checked(tokens)
         heads = self._summed([(tokens[j], j + len(self.prefix)) for j in self.alice])
         return tuple(tuple(map(self._rounded, head)) for head in heads)
@@ -154,12 +157,12 @@ class Split:
 
     @WORKING
     def forward(self, tokens: Sequence[int]) -> list[Entry]:
-        """The logits at the last position by the model's forward pass, without the split."""
+        """The logits at the last position, by the model's forward pass on the whole prompt."""
         self._checked(tokens)
         return outputs(self.model, self.model.prompt(tokens), self.domain).tolist()[-1]
 
     def answer(self, logits: Sequence[Entry]) -> int | None:
-        """The token of largest logit (the first in a tie), −1 for ⊥, or None if balls overlap."""
+        """The token of largest logit, −1 for ⊥, or None if the largest logits (balls) overlap."""
         place = max(range(len(logits)), key=logits.__getitem__)
         if not all(i == place or logit <= logits[place] for i, logit in enumerate(logits)):
             return None
@@ -170,8 +173,8 @@ class Split:
         row = kind.read("tokens", list(tokens)).tolist()
         if len(row) != self.n_tokens or row[-1] != self.query:
             raise InputError(
-                f"the prompt has {len(row)} tokens and ends in {row[-1]}: give {self.n_tokens} "
-                f"tokens that end in {self.query}, as the split requires"
+                f"the prompt has {len(row)} tokens and ends in {row[-1]}, but this Split is for "
+                f"prompts of {self.n_tokens} tokens that end in {self.query}: give such a prompt"
             )
 
     def _embedded(self, pairs: Sequence[tuple[int, int]]) -> Matrix:

@@ -26,14 +26,15 @@ NOTHING = -1  # the origin of a register that is not the code of a single token
 
 
 def narrate(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[str]:
-    """The computation in words: the moves of each layer, then the answer at the last token.
+    """A text that lists what each head moves in each layer, and the answer at the last token.
 
     A move consists of a token, the token attended to and the value moved.
 
-    `words` label the tokens.  Moves of zeros (for example from BOS) are omitted, except the move of
-    the last token in the last layer. Softmax weights below one per cent are omitted.
+    `words` contains a label for each token. Moves of zeros (for example from BOS) are omitted,
+    except the move of the last token in the last layer. Softmax weights below one per cent are
+    omitted.
 
-    Raises ValueError unless `tokens` is one sequence with as many words.
+    Raises ValueError unless `tokens` is one sequence of as many tokens as there are `words`.
     """
     names = labels(model, tokens, words)
     story = _Story(model, names, next(model.streams(tokens)).numpy())

@@ -37,8 +37,10 @@ def nearest_neighbour(
 
     For the query x_q and the example x_j, the score 2⟨x_q, x_j⟩ − ‖x_j‖² is ‖x_q‖² − ‖x_q − x_j‖².
     With softmax at inverse temperature β, the same head outputs the estimate of a Gaussian kernel
-    smoother (Nadaraya–Watson).  The two outputs differ by at most (n − 1)·e^{−βγ}·(max y − min y),
-    where γ > 0 is the gap between the smallest squared distance and the next larger one.
+    smoother (Nadaraya–Watson). For n examples with labels y, the outputs of the softmax head and
+    of the average-hard head differ by at most (n − 1)·e^{−βγ}·(max y − min y). Here γ > 0 is the
+    difference between the smallest squared distance of an example from the query and the next
+    larger squared distance.
     """
     model = run.build(construction, d)
     soft = model.sharpened(sharpness)
@@ -87,7 +89,7 @@ def _integers(run: Run, model: Transformer, n: int, samples: int) -> Finding:
 def other_than_nearest(
     model: Transformer, prompts: Iterable[tuple[np.ndarray, ...]]
 ) -> Iterator[str]:
-    """Prompts at which the transformer over Q differs from the definition over Q."""
+    """The prompts for which the transformer and the definition differ, both computed over Q."""
     for prompt in prompts:
         got = outputs(model, model.prompt(*prompt), Rational()).tolist()[0][0]
         if Fraction(int(got.p), int(got.q)) != nearest_neighbour_by_definition(*prompt):

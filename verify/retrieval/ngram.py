@@ -50,11 +50,12 @@ def ngram(
 ) -> Iterator[Finding]:
     """Two causal layers of order − 1 heads and one head output smoothed in-context n-grams.
 
-    At every position, the output for symbol v is (c_v + α)/(c + αV) over Q, for V symbols and
-    α = `pseudo_counts`. Here c_v is the number of earlier occurrences of the last order − 1 tokens
-    that were followed by v, and c = Σ_v c_v. For α ≥ 1 this is the Bayes predictive distribution
-    if the transition rows are independent Dirichlet(α, …, α). For α = 0 and c = 0, the output is
-    ⊥. For order 1, one layer suffices.
+    The context of a position consists of the last order − 1 tokens. At every position, the output
+    for symbol v is (c_v + α)/(c + αV) over Q, for V symbols and α = `pseudo_counts`. Here c_v is
+    the number of earlier occurrences of the context that were followed by v, and c = Σ_v c_v. For
+    α ≥ 1 the output is the Bayes predictive distribution if the distributions of the next token,
+    one for each context, are independent with prior Dirichlet(α, …, α). For α = 0 and c = 0, the
+    output is ⊥. For order 1, the second layer suffices.
     """
     V, n = vocabulary_size, max_length
     statement = stated(run, order, pseudo_counts)
@@ -87,7 +88,7 @@ def ngram(
 
 
 def stated(run: Run, order: int, alpha: int) -> OverTokens:
-    """The statement on the n-gram model of this order; the answer is the most frequent symbol."""
+    """The statement on the n-gram model, in which the answer is the most frequent symbol."""
 
     def answers(tokens: np.ndarray) -> np.ndarray:
         # Larger symbols do not occur and have count 0; in a new context all counts are 0.
@@ -98,7 +99,7 @@ def stated(run: Run, order: int, alpha: int) -> OverTokens:
 
 
 def head_states(model: Transformer, order: int, alpha: int) -> Iterator[States]:
-    """The queries and keys of the heads of layer 1, and of the head that counts."""
+    """The queries and keys of the heads of layer 1, and of the head of layer 2."""
     V, prefix = model.interface.vocabulary_size, len(model.interface.prefix)
     here = np.arange(prefix, model.interface.context)
     # The code of the tokens before the sequence, number V, is 0.
@@ -124,7 +125,7 @@ def head_states(model: Transformer, order: int, alpha: int) -> Iterator[States]:
 
 
 def other_probabilities(run: Run, statement: OverTokens, order: int, alpha: int) -> Iterator[str]:
-    """Positions at which a predicted probability over Q is not (count + α)/(total + αV)."""
+    """The positions at which the model's probability is not (count + α)/(total + αV)."""
     model = statement.at(SMALL, 12).model
     for row in random_sequences(8, 12, SMALL, run.rng):
         logits = outputs(model, model.prompt(row), Rational()).tolist()
@@ -135,7 +136,7 @@ def other_probabilities(run: Run, statement: OverTokens, order: int, alpha: int)
 
 
 def other_than_bayes(run: Run, order: int, alpha: int) -> Iterator[str]:
-    """Positions at which (count + α)/(total + αV) is not the ratio of marginal likelihoods."""
+    """The positions at which (count + α)/(total + αV) is not the ratio of marginal likelihoods."""
     for row in random_sequences(4, 10, SMALL, run.rng):
         predicted = dirichlet_predictor_by_definition(row.tolist(), SMALL, order, alpha)
         smoothed = ngram_by_definition(row, SMALL, order, alpha)

@@ -47,15 +47,17 @@ def one_layer(
 
     The layer has h softmax heads of value dimension m, and their partial sums over Alice's
     positions have p′ bits each (16 for bfloat16). The prompt for induction has n tokens, and the
-    prompt for composition has tables of s points. Alice holds B = (n − 1)/2 bits. Before each bit
-    is a position at which Bob may put the marker, which is also the last token. The right output
-    is the bit after the marker. The last token depends on Alice's tokens only through a message of
-    h(m + 1)p′ bits, which does not depend on the bit that Bob marks. If the message is shorter
-    than B bits, two strings have the same message. At a position where the strings differ, Bob
-    outputs the same bit for both strings. In the same way, the values f(0) … f(s − 1) require a
-    message of s·log₂s bits. For each model a pair of prompts with the same answer is exhibited,
-    and two layers are correct on both prompts. For the trained layer the bound is vacuous, since
-    its message is long enough, but the layer also makes errors.
+    prompt for composition has tables of s points. Alice holds B = (n − 1)/2 bits. Bob puts the
+    marker, a fixed symbol, before one of the bits; the last token is also the marker. The right
+    output is the bit after the marker that Bob puts. The output at the last token depends on
+    Alice's tokens only through a message of h(m + 1)p′ bits, which does not depend on the position
+    that Bob marks. If the message is shorter than B bits, two strings of Alice's bits have the
+    same message. At a position where the strings differ, Bob outputs the same bit for both
+    strings. In the same way, the values f(0) … f(s − 1) of a map f of s points require a message
+    of s·log₂s bits. For each model the claim exhibits two prompts with the same answer, of which
+    one answer is wrong, while a model of two layers is right on both prompts. The bound is vacuous
+    for a trained layer, because its message is long enough, but the trained layer also makes
+    errors.
     """
     n = n_tokens
     if n % 2 == 0:
@@ -105,7 +107,7 @@ def one_layer(
 def random_layer(
     vocabulary_size: int, max_length: int, n_heads: int, mlp: bool, seed: Seed
 ) -> Transformer:
-    """A layer of softmax attention with normal weights and positions, with or without an MLP."""
+    """A one-layer softmax model with normally distributed weights, with or without an MLP."""
     D, d_head, M, h = 8, 4, 16, n_heads
     rng: np.random.Generator = read(Seed, "seed", seed)
 
@@ -138,9 +140,11 @@ def judged(
     precisions: Sequence[str | None],
     pairs: Pairs,
 ) -> Iterator[Finding]:
-    """Yields the reduction on the model's weights, and a pair of prompts for each precision.
+    """Yields findings on Alice's message for a model, and on two prompts with the same message.
 
-    The pairs found are appended to `pairs`.
+    The first finding compares Bob's logits, computed from Alice's message, with the forward pass.
+    For each of the `precisions` at which the message is too short, another finding exhibits two
+    prompts with the same message. These pairs of prompts are appended to `pairs`.
     """
     example = game.prompt([first for first, _ in game.choices], 0)
     whole, *splits = (
@@ -294,7 +298,7 @@ def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -
 
 
 def two_layers_find(run: Run, n: int, pairs: Pairs) -> Iterator[Finding]:
-    """Checks answers and logits of the two-layer induction head on every prompt of the pairs."""
+    """Checks answers and logits of the two-layer `induction_heads` on given pairs of prompts."""
     model = run.build(induction_heads, 4, n)
     prompts = np.array(pairs, dtype=np.int64).reshape(-1, n)
     needed, codes = induction(prompts)[:, -1], binary_codes(4)
@@ -314,9 +318,9 @@ def two_layers_find(run: Run, n: int, pairs: Pairs) -> Iterator[Finding]:
 
 
 def two_layers_compose(run: Run, s: int, pairs: Pairs) -> Iterator[Finding]:
-    """Checks the two-layer construction on the pairs of prompts.
+    """Checks the answers of the two-layer `composition` on the given pairs of prompts.
 
-    The prompts of this construction end with x instead of '?'.
+    The prompts in `pairs` end with x, '?'; the prompts of `composition` end with x.
     """
     model = run.build(composition, s)
     prompts = np.array(pairs, dtype=np.int64).reshape(-1, 2 * s + 2)[:, :-1]

@@ -28,13 +28,13 @@ TITLE, WORD, REGISTER = 8.0, 7.0, 6.5  # points
 
 
 def draw_random(run: Run, statement: OverTokens, V: int, n: int) -> Figure:
-    """`draw` for the model of V symbols on a random sequence of n tokens."""
+    """Draws the model of a statement for V symbols on a random sequence of n tokens, by `draw`."""
     row = run.rng.integers(0, V, n)
     return draw(statement.at(V, n).model, row, [str(v) for v in row])
 
 
 def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
-    """A figure with a row of panels for the embedding and for each layer.
+    """A figure of attention and stream, with a row of panels for the embedding and for each layer.
 
     The left panels show the attention of each head: rows are queries, and columns are keys. The
     right panel shows the stream (tokens × coordinates) after the layer. Each register is divided by
@@ -69,7 +69,7 @@ def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
 
 
 def readable(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[str]:
-    """The labels of the prompt's tokens, shortened; ValueError for too many tokens."""
+    """The shortened labels of the prompt's tokens; raises ValueError for more than 40 tokens."""
     names, front = labels(model, tokens, words), len(model.interface.prefix)
     if len(names) > MOST:
         raise InputError(

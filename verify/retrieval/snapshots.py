@@ -19,10 +19,11 @@ from constructions.transformer import Transformer
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A layer with its attention patterns (…, heads, T, ·) and the stream (…, T, D) around it.
+    """A layer with its attention patterns (…, heads, T, T), and the stream before and after it.
 
-    `before` is the stream before the layer, `between` the stream after the heads of the layer, and
-    `after` the stream after its MLP. The prompt has T tokens, and D is the width.
+    The prompt has T tokens, and the stream is (…, T, width). `before` is the stream before the
+    layer, `between` the stream after the heads of the layer, and `after` the stream after the MLP
+    of the layer.
     """
 
     block: Block
@@ -48,7 +49,8 @@ def snapshots(model: Transformer, tokens: ArrayLike) -> Iterator[Snapshot]:
 class Part:
     """The part of a head's output that is written to the register `into`.
 
-    `registers` are the source registers, and `words` describe the part.
+    `registers` names the registers that the head reads for this part, and `words` is a description
+    of the part.
     """
 
     into: str
@@ -58,7 +60,7 @@ class Part:
 
 
 def added_parts(model: Transformer, block: Block, h: int) -> list[Part]:
-    """The parts that head h of a layer writes, from the register blocks of W_V W_O (D, D)."""
+    """The parts that head h of a layer writes, one for each register that the head writes to."""
     assert block.attn is not None
     stream, parts = model.stream, []
     W = (block.attn.W_V[h] @ block.attn.W_O[h]).numpy()
@@ -80,7 +82,7 @@ def added_parts(model: Transformer, block: Block, h: int) -> list[Part]:
 
 
 def places(model: Transformer, T: int) -> tuple[np.ndarray, set[str]]:
-    """The points of the prompt's positions (T, width), and the registers that contain points."""
+    """The points (T, width) that encode the T positions, and the names of registers with points."""
     if model.pos_embed is None or "place" not in model.stream:
         return np.zeros((T, 1)), set()
     stream, W_pos = model.stream, model.pos_embed.W_pos.numpy()
@@ -96,6 +98,6 @@ def places(model: Transformer, T: int) -> tuple[np.ndarray, set[str]]:
 
 
 def pointed_to(model: Transformer, points: np.ndarray) -> np.ndarray:
-    """The prompt positions (T,) whose `place` is nearest to each of the points (T, width)."""
+    """The positions (T,) that are encoded by the points nearest to the given points (T, width)."""
     here, _ = places(model, len(points))
     return ((points[:, None] - here[None]) ** 2).sum(-1).argmin(1)

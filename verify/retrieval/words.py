@@ -19,11 +19,11 @@ ENDS = (".", "?", "!")
 def word_tokens(text: str) -> tuple[list[int], list[str]]:
     """The tokens of a text, numbered by distinct words, and the word of each token.
 
-    Words are runs of word characters (regex \\w) in any script, which "'", "’" and "-" may join;
-    "’" is written as "'".  Any other visible character is a separate word, and so is the
-    possessive "'s".  Tokens number the distinct words by first appearance.  Upper and lower case
-    differ, except that the first word of a sentence is spelled as in its other occurrences: "The
-    cat saw the" has the word "the" twice.
+    Words are runs of word characters (regex \\w) in any script. The characters "'", "’" and "-"
+    may join two runs to one word, and "’" is written as "'". The possessive "'s" and every other
+    visible character are separate words. The token of a word is its number in the order of first
+    appearance. Upper and lower case differ, except that the first word of a sentence is spelled as
+    elsewhere in the text: "The cat saw the" contains the word "the" twice.
 
     Raises ValueError for a text without words.
     """
@@ -46,9 +46,9 @@ def word_tokens(text: str) -> tuple[list[int], list[str]]:
 
 
 def labels(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> list[str]:
-    """A name for each token of the prompt (T,): BOS or prior:word at the beginning, then the words.
+    """The labels (T,) of the tokens of the prompt: BOS or prior:word at the beginning, then words.
 
-    Raises ValueError unless `tokens` is one sequence with as many words.
+    Raises ValueError unless `tokens` is one sequence of as many tokens as there are `words`.
     """
     row = read(OneSequence, "tokens", tokens, below=model.interface.vocabulary_size)
     if len(words) != len(row):

@@ -12,25 +12,28 @@ from verify.retrieval.snapshots import snapshots
 
 
 def attention_of(model: Transformer, tokens: np.ndarray) -> list[np.ndarray]:
-    """The attention (m, T, T) of the head of each layer, on m sequences of T tokens.
+    """The attention weights (m, T, T) of the head of each layer, for m sequences of T tokens.
 
-    Tokens before the sequence are omitted.
+    The result is a list with an array for each layer. Tokens that the model puts before a
+    sequence, such as BOS, are omitted.
     """
     front = len(model.interface.prefix)
     return [each.patterns[..., 0, front:, front:] for each in snapshots(model, tokens)]
 
 
 def attended(attention: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """The mean attention weight (m,) of the tokens at the positions `place` (m, T).
+    """The mean attention weight (m,) at given positions, for each of m sequences.
 
-    The attention is (m, T, T). The mean is over the tokens whose position `place` is not −1.
+    `attention` (m, T, T) contains the weight of every key for every query. `place` (m, T) contains
+    a position for every query, or −1. The mean of the weights at these positions is over all
+    queries whose entry of `place` is not −1.
     """
     weights = np.take_along_axis(attention, np.maximum(place, 0)[..., None], axis=-1)[..., 0]
     return np.asarray(np.where(place >= 0, weights, 0).sum(-1) / (place >= 0).sum(-1))
 
 
 def circuits_of(model: Transformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Circuits of an induction head, each with the column of the largest entry in the built model.
+    """The matrices of three circuits of an induction head, with the column of each largest entry.
 
     position  W_pos W_Q¹ (W_pos W_K¹)ᵀ (T × T), keys j ≤ i only: scores of layer 1 by positions
     match     W_E W_Q² (W_E W_V¹ W_O¹ W_K²)ᵀ (V × V): scores of layer 2 by the tokens whose
@@ -54,9 +57,9 @@ def circuits_of(model: Transformer) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transformer:
-    """The model with the head of one layer redirected to given positions.
+    """A copy of the model in which the head of one layer attends to given positions.
 
-    In each of m sequences, token t attends to position places[m, t].
+    Token t of sequence i attends to position places[i, t], with weight 1.
     """
     changed = copy.deepcopy(model)
     block = changed.blocks[layer - 1]
@@ -69,11 +72,14 @@ def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transforme
 def decoded(
     model: Transformer, built: Transformer, tokens: np.ndarray
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Residuals of linear probes from the trained stream for each register of the built model.
+    """The residuals of linear probes of a trained model for each register of the built model.
 
-    Probes are fitted to the first half of the sequences. For the h other sequences, the result
-    contains the squared residuals after the embedding and every layer, (layers + 1, h), and the
-    squared deviations of the register from its mean, (h,). So R² is 1 − Σ residuals / Σ deviations.
+    A probe is a linear map from the stream of the trained model to the last content of a register
+    of the built model, fitted to the first half of the sequences. The result maps each register to
+    two arrays for the h other sequences. The first array (layers + 1, h) contains the squared
+    residuals of the probes after the embedding and after every layer. The second array (h,)
+    contains the squared deviations of the register from its mean. So the R² of a probe is 1 minus
+    the sum of the residuals over the sum of the deviations.
     """
     half, prefix = len(tokens) // 2, len(built.interface.prefix)
     *_, final = built.streams(tokens)

@@ -19,9 +19,11 @@ def draw(
     tokens: np.ndarray,
     logs: Mapping[str, list[dict[str, float]]],
 ) -> Figure:
-    """A figure of attention (trained above built, both layers), three circuits and training losses.
+    """A figure of the attention of two models, the circuits of one, and training losses.
 
-    tokens (T,) is the sequence whose attention is shown; logs maps a label to a training log.
+    The attention of both layers on the sequence `tokens` (T,) is shown for the trained model and,
+    below, for the built model. The three circuits are those of the trained model. `logs` maps a
+    label to the log of a training run.
     """
     figure = Figure(figsize=(15, 7.6))
     panels = figure.subplots(2, 4)

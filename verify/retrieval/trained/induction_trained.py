@@ -36,12 +36,12 @@ def induction_trained(
 ) -> Iterator[Finding]:
     """Published observation: two trained layers form an induction head, one layer does not.
 
-    Attention-only transformers with one head per layer are trained on the latest-match task.
-    Four properties are tested. The head of layer 1 attends to the previous token, and the head of
-    layer 2 to the token after the latest copy. The circuits through embedding, heads and
-    unembedding are those of the construction. The loss falls in a sudden transition. If the
-    attention of layer 1 or 2 is redirected at random, the answers are those of the built model
-    under the same redirection.
+    Attention-only transformers with one head per layer are trained on the latest-match task. Four
+    properties are tested. The head of layer 1 attends to the previous token, and the head of layer
+    2 to the token after the latest copy. The circuits through embedding, heads and unembedding are
+    those of the construction. The loss falls in a sudden transition. If the head of layer 1 or of
+    layer 2 attends to random earlier positions instead, the trained model gives the same answers
+    as the built model with the same positions.
     """
     two = models_of("induction-small-2-layers", KIND)
     alone = models_of("induction-small-1-layer", KIND)
@@ -63,7 +63,7 @@ def induction_trained(
 def right(
     model: Transformer, tokens: np.ndarray, compare: Callable[..., Finding], bound: float, to: str
 ) -> Finding:
-    """Compares the accuracy at positions with an answer with a bound from above or below."""
+    """Compares the model's accuracy, at the positions that have an answer, with a bound."""
     wanted = induction(tokens)
     accuracy = fraction_of(model(tokens).numpy() == wanted, wanted >= 0)
     name = f"accuracy on {len(tokens)} fresh sequences"
@@ -72,7 +72,7 @@ def right(
 
 
 def heads(model: Transformer, built: Transformer, tokens: np.ndarray) -> Iterator[Finding]:
-    """Findings on the attention weights of trained heads where the built heads attend."""
+    """Findings on the attention weights of trained heads at the positions of the built heads."""
     before = np.broadcast_to(np.arange(-1, tokens.shape[1] - 1), tokens.shape)
     maps, exact = attention_of(model, tokens), attention_of(built, tokens)
     at = {1: "previous position", 2: "position after the latest copy of the token"}
@@ -93,7 +93,7 @@ def heads(model: Transformer, built: Transformer, tokens: np.ndarray) -> Iterato
 
 
 def circuits(model: Transformer) -> Iterator[Finding]:
-    """Findings on the rows of circuits whose largest entry is in the column of the built model."""
+    """Findings on the fraction of a circuit's rows whose largest entry is as in the built model."""
     words = {
         "position": "position → position before (layer 1)",
         "match": "token → token copied by layer 1 (layer 2)",
@@ -119,9 +119,9 @@ def interventions(
     """Compares the answers of trained and built models if a head attends to random earlier tokens.
 
     Answers are compared at the positions where the built model has an answer. For layer 1, the
-    words also state how often the answer is the token at any matching position, not only at the
-    latest. The baselines are both fractions for a model that chooses a matching position at random,
-    and for a model whose answers are random tokens.
+    finding also states how often the answer of the trained model is the token at any matching
+    position, not only at the latest. The finding contains two baselines: a model that chooses a
+    matching position at random, and a model whose answers are random tokens.
     """
     earlier = np.maximum(np.arange(tokens.shape[1]), 1)
     for layer in (1, 2):
@@ -165,7 +165,7 @@ def _after_some_copy(
 
 
 def transition(name: str) -> Finding:
-    """Checks that the loss falls faster in a later window than before, unlike in a convex decay."""
+    """Checks that the training loss falls suddenly: faster at some later steps than just before."""
     log = log_of(name)
     if len(log) < 2 * NEAR:
         raise InputError(
