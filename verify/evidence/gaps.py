@@ -148,7 +148,7 @@ def gap_finding(label: str, model: Transformer, states: States) -> Finding:
     pairs, wanted = plural(scores.size, "query–key pair"), f"at least {declared.gap:g}"
     words = f"no wrong key, over {pairs}"
     if declared.gap == np.inf:
-        words = "equal" + f", over {pairs}" * (scores.size > 1)
+        words = "all equal" + f", over {pairs}" * (scores.size > 1)
     if gap < np.inf:
         words = f"{gap:g}, over {pairs}"
         if declared.graded:

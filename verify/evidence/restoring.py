@@ -54,7 +54,7 @@ def makes(
             traced, alike = traces(block.mlp, stream, H, made)
             bad, exact, forgiving = bad | traced, exact and alike, True
         wrong, tried = wrong + int(bad.sum()), tried + len(H)
-    also = ", also with all allowed errors in the registers" if forgiving else ""
+    also = ", without or with allowed errors in the registers" if forgiving else ""
     return Finding(
         id,
         name,
@@ -181,6 +181,10 @@ def same_as_hardmax(id: str, model: Transformer, rows: np.ndarray) -> Finding:
     leak = max(max(layer, default=0.0) for layer in model.softmax_error(beta).leaks)
     real = max(enclosed_error(model, beta, row) for row in rows)
     gaps = [m.gap for block in model.blocks for m in block.margins if m.gap < math.inf]
+    attends = "all visible tokens have equal scores, so no token is wrong"
+    if gaps:
+        weight = f"at most {leak:.2g}" if leak else "below 1e-300"
+        attends = f"the attention weight on wrong tokens is {weight}"
     scale = f" and score gaps of at least {min(gaps):.3g}" if gaps else ""
     return at_most(
         id,
@@ -189,8 +193,7 @@ def same_as_hardmax(id: str, model: Transformer, rows: np.ndarray) -> Finding:
         "enclosure",
         real,
         ENCLOSED,
-        words=f"at most {real:.2g}; the attention weight on wrong tokens is "
-        + (f"at most {leak:.2g}" if leak else "below 1e-300"),
+        words=f"at most {real:.2g}; {attends}",
         wanted="a distance of at most 2^−64",
     )
 

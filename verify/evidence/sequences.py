@@ -139,7 +139,8 @@ def margin_kept(
         {size: float(apart) for size, apart in least.items()},
         {size: float(margin) for size, margin in declared.items()},
         Verdict.of(all(holds)) if holds else Verdict.UNDECIDED,
-        wanted="at least 1/T for frequencies in T tokens, unless they are equal"
+        "; ".join(f"{float(apart):.4g} for {size}" for size, apart in least.items()),
+        "at least 1/T for frequencies in T tokens, unless they are equal"
         if ties
         else "equal to the margin declared by the model",
     )
