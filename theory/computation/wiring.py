@@ -41,7 +41,10 @@ Ranges = Mapping[Key, tuple[float, float]]
 
 @dataclass(frozen=True)
 class Form:
-    """The affine form constant + Σ terms[w]·w over wires w, in which no coefficient is 0."""
+    """An affine form in the wires of a circuit, with non-zero coefficients.
+
+    The value of the form is constant + Σ_w terms[w]·w, with a sum over the wires w in `terms`.
+    """
 
     constant: Fraction
     terms: Mapping[int, Fraction]

@@ -84,7 +84,7 @@ def _extremes(statement: OverTokens, max_length: int) -> Finding:
 
 
 def cross_entropies(run: Run) -> Iterator[Finding]:
-    """Evidence on the logits by number of ones, and on the cross-entropy without a gate.
+    """Evidence on the logits and the cross-entropy of the model of majority with gate=False.
 
     For n bits and N = n + 1 tokens, the signed logit is s = |2z − 1|/N, where z is the number of
     ones minus the number of zeros.  By ln 2 − ln(1 + e^{−s}) ≤ s/2, a bound on the mean of s

@@ -109,14 +109,16 @@ def shortcut(
 
 def walked(of: Cascade) -> Finding:
     """Checks that the cascade has the state of the automaton after words of every length."""
+    cases = len(list(of.walk()))
     kinds = ", ".join(f"{stage.kind} with {stage.size} values" for stage in of.stages) or "none"
     return same(
         "cascade",
-        f"states of the automaton and of its cascade, on words of every length; stages: {kinds}",
+        f"states of the automaton and of its cascade (stages: {kinds}), on words of every length",
         of.disagreements(),
         0,
         evidence="proved",
-        words=f"equal at all {len(list(of.walk()))} reachable pairs of a state and stage values",
+        words=f"equal in all {cases} reachable cases, each a state of the automaton with the values "
+        "of the stages",
         wanted="equal",
     )
 
@@ -277,8 +279,8 @@ def softmax(
 def refused(reason: NotSolvable) -> Finding:
     """Checks with sympy the order of the perfect core of a holonomy group that is not solvable.
 
-    The theorem that such an automaton has no cascade is cited, not checked.  If TC⁰ ≠ NC¹, no model
-    of constant depth computes its states.
+    An automaton with such a group has no cascade of counters and flip-flops: this theorem is cited,
+    not checked.  If TC⁰ ≠ NC¹, no transformer of constant depth computes the automaton's states.
     """
     core = perfect_core(reason.group)
     return same(

@@ -153,7 +153,11 @@ def on_blank(
 def on_words(
     statement: OverTokens, M: TuringMachine
 ) -> Iterator[tuple[Transformer, np.ndarray, np.ndarray]]:
-    """Yields, by length, the prompts for all words of at most 3 symbols and the next 20 tokens."""
+    """Yields a model, prompts and their continuations, for each word length from 1 to 3.
+
+    The prompts (m, prompt length) are those of all words of this length.  The continuations
+    (m, 20) are the 20 tokens that follow each prompt, or −1 (⊥) after the machine halts.
+    """
     for length in range(1, 4):
         model = statement.at(0, length + 20).model
         words = all_sequences(length, M.n_symbols).tolist()

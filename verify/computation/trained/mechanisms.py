@@ -15,7 +15,6 @@ import numpy as np
 import torch
 
 from constructions import semiautomaton, shortcut
-from constructions.blocks import plural
 from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
 from verify.computation.trained.attention import (
@@ -135,8 +134,8 @@ def flip_flop(subject: Subject) -> Finding:
         fraction,
         ATTENDED,
         built,
-        f"{fraction:.2%} in layer {layer}, head {head}; {null.mean:.0%} on the place of the latest "
-        "such symbol of another word",
+        f"{fraction:.2%} in layer {layer}, head {head}; for comparison, {null.mean:.0%} on the "
+        "place that this symbol has in another word",
         null=null.mean,
     )
 
@@ -165,12 +164,12 @@ def flip_flop_elsewhere(subject: Subject) -> Finding:
     others = [follows(subject.model, each + 1, few).mean for each in range(subject.model.n_layers)]
     return beside_built(
         "flip-flop/redirected",
-        f"fraction of outputs that equal the state set by an earlier symbol, a wrong state, if all "
-        f"heads of layer {layer} are made to attend to this symbol",
+        f"fraction of outputs that become the wrong state, if all heads of layer {layer} are made "
+        "to attend to an earlier symbol that sets a wrong state",
         fraction,
         SAME,
         built.mean,
-        f"{fraction:.2%}; if layer 1 … {len(others)} is changed in the same way: "
+        f"{fraction:.2%}; fractions if instead the heads of layer 1, …, {len(others)} attend to it "
         f"{', '.join(f'{each:.0%}' for each in others)}",
     )
 
@@ -214,9 +213,10 @@ def counter(subject: Subject) -> Finding:
         fraction,
         SAME,
         flat(built, subject.start, 1).mean,
-        f"{fraction:.2%}; with uniform attention in layer 2, 3, … instead: {others}; before "
-        f"training {null.mean:.0%}; overlap of the attention in layer 1 with uniform attention "
-        f"{overlap(subject.model):.0%}, before training {overlap(subject.null):.0%}",
+        f"{fraction:.2%}; accuracies with uniform attention in layer 2, 3, … instead {others}; "
+        f"accuracy of the model before training, with uniform attention in layer 1, "
+        f"{null.mean:.0%}; overlap of the attention in layer 1 with uniform attention "
+        f"{overlap(subject.model):.0%}, and {overlap(subject.null):.0%} before training",
         null=null.mean,
     )
 
@@ -246,13 +246,15 @@ def count(subject: Subject) -> Finding:
     within, long = stays(words, subject.outputs), stays(subject.long, subject.outputs_long)
     return beside_built(
         "counter/count",
-        f"R² of a linear probe before the last layer for the number of 1s, at symbol {subject.T}",
+        "R² of a linear probe for the number of 1s, on the residual stream before the last layer "
+        f"at symbol {subject.T}",
         fraction,
         HELD,
         held(shortcut(subject.machine, subject.T), subject.start_fitted, subject.start).mean,
-        f"{fraction:.3f}; R² of a fit to only the parity {parity.mean:.2f}, of the probe before "
-        f"training {null.mean:.3f}; permuting the symbols leaves {within:.0%} of the outputs "
-        f"unchanged, and {long:.0%} for {2 * subject.T} symbols",
+        f"{fraction:.3f}; R² of a regression on the parity alone {parity.mean:.2f}, and of the "
+        f"probe before training {null.mean:.3f}; a permutation of the symbols of a word leaves "
+        f"{within:.0%} of the outputs unchanged, and {long:.0%} for words of {2 * subject.T} "
+        "symbols",
         f"at least {HELD}",
         null=null.mean,
     )
@@ -286,17 +288,18 @@ def doubling(subject: Subject) -> Iterator[Finding]:
             return
         fraction = trained(layer, symbols, every)
         known = by_shorter(machine, subject.fitted, subject.measured, symbols)
+        last = "the last symbol" if symbols == 2 else f"the last {symbols // 2} symbols"
         yield beside_built(
             f"doubling/layer-{layer}",
-            f"accuracy of linear probes after layer {layer} for the composed map of the last "
-            f"{symbols} symbols",
+            f"accuracy of linear probes after layer {layer} for the map on the states that is induced "
+            f"by the last {symbols} symbols",
             fraction,
             HELD,
             built(layer, symbols, every).mean,
-            f"{fraction:.2%}; before training {null(layer, symbols, every).mean:.0%}; accuracy of "
-            f"a table of the last {plural(symbols // 2, 'symbol')} {known:.0%}, of probes for the "
-            f"image of the start state {trained(layer, symbols, [start]).mean:.0%}, for the state "
-            f"{trained(layer, subject.T, [start]).mean:.0%}",
+            f"{fraction:.2%}, and {null(layer, symbols, every).mean:.0%} before training; accuracy "
+            f"of a table of {last} for this map {known:.0%}, of linear probes for the image of the "
+            f"start state under this map {trained(layer, symbols, [start]).mean:.0%}, and of "
+            f"linear probes for the current state {trained(layer, subject.T, [start]).mean:.0%}",
             null=known,
         )
 
@@ -335,9 +338,8 @@ def beside_built(
 
     The finding fails unless the value of the hand-built model is 1, up to rounding.
     """
-    wanted = (
-        f"{wanted or f'at least {bound:.0%}'}, {BY}; value of the hand-built model: {built:.0%}"
-    )
+    wanted = f"{wanted or f'at least {bound:.0%}'}, {BY}; for the hand-built model 100%"
+    words += f"; the same measure for the hand-built model {built:.0%}"
     finding = above(id, name, found, bound, words=words, wanted=wanted)
     if finding.verdict is Verdict.HOLDS and not null < bound:
         finding.verdict = Verdict.UNDECIDED
