@@ -117,8 +117,8 @@ def walked(of: Cascade) -> Finding:
         of.disagreements(),
         0,
         evidence="proved",
-        words=f"equal in all {cases} reachable cases, each a state of the automaton with the values "
-        "of the stages",
+        words=f"equal in all {cases} reachable cases, each a state of the automaton with the "
+        "values of the stages",
         wanted="equal",
     )
 

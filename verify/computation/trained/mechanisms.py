@@ -291,8 +291,8 @@ def doubling(subject: Subject) -> Iterator[Finding]:
         last = "the last symbol" if symbols == 2 else f"the last {symbols // 2} symbols"
         yield beside_built(
             f"doubling/layer-{layer}",
-            f"accuracy of linear probes after layer {layer} for the map on the states that is induced "
-            f"by the last {symbols} symbols",
+            f"accuracy of linear probes after layer {layer} for the map on the states that is "
+            f"induced by the last {symbols} symbols",
             fraction,
             HELD,
             built(layer, symbols, every).mean,
