@@ -94,7 +94,9 @@ def gaps(s: int, model: Transformer, layer: int) -> Finding:
     together = replace(each[0], verdict=Verdict.together(found.verdict for found in each))
     together.measured = min(found.measured for found in each)
     together.name = together.name.replace("head 1", "all heads")
-    below = "keys whose score is lower than that of a right key by at least m·γ and less than (m + 1)·γ"
+    below = (
+        "keys whose score is lower than that of a right key by at least m·γ and less than (m + 1)·γ"
+    )
     where = f"{below}, where γ = {together.bound:g}, for every integer m ≥ 1"
     together.wanted = together.wanted.replace("such keys for every m", where)
     together.words = f"{together.measured:g}, over {plural(len(each), 'head')}"
