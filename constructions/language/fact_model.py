@@ -33,14 +33,14 @@ def fact_model(
     counts: Annotated[Any, Integers("F", Within(least=0))],
     name: ModelName,
 ) -> Transformer:
-    """A transformer that models documents of facts, as calibrated, Good–Turing or memoriser.
+    """A transformer that models documents of facts: calibrated, Good–Turing or memoriser.
 
-    The rows of `facts` (F, L) are F facts, strings of L symbols.  They have the exact
-    probabilities `p` (F,) and occur in `counts` (F,) documents.  The seen facts have the
-    probabilities of the model `name`, "calibrated", "good-turing" or "memoriser", of
-    `theory.language.worlds`.  The remaining mass is uniform on all other strings.  The model
-    takes BOS and up to L − 1 symbols.  `logits` are the logits of the next symbol, `generate`
-    decodes greedily, and `constructions.language.sample` samples.
+    The rows of `facts` (F, L) are F facts, strings of L symbols.  The facts have the exact
+    probabilities `p` (F,) and occur in `counts` (F,) documents.  The model gives the seen facts the
+    probabilities that `theory.language.worlds` gives for `name`, "calibrated", "good-turing" or
+    "memoriser".  The remaining mass is uniform on all other strings.  The model takes BOS and up to
+    L − 1 symbols.  `logits` are the logits of the next symbol, `generate` decodes greedily, and
+    `constructions.language.sample` samples.
 
     Raises ValueError if all counts are 0, if `p` does not have one entry for each fact, and for
     facts that `string_model` rejects as strings.

@@ -38,7 +38,7 @@ def parity_by_linear_tokens(
         model.generate(words, ⌊log₂ k⌋ + 1)        (…, d) → (…, ⌊log₂ k⌋ + 1)
 
     `words` (…, d) consist of 0 and 1.  The digits are generated highest first, so that the last
-    one is the parity of the bits at `positions`.  The model has 1 layer with 1 linear head, width
+    digit is the parity of the bits at `positions`.  The model has 1 layer with 1 linear head, width
     5 and no MLP.  Raises ValueError unless the positions are distinct, and for sizes that do not
     fit in memory.
     """

@@ -120,8 +120,9 @@ def _products(tree: ParityTree, tokens: np.ndarray) -> np.ndarray:
 def attended(tree: ParityTree) -> np.ndarray:
     """The 0–1 matrix (d + k − 2, d + k − 2) of the positions that each position attends to.
 
-    Row t has ones at these positions.  A bit before the last attends to itself, and every later
-    position attends to the two children of the node that is predicted there.
+    Row t has ones at the positions that position t attends to.  The first d − 1 positions, of bits,
+    attend to themselves.  Every later position attends to the two children of the node that is
+    predicted at this position.
     """
     n = tree.d + tree.k - 2
     return np.vstack([np.eye(n)[: tree.d - 1], tree.scores]).astype(np.float64)

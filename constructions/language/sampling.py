@@ -46,9 +46,9 @@ def sample(model: Model, tokens: kinds.Tokens, steps: Steps, seed: Seed) -> Tens
 def log_probabilities(model: Model, tokens: kinds.Tokens) -> Tensor:
     """The log-probabilities (…, T − 1) under a model of all tokens after the first.
 
-    `tokens` has shape (…, T), and each token's probability is conditional on the tokens before
-    it.  Raises ValueError for sequences of one token, for a model whose logits are not those of
-    the next token, and for tokens that the model rejects.
+    `tokens` has shape (…, T), and the probability of a token is conditional on the earlier tokens.
+    Raises ValueError for sequences of one token, for a model whose logits are not those of the next
+    token, and for tokens that the model rejects.
     """
     _check_autoregressive(model)
     sequence = torch.as_tensor(tokens)
@@ -71,9 +71,9 @@ def log_probabilities(model: Model, tokens: kinds.Tokens) -> Tensor:
 def string_probabilities(model: Model, length: Count) -> Tensor:
     """The probabilities (V^L,) under a model of all strings of L = `length` symbols, in float64.
 
-    Strings follow BOS, the last token of the vocabulary, consist of the V other tokens, and are
-    in lexicographic order.  The model runs once on each of the V^{L−2} prefixes of L − 2 symbols,
-    and then, with cached keys and values, on the V^{L−1} next symbols.
+    A string follows BOS, the last token of the vocabulary, and consists of the V other tokens.  The
+    strings are in lexicographic order.  The model runs once on each of the V^{L−2} prefixes of L −
+    2 symbols, and then, with cached keys and values, on the V^{L−1} next symbols.
 
     Raises ValueError unless the model's logits are those of the next token, for every token
     except BOS; for more than 2^27 strings; and for strings that are too long for the model.

@@ -49,7 +49,8 @@ def largest_scores(
 def error_between(first: Collection[Steps], second: Collection[Steps]) -> Fraction:
     """The probability that the ANDs of two sets of independent uniform bits differ.
 
-    It is 2^{−|A|} + 2^{−|B|} − 2·2^{−|A∪B|} for the positions A = `first` and B = `second`.
+    The probability is 2^{−|A|} + 2^{−|B|} − 2·2^{−|A∪B|}, where A = `first` and B = `second` are
+    the sets of positions of the bits.
     """
     A, B = set(first), set(second)
     a, b, both = len(A), len(B), len(A | B)
@@ -60,13 +61,14 @@ def error_between(first: Collection[Steps], second: Collection[Steps]) -> Fracti
 def vote_bound(T: Counted, margin: Positive, samples: Counted, delta: OpenUnit) -> float:
     """An upper bound on the error of a weighted vote of T bits with a margin on all samples.
 
-    With probability ≥ 1 − δ over m samples, a vote with the margin γ on all of them errs with
-    probability at most
+    A vote predicts the label y = ±1 of a word x of T bits as the sign of f(x) = Σ_t w_t x_t − c,
+    with weights w_t ≥ 0 of sum 1 and a threshold c.  With probability ≥ 1 − δ over m samples (x,
+    y), every vote with y f(x) ≥ γ on all m samples errs with probability at most
 
         2e^{−kγ²/2} + √((k ln T + 2 ln(k + 2) + ln(k(k + 1)/δ))/2m)
 
     for every k [Schapire1998].  The result is the minimum over k ≤ 10^5.  A bound above 1 is
-    vacuous.  The arguments are γ = `margin`, m = `samples` and δ = `delta`.
+    vacuous.  Here γ = `margin`, m = `samples` and δ = `delta`.
     """
     k = np.arange(1, MOST_DRAWN + 1, dtype=np.float64)
     many = k * math.log(T) + 2 * np.log(k + 2) + np.log(k * (k + 1) / delta)

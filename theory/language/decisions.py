@@ -44,9 +44,9 @@ def errors(p: Distribution) -> tuple[Fraction, Fraction]:
 def most_sampling_error(least: Annotated[Exact, Within(least=0)], outcomes: CountFrom2) -> Fraction:
     """The largest error of a sample, given the error of the argmax: 2R* − V/(V − 1)·R*².
 
-    R* = `least` is the error of the argmax of a distribution on V = `outcomes` ≥ 2 outcomes, and
-    the result is an upper bound on the error R_s = 1 − Σ p² of its samples [CoverHart1967].
-    Raises `ValueError` unless R* ≤ 1 − 1/V.
+    R* = `least` is the error of the argmax of a distribution p on V = `outcomes` ≥ 2 outcomes.  The
+    result is an upper bound on the error R_s = 1 − Σ p² of a sample of p [CoverHart1967].  Raises
+    `ValueError` unless R* ≤ 1 − 1/V.
     """
     V = outcomes
     if least > 1 - Fraction(1, V):
@@ -66,7 +66,7 @@ def excess_error(p: Distribution, q: Distribution) -> Fraction:
 
 @checked
 def greedy_text(source: Source, length: Length) -> tuple[int, ...]:
-    """The text of greedy decoding, which always takes the most probable next symbol.
+    """The text of greedy decoding, in which every symbol is the most probable next symbol.
 
     Of equally probable symbols, the first is taken.
     """
@@ -82,7 +82,7 @@ def greedy_text(source: Source, length: Length) -> tuple[int, ...]:
 def most_probable_text(source: Source, length: Count) -> tuple[int, ...]:
     """The most probable text of `length` symbols.
 
-    Raises `ValueError` if there are more than 10^5 texts of this length.
+    Raises `ValueError` if there are more than 10^5 texts of `length` symbols.
     """
     T, V = length, len(source.steps)
     if T > 20 or V**T > MOST:
@@ -94,5 +94,9 @@ def most_probable_text(source: Source, length: Count) -> tuple[int, ...]:
 
 @checked
 def distance_of_greedy(source: Source, length: Length) -> Fraction:
-    """The total variation distance of the source from greedy decoding, 1 − P(greedy text)."""
+    """The total variation distance of the source from greedy decoding, 1 − P(greedy text).
+
+    P(greedy text) is the probability, under the source, of the text of `length` symbols that greedy
+    decoding outputs.
+    """
     return 1 - source.probability(greedy_text(source, length))

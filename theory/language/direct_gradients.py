@@ -40,11 +40,11 @@ MOST_BITS = 10**5  # largest number of bits whose sets are counted
 def signals(gradients: Annotated[Any, Numbers("words parameters")]) -> np.ndarray:
     """The signal 4^d ‖E χ_S ∇f‖² of every set S of bits, from the gradients ∇f on all words.
 
-    χ_S is the parity of the bits in S, f is a model of words of d bits, and E is the mean over
-    all words.  `gradients` (2^d, parameters) has a row ∇f for each word, and the result (2^d,)
-    has an entry for each S; both are in the order of `theory.sequences.all_sequences`.  The
-    results are integers if the gradients are.  Raises `ValueError` unless the number of words is
-    a power of two from 2 to 2^14.
+    χ_S is the parity of the bits in S, f is a model of words of d bits, and E is the mean over all
+    words.  `gradients` (2^d, parameters) has a row ∇f for each word, and the result (2^d,) has an
+    entry for each S; rows and entries are in the order of `theory.sequences.all_sequences`.  The
+    results are integers if the gradients are.  Raises `ValueError` unless the number of words is a
+    power of two from 2 to 2^14.
     """
     d = len(gradients).bit_length() - 1
     if len(gradients) != 2**d or not 1 <= d <= MOST:
@@ -65,8 +65,8 @@ def mean_signal_bound(
 ) -> Fraction:
     """The upper bound 1/C(d, k) on the mean, over all S of size k, of ‖E χ_S ∇f‖²/E‖∇f‖².
 
-    f is a differentiable model of words of d bits, S a set of k bits, χ_S their parity, ∇ the
-    gradient by the parameters, and E the mean over all words.
+    f is a differentiable model of words of d bits, χ_S is the parity of the k bits in S, ∇ is the
+    gradient by the parameters of f, and E is the mean over all words.
     """
     return Fraction(1, math.comb(d, k))
 
@@ -75,8 +75,9 @@ def mean_signal_bound(
 def least_step_signal(m: CountFrom2) -> Fraction:
     """The lower bound (2 − 4/m)/m² on ‖E y∇φ‖²/E‖∇φ‖² at a node that attends to m ≥ 2 tokens.
 
-    The node predicts φ = 4z² − 1 for the mean z of these tokens, y is the product of its two
-    children, ∇ is the gradient by the attention scores, at 0, and E is the mean over all words.
+    The node is one of a binary tree of products of bits ±1.  It predicts φ = 4z² − 1 for the mean z
+    of the m tokens, and y is the product of the two children of the node.  ∇ is the gradient by the
+    attention scores, at scores 0, and E is the mean over all words.
     """
     return (2 - Fraction(4, m)) / m**2
 
@@ -86,7 +87,10 @@ def bits_by_elimination(
     words: Annotated[Any, Integers("n d", Within(least=0, most=1))],
     parities: Annotated[Any, Integers("n", Within(least=0, most=1))],
 ) -> list[int] | None:
-    """The bits whose parities on `words` (n, d) are `parities` (n,), by elimination over GF(2).
+    """The bits whose parity on each of n words is as given, by elimination over GF(2).
+
+    The `words` (n, d) of d bits and the `parities` (n,) consist of 0 and 1.  The result is the list
+    of the positions of the bits.
 
     Returns None if the examples do not determine the set of bits.  Raises `ValueError` if no set
     of bits has these parities.

@@ -33,8 +33,9 @@ def numbers(strings: np.ndarray, base: int) -> np.ndarray:
 def fact_strings(base: CountFrom2, count: Count, seed: Seed) -> np.ndarray:
     """Random facts as strings of digits (base^count, 2·count): every name with a random value.
 
-    A string is a name of `count` digits to `base`, followed by its value, `count` uniformly
-    random digits.  The result has dtype int64.  Raises `ValueError` for more than 2^24 facts.
+    A string is a name of `count` digits to `base`, followed by the value of the name, `count`
+    uniformly random digits.  The result has dtype int64.  Raises `ValueError` for more than 2^24
+    facts.
     """
     b, k = base, count
     if k > 24 or b**k > MOST:
@@ -49,10 +50,11 @@ def next_symbol(
 ) -> list[Fraction] | None:
     """The probabilities of the V next symbols after a prefix, under a distribution g on strings.
 
-    The strings `given` (m, L) have the `probabilities` (m,) under g, and the remaining mass is
-    uniform on the other V^L − m strings.  The probability of the symbol v is the mass of the
-    strings that begin with prefix and v, divided by the mass g(prefix) of the strings that begin
-    with the prefix.  Returns None if g(prefix) = 0 or no given string begins with the prefix.
+    The m strings `given` (m, L) of L symbols have the `probabilities` (m,) under g, and the
+    remaining mass of g is uniform on the other V^L − m strings.  The probability of the symbol v is
+    the mass of the strings that begin with prefix and v, divided by the mass g(prefix) of the
+    strings that begin with the prefix.  Returns None if g(prefix) = 0 or no given string begins
+    with the prefix.
     """
     m, L = given.shape
     each = (1 - sum(probabilities, start=Fraction(0))) / max(V**L - m, 1)
@@ -74,11 +76,11 @@ def probabilities_of_seen(
 ) -> list[Fraction]:
     """The exact probabilities that a model of `theory.language.worlds` gives to the seen facts.
 
-    The facts have the probabilities `p`, and each occurs in as many documents as its entry of
-    `counts`.  The result has an entry for each fact with a positive count, in order.  The
-    model's remaining mass is uniform on all other strings.  `name` is "calibrated", "good-turing"
-    or "memoriser".  Raises `ValueError` if there are no documents, and unless each fact has one
-    count.
+    The facts have the probabilities `p`, and `counts` are the numbers of documents in which they
+    occur.  The result has an entry for each fact with a positive count, in order.  The model's
+    remaining mass is uniform on all other strings.  `name` is "calibrated", "good-turing" or
+    "memoriser".  Raises `ValueError` if all counts are 0, and unless `p` and `counts` have equally
+    many entries.
     """
     if len(counts) != len(p):
         raise InputError(

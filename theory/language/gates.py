@@ -40,17 +40,18 @@ GateCount: TypeAlias = Annotated[Count, Within(most=10**9)]
 class Circuit:
     """A Boolean circuit whose gates each read two earlier wires.
 
-    The wires are the inputs, followed by the gates.  A gate is (wire, wire, function), where
-    `function` is one of `FUNCTIONS`.
+    The wires are the inputs, followed by the gates.  A gate is (wire, wire, function), where the
+    function is the code of one of the ten functions of two bits in `FUNCTIONS`.
     """
 
     n_inputs: int
     gates: tuple[tuple[int, int, int], ...]
 
     def wires(self, inputs: ArrayLike) -> np.ndarray:
-        """The values (N, n_inputs + G) of all wires of the circuit, which has G gates.
+        """The values (N, n_inputs + G) of all wires on N inputs, for a circuit of G gates.
 
-        `inputs` (N, n_inputs) has entries 0 and 1.  Raises `ValueError` for other inputs.
+        `inputs` (N, n_inputs) has entries 0 and 1.  Raises `ValueError` for other entries or
+        shapes.  The wires are the n_inputs inputs of the circuit, followed by the gates.
         """
         array = Integers(f"N {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         wires = list(array.T)
@@ -61,10 +62,11 @@ class Circuit:
 
 @checked
 def circuit(n_inputs: Count, gates: Sequence[Sequence[Steps]]) -> Circuit:
-    """The circuit with these gates, each given as (wire, wire, function).
+    """The circuit with the given gates, each given as (wire, wire, function).
 
-    The wires are the inputs, followed by the gates.  Raises `ValueError` unless each gate reads
-    two earlier wires, the first before the second, and its function is one of `FUNCTIONS`.
+    The wires are the inputs, followed by the gates.  Raises `ValueError` unless each gate reads two
+    earlier wires, the first before the second, and the function of the gate is one of the codes
+    `FUNCTIONS`.
     """
     made = []
     for number, gate in enumerate(gates):
@@ -101,12 +103,13 @@ def random_circuit(n_inputs: InputCount, n_gates: GateCount, seed: Seed) -> Circ
 
 @checked
 class GateLearner:
-    """A learner of a circuit of G gates, whose every output is right.
+    """A learner of a circuit of G gates that outputs no wrong value.
 
-    `wires` (N, n_inputs + G) has the values of all wires in N examples.  For each gate, the
-    learner stores the version space: all pairs of earlier wires with a function that agree with
-    the examples.  Calling the learner on inputs returns the values on which all hypotheses agree.
-    Raises `ValueError` for more than 10^5 pairs of wires.
+    `wires` (N, n_inputs + G) has the values of all wires, the inputs followed by the gates, in N
+    examples.  For each gate, the learner stores the version space: all hypotheses (two earlier
+    wires and a function of two bits) that agree with the examples.  Calling the learner on inputs
+    returns the values of wires on which all hypotheses agree, and −1 elsewhere.  Raises
+    `ValueError` for more than 10^5 pairs of wires.
     """
 
     def __init__(
@@ -164,7 +167,7 @@ def _version_space(wires: np.ndarray, gate: int) -> tuple[np.ndarray, np.ndarray
 def hypotheses(n_inputs: InputCount, n_gates: GateCount) -> int:
     """The number of hypotheses for the last gate: ten functions of each pair of earlier wires.
 
-    It is 10·C(n_inputs + n_gates − 1, 2).
+    The number is 10·C(n_inputs + n_gates − 1, 2), where C is the binomial coefficient.
     """
     return len(FUNCTIONS) * math.comb(n_inputs + n_gates - 1, 2)
 
@@ -173,12 +176,14 @@ def hypotheses(n_inputs: InputCount, n_gates: GateCount) -> int:
 def enough_examples(
     n_inputs: InputCount, n_gates: GateCount, epsilon: OpenUnit, delta: OpenUnit
 ) -> int:
-    """A number of examples after which all gates are decided on most inputs.
+    """A number of examples from which all gates of a circuit are learned on most inputs.
 
-    After N ≥ (G|H|/ε) ln(G|H|/δ) random examples of a circuit, with probability ≥ 1 − δ, a gate
-    is undecided on at most a fraction ε of the inputs.  G = `n_gates`, |H| is
-    `hypotheses(n_inputs, n_gates)`, and the result is the smallest such N.  Raises `ValueError`
-    for more than 10^300 examples.
+    After N ≥ (G|H|/ε) ln(G|H|/δ) random examples of a circuit, with probability ≥ 1 − δ, the
+    learner decides all G gates on all but a fraction ε of the inputs.  A gate is decided on an
+    input if all hypotheses that agree with the examples give the same value.  Here G = `n_gates`, δ
+    = `delta`, ε = `epsilon`, and |H| = `hypotheses(n_inputs, n_gates)` is the number of hypotheses
+    for a gate.  The result is the smallest such N.  Raises `ValueError` for more than 10^300
+    examples.
     """
     total = n_gates * hypotheses(n_inputs, n_gates)
     if not total / epsilon < 1e300:

@@ -57,9 +57,10 @@ def seen_once(counts: Sequence[Steps], documents: Count) -> Fraction:
 def mean_difference(p: Distribution, documents: Counted) -> Fraction:
     """The bias Σ p_i²(1 − p_i)^{n−1} ≥ 0 of the Good–Turing estimate, exactly.
 
-    The estimate is MF, the fraction of n = `documents` documents whose outcome occurs once.  It
-    estimates the unseen mass M, the probability under p of all outcomes that do not occur, and
-    its bias is E MF − E M.  Raises `ValueError` if the fractions have too many digits.
+    The estimate is MF, the fraction of n = `documents` documents whose outcome occurs once.  The
+    estimate is of the unseen mass M, the probability under p of all outcomes that do not occur.
+    The bias is E MF − E M, the mean over corpora.  Raises `ValueError` if the fractions in `p` have
+    too many digits.
     """
     n = documents
     _sized(p, n, len(p))
@@ -70,8 +71,9 @@ def mean_difference(p: Distribution, documents: Counted) -> Fraction:
 def most_mean_difference(documents: FewDocuments) -> Fraction:
     """The maximum (1/n)(1 − 1/n)^{n−1} over all distributions of the Good–Turing bias.
 
-    The bias is E MF − E M for n = `documents`, where MF is the fraction of documents whose
-    outcome occurs once, and M is the unseen mass.
+    The bias is E MF − E M, the mean over corpora of n = `documents` documents.  MF is the fraction
+    of documents whose outcome occurs once, and M is the unseen mass, the probability of all
+    outcomes that do not occur.
     """
     n = documents
     return Fraction(1, n) * (1 - Fraction(1, n)) ** (n - 1)
@@ -82,8 +84,8 @@ def mean_square(p: Distribution, documents: Annotated[Counted, Within(least=2)])
     """The mean square error E(MF − M)² of the Good–Turing estimate, exactly.
 
     MF is the fraction of n = `documents` ≥ 2 documents whose outcome occurs once, and M is the
-    unseen mass, the probability under p of all outcomes that do not occur.  Raises `ValueError`
-    if the fractions have too many digits.
+    unseen mass, the probability under p of all outcomes that do not occur.  E is the mean over
+    corpora.  Raises `ValueError` if the fractions in `p` have too many digits.
     """
     n = documents
     _sized(p, n, len(p) ** 2)
@@ -113,9 +115,9 @@ def uniform_mean_square(facts: Counted, documents: Annotated[Counted, Within(lea
 def most_mean_square(documents: Annotated[FewDocuments, Within(least=2)]) -> Fraction:
     """An upper bound on the mean square error E(MF − M)² of the Good–Turing estimate.
 
-    For every distribution and n = `documents` ≥ 2, the error is at most
-    1/n + (n/(n + 1))^n/(n + 1) + (4/n²)(1 − 2/n)^{n−2}.  MF is the fraction of documents whose
-    outcome occurs once, and M is the unseen mass.
+    For every distribution of outcomes and n = `documents` ≥ 2, the error is at most 1/n + (n/(n +
+    1))^n/(n + 1) + (4/n²)(1 − 2/n)^{n−2}.  MF is the fraction of documents whose outcome occurs
+    once, and M is the unseen mass, the probability of all outcomes that do not occur.
     """
     n = documents
     alone = Fraction(1, n) + Fraction(n, n + 1) ** n / (n + 1)
@@ -127,8 +129,8 @@ def moments_by_definition(p: Distribution, documents: Count) -> tuple[Fraction, 
     """The moments E(MF − M) and E(MF − M)², by definition: summed over all corpora.
 
     A corpus consists of `documents` outcomes drawn independently from p.  MF is the fraction of
-    its documents whose outcome occurs once, and M is the probability under p of all outcomes that
-    do not occur.  Raises `ValueError` for more than a million corpora.
+    documents of the corpus whose outcome occurs once, and M is the probability under p of all
+    outcomes that do not occur.  Raises `ValueError` for more than a million corpora.
     """
     n = documents
     if n > 20 or len(p) ** n > MOST:
@@ -149,8 +151,8 @@ def seen_and_once(
 ) -> dict[tuple[int, int], Fraction]:
     """The joint distribution of the numbers of facts seen and of facts seen once.
 
-    Each of the documents has one of the equally likely facts.  The keys of the result are
-    (facts seen, facts seen once), and its values are their probabilities.
+    Each document states one of `facts` equally likely facts.  The result maps pairs (number of
+    facts seen, number of facts seen once) to probabilities.
     """
     found = {(0, 0): Fraction(1)}
     for _ in range(documents):
@@ -167,8 +169,9 @@ def seen_and_once(
 def deviation_bound(documents: Counted, gamma: OpenUnit) -> float:
     """An upper bound on the error |MF − M| of the Good–Turing estimate [KNVZ2025].
 
-    With probability ≥ 1 − γ it is at most 1/n + 2.42·√(ln(4/γ)/n), where n = `documents`.  MF is
-    the fraction of documents whose outcome occurs once, and M is the unseen mass.
+    With probability ≥ 1 − γ, the error is at most 1/n + 2.42·√(ln(4/γ)/n), where n = `documents`
+    and γ = `gamma`.  MF is the fraction of documents whose outcome occurs once, and M is the unseen
+    mass, the probability of all outcomes that do not occur.
     """
     return 1 / documents + 2.42 * sqrt(ln(4 / gamma) / documents)
 

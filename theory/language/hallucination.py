@@ -91,8 +91,8 @@ Mass: TypeAlias = Annotated[
 class Levels:
     """A model g and the distribution p of documents, on groups of equally likely strings.
 
-    Each array has one entry for each group, as floats or fractions.  With prompts, a group
-    belongs to a set of prompts, and its strings are responses.
+    Each array has one entry for each group, as floats or fractions.  With prompts, a group belongs
+    to a set of prompts, and the strings of the group are responses.
 
     strings  number of strings in the group (for each prompt)
     facts    number of facts (valid responses) among these strings
@@ -121,7 +121,7 @@ class Levels:
 
     @property
     def unseen_mass(self) -> Any:
-        """The unseen mass p(U): the probability of the unseen strings under p."""
+        """The unseen mass p(U): the total probability of the unseen strings in documents."""
         return self.p[self.unseen].sum()
 
     @property
@@ -131,7 +131,11 @@ class Levels:
 
     @checked
     def over_confidence(self, tau: Threshold) -> Any:
-        """The over-confidence (g(A) − p(A))⁺ on the set A = {g > τ}, for τ ≥ 0."""
+        """The over-confidence (g(A) − p(A))⁺ on the set A = {g > τ}, for τ ≥ 0.
+
+        A is the set of strings to which the model g gives a probability above τ = `tau`, and p is
+        the distribution of documents.
+        """
         above = self.g > tau
         return max(self.mass[above].sum() - self.p[above].sum(), 0 * tau)
 
@@ -139,8 +143,10 @@ class Levels:
     def deterministic_bound(self, tau: Threshold) -> Any:
         """The deterministic lower bound on the hallucination rate, for a threshold τ ≥ 0.
 
-        The bound is p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A), where A = {g > τ}, U are the unseen
-        strings, F the facts, and δ⁺ = (g(A) − p(A))⁺ the over-confidence on A.
+        The bound is p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A), where τ = `tau`, U is the set of unseen
+        strings, F is the set of facts, and A = {g > τ} is the set of strings to which the model g
+        gives a probability above τ.  p is the distribution of documents, and δ⁺ = (g(A) − p(A))⁺ is
+        the over-confidence on A.
         """
         above = self.g > tau
         strings = (self.weight * self.strings)[above].sum()
@@ -150,7 +156,11 @@ class Levels:
 
     @property
     def miscalibration(self) -> Any:
-        """The miscalibration ½ Σ |g(B) − p(B)| over the level sets B of g."""
+        """The miscalibration ½ Σ |g(B) − p(B)|, summed over the level sets B of g.
+
+        g is the model and p is the distribution of documents.  A level set of g consists of all
+        strings of one probability under g.
+        """
         _, which = np.unique(self.g, return_inverse=True)
         apart = [0 * self.p[0]] * (int(which.max()) + 1)
         for level, part in zip(which.tolist(), (self.mass - self.p).tolist(), strict=True):
@@ -161,9 +171,9 @@ class Levels:
     def miscalibration_in(self, bins: Count) -> float:
         """The miscalibration in bins, ½ Σ |g(B) − p(B)| over at most `bins` sets B of strings.
 
-        Each B is a union of level sets of g, and the probabilities g(B) are nearly equal.  The
-        result is at most `miscalibration`, and is informative even if every level set is a single
-        string.
+        Each B is a union of level sets of g, and the probabilities g(B) are nearly equal.  g is the
+        model and p is the distribution of documents.  The result is at most `miscalibration`, and
+        is informative even if every level set of g is a single string.
         """
         g, mass = self.g.astype(np.float64), self.mass.astype(np.float64)
         order = np.argsort(g)
@@ -204,11 +214,12 @@ def expected_bound(
 ) -> Any:
     """A lower bound on the mean hallucination rate over corpora: E MF − E δ⁺ − |F|/|U| − 1/n.
 
-    It holds for regular facts: given the corpus, all unseen strings have the same mean
-    probability.  MF is the fraction of n = `documents` documents whose fact occurs once, and δ⁺
-    the over-confidence at the threshold 1/|U|.  `seen_once` and `over` are the means of MF and δ⁺
-    over corpora, not values of one corpus; |F| = `facts`.  `unseen` is the smallest number |U| of
-    unseen strings, or a lower bound on |U| such as the number of strings that are not facts.
+    The bound holds for regular facts: given the corpus, all unseen strings have the same mean
+    probability.  E is the mean over corpora, MF is the fraction of n = `documents` documents whose
+    fact occurs once, and δ⁺ is the over-confidence at the threshold 1/|U|.  `seen_once` and `over`
+    are the means of MF and δ⁺ over corpora, not values of one corpus; |F| = `facts` is the number
+    of facts.  |U| = `unseen` is the smallest number of unseen strings over corpora, or a lower
+    bound on this number, such as the number of strings that are not facts.
     """
     return seen_once - over - Fraction(facts, unseen) - Fraction(1, documents)
 
@@ -219,9 +230,10 @@ def bound_given_corpus(
 ) -> Any:
     """A lower bound on the hallucination rate of a model of one corpus: p(U) − δ⁺ − |F|/(γ|U|).
 
-    It holds with probability ≥ 1 − γ given the corpus, for regular facts.  p(U) = `unseen_mass`
-    is the mass of the |U| = `unseen` unseen strings, |F| = `facts`, and δ⁺ = `over` is the
-    over-confidence at the threshold 1/(γ|U|).
+    The bound holds with probability ≥ 1 − γ given the corpus, γ = `gamma`, for regular facts: given
+    the corpus, all unseen strings have the same mean probability.  p(U) = `unseen_mass` is the mass
+    of the |U| = `unseen` unseen strings, |F| = `facts` is the number of facts, and δ⁺ = `over` is
+    the over-confidence at the threshold 1/(γ|U|).
     """
     return unseen_mass - over - facts / (gamma * unseen)
 
@@ -230,9 +242,10 @@ def bound_given_corpus(
 def expected_prompted_bound(once: Mass, over: Mass, answers: Counted, documents: Counted) -> Any:
     """A lower bound on the mean error over corpora, with prompts: E sr − E δ⁺ − 2/m − 1/N.
 
-    sr is 1/N times the number of prompts that exactly one of N = `documents` documents answers,
-    m = `answers` is the number of possible answers to a prompt, and δ⁺ is the over-confidence at
-    the threshold 1/m.  `once` and `over` are the means of sr and δ⁺ over corpora.
+    sr is the number of prompts that exactly one document answers, divided by the number
+    N = `documents` of documents.  m = `answers` is the number of possible answers to a prompt, δ⁺
+    is the over-confidence at the threshold 1/m, and E is the mean over corpora.  `once` and `over`
+    are the means of sr and δ⁺.
     """
     return once - over - Fraction(2, answers) - Fraction(1, documents)
 
@@ -243,10 +256,11 @@ def prompted_bound_given_data(
 ) -> float:
     """A lower bound on the error given one corpus, with prompts: MM − δ⁺ − 2/m − √(½ ln(1/γ)·Q).
 
-    It holds with probability ≥ 1 − γ.  A prompt c has the weight μ_c, m = `answers` possible
-    answers, and the probability α_c of an answer (as opposed to "don't know").  Over the prompts
-    that were never answered, MM = `missing` is Σ μ_c α_c, and Q = `squares` is Σ μ_c² α_c².
-    δ⁺ = `over` is the over-confidence at the threshold 1/m.
+    The bound holds with probability ≥ 1 − γ, γ = `gamma`.  A prompt c has the weight μ_c,
+    m = `answers` possible answers, and the probability α_c of an answer (as opposed to "don't
+    know").  MM = `missing` is the sum of μ_c α_c over the prompts c that no document answers, and
+    Q = `squares` is the sum of μ_c² α_c² over these prompts.  δ⁺ = `over` is the over-confidence at
+    the threshold 1/m.
     """
     left = float(missing) - float(over)
     return left - 2 / answers - sqrt(0.5 * log(1 / gamma) * squares)
@@ -267,10 +281,12 @@ def printed_bound(
 
         MF − Mis − 3|F|/(δ|H|) − √(6 ln(6/δ)/n).
 
-    MF = `seen_once` is the fraction of n = `documents` documents whose fact occurs once, Mis =
-    `miscalibration`, |F| = `facts`, |H| = `others` is the number of strings that are not facts,
-    and δ = `delta`.  The formula is quoted from later papers, as the original was not available.
-    In the original, Mis is taken over bins that its authors chose.
+    MF = `seen_once` is the fraction of n = `documents` documents whose fact occurs once,
+    Mis = `miscalibration` is the miscalibration of the model, |F| = `facts` is the number of facts,
+    |H| = `others` is the number of strings that are not facts, and δ = `delta`.  Facts are regular
+    if, given the corpus, all unseen strings have the same mean probability.  The formula is quoted
+    from later papers, as the original was not available.  In the original, Mis is the
+    miscalibration over bins that the authors of [KalaiVempala2024] chose.
     """
     slack = printed_slack(facts, others, documents, delta)
     return float(seen_once - miscalibration) - slack
@@ -280,8 +296,10 @@ def printed_bound(
 def printed_slack(facts: Counted, others: Counted, documents: Counted, delta: OpenUnit) -> float:
     """The slack 3|F|/(δ|H|) + √(6 ln(6/δ)/n) of `printed_bound`.
 
-    |F| = `facts`, |H| = `others`, n = `documents` and δ = `delta`.  If the fraction of documents
-    whose fact occurs once is at most the slack, `printed_bound` is vacuous for every model.
+    |F| = `facts` is the number of facts, |H| = `others` is the number of strings that are not
+    facts, n = `documents` is the number of documents, and δ = `delta`.  If the fraction of
+    documents whose fact occurs once is at most the slack, `printed_bound` is vacuous for every
+    model.
     """
     return 3 * facts / others / delta + sqrt(6 * log(6 / delta) / documents)
 
@@ -290,10 +308,10 @@ def printed_slack(facts: Counted, others: Counted, documents: Counted, delta: Op
 def printed_prompted_bound(once: Mass, over: Mass, wrong: Counted, documents: Counted) -> float:
     """The lower bound on the error with prompts of [KNVZ2025, Theorem 2].
 
-    With probability ≥ .99 the error is at least sr − 2/|E| − (35 + 6 ln N)/√N − δ.  sr = `once`
-    is 1/N times the number of prompts that exactly one of N = `documents` documents answers,
-    |E| = `wrong` is the smallest number of wrong responses to a prompt, and δ = `over` is the
-    over-confidence.
+    With probability ≥ .99 the error is at least sr − 2/|E| − (35 + 6 ln N)/√N − δ.  sr = `once` is
+    the number of prompts that exactly one document answers, divided by the number N = `documents`
+    of documents.  |E| = `wrong` is the smallest number of wrong responses to a prompt, and
+    δ = `over` is the over-confidence.
     """
     N = documents
     return float(once) - float(over) - 2 / wrong - (35 + 6 * log(N)) / sqrt(N)

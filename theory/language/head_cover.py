@@ -51,20 +51,23 @@ Vector: TypeAlias = Annotated[Any, Reals("d")]
 def head(q: Vector, v: Vector, X: Annotated[Any, Reals("... T d")]) -> np.ndarray:
     """The output (…,) of an attention head, ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩.
 
-    The tokens x_t are the rows of X (…, T, d), and q and v have shape (d,).
+    The T tokens x_t of dimension d are the rows of X (…, T, d).  The query q and the vector v have
+    shape (d,).
     """
     return np.asarray((softmax(X @ q, axis=-1) * (X @ v)).sum(axis=-1))
 
 
 @checked
 def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fraction]:
-    """A vector of the cover whose squared distance from q is at most (A² − ‖q‖₂²)/k, exactly.
+    """A vector of a finite cover whose squared distance from q is at most (A² − ‖q‖₂²)/k, exactly.
 
-    The cover of the q with ‖q‖₁ ≤ A consists of the vectors (A/k) Σ_{i ≤ k} a_i, where each a_i
-    is one of ±e_1, …, ±e_d, 0.  Here each a_i minimises ‖a_1 + … + a_i − i·p‖ for p = q/A.
-    Proof: let a_i be random, ±e_j with probability |p_j| and otherwise 0, with mean p.  It
-    increases the mean squared norm by at most 1 − ‖p‖², and the minimum is at most the mean.
-    Raises `ValueError` for ‖q‖₁ > A, for an empty q, and if d·k exceeds 10^6.
+    The cover of the ball ‖q‖₁ ≤ A in ℝ^d consists of the vectors (A/k) Σ_{i ≤ k} a_i, where each
+    a_i is 0 or one of ±e_1, …, ±e_d, for the unit vectors e_j.  The summands a_1, a_2, … are chosen
+    in this order, so that a_i minimises ‖a_1 + … + a_i − i·p‖ for p = q/A.  Proof: let a_i be
+    random: sign(p_j)·e_j with probability |p_j| for each j, and otherwise 0, so that its mean is p.
+    The random a_i increases the squared norm by at most 1 − ‖p‖² on average, and the minimising a_i
+    by at most this mean.  Raises `ValueError` for ‖q‖₁ > A, for an empty q, and if d·k exceeds
+    10^6.
     """
     d = len(q)
     if not 0 < d * k <= MOST_ATOMS:
@@ -93,9 +96,10 @@ def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fra
 def cover_radius(A: Positive, V: Positive, B: Positive, k_q: Counted, k_v: Counted) -> float:
     """An upper bound on the distance of a head from the finite cover of heads, on every prompt.
 
-    The head is ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ with ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and ‖x_t‖₂ ≤ B.  The
-    cover has vectors of k_q summands in place of q, and of k_v summands in place of v.  The bound
-    is VB²A/√k_q + VB/√k_v.
+    The head is ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ with ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and ‖x_t‖₂ ≤ B.  In a head
+    of the cover, q is replaced by a multiple of a sum of k_q vectors, and v by a multiple of a sum
+    of k_v vectors, each of them 0 or plus or minus a unit vector.  The bound is VB²A/√k_q +
+    VB/√k_v.
     """
     return V * B**2 * A / math.sqrt(k_q) + V * B / math.sqrt(k_v)
 
@@ -104,8 +108,9 @@ def cover_radius(A: Positive, V: Positive, B: Positive, k_q: Counted, k_v: Count
 def log_cover_size(d: Counted, k_q: Counted, k_v: Counted) -> float:
     """The logarithm of the number of heads in the finite cover, (k_q + k_v) ln(2d + 1).
 
-    The tokens have dimension d.  The cover has vectors of k_q summands in place of q, and of k_v
-    summands in place of v; each summand is one of ±e_1, …, ±e_d, 0.
+    The tokens have dimension d.  A head is given by its query q and its vector v.  In the cover, q
+    is a multiple of a sum of k_q vectors, and v of a sum of k_v vectors, each of them 0 or plus or
+    minus a unit vector.
     """
     return _log_size(d, k_q + k_v)
 
@@ -118,7 +123,7 @@ def _log_size(d: int, atoms: int) -> float:
 def occam(log_size: NonNegative, samples: Counted, delta: OpenUnit) -> float:
     """The Occam bound (ln N + ln(1/δ))/m on the error of a rule that is right on m samples.
 
-    The rule is one of N rules, ln N = `log_size`, m = `samples` and δ = `delta`.  With
+    The rule is one of N rules, with ln N = `log_size`; m = `samples` and δ = `delta`.  With
     probability ≥ 1 − δ, each of the N rules that is right on m independent samples has an error ε
     of at most this bound, since N(1 − ε)^m ≤ δ otherwise.  A bound above 1 is vacuous.
     """

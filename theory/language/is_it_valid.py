@@ -41,7 +41,8 @@ class IsItValid:
     """An instance of the task *is it valid?*: prompts, their responses, and a model.
 
     Prompt c has the weight `weights[c]` and the set `valid[c]` of valid responses.  `p[c]` is the
-    distribution of its valid responses, and `g[c]` is the model's distribution of its responses.
+    distribution of the valid responses to prompt c, and `g[c]` is the model's distribution of the
+    responses to prompt c.
     """
 
     weights: tuple[Fraction, ...]
@@ -65,7 +66,7 @@ class IsItValid:
     def thresholds(self) -> list[Fraction]:
         """The thresholds at which the error of the classifier may change: 0, 1 and all values of g.
 
-        The classifier accepts the responses whose probability under the model exceeds the
+        The classifier accepts the responses whose probability under the model g exceeds the
         threshold.
         """
         return sorted({Fraction(0), Fraction(1), *(x for row in self.g for x in row)})
@@ -74,9 +75,9 @@ class IsItValid:
     def misclassified(self, t: Exact) -> Fraction:
         """The error of the classifier that accepts the responses of probability above t.
 
-        The probability is g(r|c), that of the response r under the model.  The response to be
-        classified is drawn from p, or uniformly from the wrong responses, with probability ½
-        each.
+        The classifier compares g(r|c), the model's probability of the response r to the prompt c,
+        with t.  With probability ½, the response to be classified is drawn from the distribution of
+        valid responses, and otherwise uniformly from the wrong responses.
         """
         total = Fraction(0)
         for mu, p, g, true, wrong in self._responses():
@@ -96,9 +97,10 @@ class IsItValid:
     def bound(self) -> Fraction:
         """The lower bound on the model's error of [KNVZ2025, Theorem 1].
 
-        It is 2 err_iiv − max|V_c|/min|E_c| − δ⁺, where |V_c| and |E_c| are the numbers of valid
-        and of wrong responses to the prompt c.  The error err_iiv of the classifier and the
-        over-confidence δ⁺ are taken at the threshold 1/min|E_c|.
+        The bound is 2 err_iiv − max|V_c|/min|E_c| − δ⁺, where |V_c| and |E_c| are the numbers of
+        valid and of wrong responses to the prompt c.  err_iiv is the error of the classifier that
+        accepts the responses of probability above t = 1/min|E_c|, and δ⁺ is the over-confidence at
+        the threshold t.
         """
         t = Fraction(1, self.wrong)
         most = Fraction(max(map(len, self.valid)), self.wrong)
@@ -108,7 +110,7 @@ class IsItValid:
     def least_misclassified(self) -> Fraction:
         """The minimum of the classifier's error over all thresholds.
 
-        Thresholds below 0, at which every response is accepted, are included.
+        The minimum includes thresholds below 0, at which the classifier accepts every response.
         """
         return min(map(self.misclassified, [Fraction(-1), *self.thresholds]))
 
@@ -122,8 +124,9 @@ class IsItValid:
     def choice_bound(self) -> Fraction:
         """The lower bound on the model's error of [KNVZ2025, Theorem 3], for C choices.
 
-        It is 2(1 − 1/C) times the minimum of the classifier's error over all thresholds.  Raises
-        `ValueError` unless every prompt has the same number C of responses, one of them valid.
+        The bound is 2(1 − 1/C) times the smallest error of the classifier over all thresholds.
+        Raises `ValueError` unless every prompt has the same number C of responses, one of them
+        valid.
         """
         sizes = {(len(g), len(true)) for g, true in zip(self.g, self.valid, strict=True)}
         if len(sizes) > 1 or next(iter(sizes))[1] != 1:
@@ -150,8 +153,8 @@ def is_it_valid(
 ) -> IsItValid:
     """An exact instance of the task *is it valid?*, as an `IsItValid`.
 
-    For each prompt there is a weight, a distribution p of its valid responses, a model's
-    distribution g of its responses, and a collection of the indices of its valid responses.
+    For each prompt, the arguments have a weight, a distribution p of the valid responses, the
+    model's distribution g of the responses, and a collection of the indices of the valid responses.
     Raises `ValueError` unless all arguments have the same numbers of prompts and responses, if p
     gives mass to a wrong response, and if a prompt has no wrong response.
     """

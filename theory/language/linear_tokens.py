@@ -46,8 +46,8 @@ def linear_tokens(
     """The binary digits (…, ⌊log₂ k⌋ + 1), highest first, of the number of ones at k positions.
 
     The entries of `words` (…, d) are 0 and 1.  Each digit is a threshold of a linear form of the
-    word and the higher digits, and the last digit is the parity of the bits at `positions`.
-    Raises `ValueError` unless the positions are distinct.
+    bits and the higher digits, and the last digit is the parity of the bits at `positions`.  Raises
+    `ValueError` unless the positions are distinct.
     """
     left = words @ count_of(words.shape[-1], positions)
     tokens = []
@@ -61,9 +61,9 @@ def linear_tokens(
 def left_of_count(tokens: np.ndarray, positions: np.ndarray, d: int) -> np.ndarray:
     """The remainder (…, T) of the count after each token of histories `tokens` (…, T).
 
-    A history is a word x of d bits, followed by arbitrary binary digits z_i, highest first.  The
-    remainder is the sum of the bits so far at `positions`, minus Σ 2^i z_i over the digits so
-    far.
+    A history is a word x of d bits, followed by arbitrary binary digits z_i with the values 2^i,
+    highest first.  The remainder after a token is the sum of the bits at `positions` up to the
+    token, minus Σ 2^i z_i over the digits up to the token.
     """
     L, T = len(positions).bit_length() - 1, tokens.shape[-1]
     weights = np.concatenate([count_of(d, positions), -(2 ** (L - np.arange(max(T - d, 0))))])
@@ -74,9 +74,10 @@ def left_of_count(tokens: np.ndarray, positions: np.ndarray, d: int) -> np.ndarr
 def coefficients_by_solving(words: BitWords, tokens: BitTokens) -> list[Fraction] | None:
     """The coefficients (d,) of the bits in a linear form for the last token, over the rationals.
 
-    The n examples are words x (n, d) and their tokens z (n, T), the last of which is z_0.  The
-    coefficients are a_i in z_0 = Σ a_i x_i + Σ_{j > 0} b_j z_j.  Returns None if the examples do
-    not determine all a_i.  Raises `ValueError` if no linear form gives the last tokens.
+    The n examples are words x (n, d) of bits x_i and their tokens z (n, T), z_{T−1} to z_0.  The
+    coefficients are the a_i in z_0 = Σ_i a_i x_i + Σ_{j > 0} b_j z_j, where z_0 is the last token.
+    Returns None if the examples do not determine all a_i.  Raises `ValueError` if no linear form
+    gives the last tokens.
     """
     from flint import fmpq_mat, fmpz_mat
 
@@ -87,7 +88,10 @@ def coefficients_by_solving(words: BitWords, tokens: BitTokens) -> list[Fraction
     pivots = [int(np.flatnonzero(row)[0]) for row in reduced]
     unknowns = system.shape[1] - 1
     if unknowns in pivots:
-        raise InputError("no linear form gives the last tokens: give examples of one parity")
+        raise InputError(
+            "no linear form of the bits and the earlier tokens gives the last tokens: "
+            "give examples of the parity of one set of positions"
+        )
     free = [j for j in range(unknowns) if j not in pivots]
     # A coefficient is determined if its row contains no free unknown.
     determined = {p: row[-1] for p, row in zip(pivots, reduced, strict=True) if not row[free].any()}
@@ -104,8 +108,9 @@ def tokens_by_regression(
 ) -> np.ndarray:
     """The tokens (m, T) of the words `queries` (m, d), decoded by a logistic regression for each.
 
-    The regression of a token on the word and its earlier tokens is fitted to the examples `words`
-    (n, d) and `tokens` (n, T).  In decoding, the earlier tokens are the decoded tokens.
+    The regression for a token has the word and the earlier tokens as inputs, and is fitted to the n
+    examples `words` (n, d), `tokens` (n, T).  In decoding, the earlier tokens are the decoded
+    tokens.
     """
     seen, decoded = words, queries
     for token in tokens.T:

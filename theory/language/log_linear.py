@@ -39,7 +39,8 @@ FITS = 1e-10  # tolerance of the moments of the maximiser, relative to the featu
 class LogLinear:
     """The log-linear family p_θ ∝ q₀ e^{θ·f} on m outcomes.
 
-    It has the base distribution q₀ = `base` (m,) and the integer features f = `features` (m, k).
+    q₀ = `base` (m,) is the base distribution, and f = `features` (m, k) has the k integer features
+    of each outcome.  A member p_θ has the parameters θ (k,).
     """
 
     base: tuple[Fraction, ...]
@@ -52,7 +53,7 @@ class LogLinear:
 
     @checked
     def weights(self, x: Sequence[PositiveExact]) -> list[Fraction]:
-        """The unnormalised weights q₀ e^{θ·f} (m,) of the outcomes, for x = e^θ (k,), rational."""
+        """The unnormalised weights q₀ e^{θ·f} (m,) of the m outcomes, for rational x = e^θ (k,)."""
         if len(x) != self.k:
             raise InputError(f"x has {len(x)} entries: give {self.k} fractions, one per feature")
         return [
@@ -98,7 +99,8 @@ class LogLinear:
     def gradient(self, x: Sequence[PositiveExact], p: Distribution) -> tuple[Fraction, ...]:
         """The gradient E_θ f − E_p f (k,) of the loss −E_p ln p_θ, at e^θ = x (k,).
 
-        E_θ f are the means of the features under the member p_θ, and E_p f under p (m,).
+        E_θ f are the means of the k features f under the member p_θ, and E_p f are their means
+        under the distribution p (m,).
         """
         here, there = self.mean(self.at(x)), self.mean(p)
         return tuple(a - b for a, b in zip(here, there, strict=True))
@@ -108,8 +110,9 @@ class LogLinear:
 def log_linear(base: Distribution, features: Annotated[Any, Integers("m k")]) -> LogLinear:
     """The log-linear family p_θ ∝ q₀ e^{θ·f} of a base distribution and integer features.
 
-    q₀ = `base` (m,) are exact probabilities, and f = `features` (m, k) has a row for each
-    outcome.  Raises `ValueError` for another number of rows.
+    The members are p_θ ∝ q₀ e^{θ·f}, where q₀ = `base` (m,) are exact probabilities and
+    f = `features` (m, k) has a row for each of the m outcomes.  Raises `ValueError` for another
+    number of rows.
     """
     if len(features) != len(base):
         raise InputError(
@@ -122,10 +125,11 @@ def log_linear(base: Distribution, features: Annotated[Any, Integers("m k")]) ->
 def separating_direction(family: LogLinear, p: Distribution) -> tuple[int, ...] | None:
     """A direction (k,) that shows that no member of the family has the moments of p.
 
-    It is an integer vector w with w·f ≥ w·E_p f on the support of the base distribution, not
-    always with equality, where f are the features.  Data with such a direction are called
-    separable.  The inequalities are checked exactly.  Returns None if a linear program finds no
-    direction.  Raises `ValueError` if p has another number of outcomes than the family.
+    The direction is an integer vector w with w·f ≥ w·E_p f at all outcomes of positive probability
+    under the base distribution, not always with equality.  f are the k features, and E_p f are
+    their means under p.  Data p with such a direction are called separable.  The inequalities are
+    checked exactly.  Returns None if a linear program finds no direction.  Raises `ValueError` if p
+    has another number of outcomes than the family.
     """
     from scipy.optimize import linprog
 
@@ -146,9 +150,10 @@ def separating_direction(family: LogLinear, p: Distribution) -> tuple[int, ...] 
 def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarray]:
     """The maximum-likelihood parameters θ (k,) and the member p_θ (m,) with the moments of p.
 
-    The moments E_θ f = E_p f of the features f agree up to 1e-10·(1 + max |f|).  They are found
-    by Newton's method.  Raises `ValueError` if no member has these moments (the message gives the
-    separating direction), and if p is positive where the base distribution is 0.
+    The parameters θ are found by Newton's method, so that the means E_θ f of the k features f under
+    p_θ equal the means E_p f under p up to 1e-10·(1 + max |f|).  Raises `ValueError` if no member
+    has these moments (the message gives the separating direction), and if p is positive where the
+    base distribution is 0.
     """
     moments = np.array([float(each) for each in family.mean(p)])
     if any(a > 0 == q for a, q in zip(p, family.base, strict=True)):

@@ -29,10 +29,11 @@ BITS = 64
 class Log:
     """An exact number Σ_p c_p ln p, with rational coefficients c_p of the logarithms of primes p.
 
-    `coefficients` is {p: c_p}.  A `Log` is immutable and totally ordered.  It supports sums and
-    differences with other `Log` and with 0, and products with rationals.  `float` approximates
-    its value, and `ball` encloses it.  Raises `ValueError` unless the keys are primes of at most
-    64 bits (otherwise equality could not be decided) and the coefficients are exact.
+    `coefficients` is {p: c_p}.  A `Log` is immutable and totally ordered.  A `Log` supports sums
+    and differences with other `Log` and with 0, and products with rationals.  `float` approximates
+    the value of a `Log`, and `ball` encloses the value.  Raises `ValueError` unless the keys are
+    primes of at most 64 bits (otherwise equality could not be decided) and the coefficients are
+    exact.
     """
 
     def __init__(self, coefficients: Mapping[int, Exact] | None = None) -> None:
@@ -174,7 +175,7 @@ def entropy(p: Distribution) -> Log:
 def cross_entropy(p: Distribution, q: Distribution) -> Log:
     """The cross-entropy −Σ p ln q in nats, exactly.
 
-    Raises `ValueError` if it is infinite, since q = 0 at an outcome with p > 0.
+    Raises `ValueError` if the cross-entropy is infinite, since q = 0 at an outcome with p > 0.
     """
     check_alike(p=p, q=q)
     if any(a > 0 == b for a, b in zip(p, q, strict=True)):
@@ -188,7 +189,7 @@ def cross_entropy(p: Distribution, q: Distribution) -> Log:
 def kl(p: Distribution, q: Distribution) -> Log:
     """The Kullback–Leibler divergence KL(p‖q) = Σ p ln(p/q) ≥ 0 in nats, exactly.
 
-    Raises `ValueError` if it is infinite.
+    Raises `ValueError` if the divergence is infinite.
     """
     return cross_entropy(p, q) - entropy(p)
 
@@ -197,7 +198,7 @@ def kl(p: Distribution, q: Distribution) -> Log:
 def binary_kl(a: ExactProbability, b: ExactProbability) -> Log:
     """The divergence of two Bernoulli distributions with probabilities a and b, in nats, exactly.
 
-    It is kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)).  Raises `ValueError` if it is
-    infinite.
+    The divergence is kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)).  Raises `ValueError` if the
+    divergence is infinite.
     """
     return kl((a, 1 - a), (b, 1 - b))

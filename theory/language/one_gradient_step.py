@@ -66,9 +66,9 @@ def link(z: Correlations) -> np.ndarray:
 def relations(tree: ParityTree, node: Steps) -> tuple[np.ndarray, int]:
     """The numbers of relations among the m tokens before a node: r (m,), and R.
 
-    r_j is the number of triples of other tokens whose product is token j, and R = ¼ Σ r_j is the
-    number of sets of four tokens whose product is 1.  Raises `ValueError` unless `node` is a node
-    of the tree.
+    r_j is the number of sets of three other tokens whose product is token j for all words.  R = ¼
+    Σ_j r_j is the number of sets of four tokens whose product is 1 for all words.  Raises
+    `ValueError` unless `node` is a node of the tree.
     """
     m = _seen(tree, node)
     sets = leaves(tree)[:m]
@@ -86,10 +86,10 @@ def gradient_in_closed_form(tree: ParityTree, node: Steps) -> list[Fraction]:
     """The expected scores (m,) of a node after one gradient step with φ = 4z² − 1, in closed form.
 
     The node attends to the m tokens before it with equal weights, at scores 0, and predicts φ(z)
-    for their mean z.  The loss ½(φ(z) − y)² is averaged over all words, where y is the product of
-    the two children of the node, and the step size is m²/8.  The score of token j is
-    [j a child] − 2/m − 24r_j/m² + 96R/m³ with r and R of `relations`.  Raises `ValueError` unless
-    `node` is a node of the tree.
+    for the mean z of these m tokens.  The loss ½(φ(z) − y)² is averaged over all words, where y is
+    the product of the two children of the node, and the step size is m²/8.  The score of token j is
+    [j a child] − 2/m − 24r_j/m² + 96R/m³.  r_j is the number of sets of three other tokens whose
+    product is token j, and R = ¼ Σ_j r_j.  Raises `ValueError` unless `node` is a node of the tree.
     """
     m = _seen(tree, node)
     r, R = relations(tree, node)
@@ -107,11 +107,11 @@ def gradient(
 ) -> list[Fraction]:
     """The exact scores (m,) of a node after one gradient step from 0 on a batch of words.
 
-    The node attends to the m tokens before it with equal weights, and predicts φ(z) for their
-    mean z.  The loss ½(φ(z) − y)² is averaged over the n words `bits` (n, d) of −1 and +1, where
-    y is the product of the two children of the node, and the step size is m²/8.  φ is `link`, the
-    function of [KimSuzuki2025], or 4z² − 1 if not `printed`.  Raises `ValueError` unless `node`
-    is a node of the tree, for an empty batch, and unless words have d bits.
+    The node attends to the m tokens before it with equal weights, and predicts φ(z) for the mean z
+    of these m tokens.  The loss ½(φ(z) − y)² is averaged over the n words `bits` (n, d) of −1 and
+    +1, where y is the product of the two children of the node, and the step size is m²/8.  φ is
+    `link`, the function of [KimSuzuki2025], or 4z² − 1 if not `printed`.  Raises `ValueError`
+    unless `node` is a node of the tree, for an empty batch, and unless words have d bits.
     """
     m = _seen(tree, node)
     if (size := bits.size // tree.d * m) > MOST:
@@ -149,11 +149,13 @@ def _slope(total: np.ndarray, y: np.ndarray, m: int, printed: bool) -> np.ndarra
 def one_step(tree: ParityTree, bits: SignRows, labels: NodeSigns | None = None) -> np.ndarray:
     """The scores (k − 1, d + k − 2) of all nodes after one gradient step from 0, in float64.
 
-    A node attends to the m tokens before it, and predicts φ(z) for their mean z, with φ = `link`.
-    The loss ½(φ(z) − y)² is averaged over the n words `bits` (n, d) of −1 and +1, and the step
-    size is m²/8.  The scores of later tokens are 0.  `labels` (n, k − 1) are the targets y of the
-    k − 1 nodes, by default the products of their children.  Raises `ValueError` unless words have
-    d bits, for an empty batch, and unless there is a label ±1 for each node of each word.
+    A node attends to the m tokens before it with equal weights, and predicts φ(z) for the mean z of
+    these m tokens, with φ = `link`.  The loss ½(φ(z) − y)² is averaged over the n words `bits`
+    (n, d) of −1 and +1, where y is the target of the node, and the step size is m²/8.  A row has
+    the scores of one node for all tokens; its scores for later tokens are 0.  `labels` (n, k − 1)
+    are the targets of the k − 1 nodes of a tree over k bits, by default the product of the two
+    children of each node.  Raises `ValueError` unless words have d bits and `labels` has an entry
+    ±1 for each node of each word, and for an empty batch.
     """
     x = _words(tree, bits)
     targets = x[:, tree.d :] if labels is None else labels
@@ -175,13 +177,14 @@ def one_step(tree: ParityTree, bits: SignRows, labels: NodeSigns | None = None) 
 def gradient_by_counting(tree: ParityTree, node: Steps) -> list[Fraction]:
     """The expected scores (m,) of a node after one gradient step from 0, exactly, for large trees.
 
-    The node attends to the m tokens x_j before it, and predicts φ(z) for their mean z, with φ =
-    `link`.  The loss ½(φ(z) − y)² is averaged over all words, where y is the product of the two
-    children of the node, and the step size is m²/8.
+    The node attends to the m tokens x_j before it with equal weights, and predicts φ(z) for the
+    mean z of these m tokens, with φ = `link`.  The loss ½(φ(z) − y)² is averaged over all words,
+    where y is the product of the two children of the node, and the step size is m²/8.
 
-    The m tokens form subtrees over disjoint bits.  So the polynomial that counts words by Σ x_j
-    is a product over subtrees.  The value of y fixes the product of the roots of two subtrees,
-    and x_j enters as a weight.  Raises `ValueError` unless `node` is a node of the tree.
+    The m tokens form subtrees over disjoint bits.  So the generating polynomial of the number of
+    words with a given sum Σ x_j is a product of polynomials of the subtrees.  The value of y fixes
+    the product of the roots of two subtrees, and the factor x_j of the gradient is included as a
+    weight of the words.  Raises `ValueError` unless `node` is a node of the tree.
     """
     m = _seen(tree, node)
     a, b = tree.children[node - tree.d].tolist()
@@ -269,9 +272,10 @@ def _below(tree: ParityTree, j: int) -> list[int]:
 def noise_tolerance(tree: ParityTree) -> Fraction:
     """The largest error of the scores after a gradient step that rounding corrects.
 
-    The tolerance is t = ½ − max |u_j − [j a child]| over all nodes and tokens j, where u_j is the
-    score after one step on all words (`gradient_by_counting`).  Scores within t of these u_j
-    are rounded to the tree.  Raises `ValueError` for d + k above 256.
+    The tolerance is t = ½ − max |u_j − [j a child]|, where the maximum is over all nodes and the
+    tokens j before them, and u_j is the score of token j after one step on all words
+    (`gradient_by_counting`).  If the scores of each node are within t of its u_j, rounding gives
+    the tree.  Raises `ValueError` for d + k above 256, for a tree over k of d bits.
     """
     if (size := tree.d + tree.k) > MOST_TOKENS:
         raise InputError(
@@ -291,8 +295,8 @@ def enough_samples(tree: ParityTree, delta: OpenUnit, tolerance: Exact | None = 
     """A number of random words from which one gradient step finds the tree.
 
     After one step on n ≥ 8.7(d + k) t⁻² ln(2(k − 1)(d + k)/δ) random words, the scores rounded to
-    integers are the tree with probability ≥ 1 − δ.  t is `tolerance`, by default
-    `noise_tolerance(tree)`.  The result is the smallest such n.
+    integers are the tree over k of d bits with probability ≥ 1 − δ, δ = `delta`.  t is `tolerance`,
+    by default `noise_tolerance(tree)`.  The result is the smallest such n.
 
     The proof is Bernstein's inequality for a node that attends to m tokens, with
     2(4m + (3m/2 + 2)t/3) ≤ 8.7(d + k) for t ≤ ½ and m ≤ d + k − 2.  Raises `ValueError` unless

@@ -21,9 +21,9 @@ PowerOfTwo: TypeAlias = Annotated[Count, Within(least=2, most="d")]
 class ParityTree(NamedTuple):
     """A binary tree of products over k of d bits ±1, whose root is the parity of the k bits.
 
-    `positions` are the positions of its k leaves, and `children` (k − 1, 2) are the tokens that
-    each node multiplies.  Tokens are numbered 0 to d − 1 for the bits and d to d + k − 2 for the
-    nodes.
+    `positions` are the positions of the k leaves of the tree, and row i of `children` (k − 1, 2)
+    has the two tokens whose product is node i.  Tokens are numbered 0 to d − 1 for the bits and d
+    to d + k − 2 for the nodes.
     """
 
     d: int
@@ -37,9 +37,10 @@ class ParityTree(NamedTuple):
 
     @property
     def scores(self) -> np.ndarray:
-        """The matrix (k − 1, d + k − 2) with entry (i, j) 1 if token j is a child of node d + i.
+        """The 0–1 matrix (k − 1, d + k − 2) of the children of all nodes, for k of d bits.
 
-        The other entries are 0.  The last token, which is not a child, has no column.
+        Entry (i, j) is 1 if and only if token j is a child of node i, token d + i.  The last token,
+        the root of the tree, is not a child and has no column.
         """
         found = np.zeros((self.k - 1, self.d + self.k - 2), dtype=np.int64)
         np.put_along_axis(found, self.children, 1, axis=1)
@@ -57,11 +58,12 @@ def tree_sizes(d: Count, k: PowerOfTwo) -> tuple[int, int]:
 
 @checked
 def parity_tree(d: Annotated[Count, Within(most=10**8)], positions: Positions) -> ParityTree:
-    """The binary tree of products whose leaves are the bits of a word at these positions, in order.
+    """The binary tree of products whose leaves are the bits at the given positions, in order.
 
     Words have d bits.
 
-    Raises `ValueError` unless the positions are distinct and their number is a power of two ≥ 2.
+    Raises `ValueError` unless the positions are distinct and the number of positions is a power of
+    two ≥ 2.
     """
     order, k = positions.tolist(), len(positions)
     if k < 2 or k & (k - 1):
@@ -81,8 +83,8 @@ def parity_tree(d: Annotated[Count, Within(most=10**8)], positions: Positions) -
 def with_steps(tree: ParityTree, bits: SignRows) -> np.ndarray:
     """Words with their chain of thought (…, d + k − 1): the bits, then the values of all nodes.
 
-    `bits` (…, d) has entries −1 and +1, and each of the k − 1 nodes is the product of its two
-    children.  Raises `ValueError` unless words have d bits.
+    `bits` (…, d) has entries −1 and +1.  The tree has k leaves, and each of its k − 1 nodes is the
+    product of the two children of the node.  Raises `ValueError` unless words have d bits.
     """
     if bits.shape[-1] != tree.d:
         raise InputError(f"bits have shape {bits.shape}: give bits of shape (…, {tree.d})")
@@ -97,7 +99,7 @@ def means_of_children(tree: ParityTree, bits: np.ndarray) -> np.ndarray:
     """The mean (…, T) of the two children of the next node, at each position of a history.
 
     `bits` (…, T) are the tokens ±1 of the history: d bits, followed by arbitrary values of nodes.
-    At the bits before the last, after which no node follows, the result is the bit.
+    At the first d − 1 bits, after which the next token is not a node, the result is the bit itself.
     """
     nodes = tree.children[: max(bits.shape[-1] - tree.d + 1, 0)]
     means = bits[..., nodes].sum(axis=-1) / 2
@@ -105,7 +107,7 @@ def means_of_children(tree: ParityTree, bits: np.ndarray) -> np.ndarray:
 
 
 def leaves(tree: ParityTree) -> list[int]:
-    """For each token, the set of bits whose product it is, as a bit mask.
+    """For each token of a tree, the set of bits whose product is the token, as a bit mask.
 
     The tokens are the d bits, followed by the nodes of the tree.
     """

@@ -55,7 +55,7 @@ def rescaled(g: Distribution, A: Iterable[Steps], s: PositiveExact) -> tuple[Fra
 def best_scale(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Fraction:
     """The factor s by which rescaling the model g on A minimises its cross-entropy under p.
 
-    It is s = p(A)(1 − g(A))/((1 − p(A))g(A)).  Raises `ValueError` unless 0 < p(A) < 1 and
+    The factor is s = p(A)(1 − g(A))/((1 − p(A))g(A)).  Raises `ValueError` unless 0 < p(A) < 1 and
     0 < g(A) < 1, as otherwise no s is optimal.
     """
     check_alike(p=p, g=g)
@@ -71,7 +71,7 @@ def rescaling_gain(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Log:
     """The decrease of the cross-entropy if g is rescaled on A by the best factor: kl(p(A)‖g(A)).
 
     kl is the divergence of two Bernoulli distributions.  The result is exact, in nats.  Raises
-    `ValueError` if it is infinite.
+    `ValueError` if the decrease is infinite.
     """
     check_alike(p=p, g=g)
     chosen = outcomes("A", A, len(g))
@@ -82,7 +82,7 @@ def rescaling_gain(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Log:
 def over_confidence(
     p: Distribution, g: Distribution, threshold: Exact
 ) -> tuple[frozenset[int], Fraction]:
-    """The set A = {g > threshold} and the over-confidence (g(A) − p(A))⁺ of g on A."""
+    """The set A = {g > threshold} and the over-confidence (g(A) − p(A))⁺ of a model g of p."""
     check_alike(p=p, g=g)
     above = frozenset(y for y, each in enumerate(g) if each > threshold)
     return above, max(Fraction(0), mass(g, above) - mass(p, above))
@@ -90,13 +90,13 @@ def over_confidence(
 
 @checked
 def level_sets(g: Distribution) -> list[list[int]]:
-    """The level sets of g, on each of which g is constant, by decreasing value of g."""
+    """The level sets of g, by decreasing value of g; on each level set, g is constant."""
     return [[y for y, each in enumerate(g) if each == v] for v in sorted(set(g), reverse=True)]
 
 
 @checked
 def miscalibration(p: Distribution, g: Distribution) -> Fraction:
-    """The miscalibration ½ Σ_B |g(B) − p(B)| over the level sets B of g."""
+    """The miscalibration ½ Σ_B |g(B) − p(B)| of a model g of p, over the level sets B of g."""
     check_alike(p=p, g=g)
     apart = (abs(mass(g, B) - mass(p, B)) for B in level_sets(g))
     return sum(apart, start=Fraction(0)) / 2
@@ -106,7 +106,8 @@ def miscalibration(p: Distribution, g: Distribution) -> Fraction:
 def calibration_gain(p: Distribution, g: Distribution) -> Log:
     """The decrease of the cross-entropy if each level set of the model g is rescaled optimally.
 
-    It is the divergence KL(p‖g) of the probabilities of the level sets, exactly, in nats.
+    The decrease is the divergence KL(p‖g) between the probabilities of the level sets under p and
+    under g, exactly, in nats.
     """
     check_alike(p=p, g=g)
     sets = level_sets(g)
@@ -120,13 +121,13 @@ def common_scale_loss(
     g: Sequence[Annotated[Exact, Within(above=0, below=1)]],
     s: PositiveExact,
 ) -> Log:
-    """The change of the loss if a model is rescaled on a set A by the same s for all prompts.
+    """The change of a model's loss by rescaling on a set A with the same factor s for all prompts.
 
-    A prompt c has the weight μ_c and the probabilities p_c = p(A|c) and g_c = g(A|c) of A under
-    the data and the model.  Rescaling changes g_c to h_c = s·g_c/(1 + (s − 1)g_c), and the loss
-    by Σ_c μ_c (kl(p_c‖h_c) − kl(p_c‖g_c)).  Other probabilities do not matter, since the rescaled
-    model is proportional to g within A and outside A.  Raises `ValueError` unless each prompt has
-    one weight, one p and one g.
+    A prompt c has the weight μ_c, and the set A has the probability p_c = p(A|c) in the data and
+    g_c = g(A|c) under the model.  Rescaling changes g_c to h_c = s·g_c/(1 + (s − 1)g_c), and the
+    loss by Σ_c μ_c (kl(p_c‖h_c) − kl(p_c‖g_c)).  Only the probabilities of A matter, since the
+    rescaled model is proportional to the model g within A and outside A.  Raises `ValueError`
+    unless each prompt has one weight, one p_c and one g_c.
     """
     if not len(weights) == len(p) == len(g):
         raise InputError(
@@ -142,8 +143,9 @@ def common_scale_loss(
 def closest_common_scale(delta: Annotated[Exact, Within(least=-1, most=1)]) -> Fraction:
     """A rational number near e^{−4·delta}, the common factor used in the proof of a gain.
 
-    `delta` is the mean over prompts of g(A) − p(A), the model's over-confidence on A.  Rescaling
-    A by e^{−4·delta} decreases the loss by at least 2·delta².
+    `delta` is the mean over prompts of g(A) − p(A), where g is the model, p the distribution of the
+    data and A a set of responses.  Rescaling A by e^{−4·delta} decreases the loss by at least
+    2·delta².
     """
     from math import exp
 
@@ -153,9 +155,9 @@ def closest_common_scale(delta: Annotated[Exact, Within(least=-1, most=1)]) -> F
 def uniform_fraction(g: np.ndarray, outcomes: int) -> float:
     """The maximum-likelihood weight s of a uniform component that is mixed with a model.
 
-    It maximises Σ ln((1 − s)g + s/outcomes), where g are the model's probabilities of the samples
-    and `outcomes` is the number of all outcomes.  The sum is concave in s, and the root of its
-    derivative is found by bisection.
+    The weight s maximises the sum of ln((1 − s)g + s/outcomes) over samples, where the entries of
+    `g` are the model's probabilities of the samples, and `outcomes` is the number of all outcomes.
+    The sum is concave in s, and the root of the derivative of the sum is found by bisection.
     """
     uniform, low, high = 1 / outcomes, 0.0, 1.0
     for _ in range(50):

@@ -90,8 +90,8 @@ def restrictions(
 ) -> np.ndarray:
     """Random restrictions (count, d) of d variables, each free with probability μ.
 
-    An entry is −1 if the variable is free, and otherwise its value, a uniformly random bit.
-    Raises `ValueError` if the restrictions do not fit in memory.
+    An entry is −1 if the variable is free, and otherwise the value of the variable, a uniformly
+    random bit.  Raises `ValueError` if the restrictions do not fit in memory.
     """
     machine.fits_in_memory(
         f"{count:.3g} restrictions of {d:.3g} variables",
@@ -104,7 +104,7 @@ def restrictions(
 
 @checked
 def restricted(tree: Tree, restriction: Restriction) -> Tree:
-    """The decision tree under a restriction, with the tests of set variables contracted.
+    """The decision tree under a restriction, without the tests of variables that are set.
 
     The restriction is an array (d,) for d variables: an entry is 0 or 1 for a set variable, and −1
     for a free variable.  Raises `ValueError` unless the tree is a tree over these d variables.
@@ -145,7 +145,7 @@ def tree_by_restriction(
 
     A sample is a pair of a restriction (d,), with entries −1 for free variables and otherwise 0
     or 1, and the tree under this restriction.  Undetermined subtrees are None.  Raises
-    `ValueError` for samples that are not such pairs, and for samples that agree with no tree in
+    `ValueError` for other samples, and for samples that agree with no tree in
     which every path tests each variable at most once.
     """
     kind = Integers(str(d), Within(least=FREE, most=1))
@@ -190,8 +190,8 @@ def _learned(variables: set[int], samples: list[tuple[np.ndarray, Tree]]) -> Tre
 def tree_value(tree: Tree, word: Word) -> int | None:
     """The value of a decision tree at a word of bits; None if the word leads to no known leaf.
 
-    The word is an array (d,) of 0 and 1, one for each of d variables.  Raises `ValueError` unless
-    the tree is a tree over these d variables.
+    The word is an array (d,) of 0 and 1, with an entry for each of d variables.  Raises
+    `ValueError` unless the tree is a tree over these d variables.
     """
     bits = word.tolist()
     while isinstance(tree, tuple):
@@ -209,12 +209,12 @@ def enough_restrictions(
 ) -> int:
     """A number of random restrictions from which a decision tree is learned completely.
 
-    It is the smallest n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ), for a tree of s = `n_leaves` leaves
-    over d variables, where μ = `mu` is the probability that a variable is free and δ = `delta`.
-    The tree is learned with probability ≥ 1 − δ.  Proof: a wrong variable remains possible at a
-    node only if no sample that reaches the node leaves both the wrong variable and the right one
-    free.  There are fewer than 2s nodes, and fewer than d wrong variables for each.  Raises
-    `ValueError` for more than 10^12 samples.
+    The number is the smallest n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ), for a tree of
+    s = `n_leaves` leaves over d variables.  μ = `mu` is the probability that a variable is free,
+    and δ = `delta`.  The tree is learned with probability ≥ 1 − δ.  Proof: a wrong variable remains
+    possible at a node only if no sample that reaches the node leaves both the wrong variable and
+    the right one free.  There are fewer than 2s nodes, and fewer than d wrong variables for each
+    node.  Raises `ValueError` for more than 10^12 samples.
     """
     reached = ((1 + mu) / 2) ** depth * mu**2
     wanted = math.log(2 * n_leaves * d / delta)
@@ -230,9 +230,10 @@ def enough_restrictions(
 def restricted_terms(terms: Iterable[Term], restriction: Restriction) -> set[Term]:
     """The terms of a DNF formula under a restriction (d,).
 
-    They are the free literals of each term that is not falsified.  An entry of the restriction is
-    0 or 1 for a set variable, and −1 for a free one.  A literal is (variable, 0 or 1).  Raises
-    `ValueError` unless the terms are over these d variables.
+    Each term that is not falsified is reduced to its literals of free variables, and the other
+    terms are omitted.  An entry of the restriction is 0 or 1 for a set variable, and −1 for a free
+    variable.  A literal is a pair (variable, 0 or 1).  Raises `ValueError` unless the terms are
+    over these d variables.
     """
     given, formula = restriction.tolist(), _terms(terms)
     if any(v >= len(given) for term in formula for v, _ in term):
@@ -272,10 +273,10 @@ def terms_by_restriction(samples: Iterable[set[Term]]) -> set[Term]:
 def enough_for_terms(width: Counted, n_terms: Counted, mu: OpenUnit, delta: OpenUnit) -> int:
     """A number of random restrictions from which a DNF formula is learned.
 
-    It is the smallest n ≥ μ^{−w} ln(s/δ), for a formula of s = `n_terms` terms of at most w =
-    `width` literals, where μ is the probability that a variable is free.  With probability
-    ≥ 1 − δ, every term is observed with all its literals, as (1 − μ^w)^n ≤ δ/s.  Raises
-    `ValueError` for more than 10^12 samples.
+    The number is the smallest n ≥ μ^{−w} ln(s/δ), for a formula of s = `n_terms` terms of at most
+    w = `width` literals.  μ = `mu` is the probability that a variable is free, and δ = `delta`.
+    With probability ≥ 1 − δ, every term is observed with all its literals, as (1 − μ^w)^n ≤ δ/s.
+    Raises `ValueError` for more than 10^12 samples.
     """
     wanted = math.log(n_terms / delta)
     if width * math.log(mu) + math.log(MOST_SAMPLES) < math.log(wanted):

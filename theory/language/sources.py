@@ -39,7 +39,7 @@ Window: TypeAlias = Annotated[Steps, Within(below="t")]
 class Source:
     """A hidden Markov source: steps[v][i][j] = P(symbol v, next state j | state i).
 
-    `start` is the distribution of the first state.
+    P is the probability, and `start` is the distribution of the first state.
     """
 
     start: tuple[Fraction, ...]
@@ -75,11 +75,11 @@ class Source:
 
 @checked
 def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> Source:
-    """The hidden Markov source with the given first state and transitions, over S states.
+    """The hidden Markov source with the given distribution of the first state and transitions.
 
-    `start` (S,) is the distribution of the first state, and steps[v][i][j] is the probability of
-    the symbol v and the next state j from the state i.  Raises `ValueError` unless the
-    probabilities from each state sum to 1.
+    The source has S states, `start` (S,) is the distribution of the first state, and steps[v][i][j]
+    is the probability of the symbol v and the next state j from the state i.  Raises `ValueError`
+    unless the probabilities from each state sum to 1.
     """
     S = len(start)
     if not steps or any(len(T) != S or any(len(row) != S for row in T) for T in steps):
@@ -108,10 +108,11 @@ def even_process() -> Source:
 
 @checked
 def conditional_entropy(source: Source, t: Time) -> Log:
-    """The entropy H(X_t|X_1 … X_{t−1}) of symbol t given the past, exactly.
+    """The entropy H(X_t|X_1 … X_{t−1}) of symbol X_t given the earlier symbols, exactly.
 
-    It is the mean entropy of the next symbol over beliefs, the distributions of the state after
-    words of t − 1 symbols.  Raises `ValueError` for more than 10^4 beliefs.
+    A word of t − 1 symbols determines a belief, the distribution of the state given the word.  The
+    result is the mean entropy of the next symbol over beliefs.  Raises `ValueError` for more than
+    10^4 beliefs.
     """
     beliefs = {source.start: Fraction(1)}  # belief → probability
     for _ in range(t - 1):
@@ -136,8 +137,8 @@ def conditional_entropy(source: Source, t: Time) -> Log:
 def window_cost(source: Source, t: Time, window: Window) -> Log:
     """The loss that a predictor of symbol t incurs by reading only the last `window` symbols.
 
-    It is H(X_t|X_{t−window} … X_{t−1}) − H(X_t|X_1 … X_{t−1}), exactly.  Raises `ValueError` for
-    a source that is not stationary.
+    The loss is H(X_t|X_{t−window} … X_{t−1}) − H(X_t|X_1 … X_{t−1}), exactly, where X_t is symbol
+    t.  Raises `ValueError` for a source that is not stationary.
     """
     _check_stationary(source)
     return conditional_entropy(source, window + 1) - conditional_entropy(source, t)
@@ -145,10 +146,10 @@ def window_cost(source: Source, t: Time, window: Window) -> Log:
 
 @checked
 def window_entropy_by_definition(source: Source, t: Count, window: Window) -> Log:
-    """The entropy H(X_t|X_{t−window} … X_{t−1}) of symbol t given the last `window` symbols.
+    """The entropy H(X_t|X_{t−window} … X_{t−1}) of symbol X_t given the last `window` symbols.
 
-    It is computed by definition, as a sum over all words of t symbols.  Raises `ValueError` for
-    more than 10^5 words.
+    The entropy is computed by definition, as a sum over all words of t symbols.  Raises
+    `ValueError` for more than 10^5 words.
     """
     from itertools import product
 
@@ -170,11 +171,11 @@ def window_entropy_by_definition(source: Source, t: Count, window: Window) -> Lo
 def entropy_rate(source: Source) -> Log:
     """The entropy rate of a unifilar stationary source, exactly.
 
-    In a unifilar source, the state and the symbol determine the next state.  The rate is
-    Σ_i π_i H(next symbol|state i), where π is the stationary distribution of the states.  Proof:
-    the first state and the past determine the present state, and the first state has an entropy
-    of at most the logarithm of the number of states.  Raises `ValueError` for a source that is
-    not unifilar or not stationary.
+    In a unifilar source, the state and the symbol determine the next state.  The rate is Σ_i π_i
+    H(next symbol|state i), where π is the stationary distribution of the states and H is the
+    entropy.  Proof: the first state and the past determine the present state, and the first state
+    has an entropy of at most the logarithm of the number of states.  Raises `ValueError` for a
+    source that is not unifilar or not stationary.
     """
     if any(sum(map(bool, row)) > 1 for T in source.steps for row in T):
         raise InputError(

@@ -72,7 +72,7 @@ class Conjunction(NamedTuple):
     def labels(self, words: np.ndarray) -> np.ndarray:
         """The labels (…,) of words (…, T): 1 if the bits at all positions are 1, and otherwise 0.
 
-        Words may be shorter than T if they contain all positions.  Raises `ValueError` unless
+        Words may have fewer than T bits, if they contain all positions.  Raises `ValueError` unless
         words consist of 0 and 1.
         """
         array = read(Bits, "words", words)
@@ -92,7 +92,7 @@ def random_conjunction(
 
 @checked
 def balanced_accuracy(scores: Annotated[Any, Reals("n")], labels: BitLabels) -> float:
-    """The mean of two accuracies: on the words with label 1, and on those with label 0.
+    """The mean of two accuracies: on the words with label 1, and on the words with label 0.
 
     A positive entry of `scores` (n,) predicts that the entry of `labels` (n,) is 1.  Raises
     `ValueError` unless both labels occur.
@@ -112,8 +112,8 @@ def _to_score(words: np.ndarray, T: int) -> np.ndarray:
 def elimination(words: BitWords, labels: BitLabels) -> Scores:
     """A scoring function by elimination: the AND of the bits that are 1 in all positive examples.
 
-    `words` (n, d) and `labels` (n,) consist of 0 and 1.  The score of a word is ½ if the AND is
-    1, and −½ otherwise.  Without positive examples, it is the AND of all bits.
+    The n examples `words` (n, d) and `labels` (n,) consist of 0 and 1.  The score of a word is ½ if
+    the AND is 1, and −½ otherwise.  Without positive examples, the AND is that of all bits.
     """
     common = words[labels == 1].min(axis=0, initial=1) == 1
     return lambda words: _to_score(words, len(common))[:, common].min(axis=1, initial=1) - 0.5
@@ -123,7 +123,8 @@ def elimination(words: BitWords, labels: BitLabels) -> Scores:
 def false_bits(T: Counted, k: Chosen, samples: Annotated[Steps, Within(most=10**15)]) -> float:
     """The mean number of bits outside a conjunction that elimination does not eliminate.
 
-    It is (T − k)(1 − 2^{−k−1})^m for a conjunction of k of T bits and m = `samples` random words.
+    The number is (T − k)(1 − 2^{−k−1})^m for a conjunction of k of T bits and m = `samples` random
+    words.
     """
     return (T - k) * (1 - 2.0 ** -(k + 1)) ** samples
 
@@ -132,8 +133,8 @@ def false_bits(T: Counted, k: Chosen, samples: Annotated[Steps, Within(most=10**
 def logistic(words: BitWords, labels: BitLabels) -> Scores:
     """A scoring function by class-balanced logistic regression without a penalty.
 
-    It is a linear form of the words, fitted by L-BFGS from 0 to `words` (n, d) and `labels` (n,)
-    of 0 and 1.
+    The score is a linear form of the bits of a word (as −1 and 1), plus a constant.  It is fitted
+    to the n examples `words` (n, d) and `labels` (n,) of 0 and 1, by L-BFGS from 0.
     """
     x = 2.0 * words - 1
     found = minimize(_loss, np.zeros(x.shape[1] + 1), (x, labels), "L-BFGS-B", jac=True).x
@@ -144,8 +145,9 @@ def logistic(words: BitWords, labels: BitLabels) -> Scores:
 def l1_logistic(words: BitWords, labels: BitLabels, penalty: NonNegative) -> Scores:
     """A scoring function by class-balanced logistic regression with the penalty λ Σ|w|.
 
-    It is a linear form of the words with weights w, fitted to `words` (n, d) and `labels` (n,) of
-    0 and 1; λ = `penalty`.  The fit is by L-BFGS-B for w = w⁺ − w⁻ with w⁺, w⁻ ≥ 0.
+    The score is a linear form of the bits of a word (as −1 and 1) with weights w, plus a constant.
+    It is fitted to the n examples `words` (n, d) and `labels` (n,) of 0 and 1; λ = `penalty`.  The
+    fit is by L-BFGS-B for w = w⁺ − w⁻ with w⁺, w⁻ ≥ 0.
     """
     x = 2.0 * words - 1
     T = x.shape[1]
@@ -182,8 +184,8 @@ def _linear(form: np.ndarray) -> Scores:
 def attention(words: BitWords, labels: BitLabels) -> Scores:
     """A scoring function a·Σ_t softmax(s)_t x_t + b: a head with a free score for each position.
 
-    s, a and b are fitted by Adam to the class-balanced logistic loss on `words` (n, d) and
-    `labels` (n,) of 0 and 1.
+    The head has the score s_t for bit x_t of a word.  The scores s, a and b are fitted by Adam to
+    the class-balanced logistic loss on the n examples `words` (n, d) and `labels` (n,) of 0 and 1.
     """
     s, a, b = attention_parameters(words, labels)
     return lambda words: a * (_to_score(words, len(s)) @ softmax(s)) + b
@@ -242,11 +244,11 @@ def log_choices(T: Counted, k: Chosen) -> float:
 def least_samples(
     T: Counted, k: Annotated[Count, Within(most=1000)], probability: Probability = 1.0
 ) -> int:
-    """Fano's lower bound on the samples from which a learner finds a random conjunction.
+    """Fano's lower bound on the number of samples from which a learner finds a random conjunction.
 
-    With fewer samples, no learner finds a conjunction of k of T bits with probability p =
-    `probability`.  The bound is the smallest m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), where h is
-    `binary_entropy`.  Raises `ValueError` for k > T.
+    From fewer samples, no learner finds a random conjunction of k of T bits with probability
+    p = `probability`.  The bound is the smallest m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), where h is
+    `binary_entropy` and C(T, k) is a binomial coefficient.  Raises `ValueError` for k > T.
     """
     p = probability
     information = p * log_choices(T, k) - binary_entropy(p)

@@ -23,7 +23,8 @@ import numpy as np
 class Level(NamedTuple):
     """A set A = {g > τ} of strings that a model g finds probable: |g(A) − p(A)|, p(A) and g(A).
 
-    p is the distribution of the source.
+    p is the distribution of the source, and A is the set of strings of probability above τ under g.
+    The fields are `delta` = |g(A) − p(A)|, `p` = p(A) and `g` = g(A).
     """
 
     delta: float
@@ -32,7 +33,10 @@ class Level(NamedTuple):
 
     @property
     def gain(self) -> float:
-        """The decrease kl(p(A)‖g(A)) of the loss, in nats, if g is rescaled on A optimally."""
+        """The decrease kl(p(A)‖g(A)) of the loss, in nats, if g is rescaled on A optimally.
+
+        p is the distribution of the source, and g the model.
+        """
         both = ((self.p, self.g), (1 - self.p, 1 - self.g))
         return sum(a * float(np.log(a / b)) for a, b in both if a > 0)
 
@@ -66,7 +70,7 @@ class StringDistributions:
 
     @property
     def cross_entropies(self) -> list[float]:
-        """The model's cross-entropy for bit t given the earlier bits, for t = 1, …, T, in nats."""
+        """The model's cross-entropies for bits 1, …, T given the earlier bits, in nats."""
         T = self.length
         prefixes = [
             (self.p.reshape(2**t, -1).sum(1), self.g.reshape(2**t, -1).sum(1)) for t in range(T + 1)
@@ -80,7 +84,11 @@ class StringDistributions:
 
     @property
     def worst_level(self) -> Level:
-        """The set A = {g > τ} with the largest |g(A) − p(A)| over all thresholds τ."""
+        """The set A = {g > τ} with the largest |g(A) − p(A)| over all thresholds τ.
+
+        A is the set of strings of probability above τ under the model g, and p is the distribution
+        of the source.
+        """
         order = np.argsort(-self.g, kind="stable")
         p, g = self.p[order].cumsum(), self.g[order].cumsum()
         last = np.append(np.diff(self.g[order]) != 0, True)  # the last string of its level
@@ -91,8 +99,9 @@ class StringDistributions:
     def least_impossible(self) -> float:
         """The deterministic lower bound on the model's total probability of impossible strings.
 
-        It is the maximum over τ of 1 − δ⁺ − τ|F| + τ|A| − p(A), where A = {g > τ}, F = {p > 0}
-        and δ⁺ = (g(A) − p(A))⁺.  The impossible strings have p = 0.
+        Impossible strings have probability 0 under the source p.  The bound is the maximum over τ
+        of 1 − δ⁺ − τ|F| + τ|A| − p(A), where A = {g > τ} is the set of strings of probability above
+        τ under the model g, F = {p > 0}, and δ⁺ = (g(A) − p(A))⁺.
         """
         taus = np.unique(self.g)[::-1]
         above = len(self.g) - np.searchsorted(np.sort(self.g), taus, side="right")

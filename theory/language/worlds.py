@@ -34,8 +34,9 @@ Many: TypeAlias = Annotated[Count, Within(most=10**8)]
 class World:
     """A world of facts and documents: the facts, their counts, and the number of other strings.
 
-    `p` has the probability of each fact in a document, `counts` the number of documents with each
-    fact, and `others` is the number of strings that are not facts.
+    An entry of `p` is the probability that a document states the fact, an entry of `counts` is the
+    number of documents that state the fact, and `others` is the number of strings that are not
+    facts.
     """
 
     p: np.ndarray
@@ -66,7 +67,8 @@ class World:
     def mean_seen_once(self) -> float:
         """The mean of `seen_once` over corpora of the same number n of documents.
 
-        It is Σ p(1 − p)^{n−1} over all facts.
+        The mean is the sum of p(1 − p)^{n−1} over the probabilities p of all facts; `seen_once` is
+        the fraction of documents whose fact occurs in no other document.
         """
         return float((self.p * (1 - self.p) ** (self.documents - 1)).sum())
 
@@ -77,9 +79,10 @@ class World:
 
     @checked
     def model(self, name: ModelName) -> Levels:
-        """The model `name`, "calibrated", "good-turing" or "memoriser", as `Levels`.
+        """The model `name`, "calibrated", "good-turing" or "memoriser", as groups of strings.
 
-        There is a group for each seen fact, and one group for all other strings.
+        The result is `Levels`, with a group for each seen fact, and one group for all other
+        strings.
         """
         seen = self.counts > 0
         frequencies = self.counts[seen] / self.documents
@@ -105,10 +108,10 @@ class World:
         return replace(first, g=(1 - weight) * first.g + weight * last.g)
 
     def known(self) -> Levels:
-        """The model that is given all facts and outputs them with their probabilities, as `Levels`.
+        """The model that outputs all facts with their probabilities, as groups of strings.
 
-        There is a group for each fact, seen or not, and one group of probability 0 for all other
-        strings.
+        The result is `Levels`, with a group for each fact, seen or not, and one group of
+        probability 0 for all other strings.
         """
         F, ones = self.facts, np.ones(self.facts)
         p = np.append(self.p, 0.0)
@@ -149,9 +152,9 @@ def world(
 class Prompted:
     """Equally likely prompts, and documents that answer some of them.
 
-    Each prompt has `answers` possible answers, one of them right.  Each of the `documents`
-    answers its prompt, rightly, with probability `alpha`.  Entry c of `answered` is the number of
-    documents that answer prompt c.
+    Each prompt has `answers` possible answers, one of them right.  Each of the `documents` has a
+    random prompt, and gives the right answer to the prompt with probability `alpha`.  Entry c of
+    `answered` is the number of documents that answer prompt c.
     """
 
     answered: np.ndarray
@@ -171,9 +174,11 @@ class Prompted:
 
     @property
     def mean_once(self) -> float:
-        """The mean of `once` over corpora of the same number N of documents.
+        """The mean over corpora of `once`, for the same number N of documents.
 
-        It is α(1 − α/C)^{N−1} for C prompts, where α = `alpha`.
+        The mean is α(1 − α/C)^{N−1} for C prompts, where α = `alpha` is the probability that a
+        document answers its prompt, and `once` is the number of prompts that exactly one document
+        answers, divided by N.
         """
         return self.alpha * (1 - self.alpha / self.prompts) ** (self.documents - 1)
 
@@ -199,11 +204,11 @@ class Prompted:
         return self.alpha**2 * self.never / self.prompts
 
     def calibrated(self) -> Levels:
-        """The calibrated model of the prompts, as `Levels`.
+        """The calibrated model of answers to prompts, as groups of responses.
 
-        It outputs "don't know" with probability 1 − α, where α = `alpha`.  It outputs the answer
-        of the documents with probability α, or each of the m answers with probability α/m if no
-        document answers the prompt.
+        The result is `Levels`.  The model outputs "don't know" with probability 1 − α, where
+        α = `alpha`.  If a document answers the prompt, the model outputs this answer with
+        probability α.  Otherwise it outputs each of the m possible answers with probability α/m.
         """
         new, old, m, a = self.never, 1 - self.never, self.answers, self.alpha
         silent = 1 - a
@@ -220,8 +225,9 @@ class Prompted:
     def errors(self) -> tuple[float, float]:
         """The error of a sample of the calibrated model, and the error of its argmax.
 
-        The error of a sample is (m − 1)/m times `missing`, for m answers to each prompt.  The
-        error of the argmax is 0 if 1 − α > α/m, as the argmax is then "don't know"; α = `alpha`.
+        For m possible answers to each prompt and α = `alpha`, the error of a sample is α(m − 1)/m
+        times the fraction of prompts that no document answers.  If 1 − α > α/m, the argmax for
+        these prompts is "don't know", and the error of the argmax is 0.
         """
         m = self.answers
         sampled = self.missing * (m - 1) / m
@@ -240,7 +246,7 @@ def prompted(
     """Equally likely prompts, and documents that answer some of them.
 
     Each prompt has `answers` possible answers, one of them right.  Each document has a random
-    prompt, and answers it, rightly, with probability `alpha`.
+    prompt, and gives the right answer to the prompt with probability `alpha`.
     """
     rng = np.random.default_rng(seed)
     drawn = rng.integers(prompts, size=int(rng.binomial(documents, alpha)))

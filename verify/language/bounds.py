@@ -13,7 +13,7 @@ def shown(bound: float, digits: int = 4) -> str:
 
 
 def unless_vacuous(finding: Finding, bound: float) -> Finding:
-    """The finding, with the verdict *undecided* in place of *holds* if its bound is at most 0."""
+    """The finding, with the verdict *undecided* in place of *holds* if the bound is at most 0."""
     if bound <= 0 and finding.verdict is Verdict.HOLDS:
         finding.verdict = Verdict.UNDECIDED
     return finding

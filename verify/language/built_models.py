@@ -70,11 +70,12 @@ def _model(
 
 
 def agrees(found: np.ndarray, g: list[Fraction]) -> Finding:
-    """The largest error of the probabilities `found` of all strings, divided by its bound.
+    """The largest ratio of the error of a string's probability to its rounding bound.
 
-    `g` are the exact probabilities.  A logit of −64 stands for probability 0.  The logarithm of a
-    conditional probability above 2^−53 has an error of at most 37·2^−53, softmax of V logits has
-    V + 3 roundings, and the probability of a string of L symbols has L factors.
+    `found` are the probabilities computed by the model, and `g` are the exact probabilities.  A
+    logit of −64 stands for probability 0.  The logarithm of a conditional probability above 2^−53
+    has an error of at most 37·2^−53, softmax of the logits of V symbols has V + 3 roundings, and
+    the probability of a string of L symbols has L factors.
     """
     L, V = 2 * DIGITS, BASE
     wanted = np.array([float(each) for each in g])
@@ -93,7 +94,7 @@ def agrees(found: np.ndarray, g: list[Fraction]) -> Finding:
 
 
 def drawn(run: Run, model: Transformer, true: list[int], exact: float, samples: int) -> Finding:
-    """The fraction of a model's samples that are not facts, compared with its probability.
+    """The fraction of a model's samples that are not facts, compared with its hallucination rate.
 
     `true` are the numbers of the facts, and `exact` is the model's probability of strings that
     are not facts.  The tolerance is Hoeffding's bound.

@@ -42,12 +42,13 @@ def direct_gradients(
     bits.
 
     Here χ_S is the parity of the bits in S, ∇ the gradient by the parameters, and E the mean over
-    all words.  So E χ_S ∇f, the only part of the gradient of the square loss that depends on the
-    parity χ_S to be learned, has a mean square of at most E‖∇f‖²/C(d, k) over the C(d, k) parities
-    of k bits.  In a chain of thought, the gradient at a node that attends to m tokens and predicts
-    φ depends on the product of its two children.  The square of this part is at least the fraction
-    (2 − 4/m)/m² of E‖∇φ‖².  These are bounds on gradients, not on learning: elimination over GF(2)
-    finds S from slightly more than d examples.
+    all words.  If f is trained on the parity χ_S with the square loss, only the part E χ_S ∇f of
+    the gradient depends on S.  So the mean of ‖E χ_S ∇f‖² over the C(d, k) parities of k bits is at
+    most E‖∇f‖²/C(d, k).  In a chain of thought, each node of a tree attends to m tokens and
+    predicts φ, and its target is the product y of its two children.  The part E y∇φ of the gradient
+    at the node depends on these children, and ‖E y∇φ‖² is at least the fraction (2 − 4/m)/m² of
+    E‖∇φ‖².  These bounds concern gradients, not learning: elimination over GF(2) finds S from
+    slightly more than d examples.
     """
     if bits > MOST:
         raise InputError(f"bits is {bits}: give at most {MOST} bits")

@@ -32,7 +32,7 @@ def family(rng: np.random.Generator, outcomes: int, k: int) -> LogLinear:
 
 
 def scales(rng: np.random.Generator, k: int) -> tuple[Fraction, ...]:
-    """Random values of e^θ for k features, as small fractions other than 1."""
+    """Random values of e^θ for k parameters θ of a family, as small fractions other than 1."""
     several = (Fraction(1, 2), Fraction(2), Fraction(3), Fraction(2, 3), Fraction(3, 2))
     return tuple(several[i] for i in rng.integers(len(several), size=k))
 
@@ -48,7 +48,8 @@ def of_equal_moments(
 ) -> tuple[Fraction, ...]:
     """A random distribution other than p with the same means of the features of a family.
 
-    It is p plus a signed measure under which the features and the constant 1 have integral 0.
+    The distribution is p plus a signed measure under which the features and the constant 1 have
+    integral 0.
     """
     rows = [[1] * len(p), *map(list, zip(*of.features, strict=True))]
     basis, rank = fmpz_mat(rows).nullspace()

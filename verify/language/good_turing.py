@@ -42,9 +42,10 @@ def good_turing(
     """The fraction MF of documents whose outcome occurs once estimates the unseen mass M.
 
     M is the total probability of the outcomes that do not occur.  For every distribution p and n
-    independent documents, E MF − E M = Σ p²(1 − p)^{n−1}, which is at most (1/n)(1 − 1/n)^{n−1},
-    with equality iff p is uniform on n outcomes.  E(MF − M)² has a closed form and is at most
-    (1 + 1/e)/n + O(n⁻²).
+    independent documents, E MF − E M = Σ p²(1 − p)^{n−1}.  This difference is at most (1/n)(1 −
+    1/n)^{n−1}, with equality iff p is uniform on n outcomes.  E is the mean over corpora of n
+    documents.  The mean square error E(MF − M)² has a closed form and is at most (1 + 1/e)/n +
+    O(n⁻²).
     """
     yield from counted(run)
     yield most_mean()
@@ -98,7 +99,8 @@ def counted(run: Run) -> Iterator[Finding]:
 def most_mean() -> Finding:
     """The finding that n equally likely facts, and no other number, attain the largest mean error.
 
-    The error is MF − M, that of the Good–Turing estimate from n documents.
+    The error is MF − M for n documents: MF is the fraction of documents whose fact occurs once, and
+    M is the total probability of the facts that do not occur.
     """
 
     def wrong() -> Iterator[str]:
@@ -125,7 +127,8 @@ def most_mean() -> Finding:
 def most_square(run: Run) -> Finding:
     """The largest ratio of the mean square error of the Good–Turing estimate to its bound.
 
-    The distributions are uniform, random, and on one fact.
+    The ratio is the largest over uniform distributions, a random distribution and a distribution on
+    one fact.
     """
     ratio, constants = Fraction(0), list[float]()
     for n in (2, 6, 20):
@@ -149,13 +152,13 @@ def most_square(run: Run) -> Finding:
 
 
 def differences(run: Run, facts: int, documents: int, worlds: int) -> np.ndarray:
-    """The errors MF − M of the Good–Turing estimate for random corpora of uniform facts."""
+    """The errors of the Good–Turing estimate for random corpora of equally likely facts."""
     drawn = (world(facts, facts, documents, "uniform", run.rng) for _ in range(worlds))
     return np.array([apart(each) for each in drawn])
 
 
 def apart(of: World) -> float:
-    """The error MF − M of the Good–Turing estimate for one corpus."""
+    """The error of the Good–Turing estimate for one corpus: (estimate) − (unseen mass)."""
     return of.seen_once - of.unseen_mass
 
 

@@ -51,13 +51,13 @@ def hallucination(
 ) -> Iterator[Finding]:
     """A model that is not over-confident hallucinates nearly as often as facts occur once, or more.
 
-    Let p be the distribution of documents, g a model, F the set of facts, with p(F) = 1, H the set
-    of other strings, U a set of strings and τ ≥ 0.  Let A = {g > τ}, and let δ⁺ = (g(A) − p(A))⁺
-    be the over-confidence.  Then g(H) ≥ p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A).
+    Let p be the distribution of documents, g a model, F the set of facts, with p(F) = 1, and H the
+    set of other strings.  Let U be a set of strings, τ ≥ 0 and A = {g > τ}, and let δ⁺ = (g(A) −
+    p(A))⁺ be the over-confidence.  Then g(H) ≥ p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A).
 
-    If U is the set of unseen strings, τ = 1/|U| and facts are regular (given the documents, all
-    unseen strings have the same mean probability), then E g(H) ≥ E MF − E δ⁺ − E(|F|/|U|) − 1/n,
-    where MF is the fraction of the n documents whose fact occurs once.
+    Let U be the set of unseen strings and τ = 1/|U|, and let facts be regular: given the documents,
+    all unseen strings have the same mean probability.  Then E g(H) ≥ E MF − E δ⁺ − E(|F|/|U|) −
+    1/n, where MF is the fraction of the n documents whose fact occurs once.
 
     With prompts c of weights μ_c and m possible answers, whose right answer a document gives with
     probability α_c, E err + E δ⁺ ≥ MM(1 − 1/m) given the data.  Here err is the probability of a
@@ -111,7 +111,7 @@ def surely(drawn: World, models: dict[str, Levels], tau: float) -> Finding:
 def in_a_sentence(drawn: World) -> str:
     """The bound on the mean hallucination rate of a calibrated model of a world of this size.
 
-    It is computed from the mean fraction of documents whose fact occurs once.
+    The bound is computed from the mean fraction of documents whose fact occurs once.
     """
     once = drawn.mean_seen_once
     bound = float(expected_bound(once, 0, drawn.facts, drawn.others, drawn.documents))
@@ -126,8 +126,8 @@ def traded(drawn: World, tau: float) -> Finding:
 
     For mixtures of the calibrated model and the memoriser, the sum of the hallucination rate and
     the over-confidence δ⁺ is the unseen mass p(U), up to p(U)|F|/|U|, where |F| is the number of
-    facts and |U| of unseen strings.  This holds if every mixture gives each seen fact a
-    probability above 1/|U|, and the finding is undecided otherwise.
+    facts and |U| the number of unseen strings.  The equation holds if every mixture gives each seen
+    fact a probability above 1/|U|, and the finding is undecided otherwise.
     """
     found = [drawn.mixture(weight) for weight in MIXED]
     apply = drawn.unseen_mass > 0 and all((of.g[~of.unseen] > tau).all() for of in found)
@@ -151,7 +151,7 @@ def traded(drawn: World, tau: float) -> Finding:
 def mostly(drawn: World, calibrated: Levels) -> Iterator[Finding]:
     """The findings on two bounds that hold with probability 99 %, for the calibrated model.
 
-    They are our bound given the corpus, and the bound of [KalaiVempala2024].
+    The bounds are our bound given the corpus, and the bound of [KalaiVempala2024].
     """
     rate = float(calibrated.hallucination)
     over = float(calibrated.over_confidence(1 / (GAMMA * drawn.unseen)))
@@ -185,7 +185,7 @@ def mostly(drawn: World, calibrated: Levels) -> Iterator[Finding]:
 def of_prompts(run: Run, name: str, prompts: int, documents: int) -> Finding:
     """The error of a calibrated model that may output "don't know", compared with bounds.
 
-    The world has this number of prompts and of documents.
+    The world has the given numbers of prompts and of documents.
     """
     drawn = prompted(prompts, ANSWERS, documents, ALPHA, run.rng)
     model = drawn.calibrated()
@@ -212,7 +212,7 @@ def of_prompts(run: Run, name: str, prompts: int, documents: int) -> Finding:
 def not_regular(run: Run) -> Finding:
     """The finding that the bound of [KalaiVempala2024] fails if facts are not regular.
 
-    The model is given the set of facts.  It is calibrated, and its hallucination rate is 0.
+    The model is given the set of facts.  The model is calibrated, and its hallucination rate is 0.
     """
     drawn = world(10**4, 10**9, 10**4, "uniform", run.rng)
     known = drawn.known()

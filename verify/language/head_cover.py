@@ -83,7 +83,7 @@ def _deviation(run: Run) -> Finding:
 def speed(alpha: list[int], delta: list[int]) -> Fraction:
     """The ℓ₁ speed of softmax as scores move along `delta`, for weights proportional to `alpha`.
 
-    It is the mean absolute deviation of `delta` under these weights.
+    The speed is the mean absolute deviation of `delta` under these weights.
     """
     total = sum(alpha)
     mean = Fraction(sum(a * x for a, x in zip(alpha, delta, strict=True)), total)

@@ -28,13 +28,13 @@ def is_it_valid(
     """err ≥ 2 err_iiv − max|V_c|/min|E_c| − δ⁺ for every model and its classifier *is it valid?*.
 
     err is the model's probability of a wrong response.  V_c is the set of valid responses to the
-    prompt c, and E_c of wrong ones.  err_iiv is the error of the classifier that accepts the
-    responses of probability above 1/min|E_c|, and δ⁺ is the over-confidence of the model on them.
-
-    If each prompt has C responses and one of them is valid, err ≥ 2(1 − 1/C) min_t err_iiv(t) over
-    all thresholds t, whether or not the model is calibrated.  For example, a trigram model has the
-    same context after "she lost it and was completely out of" as after "he lost it and was
-    completely out of".  So for all its probabilities of "her" and "his", its mean error is ½.
+    prompt c, and E_c is the set of wrong responses to c.  err_iiv is the error of the classifier
+    that accepts the responses of probability above 1/min|E_c|, and δ⁺ is the over-confidence of the
+    model on these responses.  If each prompt has C responses, one of them valid, then err ≥ 2(1 −
+    1/C) min_t err_iiv(t) over all thresholds t, whether or not the model is calibrated.  For
+    example, a trigram model has the same context after "she lost it and was completely out of" as
+    after "he lost it and was completely out of".  So whatever probabilities a trigram model gives
+    to "her" and "his", its mean error is ½.
     """
     count = min(instances, 200) if run.quick else instances
     yield _calibrated(run, count)
@@ -86,9 +86,9 @@ def uniform(C: int) -> IsItValid:
 def slacks() -> dict[int, Fraction]:
     """The model's error minus its bound, for models that attain the bound [KNVZ2025, Theorem 1].
 
-    The keys are the numbers |E| of wrong responses.  The model gives probability 1/|E| to the
-    valid response, and the rest uniformly to the wrong responses, so that no response is above
-    the threshold.
+    A key of the result is the number |E| of wrong responses to the prompt.  The model gives
+    probability 1/|E| to the valid response, and the remaining mass uniformly to the wrong
+    responses.  So no response has a probability above the threshold 1/|E|.
     """
     found = {}
     for E in range(2, 9):

@@ -41,10 +41,11 @@ def learned_gates(
 ) -> Iterator[Finding]:
     """A circuit is learned gate by gate from the values of its wires, without a wrong output.
 
-    The learner outputs a value of a gate if all hypotheses that agree with the examples have this
-    value.  Its outputs are right for any examples.  Let there be G gates with |H| hypotheses each.
-    After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, with probability at least 1 − δ, the learner
-    outputs the values of all G gates on all but a fraction ε of the inputs.
+    The learner outputs a value of a gate if all hypotheses that agree with the examples give this
+    value.  The values that it outputs are right, whatever the examples are.  Let there be G gates
+    with |H| hypotheses each.  After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, with probability at
+    least 1 − δ, the learner outputs the values of all G gates on all but a fraction ε of the
+    inputs.
     """
     yield from labelled("gates", _gates(run, n_inputs, n_gates, n_examples))
     run.draw(run.rng, n_inputs, n_gates)
@@ -118,7 +119,7 @@ def _spread(run: Run, n_inputs: int, n_gates: int, n_examples: int) -> Iterator[
 
 
 def reopened(fractions: list[float]) -> float:
-    """The largest decrease from a fraction to the next one; negative if all fractions increase."""
+    """The largest decrease between adjacent fractions; negative if all fractions increase."""
     return max((before - after for before, after in pairwise(fractions)), default=np.nan)
 
 
@@ -136,12 +137,12 @@ def learned(circuit: Circuit, wires: np.ndarray) -> GateLearner:
 
 
 def wrong_ones(answers: np.ndarray, truth: np.ndarray) -> int:
-    """The number of decided values of `answers`, those other than −1, that differ from `truth`."""
+    """The number of values of `answers` other than −1 (undecided) that differ from `truth`."""
     return int(((answers >= 0) & (answers != truth)).sum())
 
 
 def decided(run: Run, circuit: Circuit, n_examples: int, n_queries: int) -> float:
-    """The fraction of random inputs on which every gate of a circuit is decided, after examples."""
+    """The fraction of random inputs on which a learner decides all gates, after random examples."""
     seen = run.rng.integers(2, size=(n_examples, circuit.n_inputs))
     words = run.rng.integers(2, size=(n_queries, circuit.n_inputs))
     answers = learned(circuit, circuit.wires(seen))(words)

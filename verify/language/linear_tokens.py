@@ -45,15 +45,13 @@ def linear_tokens(
     """The parity of k of d bits is computed in ⌊log₂ k⌋ + 1 tokens, each a threshold of a linear
     form.
 
-    The tokens are the binary digits of the number of ones among the k bits, highest first.  A
-    model of width 5 with one linear head and without an MLP generates them.  The last token is
-    also a linear form of the bits and the earlier digits, from which linear algebra over Q finds
-    the k positions.
-
-    Logistic regressions, one for each token, learn the tokens as well.  For 32 of 64 bits and 1024
-    examples, at least .95 of the parities are right, and at most .55 if the regressions are fitted
-    to the tokens of other words.  When these thresholds were chosen, the accuracy of another
-    program was known (.994 from 1000 examples).
+    The tokens are the binary digits of the number of ones among the k bits, highest first.  A model
+    of width 5 with one linear head and without an MLP generates them.  The last token is also a
+    linear form of the bits and the earlier digits, and linear algebra over Q finds the k positions
+    from examples of this form.  Logistic regressions, one for each token, also learn the tokens.
+    For 32 of 64 bits and 1024 examples, they compute the parity with accuracy at least .95, and
+    with accuracy at most .55 if they are fitted to the tokens of other words.  When these
+    thresholds were chosen, the accuracy of another program was known (.994 from 1000 examples).
     """
     if d > MOST or k > d:
         raise InputError(f"d is {d} and k is {k}: give k ≤ d ≤ {MOST}")
@@ -110,7 +108,7 @@ def counts_down(run: Run, positions: list[int], d: int) -> OverTokens:
 
 
 def histories(run: Run, model: Transformer, positions: list[int], words: np.ndarray) -> np.ndarray:
-    """Words, including 0…0 and 1…1, followed by all their digits except the last."""
+    """Words, including 0…0 and 1…1, followed by all digits of the token chain except the last."""
     words = np.vstack([words, np.zeros_like(words[:1]), np.ones_like(words[:1])])
     return np.concatenate([words, definition(words, positions)[:, :-1]], axis=1)
 

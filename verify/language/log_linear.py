@@ -40,16 +40,17 @@ def log_linear(
 ) -> Iterator[Finding]:
     """Maximum likelihood in p_θ ∝ q₀e^{θ·f} minimises the relative entropy and gives calibration.
 
-    The loss −E_p ln p_θ of p_θ on data p equals H(p) + KL(p‖p_θ).  Its gradient is E_θ f − E_p f,
-    and its Hessian is Cov_θ f.  Let p* be the member of the family with the moments E_p f, which
-    exists unless data are separable.  Then KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ).
+    The loss −E_p ln p_θ of p_θ on data p equals H(p) + KL(p‖p_θ).  The gradient of the loss is E_θ
+    f − E_p f, and the Hessian is Cov_θ f.  Here E_θ and E_p are means under p_θ and p, f are the
+    features and H is the entropy.  Unless data are separable, the family has a member p* with the
+    moments E_p f, and then KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ).
 
-    Multiplying a model g by the best factor on a set A, and normalising, decreases the loss by
-    kl(p(A)‖g(A)) ≥ 2δ² nats, where δ = |g(A) − p(A)|.  Rescaling all level sets of g decreases it
-    by at least 2·Mis², where Mis is the miscalibration of g.  With prompts, one factor for all
-    prompts decreases it by at least 2δ², where δ is the absolute value of the mean difference.  The
-    conditional entropies of the even process, and the costs of finite windows, are computed
-    exactly.
+    If a model g is multiplied by the best factor on a set A and normalised, the loss decreases by
+    kl(p(A)‖g(A)) ≥ 2δ² nats, where δ = |g(A) − p(A)|.  If all level sets of g are rescaled, the
+    loss decreases by at least 2·Mis², where Mis is the miscalibration of g.  If g is multiplied by
+    the same factor on A for all prompts, the loss can decrease by at least 2δ², where δ is the
+    absolute value of the mean of g(A) − p(A) over prompts.  The conditional entropies of the even
+    process, and the costs of finite windows, are computed exactly.
     """
     draws = 4 if run.quick else draws
     yield no_counterexample(
@@ -95,7 +96,8 @@ def log_linear(
 def other_losses(run: Run, draws: int) -> Iterator[str]:
     """Random families whose loss −E_p ln p_θ differs from H(p) + KL(p‖p_θ), as text.
 
-    The loss is computed from the moments of p and the log-partition function.
+    p_θ is a member of the family, p a random distribution and H the entropy.  The loss is computed
+    from the moments of p and the log-partition function.
     """
     for _ in range(draws):
         of, x = family(run.rng, OUTCOMES, FEATURES), scales(run.rng, FEATURES)
@@ -109,7 +111,8 @@ def other_losses(run: Run, draws: int) -> Iterator[str]:
 def other_gradients(run: Run, draws: int) -> Iterator[str]:
     """Random families and steps θ → θ' at which the gradient of the loss L is wrong, as text.
 
-    L(θ') − L(θ) − ⟨∇L(θ), θ' − θ⟩ is compared with KL(p_θ‖p_θ').
+    L(θ') − L(θ) − ⟨∇L(θ), θ' − θ⟩ is compared with KL(p_θ‖p_θ'), for the members p_θ and p_θ' of
+    the family.
     """
     for _ in range(draws):
         of, p = family(run.rng, OUTCOMES, FEATURES), random_distribution(run.rng, OUTCOMES)
@@ -124,7 +127,8 @@ def other_gradients(run: Run, draws: int) -> Iterator[str]:
 def other_hessians(run: Run, draws: int) -> Iterator[str]:
     """Random families whose Hessian of the loss differs from the covariance Cov_θ f, as text.
 
-    The entries ∂E_θ f_i/∂θ_j of the Hessian are derivatives of rational functions of e^{θ_j}.
+    The entries ∂E_θ f_i/∂θ_j of the Hessian are derivatives of rational functions of e^{θ_j}, where
+    E_θ f_i is the mean of feature i under the member with parameters θ.
     """
     places = range(FEATURES)
     for _ in range(draws):
@@ -137,8 +141,8 @@ def other_hessians(run: Run, draws: int) -> Iterator[str]:
 def slope(of: LogLinear, x: tuple[Fraction, ...], i: int, j: int) -> Fraction:
     """The derivative by θ_j of the mean of feature i, at e^θ = x, exactly.
 
-    It is x_j·d/dx_j of Σ w f_i / Σ w, a quotient of polynomials in x_j, where w are the
-    unnormalised weights of the outcomes.
+    The derivative is x_j·d/dx_j of Σ w f_i / Σ w, a quotient of polynomials in x_j.  The sums are
+    over outcomes, w is the unnormalised weight of an outcome, and f_i its feature i.
     """
     others = tuple(Fraction(1) if at == j else each for at, each in enumerate(x))
     tops, bottoms = fmpq_poly([0]), fmpq_poly([0])
@@ -154,8 +158,9 @@ def slope(of: LogLinear, x: tuple[Fraction, ...], i: int, j: int) -> Fraction:
 def other_gradients_by_bias(run: Run, draws: int) -> Iterator[str]:
     """Random models whose gradient by a bias of the logits is wrong, as text.
 
-    The gradient by the bias of word v is compared with Σ_c μ_c (p_θ(v|c) − p(v|c)), over contexts
-    c of weights μ_c.  If it is 0, the model predicts the word as often as it occurs.
+    The gradient by the bias of word v is compared with Σ_c μ_c (p_θ(v|c) − p(v|c)), summed over
+    contexts c of weights μ_c, where p_θ is the model and p the distribution of the data.  If the
+    gradient is 0, the model predicts the word as often as the word occurs.
     """
     for _ in range(draws):
         mu, x, y = random_distribution(run.rng, 2), scales(run.rng, 3), scales(run.rng, 3)
@@ -174,7 +179,8 @@ def other_gradients_by_bias(run: Run, draws: int) -> Iterator[str]:
 def not_orthogonal(run: Run, draws: int) -> Iterator[str]:
     """Random families for which the Pythagorean identity fails, as text.
 
-    The identity is KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ) for every p with the moments of a member p*.
+    The identity is KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ), for members p* and p_θ of the family and
+    every distribution p with the moments of p*.
     """
     for _ in range(draws):
         of, x, y = family(run.rng, OUTCOMES, FEATURES), *(scales(run.rng, 2) for _ in "xy")
@@ -185,10 +191,11 @@ def not_orthogonal(run: Run, draws: int) -> Iterator[str]:
 
 
 def projected(run: Run, draws: int) -> Finding:
-    """The divergence of the member found by Newton's method from the member with the given moments.
+    """The largest ratio of a divergence to its bound, for members found by Newton's method.
 
-    It is divided by its bound: L(θ) − L(θ*) = KL(p*‖p_θ) ≤ ⟨∇L(θ), θ − θ*⟩, as the loss L is
-    convex, and the moments agree up to FITS.
+    The divergence is KL(p*‖p_θ) between the member p* with the given moments and the member p_θ
+    that is found.  It equals L(θ) − L(θ*) ≤ ⟨∇L(θ), θ − θ*⟩, as the loss L is convex.  The bound
+    follows, as the moments of p_θ and p* agree up to FITS.
     """
     worst = 0.0
     for _ in range(draws):
@@ -214,8 +221,8 @@ def projected(run: Run, draws: int) -> Finding:
 def separable(run: Run, draws: int) -> Finding:
     """The numbers of families for which data are found to be separable.
 
-    Data on a face of the convex hull of the features are separable, and data in which all
-    outcomes occur are not.
+    Data on a face of the convex hull of the features are separable, and data in which all outcomes
+    occur are not separable.
     """
     seen = {"on a face": 0, "of all outcomes": 0}
     for _ in range(draws):

@@ -13,7 +13,8 @@ def draw() -> Figure:
     """The picture of the even process: its conditional entropies, and the costs of finite windows.
 
     The left panel shows the entropy of symbol t given the past, with its limit.  The right panel
-    shows the extra loss at the last t of predictors that use only a window.
+    shows the extra loss of predictors that read only the last symbols, by the number of these
+    symbols, at the largest t.
     """
     of, times = even_process(), range(1, LAST + 1)
     entropies = [float(conditional_entropy(of, t)) for t in times]

@@ -62,15 +62,15 @@ def one_gradient_step(
     tree.
 
     The tree is a binary tree of products over k of d bits, with k − 1 nodes.  A node attends to the
-    m tokens before it and predicts φ(z) for their mean z, with the product of its two children as
-    the target.  With the step size m²/8 and φ = 4z² − 1, the expected score of token j after the
-    step is [j a child] − 2/m − 24r_j/m² + 96R/m³.  Here r_j ≤ 4 is the number of triples of other
-    tokens whose product is token j, and R = ¼ Σ r_j.
-
-    Let t be the smallest distance of an expected score to ½.  With the φ of [KimSuzuki2025], a
-    rounded step on n ≥ 8.7(d + k)t⁻² ln(2(k − 1)(d + k)/δ) samples gives the tree with probability
-    at least 1 − δ.  Most seeds require fewer samples: for k = d/2 and d = 16, 32, 64 and 128, the
-    numbers 1000, 4000, 16 000 and 32 000 suffice, and half of these numbers do not.
+    m tokens before it and predicts φ(z) for the mean z of these m tokens.  The target is the
+    product of the two children of the node.  With the step size m²/8 and φ = 4z² − 1, the expected
+    score of token j after the step is [j a child] − 2/m − 24r_j/m² + 96R/m³.  Here [j a child] is 1
+    or 0, r_j ≤ 4 is the number of triples of other tokens whose product is token j, and R = ¼ Σ_j
+    r_j.  Let t be the smallest distance of an expected score to ½.  With the φ of [KimSuzuki2025],
+    a rounded step on n ≥ 8.7(d + k)t⁻² ln(2(k − 1)(d + k)/δ) samples gives the tree with
+    probability at least 1 − δ.  In practice, fewer samples suffice: for k = d/2 and d = 16, 32, 64
+    and 128, 1000, 4000, 16 000 and 32 000 samples suffice for most seeds, and half as many samples
+    do not.
     """
     if d > MOST:
         raise InputError(f"d is {d}: give at most {MOST} bits")
@@ -104,7 +104,7 @@ def signs(run: Run, n: int, d: int) -> np.ndarray:
 
 
 def cube(tree: ParityTree) -> np.ndarray:
-    """All words of d bits ±1 (2^d, d), for the d of the tree."""
+    """All words (2^d, d) of d bits ±1, for a tree over k of d bits."""
     return 1 - 2 * all_sequences(tree.d, 2)
 
 
@@ -194,9 +194,10 @@ def _rounded(run: Run, trees: list[ParityTree]) -> Finding:
 
 
 def scores(run: Run, tree: ParityTree) -> np.ndarray:
-    """The attention scores W_pos W_Q W_Kᵀ W_posᵀ of the construction for a tree.
+    """The attention scores of the construction for a tree, a row for each node.
 
-    The rows are the positions that predict nodes.
+    The scores are the rows of W_pos W_Q W_Kᵀ W_posᵀ at the positions that predict nodes.  W_pos is
+    the position embedding, and W_Q and W_K are the query and key matrices.
     """
     model: Transformer = run.build(parity_with_steps, tree.d, tree.k, tree.positions)
     attn, pos_embed = model.blocks[0].attn, model.pos_embed
@@ -260,9 +261,10 @@ def _noise(tree: ParityTree, n: int, steps: list[np.ndarray]) -> Finding:
 
 
 def off(run: Run, d: int, n: int, seeds: int = SEEDS) -> list[float]:
-    """For each seed, the largest difference of a score after one step on n samples from the tree.
+    """For each seed, the largest error of a score after one step, compared with the tree.
 
-    The tree is over d/2 random bits of d.
+    The step is on n random words of d bits, and the tree is over d/2 random bits.  The scores of
+    the tree are 1 at the two children of a node and otherwise 0.
     """
     found = []
     for _ in range(seeds):
@@ -340,5 +342,5 @@ def _permuted(run: Run, tree: ParityTree, n: int) -> Finding:
 
 
 def permuted(run: Run, labels: np.ndarray) -> np.ndarray:
-    """The labels (n, k − 1), permuted over the words for each node independently."""
+    """The `labels` (n, k − 1) of k − 1 nodes, permuted independently for each node."""
     return run.rng.permuted(labels, axis=0)

@@ -9,9 +9,10 @@ from theory.language import ParityTree
 
 
 def draw(tree: ParityTree, W: np.ndarray, n: int) -> Figure:
-    """The picture of the scores of the construction for a tree, and of scores W after one step.
+    """The picture of two sets of scores: by the construction and after a gradient step.
 
-    W (k − 1, d + k − 2) are the scores of the nodes after one gradient step on n samples.
+    The rows of `W` (k − 1, d + k − 2) are the scores of the k − 1 nodes of the tree after one
+    gradient step on n samples, for all tokens but the last.
     """
     figure = Figure(figsize=(9.0, 4.2))
     for panel, shown, title in zip(

@@ -44,8 +44,8 @@ def parity_with_steps(
 ) -> Iterator[Finding]:
     """One layer with one head generates the parity of k of d bits by a chain of thought.
 
-    The chain has k − 1 tokens for every power of two k from 2 to d.  They are the nodes of a binary
-    tree of products, which is stored in the position embedding.  The MLP has four ReLUs.  With
+    The number k is a power of two from 2 to d.  The chain has k − 1 tokens, the nodes of a binary
+    tree of products; the tree is stored in the position embedding.  The MLP has four ReLUs.  With
     average-hard attention, or with softmax of any inverse temperature β ≥ ln(3.5(d + k)), every
     token is right.  With softmax of half of ln(3.5(d + k)), about half of a sample of parities are
     right.
@@ -98,7 +98,7 @@ def runs(
 
 
 def specified(run: Run, d: int, positions: list[int]) -> OverTokens:
-    """The construction with its specification on all histories of tokens.
+    """The construction with its specification: the next token after every history of tokens.
 
     The answer is ⊥ at the bits before the last, and then the product of the two children of the
     next node.  The tokens after the bits are arbitrary, so that nodes may be wrong.
@@ -124,7 +124,8 @@ def histories(run: Run, model: Transformer, words: np.ndarray) -> np.ndarray:
 def tree_states(model: Transformer, d: int, positions: list[int]) -> States:
     """The specification of the head's scores: the next node's children have the largest scores.
 
-    At a bit before the last, the position itself has the largest score.  Attention is causal.
+    At the first d − 1 positions, of bits, the position itself has the largest score.  Attention is
+    causal.
     """
     tree = parity_tree(d, positions)
     n = len(model.pos_embed.W_pos) if model.pos_embed is not None else 0
@@ -157,7 +158,7 @@ def softened(
 
 
 def blunt(run: Run) -> Finding:
-    """The accuracy at half of the inverse temperature of the proof, which is close to guessing."""
+    """The accuracy, close to guessing, at half of the inverse temperature of the proof."""
     d, k = LARGE
     words = run.rng.integers(2, size=(50 if run.quick else 200, d))
     beta = float(np.nextafter(sharpness_for_steps(d, k), np.inf))
@@ -206,9 +207,10 @@ def others(d: int, k: int) -> int:
 
 
 def in_balls(model: Transformer, row: np.ndarray, few: tuple[int, int]) -> Iterator[Finding]:
-    """The findings on enclosures of the errors at the nodes of one word, for d and k in `few`.
+    """The findings on enclosures of the errors at the nodes of one word, for (d, k) = `few`.
 
-    The errors are those of the mean z of the two children of a node, and of their product ψ(z).
+    The errors are the error of the mean z of the two children of a node, and the error of the
+    product ψ(z) of these children.
     """
     d, k = few
     means, products = (stage.holds(row)[d - 1 :, 0] for stage in model.stages)

@@ -8,5 +8,5 @@ from theory.language import IsItValid
 
 
 def distinguished(given: IsItValid) -> IsItValid:
-    """The instance of *is it valid?* with the model g = p, which gives wrong responses mass 0."""
+    """The instance of *is it valid?* in which the model is p, and gives wrong responses mass 0."""
     return replace(given, g=given.p)

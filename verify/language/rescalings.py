@@ -32,7 +32,8 @@ Probabilities = tuple[Fraction, ...]
 def rescalings(run: Run, draws: int) -> Iterator[Finding]:
     """The findings on the decrease of the loss if a model is rescaled, for random instances.
 
-    One set, all level sets, and one set for all prompts are rescaled.
+    A model is rescaled on one set, on all level sets, or on one set with one factor for all
+    prompts.
     """
     words = f"for {draws} random instances"
     yield no_counterexample(
@@ -80,7 +81,7 @@ def reaches(gain: Log, least: Fraction) -> bool:
 
 
 def drawn(run: Run, draws: int) -> Iterator[tuple[Probabilities, Probabilities, list[int]]]:
-    """Random triples (p, g, A) of two distributions and a set of outcomes."""
+    """Random triples (p, g, A): two distributions p and g, and a set A of outcomes."""
     for _ in range(draws):
         yield (
             random_distribution(run.rng, OUTCOMES),
@@ -92,7 +93,8 @@ def drawn(run: Run, draws: int) -> Iterator[tuple[Probabilities, Probabilities, 
 def other_slopes(run: Run, draws: int) -> Iterator[str]:
     """Random instances in which the cross-entropy of a rescaled model is wrong, as text.
 
-    Rescaling g by s on A must change the cross-entropy by ln(1 + (s − 1)g(A)) − p(A) ln s.
+    Rescaling the model g by s on a set A must change the cross-entropy under p by ln(1 + (s −
+    1)g(A)) − p(A) ln s.
     """
     for p, g, A in drawn(run, draws):
         (s,) = scales(run.rng, 1)
@@ -104,7 +106,8 @@ def other_slopes(run: Run, draws: int) -> Iterator[str]:
 def other_gains(run: Run, draws: int) -> Iterator[str]:
     """Random instances in which the decrease of the loss by the best factor is wrong, as text.
 
-    The decrease must be kl(p(A)‖g(A)), and the decrease by another factor must be smaller.
+    For a model g of p and a set A, the decrease must be kl(p(A)‖g(A)), and the decrease by another
+    factor must be smaller.
     """
     for p, g, A in drawn(run, draws):
         best, (other,) = best_scale(p, g, A), scales(run.rng, 1)
@@ -115,16 +118,16 @@ def other_gains(run: Run, draws: int) -> Iterator[str]:
 
 
 def below_squares(run: Run, draws: int) -> Iterator[str]:
-    """Random instances with kl(p(A)‖g(A)) < 2(g(A) − p(A))², as text."""
+    """Random distributions p, g and sets A with kl(p(A)‖g(A)) < 2(g(A) − p(A))², as text."""
     for p, g, A in drawn(run, draws):
         if not reaches(rescaling_gain(p, g, A), 2 * (mass(g, A) - mass(p, A)) ** 2):
             yield f"p = {p}, g = {g}, A = {A}"
 
 
 def level_sets_below_squares(run: Run, draws: int) -> Iterator[str]:
-    """Random instances in which rescaling all level sets of g decreases the loss too little.
+    """Random instances in which rescaling all level sets of a model decreases the loss too little.
 
-    They are given as text.  The decrease must be at least 2·(miscalibration)².
+    The instances are given as text.  The decrease must be at least 2·(miscalibration)².
     """
     for _ in range(draws):
         p, g = (
@@ -138,8 +141,9 @@ def level_sets_below_squares(run: Run, draws: int) -> Iterator[str]:
 def prompts_below_squares(run: Run, draws: int) -> Iterator[str]:
     """Random instances in which one factor for all prompts decreases the loss too little.
 
-    They are given as text.  A factor near e^{−4δ} must decrease the loss by at least 2δ², where δ
-    is the mean of g(A|c) − p(A|c) over prompts c.
+    The instances are given as text.  If a model g of p is multiplied on a set A by a factor near
+    e^{−4δ}, the loss must decrease by at least 2δ², where δ is the mean of g(A|c) − p(A|c) over
+    prompts c.
     """
     for _ in range(draws):
         mu = random_distribution(run.rng, PROMPTS)

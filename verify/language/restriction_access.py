@@ -47,11 +47,11 @@ def restriction_access(
 ) -> Iterator[Finding]:
     """Decision trees and DNF formulas are learned exactly from random restrictions.
 
-    A restriction leaves each of d variables free with probability μ (here 0.3), and sets the
-    others to random bits.  With probability at least 1 − δ, a tree of s leaves is learned from
-    n ≥ ln(2sd/δ)/(μ²((1 + μ)/2)^depth) restrictions.  From fewer restrictions, every output is
-    still right.  With probability at least 1 − δ, a DNF formula of s terms of at most w literals,
-    in which no term contains another, is learned from n ≥ μ^(−w) ln(s/δ) restrictions.
+    A restriction leaves each of d variables free with probability μ (here 0.3), and sets the others
+    to random bits.  With probability at least 1 − δ, a tree of s leaves over the d variables is
+    learned from n ≥ ln(2sd/δ)/(μ²((1 + μ)/2)^depth) restrictions.  From fewer restrictions, every
+    output is still right.  With probability at least 1 − δ, a DNF formula of s terms of at most w
+    literals, in which no term contains another, is learned from n ≥ μ^(−w) ln(s/δ) restrictions.
     """
     if n_leaves > d + 1:
         raise InputError(f"n_leaves is {n_leaves} and d is {d}: give at most {d + 1} leaves")
@@ -160,7 +160,7 @@ def _terms(run: Run, d: int, width: int) -> Iterator[Finding]:
 def formula_found(run: Run, d: int, width: int, n: int) -> bool:
     """Whether a random DNF formula over d variables is learned from n random restrictions.
 
-    Its terms have `width` literals.
+    Each term has `width` literals.
     """
     terms = set[Term]()
     while len(terms) < TERMS:

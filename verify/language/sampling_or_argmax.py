@@ -45,14 +45,15 @@ def sampling_or_argmax(
 ) -> Iterator[Finding]:
     """R* ≤ R_s ≤ 2R* − V/(V − 1)·R*² for the errors R* of the argmax and R_s of a sample.
 
-    The distribution has V outcomes.  For a model q of a distribution p, the error of the argmax of
-    q exceeds the error of the argmax of p by at most √(2KL(p‖q)).  For T independent symbols, one
-    of which has probability 3/5, the total variation distance of greedy text from the source is
-    1 − (3/5)^T.  Greedy text need not be the most probable text.
+    The distribution has V outcomes, and the error is the probability of an outcome other than the
+    argmax or the sample.  For a model q of a distribution p, the error of the argmax of q under p
+    exceeds R* by at most √(2KL(p‖q)).  For a source of T independent symbols in which the most
+    probable symbol has probability 3/5, the total variation distance between greedy text and the
+    source is 1 − (3/5)^T.  Greedy text need not be the most probable text.
 
-    Let prompts have m possible answers, let documents answer a prompt with probability α, and let
-    MM be α times the fraction of prompts that no document answers.  A sample of the calibrated
-    model has the error MM(m − 1)/m.  If 1 − α > α/m, its argmax has the error 0.
+    Let prompts have m possible answers, let a document answer its prompt with probability α, and
+    let MM be α times the fraction of prompts that no document answers.  A sample of the calibrated
+    model has the error MM(m − 1)/m.  If 1 − α > α/m, the argmax of this model has the error 0.
     """
     for alpha in (Fraction(1, 2), Fraction(1)):
         yield two_uses(run, alpha)
@@ -66,7 +67,7 @@ def sampling_or_argmax(
 def between(quick: bool) -> Finding:
     """The inequalities between the errors of the argmax and of a sample, with cases of equality.
 
-    They are checked for all distributions on a grid.
+    The bounds are checked for all distributions on a grid.
     """
     found = [
         (p, least, sampled, most_sampling_error(least, V))
@@ -94,7 +95,7 @@ def between(quick: bool) -> Finding:
 def excess(run: Run, draws: int) -> Finding:
     """The excess error of the argmax of a model, compared with its bound by the divergence.
 
-    (p(argmax p) − p(argmax q))² is compared with 2KL(p‖q), by enclosing balls.
+    For a model q of p, (p(argmax p) − p(argmax q))² is compared with 2KL(p‖q), by enclosing balls.
     """
     pairs = [
         (random_distribution(run.rng, 4), random_distribution(run.rng, 4)) for _ in range(draws)
@@ -114,15 +115,15 @@ def excess(run: Run, draws: int) -> Finding:
 
 
 def words() -> Source:
-    """A source of two independent words, the first of which has probability ⅗."""
+    """A source of independent symbols 0 and 1, of probabilities ⅗ and ⅖."""
     return source([1], [[[Fraction(3, 5)]], [[Fraction(2, 5)]]])
 
 
 def fork() -> Source:
     """A source whose greedy text is not its most probable text.
 
-    The first symbol is 0 with probability 11/20 or 1 with probability 9/20.  After 0 there are
-    five equally likely symbols, and after 1 always the symbol 1.
+    The first symbol is 0 with probability 11/20 or 1 with probability 9/20.  After 0, five symbols
+    are equally likely; after 1, the next symbol is always 1.
     """
     steps = np.full((5, 3, 3), Fraction(0), dtype=object)
     steps[0, 0, 1], steps[1, 0, 2] = Fraction(11, 20), Fraction(9, 20)
@@ -163,8 +164,8 @@ def likeliest() -> Finding:
 def memoriser() -> Finding:
     """The divergence of a model that gives one of two equally likely facts the probability ε.
 
-    It is ½ ln 1/(4ε(1 − ε)).  The model outputs only facts, and its divergence is unbounded as
-    ε → 0.
+    The divergence is ½ ln 1/(4ε(1 − ε)).  The model outputs only facts, and the divergence is
+    unbounded as ε → 0.
     """
     half, sizes = Fraction(1, 2), (4, 16, 30)
 
@@ -188,8 +189,8 @@ def two_uses(run: Run, alpha: Fraction) -> Finding:
     """The errors of the calibrated model with prompts, when sampled and by argmax.
 
     The model is hand-built, and `alpha` is the probability with which documents answer a prompt.
-    The right answer to a prompt that was never answered is uniform among the m answers, so that
-    each answer is wrong with probability (m − 1)/m.
+    If no document answers a prompt, the right answer is uniform among the m possible answers, so
+    that each answer is wrong with probability (m − 1)/m.
     """
     m, silent = ANSWERS, ANSWERS  # the answers are 0 … m − 1
     strings, probabilities = [], []

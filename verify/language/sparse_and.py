@@ -48,15 +48,16 @@ def sparse_and(
 ) -> Iterator[Finding]:
     """Observation: attention learns a conjunction of 3 of T bits from 5⌈ln C(T, 3)/h(1/8)⌉ samples.
 
-    Here h is the binary entropy in nats, and the number of samples is five times a lower bound for
-    every learner.  Elimination and L1-penalised logistic regression succeed as well.  Logistic
-    regression without a penalty, whose training is invariant under rotations of the words, does
-    not.
+    Here h is the binary entropy in nats, C(T, 3) is a binomial coefficient, and the number of
+    samples is five times a lower bound for every learner.  Elimination and L1-penalised logistic
+    regression succeed as well.  Logistic regression without a penalty, whose training is invariant
+    under rotations of the words, does not.
 
-    If the conjunction of the head's three largest scores is right on all m samples, its error is
-    at most (ln C(T, 3) + ln 20)/m with probability ≥ .95.  Bounds on the head's error by votes
-    [Schapire1998] and by norms are vacuous at these sizes.  To bound the error by .1, they require
-    at least 100 times and 100 000 times as many samples, respectively.
+    If the AND of the three bits of largest score in a head is right on all m samples, the error of
+    this AND is at most (ln C(T, 3) + ln 20)/m with probability ≥ .95.  Two bounds on the error of
+    the head itself are vacuous at these sizes: the bound for weighted votes [Schapire1998], and a
+    bound by the norms of the head.  To bound the error by .1, the bound for votes requires at least
+    100 times as many samples, and the bound by norms at least 100 000 times as many.
     """
     if bits > MOST:
         raise InputError(f"bits is {bits}: give at most {MOST} bits")
@@ -104,7 +105,7 @@ def success(run: Run, T: int, m: int, learner: Learner) -> bool:
 
 
 def drawn(run: Run, T: int, m: int) -> tuple[Conjunction, np.ndarray, np.ndarray]:
-    """A random conjunction of three of T bits, m random words, and their labels."""
+    """A random conjunction of three of T bits, m random words, and the labels of the words."""
     rule = random_conjunction(T, K, run.rng)
     words = run.rng.integers(2, size=(m, T))
     return rule, words, rule.labels(words)

@@ -56,15 +56,17 @@ def sparse_and_growth(
     grow like a small power of T or like T.
 
     For each of ten seeds and T = 50, 100, 200, the smallest number of samples from which a learner
-    succeeds is determined.  Words of T bits are prefixes of the same longer words.  From T = 50 to
-    200, ln C(T, 3) grows like T^.26.  The exponent of the number of samples is below 2/3 for an
-    attention head, for elimination and for L1-penalised logistic regression.  It is above 2/3 for
-    logistic regression, which is invariant under rotations.  (From 50 to 200, ten seeds may not
-    decide whether the head's exponent is below 2/3; with `--bits 800` they do.)
+    succeeds is determined.  For all T, the words are prefixes of the same longer words.  From
+    T = 50 to 200, ln C(T, 3) grows like T^.26, where C(T, 3) is a binomial coefficient.  The
+    exponent of the number of samples is below 2/3 for an attention head, for elimination and for
+    L1-penalised logistic regression.  The exponent is above 2/3 for logistic regression without a
+    penalty, which is invariant under rotations of the words.  (For T from 50 to 200, ten seeds may
+    not decide whether the exponent of the head is below 2/3; with `--bits 800`, T goes up to 800
+    and ten seeds decide.)
 
-    With fresh words for each number of samples, half of the seeds succeed from at most five times
-    a lower bound for every learner.  Only for logistic regression do half of the seeds require
-    more samples.
+    With fresh words for each number of samples, half of the seeds of each learner except logistic
+    regression without a penalty succeed from at most five times a lower bound for every learner.
+    Half of the seeds of logistic regression without a penalty require more samples.
     """
     if bits > MOST:
         raise InputError(f"bits is {bits}: give at most {MOST} bits")
@@ -96,8 +98,8 @@ def least(learner: Learner, given: tuple[Conjunction, np.ndarray, np.ndarray], T
     """The smallest number of samples on a grid from which a learner succeeds on words of T bits.
 
     `given` is a result of `stream`, whose words are cut to T bits.  The number is found by
-    bisection, which assumes monotonicity.  It is infinite if the learner fails from all numbers
-    of the grid.
+    bisection, which assumes monotonicity.  The number is infinite if the learner fails from all
+    numbers of samples on the grid.
     """
     rule, words, queries = given
 
@@ -129,10 +131,11 @@ DENSE = "logistic"
 
 
 def exponent(found: np.ndarray, sizes: list[int]) -> Mean:
-    """The exponent p in m ∝ T^p, with its mean and standard error over seeds.
+    """The mean and the standard error over seeds of the exponent p in m ∝ T^p.
 
-    `found` (seeds, sizes) are the numbers m of samples, and `sizes` the numbers T of bits.  The
-    exponent is the least-squares slope of ln m over ln T, and NaN if a seed never succeeds.
+    `found` (seeds, sizes) are the numbers m of samples, and `sizes` are the numbers T of bits.  The
+    exponent of a seed is the least-squares slope of ln m over ln T, and NaN if a seed never
+    succeeds.
     """
     if not np.isfinite(found).all():
         return Mean(np.nan, np.nan)
@@ -209,7 +212,8 @@ def tried(run: Run, sizes: list[int]) -> Iterator[Finding]:
 def row(run: Run, T: int, learner: Learner) -> tuple[float, float]:
     """The smallest numbers of samples from which half and all of the seeds succeed.
 
-    A fixed list of numbers is tried, and the result is infinite if none of them suffices.
+    A fixed list of numbers of samples is tried.  The result is infinite if all these numbers
+    are too small.
     """
     half = np.inf
     for m in TRIED:

@@ -11,8 +11,8 @@ from theory.language import least_samples
 def draw(table: dict[str, np.ndarray], sizes: list[int]) -> Figure:
     """The picture of the smallest sample size of each learner by the number T of bits.
 
-    `table` has an array (seeds, sizes) for each learner, and `sizes` are the numbers T.  The lines
-    are the medians over seeds, and Fano's bound for success probability ½.
+    `table` has an array (seeds, sizes) of sample sizes for each learner, and `sizes` are the
+    numbers T.  The lines are the medians over seeds, and Fano's bound for success probability ½.
     """
     figure = Figure(figsize=(6.4, 4.4))
     panel = figure.subplots()

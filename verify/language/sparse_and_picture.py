@@ -21,7 +21,8 @@ LEARNERS = {"attention head": attention, "elimination": elimination, "logistic":
 def draw(seed: int) -> Figure:
     """The picture of the mean balanced accuracy of learners by the number of samples.
 
-    It has a panel for each number T of bits, with Fano's bound.
+    The picture has a panel for each number T of bits, with Fano's lower bound on the number of
+    samples.
     """
     figure = Figure(figsize=(8.6, 3.8))
     for panel, T in zip(figure.subplots(1, 2, sharey=True), BITS, strict=True):

@@ -29,13 +29,18 @@ MORE = {"vote": 100, "norms": 100_000}
 class Certified(NamedTuple):
     """The error of one trained head, and bounds on this error from the head's samples.
 
-    error          error of the AND of the k largest scores; NaN if it is wrong on a sample
-    vote           bound by the margin of the head as a vote
-    norms          bound by the norms of the head
+    A head outputs a·Σ_t softmax(s)_t x_t + b, for the bits x_t of a word and scores s, and predicts
+    the label y = ±1 as the sign of this output.  Its margin is the smallest y·(output) on the
+    samples.
+
+    error          error of the AND of the bits at the k positions of largest score; NaN if the AND
+                   is wrong on a sample
+    vote           bound on the error of the head as a weighted vote of the bits, by its margin / a
+    norms          bound on the error of the head by its margin and the norms of s, a and b
     vote_samples   number of samples at which `vote` would be at most 0.1, for the same margin
     norms_samples  number of samples at which `norms` would be at most 0.1, for the same margin
 
-    The last four are infinite if the head is wrong on a sample.
+    All fields except `error` are infinite if the head is wrong on a sample or a ≤ 0.
     """
 
     error: float

@@ -32,8 +32,8 @@ FACTS, OTHERS, DOCUMENTS = 20, 20_000, 10  # a world whose corpora are enumerate
 def tiny_worlds(run: Run) -> Iterator[Finding]:
     """The findings on bounds on the hallucination rate in small worlds.
 
-    They are the deterministic bound, its consequences in mean and in probability, and an upper
-    bound.
+    The bounds are the deterministic bound, its consequences in mean and in probability, and an
+    upper bound.
     """
     yield sure(run)
     yield forty_strings(run.quick)
@@ -78,8 +78,8 @@ def sure(run: Run) -> Finding:
 def spread(g0: Fraction, a: Fraction, many: int, b: Fraction) -> Iterator[tuple[Fraction, Levels]]:
     """The worlds with one seen and one unseen fact among `STRINGS` strings, for one model.
 
-    Yields pairs (probability, world).  The model has probability g0 on the seen fact, a on `many`
-    of the other strings and b on the remaining strings.
+    Yields pairs (probability, world).  The model gives probability g0 to the seen fact, a to each
+    of `many` other strings and b to each remaining string.
     """
     few = STRINGS - 1 - many
     for inside, weight in ((1, Fraction(many, STRINGS - 1)), (0, Fraction(few, STRINGS - 1))):
@@ -96,7 +96,7 @@ def spread(g0: Fraction, a: Fraction, many: int, b: Fraction) -> Iterator[tuple[
 
 
 def grouped(*groups: tuple[int, int, Fraction, Fraction, bool, Fraction | int]) -> Levels:
-    """The `Levels` of groups of strings, each given as (strings, facts, p, g, unseen, weight)."""
+    """The `Levels` of groups of strings, each given by the six fields of `Levels` in order."""
     columns = [
         np.array([Fraction(each) for each in column], dtype=object)
         for column in zip(*groups, strict=True)
@@ -106,7 +106,11 @@ def grouped(*groups: tuple[int, int, Fraction, Fraction, bool, Fraction | int]) 
 
 
 def two_levels(quick: bool) -> Iterator[tuple[Fraction, Fraction, int, Fraction]]:
-    """The models of the grid, each as the arguments (g0, a, many, b) of `spread`."""
+    """Models on a grid, as arguments of `spread`.
+
+    g0 is the probability of the seen fact, a that of each of `many` other strings, and b that of
+    each remaining string.  Yields tuples (g0, a, many, b).
+    """
     numbers = (0, 1, 5, 20, 38) if quick else range(0, STRINGS - 1, 2)
     step = 4
     for many, seen in product(numbers, range(0, GRID + 1, step)):
@@ -139,7 +143,7 @@ def guesses() -> Iterator[list[tuple[Fraction, Levels]]]:
 def forty_strings(quick: bool) -> Finding:
     """The smallest mean of hallucination rate plus over-confidence, if one of two facts was seen.
 
-    It is compared with its lower bound.
+    The mean is compared with its lower bound.
     """
     tau, least = Fraction(1, STRINGS - 1), Fraction(2)
     for shape in two_levels(quick):
@@ -194,10 +198,11 @@ def expected() -> Finding:
 
 
 def probable(quick: bool) -> Finding:
-    """The largest probability, given the corpus, that a bound which holds up to γ fails.
+    """The largest probability, given the corpus, that a bound fails, compared with γ.
 
-    The bound on the hallucination rate is `bound_given_corpus` with γ = ¼.  Either one of two
-    facts was seen, or there are no documents, in which case the probability is close to γ.
+    The bound on the hallucination rate is `bound_given_corpus` for γ = ¼, which holds with
+    probability at least 1 − γ.  The worlds have two facts, one of them seen, or one fact and no
+    documents.  Without documents, the probability is close to γ.
     """
     worst = Fraction(0)
     for worlds in (*(spread(*shape) for shape in two_levels(quick)), *guesses()):
@@ -223,7 +228,7 @@ def probable(quick: bool) -> Finding:
 def forty_answers(quick: bool) -> Finding:
     """The smallest mean of error plus over-confidence for two prompts, one of them answered.
 
-    A document answers its prompt with probability ¾.
+    One prompt is answered in the documents, and a document answers its prompt with probability ¾.
     """
     alpha, half, m = Fraction(3, 4), Fraction(1, 2), STRINGS
     tau, least = Fraction(1, m), Fraction(2)
@@ -266,7 +271,7 @@ def forty_answers(quick: bool) -> Finding:
 def upper(run: Run) -> Finding:
     """The upper bound 1 − e^(−KL(p‖g)) on the hallucination rate of a model g, on random instances.
 
-    p is the distribution of documents.  Equality is required if g ∝ p on the facts.
+    Here p is the distribution of documents.  Equality is required if g ∝ p on the facts.
     """
     gaps = list[tuple[str, Log]]()
     for at in range(10 if run.quick else 60):

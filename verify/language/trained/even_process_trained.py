@@ -34,11 +34,12 @@ def even_process_trained(run: Run) -> Iterator[Finding]:
     """Observation: the loss of a transformer trained on the even process is within .002 nats of the
     entropy of the process.
 
-    The loss is summed over the ten symbols of a word.  The source p is known exactly and the
-    probabilities g of all 2^10 words under the model are computed, so that losses are exact.  The
+    The loss is summed over the ten symbols of a word.  The source p is known exactly, and the
+    probabilities g of all 2^10 words under the model are computed.  So the losses are exact.  The
     loss for symbol t is CE_t = H_t + KL_t, where H_t is the entropy of symbol t given the earlier
-    symbols.  Each of three seeds is judged.  Thresholds were stated before training, except the
-    threshold for impossible words of untrained models.
+    symbols.  Each of three seeds is judged.  The null models are untrained models.  All thresholds
+    were stated before training, except the threshold for the probability of impossible words under
+    untrained models.
 
     loss         Σ_t (CE_t − H_t) equals the divergence KL(p‖g) of words.
     learned      Σ_t KL_t ≤ .002.
@@ -60,7 +61,8 @@ def even_process_trained(run: Run) -> Iterator[Finding]:
 def scored(model: Any, length: int) -> StringDistributions:
     """The probabilities of all words of `length` bits under the even process and under a model.
 
-    They are computed in float64, so that sums over words with the same prefix are exact enough.
+    The probabilities are computed in float64, so that sums over words with the same prefix are
+    exact enough.
     """
     words, source = all_sequences(length, 2).tolist(), even_process()
     p = np.array([float(source.probability(word)) for word in words])
@@ -144,8 +146,8 @@ def between(of: StringDistributions, whole: float) -> Finding:
 def rescaling(of: StringDistributions, whole: float) -> Finding:
     """The decrease of the loss if a model g is rescaled on A = {g > τ}, compared with its bounds.
 
-    τ is the threshold with the largest δ = |g(A) − p(A)|.  The bounds are 2δ² and KL(p‖g) =
-    `whole`.
+    A is the set of words of probability above τ, p is the source, and τ is the threshold with the
+    largest δ = |g(A) − p(A)|.  The bounds are 2δ² and KL(p‖g) = `whole`.
     """
     delta, gain = of.worst_level.delta, of.worst_level.gain
     return each_at_most(

@@ -14,7 +14,7 @@ from theory.language.worlds import ModelName
 from verify.language.bounds import shown
 
 GAMMA = 0.01  # the probability with which the printed bound may fail
-BINS = 10  # bins of equal g for the miscalibration
+BINS = 10  # bins of equal g(B) for the miscalibration
 
 
 class Figures(NamedTuple):
@@ -25,7 +25,8 @@ class Figures(NamedTuple):
     over_confidence  the over-confidence at the threshold 1/(number of unseen strings)
     miscalibration   the miscalibration in ten bins
     deterministic    the deterministic bound on the hallucination rate
-    printed          the bound of [KalaiVempala2024] on it, with this miscalibration
+    printed          the bound of [KalaiVempala2024] on the hallucination rate, with this
+                     miscalibration
     unseen           the probability of the unseen facts
     """
 

@@ -53,8 +53,9 @@ def parity_trained(
 ) -> Iterator[Finding]:
     """Observation: one layer learns a parity of 8 of 16 bits only with its chain of thought.
 
-    Training is by AdamW on 1000 batches of 128 fresh words.  There are two targets: the nodes of a
-    tree (CoT tokens), or only the parity.  Each target has five seeds, and each seed is reported.
+    Training is by AdamW on 1000 batches of 128 fresh words.  The target is the chain of thought,
+    the nodes of a tree of products over the 8 bits, or only the parity.  Each target has five
+    seeds, and each seed is reported.
 
     steps      With CoT, at least half of the seeds compute the parity with accuracy .95 by
                autoregressive decoding.
@@ -98,7 +99,7 @@ def seed(name: str) -> str:
 
 
 def seen(model: Any, task: Parity, words: torch.Tensor) -> Seen:
-    """The measures of a model trained on the parity `task`, on test words (m, d)."""
+    """The measures of a model trained on the parity `task`, on m test words (m, d) of d bits."""
     nodes, rest = task.nodes(words), np.setdiff1d(range(task.d), task.tree.positions)
     found = torch.cat(
         [model.generate(part, task.n_generated)[:, -1] for part in words.split(AT_ONCE)]
@@ -121,7 +122,7 @@ def agree(found: torch.Tensor, wanted: torch.Tensor) -> float:
 def on_children(model: Any, task: Parity, tokens: np.ndarray) -> float:
     """The mean attention of a model on the two children of the next node of the tree.
 
-    It is 0 for models without CoT.
+    The attention is 0 for models without CoT.
     """
     if task.say != "steps":
         return 0.0
