@@ -29,7 +29,9 @@ def check_loaded(model: Model) -> None:
     if isinstance(model, Transformer):
         for name, found, wanted in _shapes(model):
             if found != wanted:
-                raise InputError(f"{name} has shape {found} and not {wanted}")
+                raise InputError(
+                    f"{name} has shape {found}, but the model needs the shape {wanted}"
+                )
 
 
 def _shapes(model: Transformer) -> Iterator[tuple[str, Shape, Shape]]:

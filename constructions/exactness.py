@@ -117,8 +117,7 @@ def check_format(model: Stack, dtype: torch.dtype) -> None:
         if any(bool(each.any()) for each in lost):
             raise InputError(
                 f"a non-zero weight of {model.name} becomes 0 in {dtype}, whose smallest "
-                f"normal number is {torch.finfo(dtype).tiny:.2g}: keep float64, or rescale "
-                "the inputs"
+                f"normal number is {torch.finfo(dtype).tiny:.2g}: keep the model in float64"
             )
     if model.interface.margin is None:
         return

@@ -159,7 +159,7 @@ def load(path: FilePath) -> Model:
     try:
         model = Reader(load_tensors(weights)).value(written)
         if not isinstance(model, Model):
-            raise InputError("it contains no model")
+            raise InputError("the sidecar contains no model")
         check_loaded(model)
     except (
         SafetensorError,

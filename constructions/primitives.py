@@ -280,8 +280,8 @@ class Table(Primitive):
         products = self.keys @ self.keys.T
         if (products > lengths[:, None] - 1 + np.eye(len(self.keys))).any():
             raise InputError(
-                "two keys of a table violate ⟨key, other key⟩ < ‖key‖²: give, for example, "
-                "different codes of the same norm"
+                "two keys of a table violate ⟨key, other key⟩ < ‖key‖²: give different keys of "
+                "equal norm, for example"
             )
 
     @property

@@ -145,8 +145,8 @@ class Transformer(Stack):
         if error is None:
             if self.interface.margin is None:
                 raise InputError(
-                    f"the margin between the logits of {self.name} is not known: pass the "
-                    "argument error"
+                    f"the margin between the logits of {self.name} is not known: pass the largest "
+                    "error of a logit as the argument error"
                 )
             error = 0.499 * self.interface.margin
         return least_sharpness(self, error)

@@ -45,13 +45,13 @@ def _list(items: Any) -> list[Any]:
 
 def _text(text: Any, form: str) -> str:
     if not isinstance(text, str) or not re.fullmatch(form, text):
-        raise InputError(f"{text!r:.40} is not a number of this form")
+        raise InputError(f"{text!r:.40} is not a number in the form in which `save` writes numbers")
     return text
 
 
 def _range(*ends: int) -> range:
     if any(abs(end) > MOST_ITEMS for end in ends):
-        raise InputError(f"range{ends} is too long")
+        raise InputError(f"range{ends} has an end beyond ±{MOST_ITEMS}")
     return range(*ends)
 
 
@@ -117,7 +117,8 @@ class Writer:
                 ) from None
             if values.is_complex():
                 raise InputError(
-                    f"{at} contains complex numbers: save its real and imaginary parts"
+                    f"{at} contains complex numbers: save the real and the imaginary parts as two "
+                    "arrays"
                 )
         kind = "array" if isinstance(it, np.ndarray) else type(it).__name__
         return {kind: self.names[id(it)]}
@@ -164,7 +165,7 @@ def _name_of(it: Any, at: str) -> str:
     if found is not it:
         raise InputError(
             f"{at or 'the model'} is {name}, which cannot be imported by a name in "
-            f"{' or '.join(OURS)}: define it at the top level of a module"
+            f"{' or '.join(OURS)}: define this object at the top level of a module"
         )
     return name
 
@@ -174,16 +175,18 @@ def _found(name: str) -> Any:
     module, _, rest = name.partition(":")
     if module.split(".")[0] not in _packages():
         raise InputError(
-            f"the file names {name}, which is not of this library: give a file with only "
+            f"the file refers to {name}, which is not of this library: give a file with only "
             "classes and functions of the library"
         )
     try:
         found = getattr(import_module(module), rest)
     except (ImportError, AttributeError):
-        raise InputError(f"the file names {name}, which does not exist: restore the file") from None
+        raise InputError(
+            f"the file refers to {name}, which does not exist: restore the file"
+        ) from None
     if not isinstance(found, FunctionType | type) or found.__module__ != module:
         raise InputError(
-            f"the file names {name}, which is not a class or function of that module: "
+            f"the file refers to {name}, which is not a class or function of the module {module}: "
             "restore the file"
         )
     return found
@@ -245,7 +248,7 @@ class Reader:
         kind, place = _found(str(it["class"])), len(self.objects)
         if not isinstance(kind, type) or ("items" in it) != issubclass(kind, tuple):
             raise InputError(
-                f"the file names the class {it['class']} for an object of another kind: "
+                f"the file gives the class {it['class']} to an object of another kind: "
                 "restore the file"
             )
         self.objects.append(None)

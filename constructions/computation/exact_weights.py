@@ -211,8 +211,9 @@ def _translatable(model: Transformer) -> None:
         part = "answers that are frequencies"
     if part:
         raise InputError(
-            f"{model.name} has {part}, which is not translated: give a hardmax model, such as "
-            "model.sharpened(None)"
+            f"{model.name} has {part}, which is not translated: give a model with hardmax "
+            "attention, such as model.sharpened(None), without norms, context-only masks and "
+            "frequencies as answers"
         )
 
 

@@ -61,7 +61,8 @@ def log_probabilities(model: Model, tokens: kinds.Tokens) -> Tensor:
     if int(following.max()) >= found.shape[-1]:
         raise InputError(
             f"tokens contain {int(following.max())} after the first token, and the model predicts "
-            f"tokens below {found.shape[-1]}: give such tokens after the first"
+            f"tokens below {found.shape[-1]}: after the first token, give tokens below "
+            f"{found.shape[-1]}"
         )
     return found.gather(-1, following[..., None])[..., 0]
 

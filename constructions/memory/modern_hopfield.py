@@ -150,7 +150,8 @@ class Stored(Interface):
         if not torch.isfinite(outputs).all():
             raise InputError(
                 f"attention overflows (the largest entry of stored and state is "
-                f"{max(float(given.abs().max()) for given in inputs):.3g}): rescale both"
+                f"{max(float(given.abs().max()) for given in inputs):.3g}): rescale stored and "
+                "state"
             )
         return outputs
 

@@ -136,7 +136,10 @@ def _unfit(block: Block) -> str:
     if block.attn.normalise == "hardmax":
         return "has hardmax attention: give model.sharpened(β), which has softmax"
     if block.attn.normalise != "softmax":
-        return f"has {block.attn.normalise} attention, and TransformerLens has only softmax"
+        return (
+            f"has {block.attn.normalise} attention, but TransformerLens has only softmax: "
+            "give a model with softmax attention"
+        )
     return ""
 
 

@@ -293,8 +293,8 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
         raise InputError("the inputs contain no prompt: give at least one prompt")
     if not prompt.tokens.is_floating_point() and not isinstance(model.interface, Tokens):
         raise InputError(
-            f"{model.name} has an interface to which no sink can be added: give a model "
-            "over vectors, examples or tokens"
+            f"{model.name} has an interface to which the translation cannot add a sink token: "
+            "give a model over vectors, examples or tokens"
         )
     columns = int(prompt.tokens.is_floating_point())
     *leading, T = prompt.tokens.shape[: prompt.tokens.ndim - columns]

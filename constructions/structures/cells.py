@@ -36,8 +36,8 @@ def distinct(points: Tensor) -> None:
     same = ordered[..., 1:] == ordered[..., :-1]
     if bool(same.any()):
         raise InputError(
-            f"points contain {float(ordered[..., 1:][same][0]):g} twice: give distinct points, "
-            "as each has its own cell"
+            f"points contain {float(ordered[..., 1:][same][0]):g} twice: give distinct points, as "
+            "each point has its own cell"
         )
 
 

@@ -105,8 +105,8 @@ class CNNShape:
         side = isqrt(form.d_in)
         if side * side != form.d_in or self.n_layers > 30 or side % POOL**self.n_layers:
             raise InputError(
-                f"n_layers is {self.n_layers}, but images of {form.d_in} pixels cannot be "
-                "halved that often: give fewer layers"
+                f"n_layers is {self.n_layers}, but images of {form.d_in} pixels cannot be halved "
+                "once for each layer: give fewer layers"
             )
         Stream(stream=self.width << (self.n_layers - 1)).fits(self.n_layers)
 

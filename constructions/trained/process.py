@@ -29,8 +29,8 @@ class Process:
         rank, local = _number("RANK", 0), _number("LOCAL_RANK", 0)
         if rank >= size:
             raise InputError(
-                f"the environment variables RANK = {rank} and WORLD_SIZE = {size} do not fit: "
-                "start the command with torchrun"
+                f"the environment variables RANK = {rank} and WORLD_SIZE = {size} do not fit "
+                "together: start the command with torchrun"
             )
         if device == "cuda" and here > torch.cuda.device_count():
             raise InputError(

@@ -53,7 +53,7 @@ def bin_of(period: Period, p: Count) -> int:
     k = Fraction(p) / Fraction(period)
     if k.denominator != 1:
         raise InputError(
-            f"p = {p} is not a multiple of the period {period}: give a p that is a multiple of it"
+            f"p = {p} is not a multiple of the period {period}: give a multiple of {period} as p"
         )
     return int(k)
 

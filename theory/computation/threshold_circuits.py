@@ -175,7 +175,8 @@ class ThresholdCircuit:
         outputs = self(bits)
         if (outputs.sum(-1) != 1).any():
             raise InputError(
-                "no output is 1, or several are: call the circuit itself to get all outputs"
+                "no output of the circuit is 1, or several outputs are 1: call the circuit itself "
+                "to get all outputs"
             )
         return np.asarray(np.array(self.labels)[outputs.argmax(-1)])
 

@@ -109,8 +109,8 @@ class Array(Kind):
     def __post_init__(self) -> None:
         if any(each in LEADING for each in self.dims):
             raise ValueError(
-                f"the leading dimensions are not first in the shape {self.shape!r}: write "
-                "them first"
+                f"the leading dimensions are not first in the shape {self.shape!r}: write the "
+                "leading dimensions first"
             )
 
     @cached_property

@@ -87,7 +87,8 @@ def most_probable_text(source: Source, length: Count) -> tuple[int, ...]:
     T, V = length, len(source.steps)
     if T > 20 or V**T > MOST:
         raise InputError(
-            f"length is {T}, and there are {V}^{T} texts: give a length of at most {MOST} texts"
+            f"length is {T}, and there are {V}^{T} texts: give a smaller length, for at most "
+            f"{MOST} texts"
         )
     return max(product(range(V), repeat=T), key=source.probability)
 

@@ -109,7 +109,10 @@ def bits_by_elimination(
         rows = [row ^ rows[at] if row & bit and i != at else row for i, row in enumerate(rows)]
         pivots.append(place)
     if any(rows[len(pivots) :]):
-        raise InputError("parities do not agree with any set of bits: give examples of one parity")
+        raise InputError(
+            "parities are not the parities of any one set of bits: give words and their parities "
+            "on one set of bits"
+        )
     if len(pivots) < d:
         return None
     return [place for place, row in zip(pivots, rows, strict=False) if row >> d & 1]

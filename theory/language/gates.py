@@ -92,7 +92,8 @@ def random_circuit(n_inputs: InputCount, n_gates: GateCount, seed: Seed) -> Circ
     """
     if n_inputs + n_gates > MOST_PAIRS:
         raise InputError(
-            f"n_inputs is {n_inputs} and n_gates is {n_gates}: give at most {MOST_PAIRS} in sum"
+            f"n_inputs is {n_inputs} and n_gates is {n_gates}: give two numbers with a sum of at "
+            f"most {MOST_PAIRS}"
         )
     rng, made = np.random.default_rng(seed), []
     for number in range(n_gates):

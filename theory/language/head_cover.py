@@ -72,7 +72,8 @@ def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fra
     d = len(q)
     if not 0 < d * k <= MOST_ATOMS:
         raise InputError(
-            f"q has {d} entries and k is {k}: give numbers with a product from 1 to {MOST_ATOMS}"
+            f"q has {d} entries and k is {k}: give a q and a k for which (number of entries)·k is "
+            f"from 1 to {MOST_ATOMS}"
         )
     if (norm := sum(map(abs, q))) > A:
         raise InputError(f"‖q‖₁ = {float(norm):g} and A = {float(A):g}: give A ≥ ‖q‖₁")

@@ -131,7 +131,7 @@ class IsItValid:
         sizes = {(len(g), len(true)) for g, true in zip(self.g, self.valid, strict=True)}
         if len(sizes) > 1 or next(iter(sizes))[1] != 1:
             raise InputError(
-                "prompts differ in their numbers of responses, or have several valid ones: "
+                "prompts differ in their numbers of responses, or have several valid responses: "
                 "give each prompt C responses, one of them valid"
             )
         C = len(self.g[0])

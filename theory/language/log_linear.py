@@ -75,7 +75,8 @@ class LogLinear:
         """The moments E_p f (k,): the means of the k features f under p (m,)."""
         if len(p) != len(self.base):
             raise InputError(
-                f"p has {len(p)} outcomes: give {len(self.base)} probabilities, as the family has"
+                f"p has {len(p)} outcomes: give {len(self.base)} probabilities, one for each "
+                "outcome of the family"
             )
         columns = zip(*self.features, strict=True)
         return tuple(sum(a * f for a, f in zip(p, column, strict=True)) for column in columns)

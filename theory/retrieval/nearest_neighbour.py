@@ -45,7 +45,7 @@ def _labels_and_distances(
         largest = max(np.abs(x).max(), np.abs(x_query).max())
         raise InputError(
             f"a squared distance overflows (the largest entry of x and x_query is {largest:.3g}): "
-            "rescale both"
+            "rescale x and x_query"
         )
     return np.broadcast_to(y, squared.shape), squared
 

@@ -63,5 +63,6 @@ def cell_bits(n_digits: Count, base: Base) -> int:
 def _check_bits(N: int, B: int) -> None:
     if N * B.bit_length() > MOST_BITS:
         raise InputError(
-            f"n_digits is {N} and base is {B}: give digits of at most {MOST_BITS:.0e} bits in all"
+            f"n_digits is {N} and base is {B}, which need more than {MOST_BITS:.0e} bits: give a "
+            "smaller n_digits or base"
         )

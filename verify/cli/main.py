@@ -204,7 +204,7 @@ def _apart(files: dict[str, Any]) -> None:
     for name, file in files.items():
         if file and (other := named.setdefault(Path(file).resolve(), name)) != name:
             raise InputError(
-                f"{other} and {name} name the same file {file}: give them different files"
+                f"{other} and {name} name the same file {file}: give two different files"
             )
 
 
@@ -218,8 +218,8 @@ def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
         )
     if not run.certificates:
         raise InputError(
-            f"{name} has no statement to certify with these options: see "
-            "`docs/certificates.md` for the options that have"
+            f"{name} has no statement to certify with these options: choose options with a "
+            "certificate (`docs/certificates.md` lists these options)"
         )
     write_certificate(file, name, run.certificates)
 
@@ -358,7 +358,10 @@ def self_test(
     if random is None:
         passed = check_claims(names, seed, trained, target, quiet, progress)
     elif random < 1 or trained:
-        raise InputError(f"--random is {random}: give a number of at least 1, and omit --trained")
+        raise InputError(
+            f"--random is {random}{' with --trained' * trained}: give a number of mutants of at "
+            "least 1, without --trained"
+        )
     else:
         passed = check_entries(names, random, seed, target, quiet, progress)
     return EXIT[Verdict.of(passed)]

@@ -175,8 +175,8 @@ def _model(model: Transformer, examples: int) -> Statement:
     normed = any(b.norm or b.ln1 or b.ln2 for b in model.blocks) or model.ln_final
     if normed or any(attn.scale != 1 for attn in model.attentions):
         raise InputError(
-            f"{model.name} has norms or scaled scores, which certificates cannot contain: "
-            "give a model with hardmax or linear attention"
+            f"{model.name} normalises the stream or scales its scores, which certificates cannot "
+            "express: give a model without normalisation layers whose scores have scale 1"
         )
     b_U, positions = model.unembed.b_U, model.pos_embed
     return {

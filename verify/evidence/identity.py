@@ -55,7 +55,7 @@ def _affordable(case: Case, domain: DomainName) -> None:
         )
     if domain == "modular" and not case.of.polynomial:
         raise InputError(
-            "this model has hardmax attention, which the modular domain cannot run: give "
+            "the model has hardmax attention, which the modular domain cannot run: give "
             "the domain float or exact"
         )
     if domain == "symbolic":
@@ -132,7 +132,7 @@ def modulo_primes(run: Run, case: Case) -> Finding:
     except NotPolynomial as reason:
         if not case.of.polynomial:
             raise InputError(
-                f"the modular domain cannot run this model ({reason}): give another domain"
+                f"the modular domain cannot run the model ({reason}): give another domain"
             ) from None
         return _no_polynomial(id, name, reason, smallest_failure(run, case))
     return equal(

@@ -91,8 +91,8 @@ def _local_error(block: Block, H: Tensor, n_examples: int) -> Tensor:
     """A bound on the rounding errors that a block makes, entry by entry, (…, T, D)."""
     if any(norm is not None for norm in (block.norm, block.ln1, block.ln2)):
         raise ValueError(
-            "there is no rounding bound for a layer that normalises the stream: give a "
-            "model without norms"
+            "there is no rounding bound for a layer that normalises the stream: give a model "
+            "without normalisation layers"
         )
     error = torch.zeros_like(H)
     if block.attn is not None:

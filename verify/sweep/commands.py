@@ -114,7 +114,7 @@ def _asked(
     """The checked options of the plot."""
     if (x is None) != (y is None) or (plot and not x):
         raise InputError(
-            "--plot needs --x and --y, which belong together: give --x PARAM and --y FINDING"
+            "a plot needs a parameter and a finding: give both --x PARAM and --y FINDING"
         )
     if x is not None:
         x = x.replace("-", "_")

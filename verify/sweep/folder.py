@@ -103,7 +103,8 @@ def _same_plan(out: Path, plan: Plan, there: dict[str, Any] | None, begun: bool)
         key = next(key for key in keys if there.get(key) != plan.document.get(key))
         raise InputError(
             f"{out} contains the runs of another sweep ({key}: "
-            f"{json.dumps(there.get(key))}): repeat that sweep, or choose another folder "
+            f"{json.dumps(there.get(key))}): repeat the command of the other sweep, or choose "
+            "another folder "
             "with --out"
         )
     if there != plan.document:

@@ -58,7 +58,9 @@ def planned(name: str, claim: Claim, texts: dict[str, str], seeds: int) -> Plan:
         raise InputError(f"the sweep has {runs} runs ({each}): give at most {MOST_RUNS} runs")
     for option, parameter in claim.options.items():
         if parameter.default is inspect.Parameter.empty and option not in texts:
-            raise InputError(f"{name} requires --{option.replace('_', '-')}: give this option")
+            raise InputError(
+                f"{name} requires --{option.replace('_', '-')}: give a value of this option"
+            )
     values = {option: values_of(claim.options[option], each) for option, each in parts.items()}
     package = getattr(installed()[name], "dist", None)
     packages = sorted({"weightwright", package.name if package else "weightwright"})

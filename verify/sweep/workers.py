@@ -196,8 +196,8 @@ def _connected(scheduler: Any) -> Any:
         client = Client(scheduler, timeout=SECONDS)
     except Exception as error:  # another server at the address may cause any error
         raise InputError(
-            f"there is no scheduler at {scheduler} ({one_line(error)}): start `dask "
-            "scheduler` there"
+            f"there is no scheduler at {scheduler} ({one_line(error)}): start `dask scheduler` at "
+            "this address"
         ) from None
     try:
         client.wait_for_workers(1, timeout=FOR_A_WORKER)
@@ -223,4 +223,4 @@ def _same_version(
     """Raises InputError unless the version found is the wanted one."""
     if found != wanted:
         has = f"has {package} {found}" if isinstance(found, str) else f"lacks {package}"
-        raise InputError(f"{worker} {has}: install {package} {wanted} there{then}")
+        raise InputError(f"{worker} {has}: install {package} {wanted} on this worker{then}")

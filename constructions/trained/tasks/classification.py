@@ -32,7 +32,9 @@ class Classification(Corpus):
 
     def __post_init__(self) -> None:
         if self.until > 1 and self.stop == "accuracy":
-            raise InputError(f"until is {self.until}: give an accuracy until of at most 1")
+            raise InputError(
+                f"until is {self.until}: for stop = 'accuracy', give an accuracy of at most 1"
+            )
 
     @property
     @abstractmethod

@@ -80,10 +80,12 @@ class Connectivity(Task, kind="connectivity"):
             missing -= len(A)
             if missing <= 0:
                 return torch.cat(found)[:count]
-        where = "within" if self.graphs == "within" else "with a pair beyond"
+        only = (
+            "only connected pairs within" if self.graphs == "within" else "a connected pair beyond"
+        )
         raise InputError(
-            f"p is {self.p:g}, but almost no graph ER({self.n}, p) is {where} distance "
-            f"{REACH}: give another p"
+            f"p is {self.p:g}, but almost no graph of {self.n} nodes with this edge "
+            f"probability has {only} distance {REACH}: give another p"
         )
 
     def _random(self, count: int, generator: Generator) -> Tensor:

@@ -95,20 +95,26 @@ class Search(Task, kind="search"):
     def __post_init__(self) -> None:
         if (self.objective == "final") != (self.paths > 1):
             raise InputError(
-                f"paths is {self.paths}: give 1 path for the objective each, or at least 2 "
-                "paths for the objective final"
+                f"paths is {self.paths}: give 1 path for the objective 'each', or at least 2 paths "
+                "for the objective 'final'"
             )
         if self.d > 1 and (self.law in LINES or self.compares):
-            raise InputError(f"d is {self.d}: give d = 1 for the law {self.law} and with compares")
+            raise InputError(
+                f"d is {self.d}, law is {self.law!r} and compares is {self.compares}: give d = 1, "
+                "or give another law and compares = False"
+            )
         if self.law == "sphere" and self.d < 2:
-            raise InputError("d is 1: give a dimension d of at least 2 for the law sphere")
+            raise InputError("d is 1: give a dimension d of at least 2 for the law 'sphere'")
         if self.law == "images" and self.d != PIXELS:
-            raise InputError(f"d is {self.d}: give d = {PIXELS} for the law images")
+            raise InputError(f"d is {self.d}: give d = {PIXELS} for the law 'images'")
         if self.law == "images" and self.points > DIGITS**2:
-            raise InputError(f"points is {self.points}: give at most 100 points for the law images")
+            raise InputError(
+                f"points is {self.points}: give at most 100 points for the law 'images'"
+            )
         if self.law == "hard" and not log2(self.points + 1).is_integer():
             raise InputError(
-                f"points is {self.points}: for the law hard, give 2^L − 1 points with an integer L"
+                f"points is {self.points}: for the law 'hard', give 2^L − 1 points with an integer "
+                "L"
             )
 
     def words(self, name: str, size: str, layers: str) -> list[str]:

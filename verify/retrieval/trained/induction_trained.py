@@ -169,8 +169,8 @@ def transition(name: str) -> Finding:
     log = log_of(name)
     if len(log) < 2 * NEAR:
         raise InputError(
-            f"{name} has a log of {len(log)} lines: give a checkpoint with at least {2 * NEAR} "
-            "lines"
+            f"{name} has a log of {len(log)} lines: give a checkpoint with a log of at least "
+            f"{2 * NEAR} lines"
         )
     steps, loss = (np.array([line[key] for line in log]) for key in ("step", "loss"))
     width = max(1, round(WINDOW * len(steps)))
