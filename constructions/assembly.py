@@ -32,13 +32,14 @@ LinearReads = LinearRead | tuple[LinearRead, ...]
 class Head:
     """An attention head, written as linear reads of registers.
 
-    The head adds times · Σ_i w_ti · value_i to the registers `output` of token t. The weights w_ti
-    are the scores ⟨query_t, key_i⟩, normalised as the layer prescribes.
+    The head adds times · Σ_i w_ti · value_i to the registers `output` of token t, where i runs over
+    the tokens that token t sees. The weights w_ti are the scores ⟨query_t, key_i⟩, normalised as
+    the layer prescribes.
 
-    Tuples of reads are concatenated: a query (a, b) and a key (c, d) have the score
-    ⟨a, c⟩ + ⟨b, d⟩, and the first value is added to the first register of `output`, the second to
-    the second. `mask` replaces the mask of the layer. For softmax and hardmax heads, `margin` is a
-    proved lower bound on the score gap over all prompts.
+    Tuples of reads are concatenated: a query (a, b) and a key (c, d) have the score ⟨a, c⟩ + ⟨b,
+    d⟩, and value number j is added to register number j of `output`. `mask` replaces the mask of
+    the layer. For softmax and hardmax heads, `margin` is a proved lower bound, over all prompts, on
+    the gap between the scores of attended tokens and of all others.
     """
 
     query: LinearReads
@@ -93,7 +94,8 @@ def attention(
 ) -> Attention:
     """Returns the attention of a layer with these heads.
 
-    The weights of narrow heads are padded with zeros to the largest width.
+    All heads have the width of the widest head; the weights of narrower heads are padded with
+    zeros.
     """
     weights, masks = [], []
     for head in heads:
@@ -198,11 +200,11 @@ def embed(stream: Stream, **columns: Mapping[str, float]) -> Embed:
 
 
 def rows(stream: Stream, **registers: np.ndarray) -> torch.Tensor:
-    """Returns the rows of an embedding, each token's vector, from their parts in each register.
+    """Returns the rows of an embedding, given the coordinates of each row in each register.
 
     For example, `rows(stream, code=codes, rank=np.arange(n))` writes codes[i] and i to the
-    registers `code` and `rank` of row i. Each array has shape (rows, width), or (rows,) for a
-    register of width 1. All other registers are 0.
+    registers `code` and `rank` of row i. Each array has shape (number of rows, width), or
+    (number of rows,) for a register of width 1. All other registers are 0.
     """
     return torch.as_tensor(
         sum(
@@ -213,7 +215,10 @@ def rows(stream: Stream, **registers: np.ndarray) -> torch.Tensor:
 
 
 def unembed(stream: Stream, *readings: LinearRead, bias: np.ndarray | None = None) -> Unembed:
-    """Returns the unembedding whose d_out outputs are these linear reads plus the bias (d_out,)."""
+    """Returns the unembedding whose outputs are these linear reads plus the bias.
+
+    The d_out outputs are the coordinates of all `readings` in order; `bias` has shape (d_out,).
+    """
     columns, offset = _stack(stream, readings)
     if offset.any():
         raise InputError(

@@ -58,8 +58,9 @@ CAUSAL_BLOCK = 256  # tokens per block of the causal linear sum: small enough to
 class Attention(nn.Module):
     """Attention heads of one layer, which read the residual stream (…, T, D) in parallel.
 
-    Their output is Σ_h A_h H W_V W_O, where A_h contains the scores of head h, normalised as
-    `normalise` states. The scores are scale · (H W_Q + b_Q)(H W_K + b_K)ᵀ.
+    For the residual stream H, the output is Σ_h A_h H W_V W_O, where W_V and W_O are the weights of
+    head h, and A_h contains the scores of head h after the normalisation `normalise`. The scores
+    are scale · (H W_Q + b_Q)(H W_K + b_K)ᵀ.
 
     The shapes are (heads, D, d_head) for W_Q and W_K, (heads, D, d_value) for W_V,
     (heads, d_value, D) for W_O, and (heads, d_head) for b_Q and b_K. `mask` is one mask for all
@@ -140,7 +141,7 @@ class Attention(nn.Module):
         return sum(added[1:], start=added[0])
 
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
-        """The heads' output, which is added to the stream, (…, T, D)."""
+        """The output (…, T, D) of the heads, to be added to the stream."""
         one_map, added = self._added(H, n_examples)
         return sum(added[1:], start=added[0]) if one_map is None else sum(added, start=H @ one_map)
 
@@ -199,7 +200,7 @@ class Heads(NamedTuple):
         return hidden.fill_diagonal_(False) if self.mask == "diagonal" else hidden.logical_not_()
 
     def added(self, H: Tensor, n_examples: int) -> Tensor:
-        """The heads' output, which is added to the stream, (…, T, D)."""
+        """The output (…, T, D) of the heads, to be added to the stream."""
         Q, K = self.queries_keys(H, n_examples)
         V = per_head(self.attended(H, n_examples), self.W_V)
         if self.normalise == "linear" and self.mask == "causal":
@@ -241,7 +242,7 @@ class Heads(NamedTuple):
         return (asking + answering) * D * D + heads * one_map < heads * scores
 
     def as_a_map(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor | None]:
-        """The heads as one linear map (…, D, D) and a constant, (…, 1, D) or None."""
+        """The matrix (…, D, D) and the constant (…, 1, D), or None, of the heads as one linear map."""
         if self.mask == "diagonal":
             scores = torch.linalg.vecdot(self.b_Q, self.b_K) * self.scale
             return torch.einsum("h,hdv,hve->de", scores, self.W_V, self.W_O), None
@@ -307,7 +308,7 @@ class Cache:
         self.count = 0
 
     def extended(self, K: Tensor, V: Tensor) -> tuple[Tensor, Tensor]:
-        """Appends the keys K and values V of the next tokens; returns all that are cached."""
+        """Appends the keys K and values V of the next tokens; returns all cached keys and values."""
         start, self.count = self.count, self.count + K.shape[-2]
         self.keys[..., start : self.count, :] = K
         self.values[..., start : self.count, :] = V
@@ -328,7 +329,7 @@ class Cache:
 def per_head(H: Tensor, W: Tensor) -> Tensor:
     """The products H W_h for all heads h, (…, heads, T, width), computed as one product.
 
-    H has shape (…, T, D), and W has shape (heads, D, width).
+    H has shape (…, T, D), and W = (W_1, W_2, …) has shape (heads, D, width).
     """
     heads, D, width = W.shape
     if heads == 1:

@@ -108,7 +108,7 @@ class Block(nn.Module):
 
 
 def normed(H: Tensor, norm: LayerNorm | None) -> Tensor:
-    """The stream after the layer norm; H itself if `norm` is None."""
+    """The stream H (…, T, D) after the layer norm `norm`; if `norm` is None, H is not changed."""
     return H if norm is None else norm(H)
 
 
@@ -154,7 +154,7 @@ class PosEmbed(nn.Module):
 
 
 class Unembed(nn.Module):
-    """The unembedding, which computes the outputs H W_U + b_U (…, T, d_out) of H (…, T, D).
+    """The unembedding, which maps the stream H (…, T, D) to the outputs H W_U + b_U (…, T, d_out).
 
     W_U has shape (D, d_out); b_U has shape (d_out,) or is None.
     """
@@ -174,9 +174,10 @@ class Stage:
     """A layer invariant: after `after` layers, `times` times the register equals `holds`(inputs).
 
     The construction's proof states the invariant. `holds` is a function of the model's inputs,
-    written with the functions of `theory`. For tokens (…, T) it returns an array (…, T, width),
-    without the tokens of the prefix. For a number system, examples X and y, and queries, it returns
-    one row for each answer.
+    written with the functions of `theory`. In models over tokens, `holds(tokens)` maps tokens
+    (…, T) to an array (…, T, width); the array has no entry for the tokens that the model puts in
+    front of every prompt (`interface.prefix`). In models over examples, `holds(domain, X, y,
+    queries)` computes in the number system `domain` and returns one row for each answer.
     """
 
     after: int
@@ -189,7 +190,7 @@ class Stage:
 
 
 class Stack(Model):
-    """The embedding, blocks and unembedding of a model, with the properties that its proof states.
+    """The embedding, blocks and unembedding of a model, with properties from the model's proof.
 
     `stream` contains the named registers, `stages` the layer invariants, and `at_most` upper bounds
     on the entries of registers.

@@ -41,8 +41,8 @@ class Call:
 def construction(function: F) -> F:
     """Decorates a `checked` function that returns a model, so that the model records the call.
 
-    The model's `call` is this call, and its `name` is the text of the call. If a construction calls
-    another construction, the outermost call is recorded.
+    The model's `call` is the recorded call, and the model's `name` is the text of the call. If a
+    construction calls another construction, the outermost call is recorded.
     """
     signature = inspect.signature(function)
     defaults = {name: each.default for name, each in signature.parameters.items()}

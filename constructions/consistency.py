@@ -18,8 +18,8 @@ Shape = tuple[int, ...]
 def check_loaded(model: Model) -> None:
     """Raises ValueError for weights that are NaN or infinite, and for shapes that do not fit.
 
-    The shapes are those of a `Transformer`: all of its parts read and write one stream of width D,
-    and the heads of a layer have one width.
+    Shapes are checked for a `Transformer`: all parts of the model must read and write one stream of
+    width D, and the heads of a layer must have one width.
     """
     if not isinstance(getattr(model, "interface", None), Interface):
         raise InputError("the model has no interface")

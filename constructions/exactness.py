@@ -70,8 +70,8 @@ def stream_quantum(model: Stack, hardmax: Hardmax | None = None) -> float:
 def stream_square(model: Stack, hardmax: Hardmax | None = None) -> float:
     """An upper bound on ‖H‖², where H is the stream of the hardmax model, also within a layer.
 
-    Within a layer means between its heads and its MLP. There the bounds `model.at_most` do not
-    apply.
+    Within a layer means between the layer's heads and its MLP, where the bounds `model.at_most` on
+    registers do not apply.
     """
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     return max(float(sizes @ sizes) for sizes, _ in numbers if np.shape(sizes) == (model.d_model,))
@@ -82,8 +82,9 @@ def exact_in(model: Stack, hardmax: Hardmax | None = None) -> Exactness:
 
     `hardmax` is the result of `hardmax_numbers`, if known. If several tokens have the largest
     score, their values are averaged, and the average is rounded. The scores, the sets of attended
-    tokens and their counts are then still exact, and frequencies that differ by 1/T stay different.
-    For this, the significand needs two bits more than T, the largest number of tokens.
+    tokens and the numbers of attended tokens are then still exact. If T is the largest number of
+    tokens, frequencies that differ by 1/T stay different after rounding if the significand has two
+    bits more than the integer T.
     """
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     smallest = min(float(np.min(quantum)) for _, quantum in numbers)
@@ -141,8 +142,8 @@ def hardmax_numbers(model: Stack) -> Hardmax:
     and at the end. The second result bounds all numbers of the pass, and contains powers of two
     that divide these numbers. The output of a hardmax head is an average of values; the output of a
     linear head is a sum of scores times values. Registers named in `model.at_most` have their bound
-    from the construction's proof. Raises ValueError for ReLU heads: they divide by the number of
-    tokens, so their outputs are not multiples of a power of two.
+    from the construction's proof. Raises ValueError for ReLU heads: ReLU heads divide by the number
+    of tokens, so their outputs are not multiples of a power of two.
     """
     for number, block in enumerate(model.blocks, start=1):
         if block.attn is not None and block.attn.normalise == "relu":

@@ -66,9 +66,10 @@ def alternating(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 
 
 def shifted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """Returns the prompt of tokens (x_t, x_{t−1}, y_{t−1}) for t = 1, …, n + 1, with x_{n+1} = x_q.
+    """Returns the prompt of tokens (x_t, x_{t−1}, y_{t−1}) for t = 1, …, n + 1.
 
-    Under a causal mask, token t sees exactly the examples 1, …, t − 1, and predicts the label y_t.
+    The input x_{n+1} is the query x_q, and x_0 = 0 and y_0 = 0. Under a causal mask, token t sees
+    exactly the examples 1, …, t − 1, and predicts the label y_t.
     """
     own = xp.concat([x, queries], axis=-2)
     keys = xp.concat([queries * 0, x], axis=-2)
@@ -80,7 +81,8 @@ def shifted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 def fitted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
     """Returns the prompt of tokens (x_i, x_i/‖x_i‖², y_i) and, for queries, (x_q, 0, 0).
 
-    With x_i/‖x_i‖² as key, one step fits the example exactly. An example x_i = 0 has key 0.
+    With x_i/‖x_i‖² as key, a step on example i (Kaczmarz' method) fits this example exactly. An
+    example x_i = 0 has key 0.
 
     The division is part of the encoding, not of the transformer.
     """
@@ -110,11 +112,11 @@ class Examples(Interface):
     The examples are x (…, n, d) and y (…, n), and the queries are x_query (…, d).
 
     x and y have the same leading dimensions, and the leading dimensions of x_query broadcast with
-    them. If x_query has further leading dimensions in front, they are more queries for the same
-    examples. Encoders that allow `several_queries` make each query one more token, at O(1) cost.
-    With encoders that are read at `every_prefix`, predictions have shape (…, n + 1): entry t = 0,
-    …, n is the prediction from the first t examples, for example t + 1 or, at the end, for the
-    query.
+    them. If x_query has further leading dimensions in front, these dimensions count several queries
+    for the same examples. If `several_queries` (the encoders packed, fitted and measured), each
+    query is one more token of the same prompt. If `every_prefix` (the encoders alternating and
+    shifted), predictions have shape (…, n + 1): entry t is the prediction from the first t
+    examples, for the input of example t + 1 if t < n, and for the query if t = n.
 
     `n` is the number of examples if the weights depend on it; with `at_most`, fewer examples are
     allowed.  Inputs and labels are divided by `scale`, and answers are multiplied by it.

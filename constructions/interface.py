@@ -65,7 +65,7 @@ class Interface(nn.Module, ABC):
 
     @abstractmethod
     def write(self, xp: Any, *inputs: Any) -> Prompt:
-        """The prompt of inputs, which `check` has returned, or which are arrays of exact numbers.
+        """The prompt of inputs that `check` has returned, or of arrays of exact numbers.
 
         `xp` is the module torch or numpy.
         """
@@ -75,10 +75,10 @@ class Interface(nn.Module, ABC):
         return outputs
 
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[Any, ...]] | None:
-        """All inputs of the model, in batches; None if there are more than `most`.
+        """All inputs of the model, in batches, or None if there are more than `most` inputs.
 
-        If the model is `causal`, only the longest inputs are returned, since their answers include
-        the answers to all their prefixes.
+        If the model is `causal`, only the longest inputs are returned, since the answers to an
+        input include the answers to all prefixes of this input.
         """
         return None
 
@@ -130,11 +130,13 @@ class Model(nn.Module, ABC):
 
     @abstractmethod
     def seen(self, H: Tensor) -> Tensor:
-        """The stream after the last layer norm, if there is one: the input of the unembedding."""
+        """The input of the unembedding for the stream H (…, D): H after the final layer norm, if
+        any.
+        """
 
     @abstractmethod
     def unembedding(self, H: Tensor) -> Tensor:
-        """The outputs (…, d_out) of the unembedding on H (…, D), which `seen` has returned."""
+        """The outputs (…, d_out) of the unembedding on a result H (…, D) of `seen`."""
 
     @property
     def like(self) -> Tensor:
@@ -172,11 +174,17 @@ class Model(nn.Module, ABC):
         return self.run(self.prompt(*inputs))
 
     def streams(self, *inputs: Any) -> Iterator[Tensor]:
-        """The residual stream (…, T, D) after the embedding and after each layer."""
+        """Yields the residual stream (…, T, D) after the embedding and after each layer."""
         return self.residual_stream(self.prompt(*inputs))
 
     def representations(self, *inputs: Any) -> Iterator[Tensor]:
-        """The inputs of the unembedding at the answer tokens, (…, answers, D), after each layer."""
+        """Yields the stream at the answer tokens after each layer, as the unembedding would read
+        it.
+
+        The first array is the stream after the embedding. Each array has shape (…, answers, D),
+        where D is the width of the stream. If the model has a final layer norm, the norm is applied
+        to each array.
+        """
         prompt = self.prompt(*inputs)
         for H in self.residual_stream(prompt):
             yield self.seen(H[..., prompt.answers, :])

@@ -37,8 +37,8 @@ def _unknown(weights: Tensor) -> bool:
 def moved_by(H: Tensor, M: Tensor) -> Tensor:
     """Returns H + H M for H (…, T, D) and M (…, D, D), computed block by block if T is large.
 
-    The identity is added to M, so that the sum is one product.  If H has gradients, the product is
-    not computed block by block, because blocks are written in place.
+    The sum is computed as one product, H (I + M).  If H has gradients, the product is not computed
+    block by block, because blocks are written in place.
     """
     if H.numel() < LONG or _unknown(M) or (H.requires_grad and torch.is_grad_enabled()):
         return H @ (M + torch.eye(M.shape[-1], dtype=M.dtype, device=M.device))
@@ -55,7 +55,7 @@ def moved_by(H: Tensor, M: Tensor) -> Tensor:
 
 
 def blocks(M: Tensor) -> Iterator[tuple[slice, slice]]:
-    """The columns of M (…, D, D) in runs, and for each run the range of its non-zero rows.
+    """Yields runs of neighbouring columns of M (…, D, D), each with the range of its non-zero rows.
 
     Neighbouring columns are in one run if both are 0, or if both are not 0 and the run has at most
     twice as many non-zero rows as each of its columns.

@@ -72,8 +72,9 @@ def sharpening(amplification: float) -> float:
 
     Scores of an early layer are multiplied by c, which costs no bit of precision.  At β ≥ 1 the
     leak of these scores, multiplied by `amplification` in a later layer, then changes the scores of
-    that layer by less than a quarter of their gap.  So the sharpness needed does not grow with n,
-    but the weights do: c is less than 2·ln(64·amplification), which is Θ(log n) if the
-    amplification is a power of n.  The largest scores are Θ(n) times their gap (`score_sizes`).
+    that layer by less than a quarter of their gap.  So the sharpness needed does not grow with the
+    number n of tokens, but the weights do: c is less than 2·ln(64·amplification), which is Θ(log n)
+    if the amplification is a power of n. The largest scores are Θ(n) times the gap between scores
+    (`score_sizes`).
     """
     return 2.0 ** math.ceil(math.log2(math.log(64 * amplification)))

@@ -196,9 +196,9 @@ class And(_Gate):
     The literal "not a" is `one − a`. One literal may be any number in [0, 1]: if all other literals
     are 1, the conjunction has the value of this literal.
 
-    If `flat`, the conjunction has relu(2z − ½) − relu(2z − 3/2) in place of relu(z). It is then
-    exact if the errors of the literals sum to at most 1/4. A flat conjunction has two neurons, and
-    `times` must be a number.
+    If `flat`, relu(z) for z = Σ literals − (count − 1) is replaced by
+    relu(2z − ½) − relu(2z − 3/2). The conjunction is then exact if the errors of the literals sum
+    to at most 1/4. A flat conjunction has two neurons, and `times` must be a number.
     """
 
     flat: bool = False
@@ -238,12 +238,13 @@ class Or(_Gate):
 class Table(Primitive):
     """A lookup table, which adds entries[v] if the linear reads u equal keys[v].
 
-    It adds Σ_v relu(⟨u, keys[v]⟩ − ‖keys[v]‖² + 1)·entries[v].
+    For V keys, the table adds Σ_v relu(⟨u, keys[v]⟩ − ‖keys[v]‖² + 1)·entries[v] over v = 0, …,
+    V − 1.
 
-    The keys (V, total width of the reads) are integers, and any two keys k ≠ l satisfy
-    ⟨k, l⟩ < ‖k‖². Different keys of equal norm satisfy this. So the argument z of relu is 1 for the
-    key equal to u and at most 0 for all other keys. The entries have shape (V, width of `into`). If
-    u = 0, nothing is added.
+    The keys (V, total width of the reads) are integers, and any two keys k ≠ l satisfy ⟨k,
+    l⟩ < ‖k‖². Different keys of equal norm satisfy this inequality. So the argument z of relu is 1
+    for the key equal to u and at most 0 for all other keys. The entries have shape (V, width of
+    `into`). If u = 0, nothing is added.
 
     A `flat` table has relu(2z − ½) − relu(2z − 3/2) in place of relu(z): 1 for z ≥ ¾ and 0 for
     z ≤ ¼. The entry added is then exact if z has an error of at most 1/4. A flat table has two

@@ -131,7 +131,7 @@ class Transformer(Stack):
     def softmax_error(self, sharpness: Positive) -> SoftmaxError:
         """Bounds on the error of softmax attention at this sharpness, compared with hardmax.
 
-        They are valid for all prompts.
+        The bounds are valid for all prompts.
         """
         return softmax_error(self, sharpness)
 
@@ -201,8 +201,8 @@ class Decoder:
 
     A call with the next tokens (…, t) returns the outputs (…, 1, d_out) at the last token. The
     decoder caches the keys and values of all tokens so far, and computes the scores of
-    `CAUSAL_BLOCK` tokens at once. It needs O(T) memory and, for each token, O(T) time. Raises
-    ValueError if the cache of `context` tokens does not fit in memory.
+    `CAUSAL_BLOCK` tokens at once. For T tokens the decoder needs O(T) memory and, for each token,
+    O(T) time. Raises ValueError if the cache of `context` tokens does not fit in memory.
     """
 
     def __init__(self, model: Transformer, leading: Sequence[int], context: int) -> None:

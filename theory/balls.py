@@ -29,7 +29,7 @@ def minus(a: Vector, b: Vector) -> list[Any]:
 
 
 def mean(weights: Vector, rows: Sequence[Vector]) -> list[Any]:
-    """The weighted sum Σ_j weights_j · rows_j."""
+    """The weighted sum Σ_j weights_j · rows_j of vectors, the `rows`."""
     return [inner(weights, column) for column in zip(*rows, strict=True)]
 
 

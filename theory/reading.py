@@ -12,8 +12,8 @@ from theory.kinds import InputError
 def content_of(path: Path, most_bytes: int) -> bytes:
     """The content of a regular file of at most `most_bytes` bytes.
 
-    Raises ValueError for a file that is missing, cannot be read or is larger, and for folders,
-    devices and pipes, of which the last two may have no end.
+    Raises ValueError for a file that is missing, cannot be read or is larger. Also raises
+    ValueError for folders, and for devices and pipes, which may have no end.
     """
     try:
         status = path.stat()

@@ -45,12 +45,12 @@ def markov_sequences(
     """Returns sequences (batch, length), each from a new random Markov chain [Edelman2024].
 
     `order` is defined as in `theory.retrieval.ngram`: each token depends on the order − 1 tokens
-    before it. In the chain of each sequence, every context of order − 1 tokens has a row of
-    probabilities of the next token. These rows are drawn from Dirichlet(alpha, …, alpha). The first
-    order − 1 tokens are uniform.
+    before it. In the chain of each sequence, every context of order − 1 tokens has its own
+    distribution of the next token, drawn from Dirichlet(alpha, …, alpha). The first order − 1
+    tokens are uniform.
 
-    Raises `ValueError` if the tables of probabilities have more than 2²⁷ numbers. They have
-    batch·V^order numbers, where V is `vocabulary_size`.
+    Raises `ValueError` if the batch·V^order probabilities of all chains are more than 2²⁷ numbers,
+    where V is `vocabulary_size`.
     """
     # For V ≥ 2, order 28 exceeds 2^27 numbers, so no larger power is computed.
     size = batch * vocabulary_size ** min(order, 28)
@@ -168,15 +168,16 @@ def _long_gaps(length: int, V: int, generator: np.random.Generator) -> np.ndarra
 def adversarial_sequences(
     length: Count, vocabulary_size: Vocabulary, seed: Seed
 ) -> dict[str, np.ndarray]:
-    """Returns families of sequences on which heads may fail: a map from names to arrays (rows, T).
+    """Returns families of difficult sequences: a map from names to arrays (sequences, T).
 
-    T is `length`, V is `vocabulary_size`, and each row is one sequence.
+    Attention heads of retrieval models may fail on these sequences. T is `length`, and V is
+    `vocabulary_size`.
 
     "all tokens equal"                    one row for each of the first 8 symbols
     "periodic"                            one row for each period 1, …, min(V, T)
-    "no repeats"                          no position has an answer (if V ≥ T)
+    "no repeats"                          no token occurs twice (if V ≥ T)
     "two symbols"                         two symbols, alternating or random (if V ≥ 2)
-    "codes one bit apart"                 codes that differ in one bit from the last token's (V ≥ 2)
+    "codes one bit apart"                 tokens whose codes are one bit from the last code (V ≥ 2)
     "match at the first position only"    the last token also stands at position 0 (V, T ≥ 2)
     "long gaps"                           a word, a filler, the word again (V ≥ 2, T ≥ 3)
     "latest match just before the end"    the last token also stands just before (V ≥ 2, T ≥ 4)

@@ -231,7 +231,7 @@ def claim(
     certifies: bool = False,
     faults_seen: Iterable[dict[str, Any]] = (),
 ) -> Callable[[Check], Claim]:
-    """Decorates a function that yields findings, which becomes a claim.
+    """Decorates a function that yields findings, and returns the function as a claim.
 
     `picture` names the function that returns the claim's figure, as "module:name". `certifies`
     states whether the claim has certificates, and `faults_seen` contains the sets of options with
@@ -320,7 +320,9 @@ def loaded(point: EntryPoint) -> Claim:
 
 
 def standing(point: EntryPoint) -> Claim:
-    """The claim of an entry point, or a claim that raises the error if it cannot be imported."""
+    """The claim of an entry point or, if the import fails, a claim that raises the error when it
+    runs.
+    """
     try:
         return loaded(point)
     except InputError as error:

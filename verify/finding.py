@@ -30,7 +30,10 @@ Value = Any
 
 
 class Verdict(StrEnum):
-    """The three verdicts; a claim holds if all of its findings hold."""
+    """The three verdicts: *holds*, *fails* and *undecided*.
+
+    A claim holds if all findings of the claim hold.
+    """
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -44,7 +47,7 @@ class Verdict(StrEnum):
     def together(cls, verdicts: Iterable[Verdict]) -> Verdict:
         """The common verdict: *fails* if any verdict is *fails*, *holds* if all are *holds*.
 
-        Otherwise, and if there are no verdicts, it is *undecided*.
+        Otherwise, and if there are no verdicts, the common verdict is *undecided*.
         """
         found = list(verdicts)
         if cls.FAILS in found:
@@ -144,7 +147,8 @@ def no_counterexample(
 ) -> Finding:
     """The finding that a search yields no counterexample.
 
-    If it yields one, the finding fails, and its `detail` is the first counterexample.
+    If the search yields a counterexample, the finding fails, and the first counterexample is the
+    `detail` of the finding.
     """
     wrong = next(iter(counterexamples), None)
     return equal(id, name, wrong, evidence=evidence, words=words, wanted=wanted)
@@ -159,7 +163,7 @@ def same(
     evidence: Evidence = "exact",
     **said: Unpack[Extra],
 ) -> Finding:
-    """The finding that measured = bound; it is undecided for NaN and for empty values.
+    """The finding that measured = bound; the finding is undecided for NaN and for empty values.
 
     If the finding holds, `words` are printed; otherwise both values are printed.
     """
@@ -175,7 +179,7 @@ def same(
 def at_most(
     id: str, name: str, evidence: Evidence, measured: Value, bound: Value, **said: Unpack[Extra]
 ) -> Finding:
-    """The finding that measured ≤ bound; it is undecided for overlapping intervals, NaN and ±∞."""
+    """The finding that measured ≤ bound, undecided for overlapping intervals, NaN and ±∞."""
     (low, high), (least, most) = _ends(measured), _ends(bound)
     if not all(math.isfinite(end) for end in (low, high, least, most)):
         verdict = Verdict.UNDECIDED
@@ -189,7 +193,7 @@ def at_most(
 def at_least(
     id: str, name: str, evidence: Evidence, measured: Value, bound: Value, **said: Unpack[Extra]
 ) -> Finding:
-    """The finding that measured ≥ bound; it is undecided for overlapping intervals, NaN and ±∞."""
+    """The finding that measured ≥ bound, undecided for overlapping intervals, NaN and ±∞."""
     turned = at_most(id, name, evidence, bound, measured)
     return Finding(id, name, evidence, measured, bound, turned.verdict, **said)
 
@@ -226,8 +230,8 @@ def each_at_most(
 ) -> Finding:
     """The finding that each of several named numbers is at most its bound.
 
-    It is undecided in the same cases as `at_most`. Raises ValueError unless numbers and bounds have
-    the same names.
+    The finding is undecided in the same cases as `at_most`. Raises ValueError unless numbers and
+    bounds have the same names.
     """
     if measured.keys() != bounds.keys():
         raise ValueError(

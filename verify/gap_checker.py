@@ -144,7 +144,7 @@ def end(mask: str, token: Token) -> int:
 
 
 def looked(known: Any, head: Any, mask: str, query: str, key: str, copied: dict[str, str]) -> Any:
-    """The smallest score gap of a head, and the possible tokens and contents after it."""
+    """The smallest score gap of a head, and the possible tokens and contents after this head."""
     require((head["rule"], head["mask"]) == ("hardmax", mask), f"a head is not {mask} hardmax")
     tokens, H = zip(*sorted(known), strict=True)
     otherwise = key != "place"  # there may be no matching token: then the head attends to BOS

@@ -14,8 +14,8 @@ from verify.domains.base import exact_weights
 class Ball:
     """The domain of Arb balls, to be used inside `with Ball.precision(bits)`.
 
-    Balls that overlap cannot be compared, so the forward pass raises NotPolynomial for a hardmax of
-    such balls.
+    Overlapping balls cannot be compared, so the forward pass raises NotPolynomial for a hardmax of
+    overlapping scores.
     """
 
     name = "ball"
@@ -24,7 +24,7 @@ class Ball:
     @staticmethod
     @contextmanager
     def precision(bits: int) -> Iterator[None]:
-        """A context with this working precision, in bits."""
+        """A context in which Arb computes with a precision of `bits` bits."""
         before = ctx.prec
         ctx.prec = bits
         try:

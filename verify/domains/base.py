@@ -74,11 +74,11 @@ _cached_entries = 0
 
 
 def cached_weights(domain: Domain, array: np.ndarray, number_system: Hashable) -> Matrix:
-    """Returns the result of `exact_weights`, which is cached for each array and number system.
+    """Returns a float64 matrix as a matrix of the domain, cached for each array and number system.
 
-    The same weights are read for every point and every instance.  The self-test reads them again
-    for every mutant, which differs from the model in one head.  Matrices are never changed in
-    place.
+    The result is that of `exact_weights`. Runs need the cache because they read the same weights
+    for every point and every instance, and self-tests for every mutant.  Matrices are never changed
+    in place.
     """
     global _cached_entries
     content = np.ascontiguousarray(array, dtype=np.float64)

@@ -38,10 +38,11 @@ def objects(rows: Any) -> np.ndarray:
 
 
 def streams(model: Transformer, prompt: Prompt, domain: Domain) -> Iterator[Matrix]:
-    """Yields the residual stream (T × D) after the embedding and after each block.
+    """Yields the residual stream after the embedding and after each block.
 
-    The prompt's tokens are rows of entries of the domain, or rows of torch's numbers, which are
-    read exactly, or integers: indices of rows of the embedding.
+    The stream has one row of D coordinates for each of T tokens. The prompt's tokens are rows of
+    entries of the domain, rows of numbers of torch (which are read exactly), or indices of rows of
+    the embedding.
 
     Raises NotPolynomial for a layer that compares numbers in a domain without order, and for
     softmax or a normalisation in a domain without exponentials or square roots.
@@ -55,7 +56,10 @@ def streams(model: Transformer, prompt: Prompt, domain: Domain) -> Iterator[Matr
 def through(
     blocks: Iterable[Block], H: Matrix, n_examples: int, domain: Domain
 ) -> Iterator[Matrix]:
-    """Yields the stream H (T × D), and the stream after each of these blocks."""
+    """Yields the stream H, and the stream after each of these blocks.
+
+    Each stream has one row of D coordinates for each of T tokens.
+    """
     yield H
     for number, block in enumerate(blocks, start=1):
         try:
@@ -71,7 +75,7 @@ def through(
 
 
 def outputs(model: Transformer, prompt: Prompt, domain: Domain) -> Matrix:
-    """The outputs at the prompt's answer tokens, (answers × d_out)."""
+    """The model's outputs at the prompt's answer tokens, one row of d_out outputs for each token."""
     *_, H = streams(model, prompt, domain)
     return unembedding(model, domain.matrix(H.tolist()[prompt.answers]), domain)
 

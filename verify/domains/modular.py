@@ -21,7 +21,7 @@ BITS = 61
 class Modular:
     """The domain of integers modulo a prime p.
 
-    The denominators of weights must not be divisible by p; powers of two never are.
+    The denominators of weights must not be divisible by p; a power of two is never divisible by p.
     """
 
     name = "modular"

@@ -72,11 +72,12 @@ class Degrees:
 
 
 class Denominators(Degrees):
-    """The domain of exponents e for which base^e clears all denominators; inputs have e = 0.
+    """The domain of exponents e for which base^e clears all denominators of a polynomial.
 
-    The base is 2 as long as all numbers are dyadic, as float64 weights are.  An odd factor in a
-    denominator (attention divided by n) multiplies the base: a common denominator 2^a·m^b divides
-    (2m)^max(a, b).  So call `bits` after the run, on the same object.
+    Inputs have e = 0. The base is 2 as long as all numbers are multiples of powers of two, as
+    float64 weights are. An odd factor m in a denominator (such as the number of tokens by which
+    attention divides) multiplies the base by m, since 2^a·m^b divides (2m)^max(a, b). The base may
+    therefore grow during a run: call `bits` after the run, on the same object.
     """
 
     name = "denominators"
@@ -156,11 +157,14 @@ def bits(height: arb) -> float:
 
 
 def miss_probability(values: Callable[[Domain, Entry], Iterable[Entry]]) -> float:
-    """A bound on the probability that a random point mod a random prime misses a difference.
+    """A bound on the probability that a random point modulo a random prime misses a difference.
 
-    The difference is the difference of two polynomials. `values(domain, entry)` computes both
-    polynomials (or several pairs) in a number system of sizes, with `entry` for all inputs. The
-    size of the difference is at most twice the largest of their sizes.
+    The difference is that of two polynomials f and g, as the transformer and the algorithm compute.
+    `values(domain, entry)` runs both computations with `entry` for all inputs, and returns the
+    results for f and g (or for several pairs). In the domains `Degrees`, `Denominators` and
+    `Heights`, each result is a bound on the degree, on the exponent of the common denominator, or
+    on the sum of the absolute coefficients. The bound for f − g is the larger of the bounds for f
+    and g or, for the sum of coefficients, twice the larger.
     """
     denominators = Denominators()
     degree = max(0, *values(Degrees(), 1))  # the degree of the zero polynomial is below all others
@@ -172,10 +176,10 @@ def miss_probability(values: Callable[[Domain, Entry], Iterable[Entry]]) -> floa
 def error_probability(degree: int, coefficient_bits: float) -> float:
     """A bound on the probability that one random prime and point miss a nonzero difference.
 
-    The bound is degree/p, for the case that the point is a root (Schwartz–Zippel), plus a bound on
-    the probability that p divides every coefficient of the difference after denominators are
-    cleared. An integer below 2^B has at most B/60 prime factors above 2^60, where B is
-    `coefficient_bits`. There are more than 2^54 primes of 61 bits, since x/(ln x − 1) < π(x) <
-    x/(ln x − 1.1) for x ≥ 60184 [Dusart1999].
+    The difference is a polynomial, and the prime p has 61 bits. The bound is degree/2^60, for the
+    case that the point is a root modulo p (Schwartz–Zippel), plus a bound on the probability that p
+    divides every coefficient of the difference after denominators are cleared. An integer below 2^B
+    has at most B/60 prime factors above 2^60, where B is `coefficient_bits`. There are more than
+    2^54 primes of 61 bits, since x/(ln x − 1) < π(x) < x/(ln x − 1.1) for x ≥ 60184 [Dusart1999].
     """
     return degree / 2.0 ** (BITS - 1) + math.ceil(coefficient_bits / (BITS - 1)) / 2.0**54

@@ -26,8 +26,8 @@ def float_agreement(
     finding is undecided if the bound is too large.
 
     `transformer` contains the float64 predictions and their rounding bounds. `recursion` contains
-    the recursion's values on the same float64 numbers and the radii of their balls. So rounding in
-    the transformer is the only cause of differences.
+    the recursion's values on the same float64 numbers and the radii of their balls. So the
+    difference of the two predictions is caused only by rounding in the transformer.
     """
     (predictions, bounds), (exact, radii) = transformer, recursion
     if not np.isfinite(predictions).all():
@@ -84,7 +84,8 @@ def transformer_in_float(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The predictions (…) of a model in float64, and their rounding bounds (…).
 
-    The inputs are x (…, n, d), y (…, n) and queries (…, d), or x (n, d) with queries (m, d).
+    The inputs are x (…, n, d), y (…, n) and queries (…, d), or x (n, d) and y (n,) with m queries
+    (m, d).
     """
     predictions, bounds = with_rounding_bound(model, x, y, queries)
     return predictions.numpy(), bounds.numpy()
@@ -97,11 +98,11 @@ def recursion_by_balls(
     queries: np.ndarray,
     k: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The predictions of an algorithm with k steps in ball arithmetic: midpoints and radii.
+    """The predictions of an algorithm with k steps, as the midpoints and the radii of balls.
 
     For x (…, n, d), y (…, n) and queries (…, d), the results have shape (…), or (…, c) if the
-    algorithm returns c numbers, such as one for each prefix. For x (n, d) and queries (m, d) they
-    have shape (m,).
+    algorithm returns c numbers, such as one for each prefix. For x (n, d) and m queries (m, d), the
+    results have shape (m,).
     """
     domain, leading = Ball(), x.shape[:-2]
     values, radii = [], []

@@ -39,10 +39,11 @@ Statement = dict[str, Any]
 class Recursion:
     """The recursion M ← (I + E + … + E^{order−1}) M with E = I − M S, where S = Xᵀ X.
 
-    It starts from αS or αI, as `start` states.
+    X (n × d) are the inputs of the examples. The recursion starts from M = αS or M = αI, as `start`
+    states.
 
     Newton's method has order 2; k steps of gradient descent are one step of order k from αI.
-    `words` describe it.
+    `words` describe the recursion.
     """
 
     words: str
@@ -55,7 +56,8 @@ class Recursion:
 def for_all_inputs(case: Case, of: Recursion) -> Statement:
     """Returns the statement that a model's last answer is q M Xᵀ y for all inputs.
 
-    X and y are the examples, q is the query, and M is the result of the recursion `of`.
+    X (n × d) and y (n × 1) are the examples, the row q (1 × d) is the query, and M is the result of
+    the recursion `of`.
     """
     model, d, n, prompt = case.model, case.d, case.n, case.prompt(case.symbols())
     return {
@@ -76,10 +78,10 @@ def for_all_inputs(case: Case, of: Recursion) -> Statement:
 def on_all_sequences(
     of: OverTokens, symbols: int, definition: Mapping[str, Any], what: str
 ) -> Statement:
-    """Returns the statement that answers on all sequences of one length are as defined.
+    """Returns the statement that a model's answers on all sequences of one length are as defined.
 
-    If the number of symbols is free, it is at most three. The length is the largest for which there
-    are at most 512 sequences.
+    The number of symbols is `symbols`, but at most three if the model can be built for any number
+    of symbols. The length is the largest for which there are at most 512 sequences.
     """
     count = symbols if of.symbols else min(symbols, 3)
     length = next(T for T in range(9, 0, -1) if count**T <= MOST_WORDS or T == 1)
@@ -98,7 +100,9 @@ def on_all_sequences(
 def by_gaps(
     of: OverTokens, symbols: int, hops: int, first: Literal["before", "behind"]
 ) -> Statement:
-    """Returns the statement that answers on all sequences up to a length are those of k hops.
+    """Returns the statement that a model follows `hops` lookups on all sequences up to a length.
+
+    The evidence is the smallest score gap of each head.
 
     The length is 32 with at most eight symbols, or 16 with four symbols if several answers are
     combined; `first` is the first lookup of the program.
@@ -162,7 +166,7 @@ def write_certificate(path: Path, claim: str, statements: Sequence[Statement]) -
 
 
 def exactly(number: float) -> str:
-    """Returns a float as the exact fraction, in text."""
+    """Returns a float as text: the exact fraction, such as "-3/64"."""
     return str(Fraction(number))
 
 

@@ -19,9 +19,9 @@ class Trained(NamedTuple):
 
 
 def models_of(name: str, kind: str) -> list[Trained]:
-    """Returns the trained models of a name, one for each seed.
+    """Returns the trained models whose checkpoints have this name, one for each seed.
 
-    Raises ValueError if there are none, or if `kind_of` a model is not `kind`.
+    Raises ValueError if there is no such checkpoint, or if `kind_of` a model is not `kind`.
     """
     found = []
     for each in seeds_of(name):
@@ -35,11 +35,11 @@ def models_of(name: str, kind: str) -> list[Trained]:
 
 
 def seeds_of(name: str) -> list[str]:
-    """Returns the names of the checkpoints of a kind of model, one for each seed.
+    """Returns the names of the checkpoints of the kind of model `name`, one for each seed.
 
     If `name` is the path of a file NAME.safetensors, returns only this path.
 
-    Raises ValueError if there is none.
+    Raises ValueError if there is no such checkpoint.
     """
     if name.endswith(".safetensors"):
         return [name]
@@ -67,7 +67,7 @@ class Snapshot(NamedTuple):
 
 
 def runs_of(name: str, kind: str) -> dict[str, list[Snapshot]]:
-    """Returns the snapshots of each training run of a name, in the order of their steps.
+    """Returns the snapshots of each training run named `name`, in the order of training steps.
 
     Raises ValueError in the cases in which `models_of` does.
     """

@@ -22,9 +22,10 @@ def below(small: arb, large: arb) -> Verdict:
 
 
 def same(a: arb, b: arb, width: int = WIDTH) -> Verdict:
-    """Whether two balls are equal up to 2^width: they overlap and are narrow.
+    """Whether two balls are equal up to 2^width.
 
-    The verdict is undecided if they overlap and are wide.
+    The verdict is *fails* if the balls do not overlap. If the balls overlap, the verdict is *holds*
+    if their difference has a radius below 2^width, and otherwise *undecided*.
     """
     if not a.overlaps(b):
         return Verdict.FAILS
@@ -57,7 +58,7 @@ def coincide(
 ) -> Finding:
     """The finding that two nested lists of balls are equal up to 2^width, entry by entry.
 
-    `detail` describes the numbers, and is printed if they are not equal.
+    `detail` describes the numbers, and is printed if the lists are not equal.
     """
     verdict = Verdict.together(same(u, v, width) for u, v in _pairs(got, wanted))
     off = next((pair for pair in _pairs(got, wanted) if not pair[0].overlaps(pair[1])), None)
@@ -81,7 +82,8 @@ def all_hold(
 ) -> Finding:
     """The finding that all of these verdicts are *holds*.
 
-    It fails if a verdict is *fails*, and is otherwise undecided if a verdict is *undecided*.
+    The finding fails if a verdict is *fails*, and is otherwise undecided if a verdict is
+    *undecided*.
     """
     found = list(verdicts)
     hold = found.count(Verdict.HOLDS)

@@ -26,7 +26,10 @@ from verify.finding import Finding
 
 
 class Examples(NamedTuple):
-    """Examples x (…, n, d) and y (…, n) with queries (…, d), or (m, d) if x is (n, d)."""
+    """Examples x (…, n, d) and y (…, n) with queries (…, d).
+
+    If x has shape (n, d), there may be m queries, of shape (m, d).
+    """
 
     x: np.ndarray
     y: np.ndarray
@@ -79,8 +82,9 @@ def computes(
 def layer_by_layer(run: Run, case: Case) -> Iterator[Finding]:
     """Yields the findings that registers equal the layer invariants of the proof.
 
-    For models whose registers contain products M x with the estimate M, a further finding is that
-    I − S·M is a power of I − S·M₀, where M₀ is the start.
+    If the registers of a model contain M x for the inputs x, where M is the layer's estimate of the
+    inverse of S = XᵀX, a further finding is that I − S·M is a power of I − S·M₀, where M₀ is the
+    first estimate.
     """
     yield registers_hold(run, case)
     given = point(run, case)
@@ -100,9 +104,10 @@ def layer_by_layer(run: Run, case: Case) -> Iterator[Finding]:
 
 
 def residuals(case: Case, given: Inputs) -> list[Side]:
-    """The residuals x (I − M S) from the registers that contain M x, and x (I − M₀ S)^power.
+    """The residuals x (I − M S) of the estimates M after each layer, and their values by the proof.
 
-    M is the estimate after a layer, M₀ the start, and S = Xᵀ X.
+    M is an estimate of the inverse of S = Xᵀ X, and M x is read from a register at the queries x.
+    By the proof, the residual is x (I − M₀ S)^power, where M₀ is the first estimate.
     """
     domain, X, _, queries = given.matrices
     S = X.transpose() * X

@@ -39,7 +39,7 @@ class Format(NamedTuple):
         return Fraction(2) ** (max(power if value else least, least) - self.significand + 1)
 
     def round(self, value: Fraction) -> Fraction:
-        """The number of the format nearest to a value; of two, the one with even significand.
+        """The nearest number of this format to `value`; ties go to the number of even significand.
 
         Raises ValueError on overflow.
         """

@@ -29,15 +29,16 @@ ALL = slice(None)
 class States:
     """The possible queries and keys of a head in layer `layer` (counted from 1).
 
-    queries, keys  register → its values, a row for each state; the head must read no
-                   other register
+    queries, keys  map each register that the head reads to the register's values,
+                   a row for each state
     preference     (queries, keys): the head must attend to the visible keys of largest
                    preference; −inf marks keys to which it must never attend
     position       (keys,): states of one position exclude each other
-    over           (queries,): the queries are these values divided by `over`, the number of tokens
-                   of an average; so integers stay integers
-    changed        embedded registers to which earlier layers add: the sums are listed.  Earlier
-                   layers must not write to other embedded registers, unless queries are averages
+    over           (queries,): the real queries are the rows of `queries` divided by `over`, the
+                   number of averaged tokens; so the rows are integers
+    changed        embedded registers to which earlier layers add; `queries` and `keys` contain the
+                   sums.  Earlier layers must not write to other embedded registers, unless
+                   queries are averages
     """
 
     layer: int
@@ -58,7 +59,7 @@ def at_positions(model: Transformer, *registers: str, at: slice | np.ndarray = A
 
 
 def at_tokens(model: Transformer, *registers: str, tokens: np.ndarray | slice = ALL) -> Values:
-    """The values of registers at these tokens, from the embedding of tokens."""
+    """The values of registers at the tokens `tokens`, from the embedding of tokens."""
     W_E = model.embed.W_E.numpy()[tokens]
     return {name: W_E[:, model.stream[name]] for name in registers}
 
@@ -77,8 +78,8 @@ def looking_up(
     """The states of a head that attends to given positions.
 
     The registers `line` contain the lattice points or the numbers of positions
-    (`tokens/positions.py`). Query q may see all positions `at`, and must attend to position
-    wanted[q] among them.
+    (`tokens/positions.py`). Query number q sees all positions `at`, and must attend to the position
+    with index wanted[q] in `at`.
     """
     keys = at_positions(model, *line, at=at)
     here = np.arange(len(keys[line[0]]))
@@ -94,10 +95,12 @@ def counting(
     line: tuple[str, str],
     head: int = 0,
 ) -> States:
-    """The states of a head that attends to position k, given k/N and 1/N (`tokens/heads.py`).
+    """The states of a head that attends to position k, given the fractions k/N and 1/N.
 
-    They cover all N up to the number of positions and all k < N. `fractions` maps registers to
-    their values divided by k/N.
+    Here N is the number of tokens that the query sees, and k < N of these tokens are counted
+    (`tokens/heads.py`). The states cover all N up to the number of positions and all k < N. The
+    query's registers in `fractions` contain fractions[name]·k/N, and the register `inverse`
+    contains 1/N.
     """
     assert model.pos_embed is not None
     count = len(model.pos_embed.W_pos)

@@ -19,7 +19,10 @@ Gap = Callable[[Any, Any], Mean]
 
 
 def paired(low: np.ndarray, high: np.ndarray) -> Mean:
-    """The mean of high − low, for two models measured on the same inputs (m,)."""
+    """The mean of the differences high − low of two models, with its standard error.
+
+    `low` and `high` (m,) are measurements on the same m inputs.
+    """
     return estimated(high - low)
 
 
@@ -38,10 +41,11 @@ def separated(gaps: Iterable[Mean]) -> Verdict:
 def all_below(
     id: str, name: str, low: Sequence[Any], high: Sequence[Any], gap: Gap, *, words: str = ""
 ) -> Finding:
-    """The finding that every seed of one kind is below every seed of another.
+    """The finding that each seed of one kind of model has a smaller value than each seed of
+    another.
 
     `low` and `high` contain one measurement for each seed. `gap` is `paired` if measurements are
-    arrays (m,) over the same inputs, and `apart` if they are independent estimates.
+    arrays (m,) over the same m inputs, and `apart` if measurements are independent estimates.
     """
     gaps = [gap(one, other) for one in low for other in high]
     nearest = min(gaps, key=lambda found: abs(found.mean))
@@ -60,7 +64,7 @@ def all_below(
 
 
 def listed(values: Iterable[float]) -> str:
-    """The numbers of all seeds as one text."""
+    """Returns the numbers, one for each seed, as one text."""
     return " ".join(f"{value:.3g}" for value in values)
 
 

@@ -26,9 +26,9 @@ def head_is(
 ) -> Finding:
     """The finding that the first head of each of these layers has the stated weights, exactly.
 
-    Layers are counted from 1. The scores of the head must be Σ factor·⟨query, key⟩ over the
-    registers in `scores`, and its outputs must be factor·value for the registers (value, output) in
-    `values`.
+    Layers are counted from 1. `scores` maps pairs of registers (query, key) to factors: the head's
+    scores must be Σ factor·⟨query, key⟩ over these pairs. `values` maps pairs of registers
+    (value, output) to factors: the head must add factor·value to each register `output`.
     """
     off, exact, place = 0.0, bool(layers), dict(zip(model.stream, _places(model), strict=True))
     place[CONSTANT] = np.array([model.d_model])

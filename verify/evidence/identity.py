@@ -39,8 +39,8 @@ LARGEST_EXACT = 5e4  # n·d·degree beyond which the rationals take seconds, and
 def equality(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
     """Yields the findings that transformer and algorithm are equal, in the exact domains named.
 
-    `domain` names the domains; for float there is no finding. Raises ValueError, before the first
-    finding, for sizes that are too large for a domain.
+    `domain` names the domains; for the domain float the generator yields no finding. Raises
+    ValueError, before the first finding, for sizes that are too large for a domain.
     """
     _affordable(case, domain)
     return _in_domains(run, case, domain)
@@ -105,7 +105,7 @@ def over_the_rationals(run: Run, case: Case) -> Finding:
 def modulo_primes(run: Run, case: Case) -> Finding:
     """The finding that transformer and algorithm are equal for all inputs of these sizes.
 
-    They are compared at random points modulo random primes.
+    Both are compared at random points modulo random primes.
     """
     id = "modular"
     name = (
@@ -175,8 +175,8 @@ def _no_polynomial(id: str, name: str, reason: NotPolynomial, detail: str) -> Fi
 def smallest_failure(run: Run, case: Case) -> str:
     """The smallest instance on which transformer and algorithm differ, in words.
 
-    The text contains both values and the first register that differs. It is empty in runs that do
-    not explain failures.
+    The text contains the values of transformer and algorithm, and the first register that differs
+    from its layer invariant. The text is empty in runs that do not explain failures.
     """
     if not run.explains:
         return ""

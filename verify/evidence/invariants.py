@@ -12,9 +12,10 @@ from verify.evidence.registers import registers_in_float64
 
 
 def wrong_in_float64(model: Transformer, answers: np.ndarray, *inputs: np.ndarray) -> Iterator[str]:
-    """Yields the differences of registers from the layer invariants, and of answers, in words.
+    """Yields, in words, registers that differ from the layer invariants, and wrong answers.
 
-    The inputs have shape (sets, …), and the right answers have shape (sets, m).
+    The inputs have shape (sets, …), and the right answers `answers` have shape (sets, m) for m
+    answers to each set.
     """
     registers = registers_in_float64(model, *inputs)
     sides = [(str(stage), held, proved) for stage, held, proved in registers]
@@ -28,9 +29,10 @@ def wrong_in_float64(model: Transformer, answers: np.ndarray, *inputs: np.ndarra
 
 
 def wrong_over_q(model: Transformer, answers: np.ndarray, *inputs: np.ndarray) -> Iterator[str]:
-    """Yields differences from the layer invariants, and of answers, in rational arithmetic.
+    """Yields, over Q, registers that differ from the layer invariants, and wrong answers, in words.
 
-    The inputs are one prompt, and the right answers have shape (m,) or (m, d).
+    The inputs are one prompt, and the right answers `answers` have shape (m,) for m answers, or
+    (m, d) for m answers in d dimensions.
     """
     domain, prompt = Rational(), model.prompt(*inputs)
     passed = [H.tolist()[prompt.answers] for H in streams(model, prompt, domain)]

@@ -26,7 +26,7 @@ from verify.finding import Evidence, Finding, Verdict, equal
 
 @dataclass(frozen=True)
 class Side:
-    """One layer invariant: times·register at the answers, and the value by the proof."""
+    """A layer invariant, the value of times·register at the answers, and the value by the proof."""
 
     stage: Stage
     held: Matrix
@@ -37,10 +37,11 @@ Compare = Callable[[Case, Inputs], list[Side]]
 
 
 def point(run: Run, case: Case) -> Inputs:
-    """Random inputs modulo a prime, or random rational inputs if the model is not polynomial.
+    """Returns random inputs modulo a prime, or random rational inputs if the model is not
+    polynomial.
 
-    The queries are the unit vectors, so that a register that contains M x is read as the whole
-    matrix M. If a prompt has only one query, the query is random.
+    The queries are the unit vectors: a register that contains M x at each query x, for a matrix M,
+    then contains all columns of M. If a prompt has only one query, the query is random.
     """
     if case.of.polynomial:
         given = case.random(Modular(random_prime(run.rng)), run.rng)
@@ -58,7 +59,7 @@ def registers_hold(run: Run, case: Case) -> Finding:
 def invariants_hold(case: Case, given: Inputs, id: str, name: str, compare: Compare) -> Finding:
     """The finding that all layer invariants hold on given inputs.
 
-    It is undecided if the model has no layer invariants.
+    The finding is undecided if the model has no layer invariants.
     """
     modular = isinstance(given.domain, Modular)
     where = "modulo a random 61-bit prime" if modular else "over Q"
@@ -88,7 +89,9 @@ def invariants_hold(case: Case, given: Inputs, id: str, name: str, compare: Comp
 
 
 def sides(case: Case, given: Inputs) -> list[Side]:
-    """For each layer invariant, the value of the register and its value by the proof."""
+    """For each layer invariant, the value of times·register in the model and the value by the
+    proof.
+    """
     return [
         Side(stage, held, stage.holds(*given.matrices))
         for stage, held in held_registers(case, given)
@@ -116,7 +119,7 @@ def first_difference(case: Case, given: Inputs) -> str:
 def registers_in_float64(
     model: Transformer, *inputs: np.ndarray
 ) -> Iterator[tuple[Stage, np.ndarray, np.ndarray]]:
-    """For each layer invariant, times·register at the answers in float64, and its proved value."""
+    """For each layer invariant, times·register at the answers in float64, and the proved value."""
     passed, answers = list(model.streams(*inputs)), model.prompt(*inputs).answers
     for stage in sorted(model.stages, key=lambda stage: stage.after):
         held = passed[stage.after][..., answers, model.stream[stage.register]].double().numpy()

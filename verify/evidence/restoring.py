@@ -28,7 +28,7 @@ ENCLOSED = 2.0**-64  # a bound on the distance of softmax from hardmax logits, b
 def makes(
     id: str, name: str, model: Transformer, layers: Mapping[int, tuple[Values, Values]]
 ) -> Finding:
-    """The finding that the MLP of each of these layers maps every state as the proof states.
+    """The finding that the MLPs of the layers in `layers` map every state as the proof states.
 
     For each layer, `layers` contains the values, (states, width), of the registers that the MLP
     reads, and the values after the MLP of the registers that the MLP changes. Registers that the
@@ -68,7 +68,8 @@ def makes(
 
 
 def restored(id: str, name: str, model: Transformer, layer: int, states: Values) -> Finding:
-    """The finding that the registers which a layer restores do not depend on allowed errors.
+    """The finding that the MLP of layer `layer` removes all allowed errors of the restored
+    registers.
 
     `states` contains the values of the registers that the MLP reads, (states, width).
     """
@@ -119,8 +120,8 @@ def traces(mlp: MLP, stream: Stream, H: np.ndarray, made: Restores) -> tuple[np.
 
     The allowed errors form a box, over which the input of each hidden neuron has a smallest and a
     largest value. If no neuron that writes to `made.into` has an input that changes sign in the
-    box, the output is linear in the errors. It is then constant if all errors have the coefficient
-    0.
+    box, the output is linear in the errors. In this case the output is constant if all errors have
+    the coefficient 0.
     """
     W_in, b_in, W_out, _ = _tensors(mlp)
     into = np.concatenate([np.r_[stream[name]] for name in made.into])
@@ -158,7 +159,7 @@ def sharpness_at_two_lengths(
     """The finding that the sufficient sharpness is at most a bound that does not depend on length.
 
     The sufficient sharpness is the smallest at which the error bounds for all prompts ensure right
-    answers. It is computed at one length and at 8 times this length.
+    answers. The sufficient sharpness is computed at `length` and at 8·`length`.
     """
     found = {T: build(T).least_sharpness() for T in (length, 8 * length)}
     return Finding(

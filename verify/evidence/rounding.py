@@ -31,7 +31,7 @@ UNIT_ROUNDOFF = 2.0**-53
 
 
 def with_rounding_bound(model: Transformer, *inputs: Any) -> tuple[Tensor, Tensor]:
-    """The model's answers to the inputs, and bounds of the same shape on their rounding errors.
+    """The model's answers to the inputs, and bounds (same shape) on the answers' rounding errors.
 
     Each answer must be one output of the model, possibly times a scale.
     """

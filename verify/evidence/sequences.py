@@ -114,8 +114,9 @@ def margin_kept(
 ) -> Finding:
     """The finding that the right logit exceeds all other logits by at least the model's margin.
 
-    Each batch is a model and its sequences. If logits are frequencies in T tokens, they must be
-    equal or differ by at least 2·margin = 1/T, and several logits may be the largest.
+    Each batch is a pair (model, sequences). If logits are the frequencies of symbols in T tokens,
+    two logits must be equal or differ by at least 2·margin = 1/T, and several logits may be the
+    largest.
     """
     least, declared = dict[str, Fraction](), dict[str, Fraction]()
     evidence, holds = list[Evidence](), list[bool]()
@@ -171,7 +172,8 @@ def answers_equal(
 ) -> Finding:
     """The finding that all answers on batches of sequences are as the definition requires.
 
-    Each batch is a model and its sequences, the largest model last. `more` describes the sequences.
+    Each batch is a pair (model, sequences), with the largest model last. `more` describes the
+    sequences.
     """
     tried = list[tuple[Transformer, int]]()
 
@@ -248,7 +250,10 @@ def differences(statement: OverTokens, model: Transformer, rows: np.ndarray) -> 
 
 
 def difference(statement: OverTokens, model: Transformer, row: np.ndarray) -> str:
-    """Both answers at the end of a sequence, and the first register that differs, in words."""
+    """The model's answer and the right answer at the end of a sequence, in words.
+
+    The text also names the first register that differs from its layer invariant.
+    """
     try:
         got, wanted = int(model(row)[-1]), int(statement.answers(row)[-1])
         where = next(register_differences(statement, model, row[None]), None)
@@ -263,7 +268,9 @@ def difference(statement: OverTokens, model: Transformer, row: np.ndarray) -> st
 def differences_over_q(
     statement: OverTokens, model: Transformer, rows: np.ndarray
 ) -> Iterator[str]:
-    """Yields the sequences on which rational logits give wrong answers or differ from float64."""
+    """Yields the sequences on which rational logits give wrong answers or differ from float64
+    logits.
+    """
     for row in rows:
         logits = outputs(model, model.prompt(row), Rational()).tolist()
         best = [max(range(len(line)), key=line.__getitem__) for line in logits]

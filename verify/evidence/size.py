@@ -14,8 +14,8 @@ from verify.ledger.theorems import theorem
 def size(model: Transformer, name: str, more: str = "", **parameters: int) -> Finding:
     """The finding that layers, heads and width are as the statement `name` states.
 
-    The formulas of the statement are evaluated at these parameters; `more` is appended to the
-    words.
+    The formulas of the statement are evaluated at `parameters`; `more` is appended to the text of
+    the measured sizes.
     """
     stated = theorem(name).sizes
     wanted = {what: formula(**parameters) for what, formula in stated.items()}

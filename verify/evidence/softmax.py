@@ -49,10 +49,11 @@ def softmax(
 ) -> Iterator[Finding]:
     """Yields the findings about the error of softmax attention in place of hardmax.
 
-    They are about the sharpness that suffices for an error, how it depends on n, and the error
-    itself.
+    The findings are about the sharpness that suffices for an error, the growth of this sharpness
+    with the length n, and the error itself.
 
-    `rows(run, V, count)` returns random prompts of a fixed form; without `rows`, V and n are free.
+    `rows(run, V, count)` returns random prompts of a fixed form; without `rows`, prompts are
+    sequences of up to n tokens of V symbols.
     """
     model = statement.at(V, n).model
     larger = (statement.at(V, 8 * n) if rows is None else statement.at(8 * V, n)).model
@@ -73,7 +74,7 @@ def softmax(
 
 
 def enclosed(model: Transformer, beta: float, prompts: np.ndarray, size: str) -> Finding:
-    """The finding that the error of softmax logits, enclosed by balls, is at most its bound."""
+    """The finding that the error of softmax logits, enclosed by balls, is at most the proved bound."""
     real = max(enclosed_error(model, beta, row) for row in prompts)
     return at_most(
         "softmax/enclosed",
@@ -244,9 +245,9 @@ def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
 def stated_length(model: Transformer, form: Format) -> int:
     """The length up to which a float format is exact, by the formula of the statement.
 
-    For a format of p bits with the largest number L, gaps of at most c and codes of r bits, the
-    length is ⌊min(2^p, L/c)/max(r, 2)⌋ − 1. If heads average, it is at most 2^(p−2). The number of
-    tokens in front of the sequence is subtracted.
+    Let the format have a significand of p bits and the largest number L, and let the model have
+    score gaps of at most c and codes of r bits. The length is ⌊min(2^p, L/c)/max(r, 2)⌋ − 1, and at
+    most 2^(p−2) if heads average. The number of tokens in front of the sequence is subtracted.
     """
     most = min(2**form.significand, int(form.largest / Fraction(_largest_gap(model))))
     stated = most // max(model.stream.widths["code"], 2) - 1

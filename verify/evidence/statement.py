@@ -31,18 +31,19 @@ Rows = list[list[Entry]]
 
 @dataclass(frozen=True)
 class OverExamples:
-    """A statement about a construction on examples: at every size d, n, k it computes an algorithm.
+    """The statement that a construction computes an algorithm on examples, at every size d, n, k.
 
-    The inputs are X (n × d), y (n × 1) and queries Q (m × d), and k is the number of steps.
+    The inputs are examples X (n × d) and y (n × 1) and m queries Q (m × d), and k is the number of
+    steps.
 
     build           (d, n, k) → the model, or its mutant in a self-test
     algorithm       (domain, X, y, Q, k) → the predictions by definition
     repeat          the options with which the claim makes this statement, except d, n and k
-    polynomial      whether the model is polynomial, so that it can be evaluated mod p
+    polynomial      whether the model is a polynomial, which can be evaluated modulo primes
     rational_size   for predictions that are rational functions: (d, n, k) → the degree and the
                     bits of the coefficients of the difference times its denominators
     theorem         the entry of the statement index with the sizes of the model
-    parameters      further parameters of its formulas, except d, n and k
+    parameters      further parameters of the entry's formulas, except d, n and k
     """
 
     build: Callable[[int, int, int], Transformer]
@@ -59,7 +60,9 @@ class OverExamples:
 
 
 class Inputs(NamedTuple):
-    """Examples X (n × d), y (n × 1) and queries Q (m × d), as rows of entries of a domain."""
+    """Examples X (n × d), y (n × 1) and queries Q (m × d), as rows of entries of a number system,
+    the `domain`.
+    """
 
     domain: Domain
     X: Rows
@@ -140,12 +143,12 @@ class Case:
 class OverTokens:
     """A statement about a construction on sequences of at most n tokens of V symbols.
 
-    label    its name among the statements of the claim
+    label    the statement's name among the statements of the claim
     build    (V, n) → the model, or its mutant in a self-test
-    answers  tokens (…, T) → answers (…, T), −1 for ⊥: the definition
-    shown    tokens (T,) → their text
+    answers  the definition: tokens (…, T) → answers (…, T), −1 for ⊥
+    shown    tokens (T,) → a text of these tokens
     symbols  the number of symbols if V is not free, as for a given automaton
-    theorem, parameters    as of `OverExamples`
+    theorem, parameters    as in `OverExamples`
     """
 
     label: str
@@ -186,7 +189,7 @@ def prompt_of(model: Transformer, given: Inputs) -> Prompt:
 
 
 def predict(model: Transformer, given: Inputs) -> Matrix:
-    """The model's answers, one in each row."""
+    """The model's answers to the inputs `given`, one answer in each row."""
     return outputs(model, prompt_of(model, given), given.domain)
 
 

@@ -37,7 +37,7 @@ class Mean(NamedTuple):
 
 
 def estimated(values: np.ndarray) -> Mean:
-    """The mean of values (m,) of independent prompts, and its standard error."""
+    """The mean of `values` (m,), one for each of m independent prompts, and its standard error."""
     error = float(values.std(ddof=1) / np.sqrt(values.size))
     return Mean(float(values.mean()), error, values.size - 1)
 
@@ -45,7 +45,7 @@ def estimated(values: np.ndarray) -> Mean:
 def ratio(parts: np.ndarray, wholes: np.ndarray) -> Mean:
     """The ratio Σ parts / Σ wholes over m independent prompts, with its standard error.
 
-    `parts` and `wholes` have shape (m,). The standard error is that of the mean of the residuals
+    `parts` and `wholes` have shape (m,). The standard error is the standard error of the mean of
     parts − ratio·wholes, divided by the mean of `wholes`. The ratio is NaN if all wholes are 0.
     """
     if not wholes.any():
@@ -56,19 +56,19 @@ def ratio(parts: np.ndarray, wholes: np.ndarray) -> Mean:
 
 
 def fraction_of(right: np.ndarray, counted: np.ndarray) -> Mean:
-    """The mean of `right` over the positions that are `counted`, with its standard error.
+    """The mean of `right` over the positions where `counted` is True, with its standard error.
 
-    Both have shape (m, T), for m independent sequences.
+    `right` and `counted` have shape (m, T), for m independent sequences of T tokens.
     """
     return ratio(np.where(counted, right, 0).sum(1), counted.sum(1))
 
 
 @cache
 def errors_for(freedom: float) -> float:
-    """The number of standard errors, by Student's t, that replaces 3 for a normal variable.
+    """The number of standard errors that has the tail probability of 3 for a normal variable.
 
-    Both have the same tail probability. For `freedom` degrees of freedom, the number is 3 in the
-    limit of many values, 6.6 for five values and 19 for three values.
+    Student's distribution with `freedom` degrees of freedom replaces the normal distribution. The
+    number is 3 in the limit of many values, 6.6 for five values and 19 for three values.
     """
     return float(stats.t.isf(stats.norm.sf(ERRORS), freedom))
 
@@ -90,7 +90,8 @@ def above(
 ) -> Finding:
     """The finding that a mean of trained models is above a bound, by 3 standard errors.
 
-    For few values, the number of standard errors is `errors_for` their degrees of freedom.
+    If the mean has few degrees of freedom, the number of standard errors is `errors_for(freedom)`,
+    not 3.
     """
     verdict = sign_of(found.mean - bound, *found[1:])
     return Finding(id, name, "trained", found.value, bound, verdict, words, wanted)
@@ -99,7 +100,8 @@ def above(
 def below(id: str, name: str, found: Mean, bound: float, *, words: str, wanted: str) -> Finding:
     """The finding that a mean of trained models is below a bound, by 3 standard errors.
 
-    For few values, the number of standard errors is `errors_for` their degrees of freedom.
+    If the mean has few degrees of freedom, the number of standard errors is `errors_for(freedom)`,
+    not 3.
     """
     verdict = sign_of(bound - found.mean, *found[1:])
     return Finding(id, name, "trained", found.value, bound, verdict, words, wanted)

@@ -98,9 +98,7 @@ def text_of(point: EntryPoint) -> tuple[Path, str]:
     try:
         return file, file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"cannot read the statement index {file} ({error}): restore this file"
-        ) from None
+        raise InputError(f"{file}: {error}; restore this file") from None
 
 
 def check(file: Path, text: str, wrong: Callable[[str, Any], str]) -> None:
