@@ -242,7 +242,7 @@ class Heads(NamedTuple):
         return (asking + answering) * D * D + heads * one_map < heads * scores
 
     def as_a_map(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor | None]:
-        """The matrix (…, D, D) and the constant (…, 1, D), or None, of the heads as one linear map."""
+        """The heads as one linear map: a matrix (…, D, D), and a constant (…, 1, D) or None."""
         if self.mask == "diagonal":
             scores = torch.linalg.vecdot(self.b_Q, self.b_K) * self.scale
             return torch.einsum("h,hdv,hve->de", scores, self.W_V, self.W_O), None
@@ -308,7 +308,7 @@ class Cache:
         self.count = 0
 
     def extended(self, K: Tensor, V: Tensor) -> tuple[Tensor, Tensor]:
-        """Appends the keys K and values V of the next tokens; returns all cached keys and values."""
+        """Appends keys K and values V of the next tokens; returns all cached keys and values."""
         start, self.count = self.count, self.count + K.shape[-2]
         self.keys[..., start : self.count, :] = K
         self.values[..., start : self.count, :] = V

@@ -75,7 +75,7 @@ def through(
 
 
 def outputs(model: Transformer, prompt: Prompt, domain: Domain) -> Matrix:
-    """The model's outputs at the prompt's answer tokens, one row of d_out outputs for each token."""
+    """The model's outputs at the prompt's answer tokens, d_out outputs in each row."""
     *_, H = streams(model, prompt, domain)
     return unembedding(model, domain.matrix(H.tolist()[prompt.answers]), domain)
 

@@ -74,7 +74,7 @@ def softmax(
 
 
 def enclosed(model: Transformer, beta: float, prompts: np.ndarray, size: str) -> Finding:
-    """The finding that the error of softmax logits, enclosed by balls, is at most the proved bound."""
+    """The finding that the error of softmax logits, enclosed by balls, is at most a bound."""
     real = max(enclosed_error(model, beta, row) for row in prompts)
     return at_most(
         "softmax/enclosed",
