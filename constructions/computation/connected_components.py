@@ -46,7 +46,8 @@ def connected_components(
     and repeated edges are allowed.  Each layer has 3 heads, width 18 and 18 ReLUs, and all layers
     have the same weights.  By default there are 2(n − 1) layers, which are enough for every graph.
 
-    The model raises ValueError for other inputs, and for a graph that needs more layers.
+    The model raises ValueError for inputs that are not edges of such a graph, and for a graph that
+    needs more layers.
     """
     program = components(n_nodes, n_edges, n_layers)
     graph = Graph(n_nodes, n_edges, program.repeat)
@@ -63,8 +64,9 @@ def _of_graph(
 class Graph(Processors):
     """The interface of a model on graphs: edges (…, m', 2) on nodes 1 … n → labels (…, n), int64.
 
-    m is the largest number of edges.  Raises ValueError for more than m edges, for numbers that are
-    not nodes, and for an edge whose ends have different labels in the output.
+    Here n is the number of nodes, m' ≤ m is the number of edges of a graph, and m is the largest
+    number of edges.  Raises ValueError for more than m edges, for numbers that are not nodes, and
+    for an edge whose ends have different labels in the output.
     """
 
     def __init__(self, n_nodes: int, n_edges: int, n_layers: int) -> None:

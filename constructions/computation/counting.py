@@ -222,11 +222,11 @@ def _truth(formula: Formula, alphabet: str, words: np.ndarray) -> np.ndarray:
 
 
 def steps(comparison: Count, holds: bool) -> tuple[bool, list[tuple[float, int, float]]]:
-    """A comparison low ≤ Z ≤ high, or its negation, as a constant and terms of step functions.
+    """A comparison low ≤ Z ≤ high, or its negation, as a constant plus step functions of Z.
 
-    Its truth value is the constant plus Σ factor·[side·(Z − t) ≥ 1], where the sum is over the
-    terms (side, t, factor).  If `holds` is false, the comparison is negated.  t is 0 where
-    possible.
+    The truth value is the constant plus Σ factor·[side·(Z − t) ≥ 1], where the sum is over the
+    terms (side, t, factor), and [condition] is 1 if the condition holds, and 0 otherwise.  If
+    `holds` is false, the comparison is negated.  The number t is 0 where possible.
     """
     low, high = comparison.low, comparison.high
     if holds and high is None and low:

@@ -26,13 +26,20 @@ Number = TypeVar("Number", bound=Any)
 
 @dataclass(frozen=True)
 class Linear:
-    """The map x ↦ x W + b, stored as the bias b and, for each column of W, its non-zero entries."""
+    """An affine map x ↦ x W + b of row vectors x, stored by the columns of the matrix W.
+
+    `columns` contains, for each coordinate of the image, its bias (the entry of b), and the pairs
+    of index and value of the non-zero entries of its column of W.
+    """
 
     columns: tuple[tuple[Fraction, tuple[tuple[int, Fraction], ...]], ...]
 
     @classmethod
     def of(cls, W: np.ndarray, b: np.ndarray | None = None) -> Linear:
-        """The map x ↦ x W + b for arrays of Fractions or of floats, which are converted exactly."""
+        """The map x ↦ x W + b of row vectors x, for arrays of Fractions or of floats.
+
+        Floats are converted exactly.
+        """
         biases = np.zeros(W.shape[1]) if b is None else b
         return cls(
             tuple(
@@ -56,7 +63,7 @@ class Linear:
 
     @property
     def read(self) -> set[int]:
-        """The coordinates of x on which the map depends."""
+        """The indices of the coordinates of the input on which the map depends."""
         return {place for _, entries in self.columns for place, _ in entries}
 
 
@@ -64,7 +71,7 @@ class Linear:
 class ExactHead:
     """An attention head: its mask, and its query, key and value maps of the residual stream.
 
-    The value map includes the output projection (W_V W_O).
+    The value map includes the output projection: its matrix is the product W_V W_O.
     """
 
     mask: Mask
@@ -104,8 +111,8 @@ class ExactLayer:
 class ExactModel:
     """A transformer on words of one fixed length, with exact rational weights.
 
-    `embedding[i][x]` is the stream of token i before layer 1 if token i is symbol x.  A token of
-    the model's prefix, such as BOS, has only one row.
+    `embedding[i][x]` is the residual stream of token i before layer 1 if token i is symbol x.  A
+    token of the model's prefix, such as BOS, has only one row.
     """
 
     name: str

@@ -32,7 +32,7 @@ from theory.kinds import Count
 
 @construction
 def majority(max_length: Count, *, gate: bool = False) -> Transformer:
-    """Returns a model that outputs whether the ones so far have a majority, 1 or 0, after each bit.
+    """Returns a model that outputs, after each bit, 1 if most bits so far are 1, and else 0.
 
     Words have at most T = max_length symbols 0 and 1.  If `gate` is true, a gate of two ReLUs makes
     the margin 1.

@@ -41,11 +41,11 @@ Weights: TypeAlias = Annotated[Any, Integers("H", Within(least=-(2**20), most=2*
 def parity_of_retrieved(ranks: Ranks, bit_weights: Weights) -> Transformer:
     """Returns a model that outputs the parity of each bit and of H bits that its heads retrieve.
 
-    `ranks` has shape (H, T).  Among the positions j so far, with bits x_j, head h attends to the
-    one with the largest 2·ranks[h, j − 1] + bit_weights[h]·x_j.  The model has 1 layer, H heads,
-    width H + 3 and H + 1 ReLUs.  Raises ValueError if a row of `ranks` is not a permutation of
-    0 … T − 1, if the number of bit weights is not H, and if a bit weight is even and not 0, since
-    tokens could tie.
+    `ranks` has shape (H, T), and words have at most T bits x_1, x_2, ….  At each position, head h
+    retrieves the bit x_j for the position j, among the positions so far, at which 2·ranks[h, j − 1]
+    + bit_weights[h]·x_j is largest.  The model has 1 layer, H heads, width H + 3 and H + 1 ReLUs.
+    Raises ValueError if a row of `ranks` is not a permutation of 0 … T − 1, if the number of bit
+    weights is not H, and if a bit weight is even and not 0, since tokens could tie.
     """
     (H, T), b = ranks.shape, bit_weights
     if (np.sort(ranks, axis=1) != np.arange(T)).any():

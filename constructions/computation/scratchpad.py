@@ -66,7 +66,7 @@ class Scratchpad(Tokens):
         return np.concatenate([array, start], axis=-1)
 
     def states(self, tokens: ArrayLike) -> np.ndarray:
-        """The numbers of the states for which decoded tokens stand.
+        """The states of the automaton, as numbers, that decoded tokens represent.
 
         Raises ValueError for a token that is not a state.
         """

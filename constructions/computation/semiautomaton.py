@@ -81,8 +81,8 @@ def semiautomaton(
 
     Here n is the number of states, and r is the radix.  The robust form is for softmax attention.
     If the sharpness is at least ln(32(n − 1) + 2), a head puts at most 1/(8(n − 1)) of its weight
-    on tokens other than the one that it looks up.  Then, in real arithmetic, all outputs equal the
-    outputs of unique-hard attention, for all T.
+    on tokens other than the token that it retrieves.  Then, in real arithmetic, all outputs equal
+    the outputs of unique-hard attention, for all T.
 
     Raises ValueError for a radix above max(2, T), for a robust form with a radix above 2, for a
     sharpness without the robust form, and for a sharpness that is too small.

@@ -79,7 +79,8 @@ def shortcut(
     layers.  The robust form is for softmax and takes twice the ReLUs.
 
     Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable.  In
-    this case no such cascade exists; other models of constant depth are excluded only if TC⁰ ≠ NC¹.
+    this case the automaton has no cascade of counters and flip-flops; other models of constant
+    depth are excluded only if TC⁰ ≠ NC¹.
     Raises ValueError for a cascade that is too large, for a sharpness without the robust form, and
     for a sharpness that is too small.
     """
@@ -100,7 +101,7 @@ def shortcut(
 
 
 def depths(of: Cascade) -> list[int]:
-    """The numbers of layers after which the symbol and each stage are known, in order."""
+    """The numbers of layers after which the symbol, and each stage in order, are known."""
     found = [0]
     for stage in of.stages:
         found.append(reached(stage.table, found) + LAYERS[stage.kind])

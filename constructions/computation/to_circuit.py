@@ -33,9 +33,9 @@ def to_circuit(model: Transformer, n: Count, gates: Gates = "threshold") -> Thre
     the model in real arithmetic, with exact ties.  The answers of the model in torch agree unless
     float64 rounding changes an answer.
 
-    Raises `ValueError` for a model that is not a hardmax transformer over tokens, for norms and
-    other attention, for a length n that the model does not take, and for circuits that would be too
-    large.
+    Raises `ValueError` for a model that is not a transformer over tokens with hardmax attention and
+    without layer norms, for a length n that the model does not accept, and for circuits that would
+    be too large.
     """
     exact = exact_model(model, n)
     return averaging_circuit(exact) if gates == "threshold" else hard_attention_circuit(exact)

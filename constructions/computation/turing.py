@@ -71,10 +71,11 @@ AVERAGES = "before", "before_inverse", "before_up", "after", "after_inverse", "a
 class Histories(Tokens):
     """The interface of a model on histories of a Turing machine, with one token for each step.
 
-    For a machine with states Q and tape symbols Γ, a token is (state·|Γ| + symbol)·2 + right, where
-    right is 1 if the head moves to the right and 0 otherwise.  If tokens are addressed, they also
-    name the cell that the step writes: cells are numbered in the order 0, 1, −1, 2, −2, …, and
-    2|Q||Γ| times the number of the cell is added.
+    For a machine with states Q and tape symbols Γ, the token of a step is
+    (state·|Γ| + symbol)·2 + right, where state is the state after the step, symbol is the symbol
+    that the step writes, and right is 1 if the head moves to the right and 0 otherwise.  If
+    `addressed` is true, a token also names the cell that its step writes: cells are numbered in the
+    order 0, 1, −1, 2, −2, …, and 2|Q||Γ| times the number of the cell is added to the token.
     """
 
     def __init__(self, machine: TuringMachine, max_length: int, addressed: bool) -> None:
@@ -104,7 +105,7 @@ class Histories(Tokens):
         return self.tokens(self.machine.writing(word))
 
     def steps(self, tokens: ArrayLike) -> list[Step]:
-        """The steps of decoded tokens (T,), up to the first ⊥."""
+        """The steps of a row of decoded tokens (T,), up to the first ⊥."""
         found, array = list[Step](), array_of("tokens", tokens)
         if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
             raise InputError(

@@ -21,14 +21,14 @@ from constructions.stream import LinearRead, Map, Stream
 
 @dataclass(frozen=True)
 class Sides:
-    """Registers of one number v each, stored as v, or as (v, −v) if `layer_norm` is true."""
+    """Registers that store one number v each, as v, or as (v, −v) if `layer_norm` is true."""
 
     names: tuple[str, ...]
     layer_norm: bool
 
     @property
     def signs(self) -> np.ndarray:
-        """The signs of the sides of one register: [[1]], or [[1, −1]] for (v, −v)."""
+        """The signs of the coordinates of a register: [[1]], or [[1, −1]] with layer norms."""
         return np.array([[1.0, -1.0]] if self.layer_norm else [[1.0]])
 
     @property
@@ -38,22 +38,22 @@ class Sides:
         return Stream(**dict.fromkeys(self.names, width))
 
     def read(self, name: str) -> LinearRead:
-        """The linear read of the value v of the register `name`."""
+        """The linear read of the number v that the register `name` stores."""
         whole = self.stream.read(name)
         return whole @ Map(np.eye(2)[:, :1], "first") if self.layer_norm else whole
 
     def both(self, count: int = 1, times: float = 1.0) -> Times:
-        """The linear map by which a head or an MLP writes to both sides of `count` registers."""
+        """The linear map by which a head or an MLP writes to all sides of `count` registers."""
         if not self.layer_norm:
             return times
         return Map(times * np.kron(np.eye(count), self.signs), f"{times:g}·(1, −1)")
 
     def of(self, values: np.ndarray) -> np.ndarray:
-        """The rows of an embedding that have the given values in one register, (rows, sides)."""
+        """The rows (rows, coordinates) of an embedding that give one register these values."""
         return np.outer(values, self.signs)
 
     def one_hot(self, *names: str) -> dict[str, np.ndarray]:
-        """The one-hot rows of an embedding: symbol i is 1 in register names[i] and else 0."""
+        """The one-hot rows of an embedding: symbol i is 1 in register names[i] and 0 elsewhere."""
         return dict(zip(names, map(self.of, np.eye(len(names))), strict=True))
 
     def erased(self, but: str) -> Iterable[ReLU]:
@@ -63,9 +63,10 @@ class Sides:
         return [ReLU(self.stream.read(name), name, away) for name in gone]
 
     def scale(self, head: int) -> float:
-        """The scale of scores: 1/√head, times the factors √width of both tokens if normed.
+        """The scale of attention scores: 1/√head, and width times this number with layer norms.
 
-        `head` is the width of a head, and width is that of the stream.
+        `head` is the width of a head, and width is the width of the residual stream.  The factor of
+        layer norms is √width for each of the two tokens, query and key.
         """
         return (self.stream.d_model if self.layer_norm else 1.0) / math.sqrt(head)
 

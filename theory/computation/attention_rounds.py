@@ -38,10 +38,11 @@ MOST_MACHINES = 10**5
 
 
 class PartialSum(NamedTuple):
-    """A softmax sum over some tokens: the largest score, and sums of weights relative to it.
+    """The softmax sums over a set of tokens, relative to the largest score.
 
-    With m = `largest` the maximum of the scores s_j and b the base of the softmax, `weight` is
-    Z = Σ_j b^(s_j − m) and `values` is z = Σ_j b^(s_j − m) v_j, where v_j is the value of token j.
+    For scores s_j and values v_j of the tokens j, and the base b of the softmax, `largest` is m =
+    max_j s_j, `weight` is Z = Σ_j b^(s_j − m), and `values` is z = Σ_j b^(s_j − m) v_j.  All sums
+    are over the tokens j of the set.
     """
 
     largest: Fraction | int
@@ -65,8 +66,9 @@ class Cluster:
     def exchange(
         self, messages: Iterable[tuple[Machine, Machine, Any]]
     ) -> dict[Machine, list[Any]]:
-        """Runs one round of messages (from, to, content) and returns what each machine receives.
+        """Runs one round of messages (from, to, content); returns the contents that arrive.
 
+        Returns a dictionary from each machine that receives messages to the list of their contents.
         Raises `ValueError` if a machine sends more than `fan_in` messages or receives more than
         `fan_in`.
         """
@@ -84,10 +86,11 @@ class Cluster:
         return received
 
     def spread(self, rows: dict[int, Any], at: Callable[[int, int], Machine], N: int) -> list[Any]:
-        """Sends the content of each row from its place 0 to its places 0, …, N − 1, by a tree.
+        """Sends the content at the first machine of each row of machines to the row, by a tree.
 
-        Place k of a row is the machine at(row, k).  Returns a list for each row: the content at
-        each place.
+        The row with number `row` consists of the machines at(row, k), k = 0, …, N − 1, and `rows`
+        maps its number to the content at the machine at(row, 0).  Returns a list for each row: the
+        contents at the N machines.
         """
         memory = {at(row, 0): content for row, content in rows.items()}
         for level in range(tree_depth(N, self.fan_in)):
@@ -105,10 +108,11 @@ class Cluster:
     def gather(
         self, contents: dict[Machine, Any], at: Callable[[int, int], Machine], N: int, join: Any
     ) -> list[Any]:
-        """Joins the contents of the N places of each row at its place 0, by a tree.
+        """Joins the contents of the machines of each row at the row's first machine, by a tree.
 
-        Place k of a row is the machine at(row, k).  `join` maps a list of contents to one content
-        and must not depend on their order.  Returns the joined content of each row.
+        There are N rows, and row i consists of the machines at(i, k), k = 0, …, N − 1.  `contents`
+        maps machines to contents.  `join` maps a list of contents to one content, which must not
+        depend on the order of the list.  Returns the joined contents, one for each row.
         """
         memory, depth = dict(contents), tree_depth(N, self.fan_in)
         for level in reversed(range(depth)):
@@ -133,11 +137,12 @@ def attention_in_rounds(
     fan_in: FanIn,
     base: CountFrom2 | None = None,
 ) -> tuple[list[list[Fraction]], Cluster]:
-    """Returns the outputs (N, d_value) of a head at N tokens, and the `Cluster` that computed them.
+    """Returns the outputs of an attention head at N tokens, and the `Cluster` that computed them.
 
-    The queries Q and keys K have shape (N, d), and the values V have shape (N, d_value).  Token i
-    attends to the tokens j for which seen[i][j] is true.  The scores are ⟨q_i, k_j⟩, and the
-    weights are base^score; base=None is average-hard attention.
+    The queries Q and keys K have shape (N, d), and the values V and the outputs have shape (N,
+    d_value).  Token i attends to the tokens j for which seen[i][j] is true.  The score of key k_j
+    for query q_i (rows of K and Q) is ⟨q_i, k_j⟩, and the weight is base^score.  For base=None the
+    head is an average-hard attention head.
 
     Raises `ValueError` for shapes that do not match, for scores that are not integers if a base is
     given, for a token that may attend to no token, and for more than 10⁵ machines.
@@ -208,10 +213,10 @@ def attention_by_definition(
 ) -> list[list[Fraction]]:
     """The outputs of an attention head, Σ_j w_ij v_j / Σ_j w_ij at token i, with exact arithmetic.
 
-    The sums are over the tokens j for which seen[i][j] is true.  The scores are s_ij = ⟨q_i, k_j⟩
-    and the weights w_ij = base^s_ij.  For base=None (average-hard attention) the weights are 1 at
-    the largest scores of token i and 0 elsewhere.  Q and K have shape (N, d), V and the outputs (N,
-    d_value).
+    The rows q_i, k_j and v_j of Q, K and V are the queries, keys and values.  The sums are over the
+    tokens j for which seen[i][j] is true.  The scores are s_ij = ⟨q_i, k_j⟩ and the weights w_ij =
+    base^s_ij.  For base=None (average-hard attention) the weights are 1 at the largest scores of
+    token i and 0 elsewhere.  Q and K have shape (N, d), V and the outputs have shape (N, d_value).
     """
     found = []
     for q, row in zip(Q, seen, strict=True):

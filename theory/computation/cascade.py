@@ -61,8 +61,8 @@ class Table:
     """A function of the symbol and of the values of some stages of a cascade, stored as a table.
 
     Variable 0 is the symbol, and variable i ≥ 1 is the value of stage i. `reads` are the variables
-    on which the function depends. `rows` maps their values, in this order, to the value of the
-    function.
+    on which the function depends. `rows` maps the values of these variables, in the order of
+    `reads`, to the value of the function.
     """
 
     reads: tuple[int, ...]
@@ -183,8 +183,8 @@ def cascade(automaton: Automaton, *, compact: bool = False) -> Cascade:
     """The cascade of counters and flip-flops of a semiautomaton, from its holonomy decomposition.
 
     The module's docstring has the formulas. If `compact` is true, every height with a group, except
-    the last, has a table stage that contains the place of the tile. Later tables then read this one
-    variable and have fewer rows.
+    the last height, has a table stage that contains the place of the tile. Later tables then read
+    this stage instead of several variables and have fewer rows.
 
     Raises `NotSolvable` if a holonomy group is not solvable, and `ValueError` if the automaton of
     all stages has more than 2^16 states.

@@ -118,8 +118,8 @@ def settled_after(
 ) -> int:
     """The number of steps of the program `components` after which all labels of a graph are right.
 
-    The edges are an array (m, 2) of pairs of nodes, which are numbered from 1. If `overlapped` is
-    true, the program sends labels in the step after it looked them up.
+    The edges are an array (m, 2): m pairs of nodes, which are numbered from 1. If `overlapped` is
+    true, the program sends labels one step after it has looked them up.
     """
     program = components(n_nodes, len(edges), overlapped=overlapped)
     right = least_labels(edges, n_nodes)

@@ -27,7 +27,11 @@ START = ""  # used instead of a symbol before the first symbol
 
 @dataclass(frozen=True)
 class Conjunction:
-    """A conjunction: the symbol is in `symbols`, and each comparison has its given truth value."""
+    """A conjunction of conditions on the symbol and on truth values of comparisons.
+
+    The symbol must be in `symbols`.  Each of the `literals` is a pair of a comparison and the truth
+    value that the comparison must have.
+    """
 
     symbols: frozenset[str]
     literals: tuple[tuple[Count, bool], ...]
@@ -36,7 +40,7 @@ class Conjunction:
 class Conjunctions:
     """The conjunctions and levels of formulas of counting logic over an alphabet.
 
-    The level of a formula is the number of layers of a transformer that compute it.
+    The level of a formula is the number of layers of the transformer that computes the formula.
     """
 
     def __init__(self, alphabet: str) -> None:
@@ -76,7 +80,7 @@ class Conjunctions:
                     yield ((first, value), *path)
 
     def level(self, formula: Formula) -> int:
-        """The level of a formula: the number of layers of a transformer that compute it.
+        """The level of a formula: the number of layers of the transformer that computes it.
 
         The level is 0 if the formula depends only on the symbol.
         """

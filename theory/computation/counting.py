@@ -31,7 +31,10 @@ NESTED, LARGE = 100, 10_000  # nesting depth and size of a formula
 
 @dataclass(frozen=True)
 class Symbol:
-    """The formula that holds at position i iff the symbol there is `symbol`, one of a … z."""
+    """The formula that holds at a position of a word iff the symbol at this position is `symbol`.
+
+    `symbol` is one of a, b, …, z.
+    """
 
     symbol: str
 
@@ -87,8 +90,8 @@ class Or:
 class Count:
     """The comparison low ≤ Σ a·#φ ≤ high, where the sum is over the terms (a, φ).
 
-    #φ is the number of positions up to the current one at which φ holds.  A bound of None is
-    absent.
+    #φ is the number of positions up to the current one at which φ holds.  If `low` or `high` is
+    None, there is no bound on this side.
     """
 
     terms: tuple[tuple[int, Formula], ...]

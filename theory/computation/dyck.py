@@ -51,9 +51,9 @@ def _judged(word: list[int], k: int, most: int) -> list[bool]:
 
 @checked
 def balances(words: Tokens, k: Types) -> np.ndarray:
-    """The number of opening brackets minus that of closing brackets up to each position, (…, T).
+    """The number of opening minus the number of closing brackets up to each position, (…, T).
 
-    Symbols a < k open a bracket, and symbols k + a close one.  Raises `ValueError` for
+    Symbols a < k open a bracket, and symbols k + a close a bracket.  Raises `ValueError` for
     symbols ≥ 2k.
     """
     symbols = read(Tokens, "words", words, below=2 * k)

@@ -23,10 +23,11 @@ def least_signed_first(q: Any) -> Any:
     """The lower bound 1 − 2q on the signed logit of a softmax head that outputs the first symbol.
 
     A signed logit is positive if the output is right.  The score of position j is −βj, where β is
-    the inverse temperature, and q = e^{−β} ≤ ½.  The value is 1 for symbol 1 and −1 for symbol 0.
-    In a word of n symbols the other symbols have weights q^m, m = 1 … n − 1, relative to the first,
-    and the token with value 0 has weight at most qⁿ.  So the signed logit is at least (1 − Σ_{m≥1}
-    q^m) / Σ_{m≥0} q^m = 1 − 2q, with infinite sums, for all words of all lengths.
+    the inverse temperature, and q = e^{−β} ≤ ½. The value is 1 for symbol 1, −1 for symbol 0, and 0
+    for the token CLS. In a word of n symbols the weights relative to the weight of the first symbol
+    are q^m, m = 1 … n − 1, for the other symbols, and at most qⁿ for CLS. So the signed logit is at
+    least (1 − Σ_{m≥1} q^m) / Σ_{m≥0} q^m = 1 − 2q, with infinite sums, for all words of all
+    lengths.
     """
     return 1 - 2 * q
 
@@ -35,7 +36,8 @@ def least_signed_first(q: Any) -> Any:
 def bounded_first_logit(n: Count, e: Any) -> Any:
     """The signed logit ½ e/(e + n) of the model of [ChiangCholak2022] that outputs the first bit.
 
-    The scores are c at position 1 and 0 at n other positions, and the parameter e is exp(c).  The
-    value is ±½ at position 1 and 0 elsewhere.  A signed logit is positive if the output is right.
+    The score is c at position 1 and 0 at n other positions, and the parameter e is exp(c).  The
+    value is ½ or −½ at position 1 and 0 elsewhere.  A signed logit is positive if the output is
+    right.
     """
     return e / (2 * (e + n))

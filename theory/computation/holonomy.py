@@ -39,11 +39,11 @@ States = frozenset[int]
 
 @dataclass(frozen=True)
 class Class:
-    """A class of image sets that words map onto each other; these sets have the same height.
+    """A class of image sets of equal height that words map onto each other.
 
     The first set in `sets` is the representative of the class. `tiles` are the tiles of the
-    representative, `there[P]` maps the representative to the set P, and `back[P]` is the inverse
-    map. `group` is the holonomy group, whose elements permute the tiles.
+    representative. For each set P of the class, `there[P]` maps the representative to P, and
+    `back[P]` is the inverse map. `group` is the holonomy group, whose elements permute the tiles.
     """
 
     number: int
@@ -55,7 +55,7 @@ class Class:
     group: frozenset[Map] = frozenset()
 
     def tile(self, P: States, place: int) -> States:
-        """The tile of the image set P at this place."""
+        """The tile with number `place` of the set P of the class."""
         return moved(self.tiles[place], self.there[P])
 
     def holding(self, P: States, part: States) -> int:
@@ -64,7 +64,10 @@ class Class:
         return next(i for i, tile in enumerate(self.tiles) if seen <= tile)
 
     def permutation(self, P: States, symbol: Map, to: States) -> Map:
-        """The permutation of the tiles by a symbol that maps the set P to `to`, in this class."""
+        """The permutation of the tiles that a symbol induces.
+
+        The symbol maps the set P of the class to the set `to` of the class.
+        """
         around = then(then(self.there[P], symbol), self.back[to])
         return tuple(self.tiles.index(moved(tile, around)) for tile in self.tiles)
 
@@ -74,8 +77,8 @@ class Holonomy:
     """The holonomy decomposition of a semiautomaton.
 
     `states` is the set of states that can be reached from the start. `classes` are the classes of
-    image sets of more than one state, the greatest height first. `of[P]` is the class of the image
-    set P.
+    image sets of more than one state, the greatest height first. `of[P]` is the class of P, for
+    each image set P of more than one state.
     """
 
     automaton: Semiautomaton
@@ -100,10 +103,10 @@ def moved(states: States, by: Map) -> States:
 
 @checked
 def image_sets(automaton: Automaton) -> list[States]:
-    """The image sets of a semiautomaton: the images Q·w under words w, and the singletons.
+    """The image sets of a semiautomaton: the images Q·w under all words w, and the singletons.
 
-    The images Q·w come first, in the order of breadth-first search, and the singletons follow. Q is
-    the set of states that can be reached from the start.
+    Here Q is the set of states that can be reached from the start. The images Q·w come first, in
+    the order of breadth-first search, and the singletons follow.
     """
     everything = frozenset(automaton.reachable())
     return list(dict.fromkeys([*_orbit(automaton, everything), *map(_single, everything)]))

@@ -48,7 +48,7 @@ class Language:
             )
 
     def contains(self, word: str | ArrayLike) -> bool:
-        """Whether a word is in the language, given as text over `alphabet` or as its symbols.
+        """Whether the language contains a word, a text over `alphabet` or an array of symbols.
 
         Raises ValueError for symbols that are not in the alphabet.
         """

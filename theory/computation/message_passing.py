@@ -23,11 +23,11 @@ from theory.kinds import Count, InputError, Vectors, checked
 
 @checked
 def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
-    """The step of a PRAM program in which every machine sends `messages` and receives its `words`.
+    """The step of a PRAM program in which every machine sends and receives messages.
 
-    `messages` maps the register of a message's value to the register of its address s·i + k, which
-    is slot k of machine i. `words` names the registers of the s slots of a machine; they are 0
-    where no message arrives.
+    Every machine has s slots, the registers in `words`.  `messages` maps the register of a
+    message's value to the register of the message's address.  The address s·i + k is slot k of
+    machine i.  A slot to which no message is sent becomes 0.
 
     Raises `ValueError` if `messages` or `words` is empty.
     """

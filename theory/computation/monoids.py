@@ -42,7 +42,7 @@ class Monoid:
     def periodic(self) -> Map | None:
         """The element of period > 1 with the shortest word, or None if all periods are 1.
 
-        The period of x is the smallest p ≥ 1 with x^{n+p} = x^n for all large n.
+        The period of an element x is the smallest p ≥ 1 with x^{n+p} = x^n for all large n.
         """
         return next((x for x in self.words if period(x) > 1), None)
 

@@ -16,7 +16,7 @@ from theory.kinds import Bits, Count, Steps, Within, checked
 
 @checked
 def parity(words: Bits) -> np.ndarray:
-    """The parity (x₁ + … + x_i) mod 2 of each prefix of words of bits: (…, n) → (…, n)."""
+    """The parity (x₁ + … + x_i) mod 2 of each prefix x₁ … x_i of words of bits: (…, n) → (…, n)."""
     return np.cumsum(words, axis=-1) % 2
 
 
@@ -59,12 +59,12 @@ def least_signed_count(q: Any) -> Any:
 
 
 def one_side(r: int) -> dict[int, int]:
-    """The coefficients, by power, of q + 2q Σ_{even m} q^{m²} − Σ_{odd m} q^{m²}, m = 1 … r.
+    """The coefficients of q + 2q Σ_{even m} q^{m²} − Σ_{odd m} q^{m²}, by power of the variable q.
 
-    This polynomial occurs in the proof of `least_signed_count`, where position j has the weight
-    q^{(j−k)²}, and E and O are the sums of the weights at even and at odd distances from k.  The
-    polynomial is the contribution to 2qE − O of r positions on one side of k and of half of the
-    weight at distance 0.
+    The sums are over m = 1 … r.  This polynomial occurs in the proof of `least_signed_count`, where
+    position j has the weight q^{(j−k)²}, and E and O are the sums of the weights at even and at odd
+    distances from k.  The polynomial is the contribution to 2qE − O of r positions on one side of k
+    and of half of the weight at distance 0.
     """
     found = {1: 1}
     for m in range(1, r + 1):

@@ -86,10 +86,10 @@ def cyclic_factors(group: frozenset[Map], below: frozenset[Map]) -> list[tuple[M
 def powers(
     factors: list[tuple[Map, int]], below: frozenset[Map]
 ) -> Iterator[tuple[tuple[int, ...], Map]]:
-    """Yields all exponents (e₁, e₂, …), each with the smallest element of their coset.
+    """Yields the pairs of exponents (e₁, e₂, …) and the smallest element of the coset they give.
 
-    `factors` are the pairs (aᵢ, mᵢ) of `cyclic_factors`, and `below` is the commutator subgroup G′.
-    The exponents are 0 ≤ eᵢ < mᵢ, and the coset is G′a₁^{e₁}a₂^{e₂} ….
+    `factors` are the pairs (aᵢ, mᵢ) of `cyclic_factors` for a group G, and `below` is the
+    commutator subgroup G′. The exponents are all 0 ≤ eᵢ < mᵢ, and the coset is G′a₁^{e₁}a₂^{e₂} ….
     """
     points = len(next(iter(below)))
 

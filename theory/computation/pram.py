@@ -64,8 +64,9 @@ def processors_fit(count: int) -> None:
 class Read:
     """A read by every processor i: into_i = of_a, at an address a that is a sum of registers of i.
 
-    The address is a = Σ_r r_i + shift, with a sum over the registers r in `at`. `of` is the
-    register that is read, and `into` is the register of the result.
+    `of` is the register that is read, of_a is its value at processor a, and `into` is the register
+    of the result. The address is a = Σ_r r_i + shift, where the sum is over the registers r in
+    `at`, and r_i is the value of r at processor i.
     """
 
     of: str
@@ -79,9 +80,10 @@ class Read:
 class Write:
     """A write with minimum: into_i is the minimum of the values sent to processor i.
 
-    Processor k sends value_k to the address to_k. The minimum is over all processors k with
-    to_k = cells·i + cell. If there is no such processor, into_i is `empty`, or the largest number
-    `most` of the program if `empty` is None.
+    Processor k sends value_k to the address to_k, where value_k and to_k are the values of its
+    registers `value` and `to`. The minimum is over all processors k with to_k = cells·i + cell. If
+    there is no such processor, into_i is `empty`; if `empty` is None, it is the largest number
+    `most` of the program.
     """
 
     value: str
@@ -95,11 +97,12 @@ class Write:
 @checked
 @dataclass(frozen=True)
 class Set:
-    """A local operation: into_i = op(operands) at every processor i, or at those of the kind `at`.
+    """A local operation: into_i = op(operands) at every processor i, or at those of one kind.
 
-    Operands are registers of processor i, or integers. The operations are copy, min, max, minus
-    (clipped at 0), plus (of two or more numbers, clipped at the largest number of the program) and
-    where(flag, x, y), which is x where flag > 0 and y elsewhere.
+    The kind is `at`, unless `at` is None. Operands are registers of processor i, or integers. The
+    operations are copy, min, max, minus (clipped at 0), plus (of two or more numbers, clipped at
+    the largest number of the program) and where(flag, x, y), which is x where flag > 0 and y
+    elsewhere.
     """
 
     into: str

@@ -74,7 +74,10 @@ class Product:
         ]
 
     def exponents(self, counts: Sequence[int], j: int) -> tuple[int, ...]:
-        """The exponents (e₁, e₂, …) at step j of the derived series, from the counters' values."""
+        """The exponents (e₁, e₂, …) of the coset at step j of the derived series.
+
+        `counts` are the values of the counters.
+        """
         orders = self.steps[j][0]
         sums = [0] * len(orders)
         for (step, i, v), count in zip(self.counters, counts, strict=True):
@@ -85,8 +88,8 @@ class Product:
     def representative(self, j: int, exponents: Sequence[int]) -> Map:
         """The product a₁^{e₁}a₂^{e₂} … that represents a coset at step j of the derived series.
 
-        a₁, a₂, … are the generators of the cyclic factors at this step, and e₁, e₂, … the
-        exponents.
+        Here a₁, a₂, … are the generators of the cyclic factors at this step, and `exponents` are
+        e₁, e₂, ….
         """
         found = identity(self.points)
         for (a, _), e in zip(self.steps[j][1], exponents, strict=True):
@@ -97,7 +100,8 @@ class Product:
     def element(self, counts: Sequence[int]) -> Map:
         """The running product, an element of the group, from the values of the counters.
 
-        It is … t₁ t₀, where t_j is the representative of a coset at step j of the derived series.
+        The running product is … t₁ t₀, where t_j is the representative of a coset at step j of the
+        derived series.
         """
         found = identity(self.points)
         for j in reversed(range(len(self.steps))):
@@ -107,7 +111,8 @@ class Product:
     def inputs(self, counts: Sequence[int], x: Map) -> list[int]:
         """The inputs, 0 or 1, of the counters when the running product is multiplied by x.
 
-        The multiplication is on the right, and `counts` are the values of the counters before it.
+        The multiplication is on the right, and `counts` are the values of the counters before the
+        multiplication.
         """
         given = dict.fromkeys(self.counters, 0)
         for j, (orders, _, below, exponents) in enumerate(self.steps):

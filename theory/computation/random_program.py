@@ -13,9 +13,9 @@ CHOOSE = ("copy", "min", "max", "where")
 def random_program(seed: int | np.random.Generator) -> Program:
     """A random PRAM program of 1 to 4 steps, repeated up to 3 times, on 2 to 7 processors.
 
-    The inputs are x and y. Registers r and s have initial values, and steps set them to any
-    results. Registers c and d are the addresses of writes. Steps set c and d only to numbers whose
-    squares the compiled transformer also has in a register.
+    The inputs are the registers x and y. Registers r and s have initial values, and steps set them
+    to any results. Registers c and d are the addresses of writes. Steps set c and d only to numbers
+    for which the compiled transformer also has a register with the square of the number.
     """
     rng = np.random.default_rng(seed)
     N = int(rng.integers(2, 8))

@@ -26,7 +26,11 @@ MOST_SUBCUBES = 5_000_000  # 14 bits have 3^14 subcubes
 
 @dataclass(frozen=True)
 class Subcube:
-    """A subcube of words, in which None is a free symbol, and the value of a function on it."""
+    """A subcube of words on which a function is constant, and the value of the function there.
+
+    `symbols` has one entry for each position of a word: the fixed symbol, or None if the symbol is
+    free.
+    """
 
     symbols: tuple[int | None, ...]
     value: int
@@ -48,9 +52,11 @@ Values: TypeAlias = Annotated[Any, Integers("N")]
 def largest_constant_subcube(values: Values, vocabulary_size: CountFrom2 = 2) -> Subcube:
     """One of the largest subcubes on which a function of n symbols is constant.
 
-    With V = vocabulary_size, the array `values` has shape (V^n,).  It is in the order of
-    `all_sequences(n, V)`, in which the first symbol is the most significant.  Raises `ValueError`
-    if the number of values is not V^n for an n ≥ 1, and for more than 5 000 000 subcubes.
+    With V = vocabulary_size, the array `values` of the function has shape (V^n,).  Its entries are
+    in the order of `all_sequences(n, V)`, in which the first symbol is the most significant.
+
+    Raises `ValueError` if the number of values is not V^n for an n ≥ 1, and for more than 5 000 000
+    subcubes.
     """
     V, n = vocabulary_size, 0
     while V**n < values.size:

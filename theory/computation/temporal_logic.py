@@ -95,8 +95,8 @@ class Or(Formula):
 class Since(Formula):
     """The formula φ since ψ, where φ is `throughout` and ψ is `then`.
 
-    It holds at position i iff ψ holds at some j < i and φ holds at all positions strictly between j
-    and i.
+    The formula holds at position i iff there is a position j < i such that ψ holds at j and φ holds
+    at all positions strictly between j and i.
     """
 
     throughout: Formula
@@ -105,10 +105,10 @@ class Since(Formula):
 
     @cached_property
     def stop(self) -> Formula:
-        """The formula `then` ∨ ¬`throughout`.
+        """The formula `then` ∨ ¬`throughout`, by which the truth value of the `since` is computed.
 
-        Let j be the latest earlier position at which this formula holds.  The `since` holds iff
-        `then` holds at j.
+        At a position i, let j < i be the latest position at which `then` ∨ ¬`throughout` holds.
+        The formula `throughout` since `then` holds at i iff `then` holds at j.
         """
         return Or((self.then, Not(self.throughout)))
 

@@ -37,9 +37,9 @@ MOST_ROWS = 2**16  # the largest number of rows of a truth table
 class Step:
     """A step of a program: a `since` operator, `node`, given by two truth tables.
 
-    `node` holds at a position iff the table `value` is true at the latest earlier position at which
-    the table `stop` is true.  `depth` is the nesting depth of `since` operators in `node`,
-    including `node`.
+    At a position i, let j < i be the latest position at which the table `stop` is true.  The
+    formula `node` holds at i iff the table `value` is true at j.  `depth` is the nesting depth of
+    `since` operators in `node`, including `node`.
     """
 
     node: Since
@@ -52,8 +52,8 @@ class Step:
 class Program:
     """A formula of past LTL as a sequence of `since` operators.
 
-    Variable 0 is the symbol, and variable v ≥ 1 is the `since` of steps[v − 1].  `answer` is the
-    truth table of the formula in these variables.
+    `answer` is the truth table of the formula.  Variable 0 of the truth tables is the symbol, and
+    variable v ≥ 1 is the `since` of steps[v − 1].
     """
 
     steps: tuple[Step, ...]
@@ -135,8 +135,8 @@ def _needed(of: Program) -> Program:
 def language_of_program(by: Program, alphabet: str) -> Language:
     """The language of a program, with its minimal automaton.
 
-    A state of the automaton contains, for each step, the truth value of its table `value` at the
-    latest position at which its table `stop` was true.
+    A state of the automaton contains a truth value for each step of the program: that of the table
+    `value` of the step at the latest position at which the table `stop` of the step was true.
     """
 
     def step(state: tuple[bool, ...], symbol: str) -> tuple[bool, ...]:

@@ -40,7 +40,7 @@ INT64 = 2**62  # sums below this number are exact in int64
 @checked
 @dataclass(frozen=True)
 class Gate:
-    """A threshold gate, whose output is 1 if Σ weights·wires ≥ threshold and 0 otherwise.
+    """A threshold gate: its output is 1 if the weighted sum of its wires is ≥ threshold, else 0.
 
     Raises `ValueError` for different numbers of wires and weights, for a wire that occurs twice,
     and for a weight of 0.
@@ -201,7 +201,11 @@ def unary(words: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
 def reachable(
     gates: Sequence[Gate], n_inputs: int, outputs: Iterable[int]
 ) -> tuple[list[Gate], list[int]]:
-    """The gates on which the outputs depend, renumbered, and the outputs, renumbered alike."""
+    """The gates on which the outputs of a circuit depend, and the outputs, renumbered.
+
+    Inputs and remaining gates are numbered as wires without the gates that are left out.  An output
+    w ≥ 0 is wire w, and ~w is the negation of wire w.
+    """
     outputs = list(outputs)
     needed = {max(output, ~output) for output in outputs}
     for wire in range(n_inputs + len(gates) - 1, n_inputs - 1, -1):

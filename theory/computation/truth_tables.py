@@ -17,9 +17,9 @@ Cube = Mapping[int, frozenset[int]]
 
 @dataclass(frozen=True, eq=False)
 class TruthTable:
-    """A truth table whose variables are a symbol and bits, and which depends on all its variables.
+    """A truth table in a symbol and bits, which depends on all the variables that it reads.
 
-    Variable 0 is the symbol, and variables 1, 2, … are bits.  values[v₁, v₂, …] is the truth value
+    Variable 0 is the symbol, and variables 1, 2, … are bits. values[v₁, v₂, …] is the truth value
     where the variables in `reads`, in order, are v₁, v₂, ….
     """
 

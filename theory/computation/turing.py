@@ -127,11 +127,12 @@ class TuringMachine:
         return self.rules[state][tape.get(head, 0)]
 
     def writing(self, word: Sequence[int] = ()) -> list[Step]:
-        """A history that writes a word on the tape and leaves the head on its first symbol.
+        """A history that writes a word on the tape and leaves the head on the word's first symbol.
 
-        Moving left, its steps write the symbols from the last to the first. A last step writes a
-        blank and moves right. A word of m symbols takes m + 1 steps. Raises `ValueError` for
-        symbols ≥ n_symbols.
+        The steps of the history write the symbols from the last to the first and move left. A last
+        step writes a blank and moves right. A word of m symbols takes m + 1 steps.
+
+        Raises `ValueError` for symbols ≥ n_symbols.
         """
         if not isinstance(word, Sequence | np.ndarray):
             raise InputError(f"word is {word!r}: give a list of the symbols on the tape, or []")
@@ -223,7 +224,7 @@ def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) ->
 def random_machine(n_states: Count, n_symbols: Count, seed: Seed) -> TuringMachine:
     """A random Turing machine with uniform rules, which halts in the last state at the last symbol.
 
-    A machine with one state and one symbol does not halt: it has a rule for this pair.
+    If there is only one state and one symbol, the machine has a rule for them and does not halt.
     """
     n, m = n_states, n_symbols
     machine.fits_in_memory(

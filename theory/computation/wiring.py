@@ -102,7 +102,8 @@ class Wiring:
     def symbol(self, token: int, symbol: int) -> Form:
         """The form that is 1 if the given token of the word is the given symbol, and 0 otherwise.
 
-        For the token x it is [x ≥ symbol] − [x ≥ symbol + 1].
+        For the token x the form is [x ≥ symbol] − [x ≥ symbol + 1], where [x ≥ v] is 1 if x ≥ v,
+        and 0 otherwise.
         """
         key = "symbol", token
         above, over = (self._wires.get((key, v)) for v in (symbol, symbol + 1))
@@ -164,8 +165,8 @@ class Wiring:
     def indicator(self, ranges: Ranges | None) -> Form:
         """The form that is 1 where a condition holds and 0 elsewhere.
 
-        `ranges` is the condition: a range for each of several sums, or None if it never holds. If
-        there are ranges of several sums, the form takes one AND gate.
+        `ranges` is the condition: a range for each of several sums, or None for a condition that
+        never holds.  If there are ranges of several sums, the form takes one AND gate.
         """
         if not ranges:
             return ZERO if ranges is None else ONE
@@ -203,7 +204,8 @@ class Wiring:
     def relu(self, form: Form) -> Form:
         """The form max(form, 0), which is the sum of (v_m − v_{m−1})·[form ≥ v_m] over m ≥ 1.
 
-        Here v_0 = 0, and v_1 < v_2 < … are the positive values of the form.
+        Here v_0 = 0, and v_1 < v_2 < … are the positive values of the form. [form ≥ v] is 1 if form
+        ≥ v, and 0 otherwise.
         """
         least, most = self.bounds(form)
         if least >= 0 or most <= 0:
@@ -262,7 +264,7 @@ class Wiring:
         return ThresholdCircuit(self.n_inputs, tuple(gates), tuple(literals), labels)
 
     def literal(self, form: Form) -> Form:
-        """A form equal to `form`, which is 0 or 1: a wire, 1 minus a wire, or a constant."""
+        """A wire, 1 minus a wire, or a constant, equal to a form whose values are 0 and 1."""
         if form.is_constant or (form.constant, *form.terms.values()) in ((0, 1), (1, -1)):
             return form
         return self._compared(form - ONE)
