@@ -53,8 +53,8 @@ EXACT = 2.0**53  # float64 adds integers exactly up to here
 class Signs(Memory):
     """The interface of Hopfield updates: states (…, d) of ±1 → states (…, d) of ±1.
 
-    No sum of integers in the model exceeds `most`.  Raises ValueError for entries other than ±1,
-    and in a dtype that does not represent all integers up to `most`.
+    `most` bounds all sums of integers that the model computes.  Raises ValueError for entries
+    other than ±1, and in a dtype that does not represent all integers up to `most`.
     """
 
     def __init__(self, d: int, most: float, patterns: Tensor | None = None) -> None:
@@ -79,15 +79,17 @@ class Signs(Memory):
 
 @construction
 def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1) -> Transformer:
-    """`hopfield_update(weights, bias, steps)(states)`: `steps` synchronous Hopfield updates.
+    """A model that computes `steps` synchronous updates of a classical Hopfield network.
 
-    An update is s_i ← sgn(h_i) with h = W s + b, and s_i is unchanged if h_i = 0.  The weights W
-    (d, d) are symmetric with zero diagonal, the bias b is (d,) or None, and states s (…, d) of ±1
-    are mapped to (…, d).  The model has width d and one layer per update, without heads and with 3d
-    ReLUs; the layers share their weights.  `steps=0` returns the states.
+    `hopfield_update(weights, bias, steps)(states)` maps states s (…, d) of ±1 to the updated
+    states (…, d). An update sets every s_i to the sign of the field h_i, where h = W s + b; if h_i
+    = 0, s_i is unchanged. The weights W (d, d) are symmetric with zero diagonal, and the bias b
+    is (d,), or None for 0. The model has width d and one layer per update. A layer has no heads
+    and 3d ReLUs, and all layers share their weights. With `steps=0` the model returns the states
+    unchanged.
 
-    Raises ValueError for weights that are not symmetric or have a nonzero diagonal, and for weights
-    with sums that float64 may round.
+    Raises ValueError for weights that are not symmetric or have a nonzero diagonal, and for
+    weights so large that float64 may round a sum.
     """
     network = checked_network(weights, bias)
     W, b, exponent, most = _whole(network.weights, network.bias)
@@ -116,11 +118,12 @@ def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1
 
 @construction
 def hebbian_attention(patterns: Patterns, steps: Steps = 1) -> Transformer:
-    """`hebbian_attention(patterns, steps)(states)`: `steps` synchronous updates under Hebb's rule.
+    """A model that computes `steps` synchronous updates of a Hebb network by linear attention.
 
-    The model maps states (…, d) of ±1 to states (…, d), as `hopfield_update(hebb(patterns),
-    steps=steps)` does.  Here the patterns (P, d) of ±1 are tokens of the prompt, not weights.  The
-    model has width 3d and one layer per update, with one linear attention head and 5d ReLUs.
+    `hebbian_attention(patterns, steps)(states)` maps states (…, d) of ±1 to the updated states (…,
+    d). The result equals that of `hopfield_update(hebb(patterns), steps=steps)`, but the patterns
+    (P, d) of ±1 are tokens of the prompt and not weights. The model has width 3d and one layer per
+    update. A layer has one head of linear attention and 5d ReLUs.
     """
     P, d = patterns.shape
     stream = Stream(pattern=d, state=d, field=d)

@@ -41,7 +41,7 @@ BYTES_PER_SCORE = 3 * 8 + 1  # scores, shifted scores and exponentials in float6
 
 
 class Patterns(Memory):
-    """The interface of modern Hopfield updates: queries (…, d) → states (…, d).
+    """The interface of `modern_hopfield_update`: queries (…, d) → updated states (…, d).
 
     The prompt also contains the patterns (N, d).  Raises ValueError as `Memory` does, and if the
     scores overflow or do not fit in memory.
@@ -66,15 +66,18 @@ class Patterns(Memory):
 def modern_hopfield_update(
     patterns: PatternVectors, beta: Positive, steps: Steps = 1
 ) -> Transformer:
-    """`modern_hopfield_update(patterns, beta, steps)(queries)`: `steps` modern Hopfield updates.
+    """A model that computes `steps` updates of a modern Hopfield network by softmax attention.
 
-    An update is f(ξ) = Xᵀ softmax(beta·Xξ) [Ramsauer2021, equation 3] with patterns X (N, d);
-    queries (…, d) are mapped to (…, d).  The model has width 3d and one layer with one head per
-    update; `steps=0` returns the queries.  `model.sharpened(None)` is the limit beta → ∞, which
-    outputs the pattern with the largest inner product with the state, or the mean of tied patterns.
+    `modern_hopfield_update(patterns, beta, steps)(queries)` maps queries (…, d) to the updated
+    states (…, d). An update of a state ξ is f(ξ) = Xᵀ softmax(beta·Xξ) with patterns X (N, d)
+    [Ramsauer2021, equation 3]. The model has width 3d and, for each update, one layer with one
+    head. With `steps=0` the model returns the queries. `model.sharpened(None)` is the limit
+    beta → ∞: an update then returns the pattern with the largest inner product with the state, and
+    the mean of these patterns in a tie.
 
-    Every token has a query, so attention to N patterns computes (N + m)·N scores for m queries.
-    `constructions.retrieve` computes the same update for many patterns without a prompt.
+    The patterns are tokens of the prompt and also attend to the patterns, so each layer computes
+    (N + m)·N scores for m queries. `constructions.retrieve` computes the same update without a
+    prompt, for many patterns.
 
     Raises ValueError for patterns whose squares overflow, and for scores that do not fit in memory.
     """
@@ -101,10 +104,11 @@ def modern_hopfield_update(
 
 
 class Stored(Interface):
-    """The interface stored tokens Y (…, N, d_y), states R (…, m, d_r) → outputs (…, m, d_v).
+    """The interface of `hopfield_attention`: stored tokens Y and states R → outputs.
 
-    The prompt has a token (y_j, 0) for each of the N ≥ 1 rows y_j of Y, followed by a token (0, r)
-    for each row r of R.  Leading dimensions broadcast.
+    The arguments are Y (…, N, d_y) and R (…, m, d_r), and the outputs are (…, m, d_v). The prompt
+    has a token (y, 0) for each of the N ≥ 1 rows y of Y, followed by a token (0, r) for each of
+    the m rows r of R.  Leading dimensions broadcast.
 
     Raises ValueError for incompatible shapes, for NaN or infinite entries, and if the scores
     overflow or do not fit in memory.
@@ -160,18 +164,19 @@ class Stored(Interface):
 def hopfield_attention(
     W_Q: QueryMap, W_K: KeyMap, W_V: ValueMap, beta: Positive | None = None
 ) -> Transformer:
-    """`hopfield_attention(W_Q, W_K, W_V)(Y, R)`: attention as one Hopfield update, followed by W_V.
+    """A one-head model whose output is one modern Hopfield update, multiplied by W_V.
 
-    With patterns K = Y W_K and states Q = R W_Q the output is softmax(beta·Q Kᵀ) K W_V. So each
-    state is updated and then multiplied by W_V, because the values Y W_K W_V factor through the
-    keys [Ramsauer2021]. (A head with arbitrary values is hetero-associative, and in general its
-    output is not an update with its keys as patterns. For example, with keys −1, 0, 1 and values 0,
-    1, 0 the output is an even, nonconstant function of the state, whereas every update with these
-    keys is odd.) The values of the head are its keys, and W_V is its output matrix, so the tensors
-    contain the given matrices unchanged.
+    For stored tokens Y and states R, the output `hopfield_attention(W_Q, W_K, W_V)(Y, R)` is
+    softmax(beta·Q Kᵀ) K W_V with the patterns K = Y W_K and Q = R W_Q. So the rows of Q are
+    updated, with the rows of K as patterns, and then multiplied by W_V [Ramsauer2021]. The values
+    of the head equal the keys, and W_V is the output matrix of the head, so the tensors of the
+    model contain the given matrices unchanged. In contrast, a head with arbitrary values is
+    hetero-associative: in general its output is not an update with the keys as patterns. For
+    example, with keys −1, 0, 1 and values 0, 1, 0 the output is an even, nonconstant function of
+    the state, whereas every update with these keys is odd.
 
-    The shapes are stored tokens Y (…, N, d_y), states R (…, m, d_r), W_Q (d_r, d_k), W_K (d_y,
-    d_k), W_V (d_k, d_v) and outputs (…, m, d_v); beta is 1/√d_k unless given.
+    The shapes are Y (…, N, d_y), R (…, m, d_r), W_Q (d_r, d_k), W_K (d_y, d_k), W_V (d_k, d_v) and
+    (…, m, d_v) for the output. By default beta is 1/√d_k.
     """
     (d_r, d_k), d_y, d_v = W_Q.shape, len(W_K), W_V.shape[1]
     scale = d_k**-0.5 if beta is None else beta

@@ -62,23 +62,25 @@ def retrieve(
 ) -> Tensor:
     """The states (…, d) after `steps` modern Hopfield updates of queries (…, d).
 
-    The stored patterns x_j are the rows of `patterns` (N, d); let M = max‖x_j‖.  An update of a
-    query ξ is Σ_j p_j x_j with p = softmax(beta·⟨x_j, ξ⟩).  Patterns of small weight are pruned if
-    this is faster.  Pruning adds at most tolerance · M to the Euclidean error of a result.  By
-    default `tolerance` is eps, the spacing of the dtype at 1 (1.2e-7 in float32, 2.2e-16 in
-    float64).  Scores also have a rounding error of about d·eps·M‖ξ‖, which β = beta multiplies.
-    The error of an update is at most
+    The stored patterns x_j are the rows of `patterns` (N, d); let M = max‖x_j‖. An update of a
+    query ξ is Σ_j p_j x_j with the weights p = softmax(beta·⟨x_j, ξ⟩). Patterns of small weight
+    are omitted (pruned) if this is faster. Pruning adds at most tolerance · M to the Euclidean
+    error of a result. By default `tolerance` is eps, the spacing of the dtype at 1 (1.2e-7 in
+    float32, 2.2e-16 in float64). The score ⟨x_j, ξ⟩ has a rounding error of about d·eps·M‖ξ‖,
+    which is multiplied by β = beta. The error of an update is at most
 
         M·tolerance + update_rounding(N, d, beta, M, ‖ξ‖, eps)        (`theory.memory`),
 
-    where the second term is about 2(d + 11)·eps·β·M²‖ξ‖ + N·eps·M.  In float32 with vectors of
-    length 1 and d = 64 this term is 2e-2 at β = 1e3.  From β = 1e5 on the bound is vacuous in
-    float32, and float64 is needed.  In dtypes shorter than float32 nothing is pruned.
+    where the second term is about 2(d + 11)·eps·β·M²‖ξ‖ + N·eps·M.  For example, the second term
+    is 2e-2 in float32 at β = 1e3, for vectors of length 1 and d = 64. From β = 1e5 on the bound is
+    vacuous in float32, and float64 is needed. In dtypes with less precision than float32 nothing
+    is pruned.
 
     The computation is in the dtype and on the device of the patterns, without gradients; integers
-    are converted to the default dtype.  The additional memory is one score for each group of 32
-    patterns and each of 256 queries.  Raises ValueError for incompatible shapes, an empty set of
-    patterns, NaN or infinite entries, and scores that overflow the dtype.
+    are converted to the default dtype.  The additional memory is one number for each pair of a
+    query and a group of 32 patterns, for 256 queries at a time.  Raises ValueError for
+    incompatible shapes, an empty set of patterns, NaN or infinite entries, and scores that
+    overflow the dtype.
     """
     patterns = as_tensor(patterns, name="patterns")
     if not patterns.is_floating_point():

@@ -37,10 +37,10 @@ from theory.memory.kinds import unit_lengths
 
 
 class Points(Interface):
-    """The interface of `sphere_dynamics`: points of the unit sphere (…, n, d) → images (…, n, d).
+    """The interface of `sphere_dynamics`: n points of the unit sphere → the points after the steps.
 
-    Raises ValueError for other shapes, NaN or infinite entries, and rows that do not have unit
-    length.
+    Points and results are (…, n, d). Raises ValueError for other shapes, for NaN or infinite
+    entries, and for rows that do not have unit length.
     """
 
     def __init__(self, d: int) -> None:
@@ -66,15 +66,17 @@ class Points(Interface):
 def sphere_dynamics(
     d: Count, beta: Positive, step_size: Annotated[Positive, Within(most=1)], n_layers: Steps
 ) -> Transformer:
-    """`sphere_dynamics(d, beta, step_size, n_layers)(X)`: Euler steps of attention on the sphere.
+    """A model whose layers are Euler steps of softmax attention on the unit sphere of R^d.
 
-    Each layer is a step x_i ← normalise(x_i + h·Σ_j A_ij x_j) for tokens X (…, n, d) of unit
-    length, where A_ij = softmax_j β⟨x_i, x_j⟩, β = beta and h = `step_size`.  With L = `n_layers`
-    layers the model approximates softmax attention on the sphere (SA of `theory.memory.sphere`) at
-    time h·L, with an error of O(h).  The model has width d, one head without a mask, and the same
-    6d² + 2d weights at every depth: the head, the biases, the embedding and the unembedding.
+    `sphere_dynamics(d, beta, step_size, n_layers)(X)` maps tokens X (…, n, d) of unit length to
+    tokens of the same shape. Each layer is a step x_i ← normalise(x_i + h·Σ_j A_ij x_j) for all
+    tokens x_i, where A_ij = softmax_j β⟨x_i, x_j⟩, β = beta and h = `step_size`.  With
+    L = `n_layers` layers, the output approximates the flow of softmax attention on the sphere
+    (`theory.memory.sphere_flow`) at time h·L, with an error of O(h).  The model has width d, one
+    head without a mask, and the same 6d² + 2d weights at every depth: the head, the biases, the
+    embedding and the unembedding.
 
-    beta is positive; with a small beta, such as 1e-12, attention averages all tokens.  step_size is
+    beta is positive; with a small beta, such as 1e-12, attention is nearly uniform. step_size is
     in (0, 1], which ensures that no token becomes 0.
     """
     stream = Stream(x=d)

@@ -35,16 +35,17 @@ class Measured:
 
 @dataclass(frozen=True)
 class CapacityCurve:
-    """Three quantities of classical networks of d neurons, measured at each of n loads.
+    """Three measured quantities of classical networks of d neurons, at each of n loads.
 
-    At each load, `runs` independent networks are measured. The arrays `n_patterns` (n,) and
-    `loads` = `n_patterns`/d (n,) describe the networks. Intervals have coverage `level`.
+    At each load, `runs` independent networks are measured. The networks have `n_patterns` (n,)
+    patterns, and the loads are `loads` = `n_patterns`/d (n,). Each confidence interval has
+    coverage `level`.
 
     unstable_bits    the fraction of a pattern's bits that flip at the first update; Student's t
                      interval over the networks (approximate; exact if all or no bits are unstable)
     stable_patterns  the probability that a pattern is a fixed point; exact Clopper–Pearson interval
-    overlap          the median overlap m with the pattern after relaxation; exact interval from
-                     order statistics
+    overlap          the median overlap of the final state with the pattern, after a run from the
+                 pattern with some bits flipped; exact interval from order statistics
     """
 
     d: int
@@ -67,12 +68,13 @@ def capacity_curve(
     flips: Annotated[Steps, Within(most="d")] = 0,
     level: OpenUnit = 0.95,
 ) -> CapacityCurve:
-    """The `CapacityCurve` of Hebb networks of d neurons, measured at each of the loads α.
+    """The `CapacityCurve` of networks of d neurons under Hebb's rule, measured at given loads.
 
-    At load α a network has P = max(1, round(αd)) patterns. In each of `runs` networks with fresh
-    random patterns, one pattern is tested, so the observations are independent. The overlap probes
-    the basin of attraction: the network starts at this pattern with `flips` bits flipped, and is
-    updated asynchronously until the state is fixed. Each interval has coverage `level`.
+    At load α a network has P = max(1, round(αd)) patterns. At each load, `runs` networks with
+    fresh random patterns are drawn. One pattern of each network is tested, so the observations are
+    independent. The overlap shows whether the pattern attracts nearby states: the network starts
+    at the pattern with `flips` bits flipped, and is updated asynchronously until the state is
+    fixed. Each interval has coverage `level`.
 
     Raises `ValueError` if the networks or the results of the runs do not fit in memory.
     """
@@ -101,8 +103,8 @@ def capacity_curve(
 def fixed_points(rng: np.random.Generator, N: int, d: int, degree: int, networks: int) -> int:
     """The number of random dense memories, out of `networks`, in which the first pattern is fixed.
 
-    Each memory has d neurons, degree `degree` and N random patterns. One pattern of each memory is
-    tested, so the observations are independent.
+    Each memory has d neurons, degree `degree` and N random patterns. Only the first pattern of
+    each memory is tested, so the observations are independent.
     """
     drawn = (random_patterns(N, d, rng) for _ in range(networks))
     return sum(bool((dense_preferred(xi, xi[0], degree) * xi[0] >= 0).all()) for xi in drawn)
@@ -112,8 +114,9 @@ def mean_interval(fractions: np.ndarray, level: float) -> tuple[float, float]:
     """Student's t interval (low, high) for the mean of n independent fractions from 0 to 1.
 
     If all n fractions are 0, or all are 1, the result is the Clopper–Pearson interval for n equal
-    outcomes, which is exact because P(all 0) ≤ (1 − mean)ⁿ. For a single fraction, and for equal
-    fractions strictly between 0 and 1, the result is (0, 1).
+    outcomes. This interval is exact, because all n fractions are 0 with probability at most (1 −
+    mean)ⁿ. For a single fraction, and for equal fractions strictly between 0 and 1, the result
+    is (0, 1).
     """
     n, mean = len(fractions), float(fractions.mean())
     if mean in (0.0, 1.0):

@@ -56,7 +56,7 @@ def dense_energy(patterns: Patterns, s: States, degree: Power) -> np.ndarray:
 
 @checked
 def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
-    """The logarithm ln Σ_μ exp⟨ξ^μ, s⟩ (…) of −E(s), for the energy E of the exponential memory.
+    """The logarithm ln(−E(s)) = ln Σ_μ exp⟨ξ^μ, s⟩ (…) for the energy E of the exponential memory.
 
     The patterns ξ^μ are the rows of `patterns` (N, d), and the states s are (…, d).
     """
@@ -68,11 +68,11 @@ def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
 
 @checked
 def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
-    """The sign (…, d) of each neuron that gives the lower energy; 0 for an exact tie.
+    """The value ±1 (…, d) of each neuron that gives the lower energy, or 0 for an exact tie.
 
-    For neuron i it is the sign of D_i(s), the energy of state s with s_i = −1 minus the energy with
-    s_i = +1. The patterns are (N, d) and the states s (…, d); `degree` is an integer n ≥ 2, or
-    "exp".
+    For neuron i the result is the sign of the energy of state s with s_i = −1 minus the energy of
+    state s with s_i = +1. The patterns are (N, d) and the states s (…, d). `degree` is an integer
+    n ≥ 2, or "exp" for the exponential memory.
     """
     interaction, x = _interaction(degree, *patterns.shape), inner_products(s, patterns)
     wanted = np.empty_like(s)
@@ -83,10 +83,11 @@ def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray
 
 @checked
 def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
-    """The states (…, d) of a dense memory after one synchronous update.
+    """The states (…, d) of a dense memory after one synchronous update of the states s (…, d).
 
-    Every neuron takes the sign of `dense_preferred`, or is unchanged at a tie. The patterns are
-    (N, d) and the states s (…, d); `degree` is an integer n ≥ 2, or "exp".
+    All neurons are updated at once. A neuron takes the value of `dense_preferred`, or is unchanged
+    if this value is 0. The patterns are (N, d) and the states s (…, d). `degree` is an integer n
+    ≥ 2, or "exp" for the exponential memory.
     """
     wanted = dense_preferred(patterns, s, degree)
     return np.where(wanted == 0, s, wanted)
@@ -98,11 +99,12 @@ def dense_update(
 ) -> Relaxation:
     """The `Relaxation` of a dense memory by asynchronous updates, until a sweep has no flip.
 
-    Neurons are updated one at a time, and a sweep updates all d neurons. `order` is a permutation
-    of 0 … d − 1, used in every sweep, or a seed or Generator, which draws a permutation for each
-    sweep; all states use the same order. At most `sweeps` sweeps are made. The patterns are (N, d)
-    and the states s (…, d); `degree` is an integer n ≥ 2, or "exp". Every flip lowers the energy
-    and every sign is exact, so the updates terminate. A sweep costs O(Nd) per state.
+    The patterns are (N, d) and the initial states s (…, d). `degree` is an integer n ≥ 2, or "exp"
+    for the exponential memory. Neurons are updated one at a time, and a sweep updates all d
+    neurons. If `order` is a permutation of 0 … d − 1, every sweep uses this permutation. If
+    `order` is a seed or a Generator, a permutation is drawn for each sweep. All states use the
+    same permutation. At most `sweeps` sweeps are made. Every flip lowers the energy, and every
+    sign is exact, so the updates terminate. A sweep takes time O(Nd) per state.
 
     Raises `ValueError` for an order that is not a permutation.
     """
@@ -139,7 +141,7 @@ def dense_update(
 
 @checked
 def dense_preferred_by_definition(patterns: Patterns, s: OneState, degree: Power) -> list[int]:
-    """The signs of `dense_preferred` for one state s (d,), by definition, in Python integers."""
+    """The values of `dense_preferred` for one state s (d,), by the definition, in integers."""
     xi, state, wanted = patterns.tolist(), s.tolist(), []
     for i in range(len(state)):
         difference = 0
@@ -195,10 +197,10 @@ class _Interaction:
 def sign_of_exponential_sum(counts: Mapping[int, int]) -> int:
     """The exact sign of Σ_k c_k eᵏ, where `counts` maps integers k to integers c_k.
 
-    Euler's number e is transcendental, so the sum is 0 only if every c_k is 0. Otherwise the sum is
-    computed with enough decimals to ensure that rounding cannot change its sign. Each term
-    (Python's exp of decimals is correctly rounded), each product and each partial sum is rounded by
-    at most 1/2 in the last place.
+    Euler's number e is transcendental, so the sum is 0 only if every c_k is 0. Otherwise the sum
+    is computed with enough decimals to ensure that rounding cannot change its sign. Each power eᵏ,
+    each product and each partial sum has a rounding error of at most half a unit in the last
+    place, because Python's exp of decimals is correctly rounded.
     """
     terms = {k: c for k, c in counts.items() if c}
     if not terms:

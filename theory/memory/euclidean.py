@@ -35,9 +35,10 @@ LARGEST_GROWTH = 20.0  # e^20 = 5e8 times an error of 1e-12 in z leaves 3 digits
 
 @dataclass(frozen=True)
 class EuclideanFlow:
-    """The result of `euclidean_flow`: rescaled tokens z and attention matrices A at given times.
+    """The result of `euclidean_flow`: rescaled tokens and attention matrices at given times.
 
-    `z` = e^{−tV} x (times, …, n, d) for tokens x and value matrix V; `A` is (times, …, n, n).
+    There are n tokens x in R^d. At each time t, `z` (times, …, n, d) contains the rescaled tokens
+    e^{−tV} x for the value matrix V, and `A` (times, …, n, n) the attention matrix.
     """
 
     times: np.ndarray
@@ -51,13 +52,13 @@ def euclidean_flow(
 ) -> EuclideanFlow:
     """The rescaled tokens and the attention matrices of a flow of tokens in R^d, at given times.
 
-    The tokens start at X (…, n, d) and satisfy x_i' = Σ_j A_ij V x_j with A_ij = softmax_j ⟨x_i, QK
-    x_j⟩. The rescaled tokens are z_i = e^{−tV} x_i. The `times` are ≥ 0 and increasing. `V` and
-    `QK` = QᵀK are matrices (d, d), or numbers, which stand for multiples of the identity.
+    The n tokens start at X (…, n, d) and satisfy x_i' = Σ_j A_ij V x_j with the attention matrix
+    A_ij = softmax_j ⟨x_i, QK x_j⟩. The rescaled tokens at time t are z_i = e^{−tV} x_i. The
+    `times` are ≥ 0 and increasing. `V` and `QK` = QᵀK are matrices (d, d); a number stands for a
+    multiple of the identity.
 
-    z is integrated by DOP853 with an estimated error of at most 1e-12 per step. Tokens that follow
-    the same leader remain within a bounded distance while they grow, so their rescaled tokens
-    converge. A is computed from x = e^{tV}z, which is accurate to about 1e-12·e^{t‖V‖}.
+    z is integrated by DOP853 with an estimated error of at most 1e-12 per step. A is computed from
+    the tokens e^{tV}z, which are accurate to about 1e-12·e^{t‖V‖}.
 
     Raises `ValueError` for times beyond 20/‖V‖, and for scores that overflow.
     """

@@ -54,9 +54,10 @@ LP_TOLERANCE = 1e-10  # of the linear program; the smallest value that its solve
 def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -> Fraction:
     """The probability 2^{−(n−1)} Σ_{k<d} C(n−1, k) that n uniform points lie in an open hemisphere.
 
-    The points are on the unit sphere of R^d; the probability is 1 for n ≤ d.  The formula holds for
-    any n independent symmetric points of R^d that are almost surely in general position
-    [Wendel1962].
+    The points are independent and uniform on the unit sphere of R^d. C(n−1, k) is a binomial
+    coefficient, so the probability is 1 for n ≤ d.  The formula also holds for n independent
+    points with any symmetric distribution on R^d, if the points are almost surely in general
+    position [Wendel1962].
     """
     return Fraction(sum(comb(n - 1, k) for k in range(min(d, n))), 2 ** (n - 1))
 
@@ -64,12 +65,13 @@ def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -
 def patterns_in_a_hemisphere(x: np.ndarray) -> int:
     """The number of sign vectors ε in {−1, 1}^n for which all ε_i x_i lie in an open hemisphere.
 
-    The points x_i are the rows of x (n, d).  They have integer coordinates and are in general
-    position, and n ≥ d.  If all ε_i x_i lie in an open hemisphere, their cone has a facet: a plane
-    through d − 1 of the points, with all others strictly on one side.  Conversely, after a small
-    tilt of such a plane the d − 1 points are on the same side as the others.  So the signs of the
-    points on a facet are free, and the signs of the others are determined by the normal of the
-    facet.  The normal is a vector of minors, which is computed in integers.
+    The points x_i are the rows of x (n, d). The points have integer coordinates and are in general
+    position, and n ≥ d. If all ε_i x_i lie in an open hemisphere, the cone that they span has a
+    facet: a plane through d − 1 of the points ε_i x_i, such that all other points are strictly on
+    one side. Conversely, after a small tilt of such a plane, the d − 1 points are on the same side
+    as the other points. So the signs ε_i of the d − 1 points are arbitrary, and the signs of the
+    other points are determined by the normal of the plane. The entries of the normal are minors,
+    which are computed in integers.
     """
     n, d = x.shape
     found = set()
@@ -91,13 +93,15 @@ def patterns_in_a_hemisphere(x: np.ndarray) -> int:
 
 @checked
 def hemisphere_pole(X: Inputs) -> tuple[np.ndarray, np.ndarray]:
-    """A unit vector w (…, d) and the smallest cosine min_i ⟨w, x_i⟩/‖x_i‖ (…,), for tokens x_i.
+    """A unit vector w (…, d) such that the smallest cosine between w and a token is large.
 
-    The tokens X are (…, n, d).  w is the solution, divided by its length, of a linear program in w
-    and m: maximise m subject to ⟨w, x_i⟩ ≥ m‖x_i‖ for all i and |w_k| ≤ 1 for all coordinates k.
-    The smallest cosine is computed from the returned w.  If it is larger than the rounding errors,
-    the tokens lie in the open hemisphere around w.  If a token is 0, no open hemisphere contains
-    it, and the cosine is 0.  If w = 0 is optimal, the first unit vector is returned.
+    The tokens x_i are the rows of X (…, n, d). The function returns w and the smallest cosine
+    min_i ⟨w, x_i⟩/‖x_i‖ (…,). To find w, a linear program maximises m over all vectors w and
+    numbers m with ⟨w, x_i⟩ ≥ m‖x_i‖ for all i and |w_k| ≤ 1 for all coordinates k. The solution w
+    is divided by its length. If the solution is 0, the first unit vector is returned. The smallest
+    cosine is computed from the returned w. If this cosine is larger than the rounding errors, all
+    tokens lie in the open hemisphere around w. If a token is 0, no open hemisphere contains the
+    token, and the smallest cosine is 0.
     """
     largest = abs(X).max(axis=-1, keepdims=True)
     rows = X / np.where(largest > 0, largest, 1)  # first, as squares of entries may overflow
@@ -132,11 +136,12 @@ def hemisphere_rate(
 ) -> float:
     """The rate λ of the bound D(t) ≤ D(0)·e^{−λt} for tokens that start in an open hemisphere.
 
-    D(t) is the `cone_diameter`, about w, of tokens that start at X (n, d) and move on the sphere
-    under softmax attention (SA) or unnormalised attention (USA) at inverse temperature beta.
-    λ = m·e^{−2β‖QᵀK‖} for SA and m·e^{−β‖QᵀK‖} for USA, where β = beta, m = min_i ⟨w, x_i⟩, and
-    QᵀK is `QK` or the identity. The tokens and the pole w (d,) have unit length. The proof is in
-    the docstring of this module.
+    D(t) is the `cone_diameter` of the tokens with respect to w at time t. The n tokens start at X
+    (n, d) and move on the sphere under softmax attention (SA) or unnormalised attention (USA) at
+    inverse temperature beta. The rate is λ = m·e^{−2β‖QᵀK‖} for SA and m·e^{−β‖QᵀK‖} for USA,
+    where β = beta, m = min_i ⟨w, x_i⟩ over the initial tokens x_i, and QᵀK is the matrix `QK` (d,
+    d) or the identity. The tokens and the pole w (d,) have unit length. The proof is in the
+    docstring of the module theory.memory.hemisphere.
 
     Raises `ValueError` for w with m ≤ 0.
     """

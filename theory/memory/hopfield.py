@@ -41,10 +41,11 @@ LARGEST = 2.0**62  # twice this fits in int64
 
 @dataclass(frozen=True)
 class Relaxation:
-    """The result of asynchronous updates: final states (…, d), and the number of flips and sweeps.
+    """The result of asynchronous updates: the final states, and the numbers of flips and sweeps.
 
-    `flips` (…) and `sweeps` (…) are the numbers of flips and sweeps. If `converged` (…) is true,
-    the last sweep, which is counted, changed no bit.
+    `states` (…, d) are the final states, `flips` (…) counts the bits flipped, and `sweeps` (…)
+    counts the sweeps, each of which updates all d neurons once. `converged` (…) is true if the
+    last sweep changed no bit. This last sweep is counted.
     """
 
     states: np.ndarray
@@ -57,9 +58,10 @@ class Relaxation:
 class Cycle:
     """The cycle of length 1 or 2 that synchronous updates reach from each state.
 
-    s(t) is the state after t updates. `steps` (…) is the smallest t with s(t + 2) = s(t), and
-    `states` (…, d) are the states s(t) at this t. `period` (…) is 1 if s(t + 1) = s(t), else 2. If
-    no cycle was found within the steps allowed, `period` is 0 and s(t) is the last state.
+    Let s(t) be the state of d neurons after t updates. `steps` (…) is the smallest t with s(t
+    + 2) = s(t), and `states` (…, d) are the states s(t) for this t. The length `period` (…) of the
+    cycle is 1 if s(t + 1) = s(t), and otherwise 2. If no cycle was found within the allowed number
+    of updates, `period` is 0, and `states` contains the last state.
     """
 
     states: np.ndarray
@@ -69,9 +71,10 @@ class Cycle:
 
 @dataclass(frozen=True)
 class Network:
-    """The weights (d, d) and the bias (d,) of a classical network, both int64 or both float64.
+    """The weights and the bias of a classical network of d neurons, both int64 or both float64.
 
-    Fields are computed in `dtype`, in which sums of integers are exact.
+    The weights are (d, d), and the bias is (d,). Fields are computed in `dtype`, in which the sums
+    are exact if weights and bias are integers.
     """
 
     weights: np.ndarray
@@ -79,7 +82,7 @@ class Network:
     dtype: type[np.float32] | type[np.float64] | type[np.int64]
 
     def fields(self, s: np.ndarray) -> np.ndarray:
-        """The fields h = sW + b (…, d) of states s (…, d); all arrays have `dtype`.
+        """The fields h = sW + b (…, d) of states s (…, d), all in the network's `dtype`.
 
         W are the symmetric weights, and b is the bias.
         """
@@ -88,7 +91,7 @@ class Network:
 
 @checked
 def hebb(patterns: Patterns) -> np.ndarray:
-    """Hebb's weights w_ij = Σ_μ ξ_i^μ ξ_j^μ for i ≠ j and w_ii = 0, (d, d) int64.
+    """Hebb's weights (d, d) of P patterns, w_ij = Σ_μ ξ_i^μ ξ_j^μ for i ≠ j and w_ii = 0, int64.
 
     The patterns ξ^μ are the rows of `patterns` (P, d), with entries ±1 [Hopfield1982]. The usual
     factor 1/d is omitted: the factor does not change the signs of the fields, and without the
@@ -108,8 +111,8 @@ def hebb(patterns: Patterns) -> np.ndarray:
 def hebb_fields(patterns: Patterns, s: States) -> np.ndarray:
     """The fields (…, d) of the network `hebb(patterns)` at states s (…, d), int64.
 
-    The fields are h = Σ_μ ξ^μ ⟨ξ^μ, s⟩ − P s, where ξ^μ are the P rows of `patterns` (P, d), and −P
-    s accounts for the zero diagonal. No d × d weights are stored.
+    The field is h = Σ_μ ξ^μ ⟨ξ^μ, s⟩ − P s, where ξ^μ are the P rows of `patterns` (P, d). The
+    term −P s accounts for the zero diagonal of the weights. The weights (d, d) are not computed.
     """
     P, dtype = len(patterns), exact_dtype(patterns.size)
     through = inner_products(s, patterns).astype(dtype) @ patterns.astype(dtype)
@@ -134,12 +137,12 @@ def hopfield_fields(weights: Weights, s: States, bias: Bias | None = None) -> np
 def hopfield_energy(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
     """The energy E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i (…) of states s (…, d).
 
-    The weights w_ij are (d, d), and the bias b is (d,), or None for 0. E = −½⟨s, h + b⟩ with the
-    `hopfield_fields` h. E is an integer for integer weights, because every pair i ≠ j is counted
-    twice. As the weights are symmetric with zero diagonal, s_i appears in E only in −s_i h_i, and
-    h_i does not depend on s_i.  So a flip of s_i to the sign of h_i changes this term from |h_i| to
-    −|h_i|, and E falls by 2|h_i|.  As there are finitely many states, asynchronous updates
-    terminate.
+    The weights w_ij are (d, d), and the bias b is (d,), or None for 0. E equals −½⟨s, h + b⟩,
+    where h is the vector of `hopfield_fields`. If weights and bias are integers, E is an integer,
+    because the sum over i ≠ j counts every pair twice. As the weights are symmetric with zero
+    diagonal, s_i appears in E only in the term −s_i h_i, and h_i does not depend on s_i. So a flip
+    of s_i to the sign of h_i changes this term from |h_i| to −|h_i|, and E falls by 2|h_i|. Since
+    there are finitely many states, asynchronous updates terminate.
 
     Raises `ValueError` as `hopfield_fields` does.
     """
@@ -158,18 +161,19 @@ def asynchronous_update(
     *,
     sweeps: Steps = 1000,
 ) -> Relaxation:
-    """The `Relaxation` of asynchronous updates, one neuron at a time, until a sweep has no flip.
+    """The `Relaxation` of a classical network by asynchronous updates, until a sweep has no flip.
 
-    A sweep updates all d neurons of the states s (…, d). An update sets s_i to the sign of the
-    field h_i = Σ_j w_ij s_j + b_i, with weights w_ij (d, d) and bias b (d,) or 0; if h_i = 0, s_i
-    is unchanged. `order` is a permutation of 0 … d − 1, used in every sweep, or a seed or
-    Generator, which draws a permutation for each sweep of each state. Every flip lowers the energy
-    by exactly 2|h_i| [Hopfield1982], so with integers there are at most Σ_{i<j} |w_ij| + Σ_i |b_i|
-    flips. At most `sweeps` sweeps are made (see `Relaxation.converged`).
+    The initial states are s (…, d). Neurons are updated one at a time, and a sweep updates all d
+    neurons. An update sets s_i to the sign of the field h_i = Σ_j w_ij s_j + b_i, with weights
+    w_ij (d, d) and bias b (d,) or 0; if h_i = 0, s_i is unchanged. If `order` is a permutation
+    of 0 … d − 1, every sweep uses this permutation. If `order` is a seed or a Generator, a
+    permutation is drawn for each sweep of each state. Every flip of a neuron i lowers the energy
+    by exactly 2|h_i| [Hopfield1982]. So for integer weights and bias there are at most Σ_{i<j}
+    |w_ij| + Σ_i |b_i| flips. At most `sweeps` sweeps are made (see `Relaxation.converged`).
 
-    A flip of s_i costs d additions, which change the fields by −2 s_i w_i, where w_i is row i of
-    the weights. For float weights the fields are recomputed before every sweep, so rounding errors
-    do not accumulate.
+    After a flip of s_i, d additions change the fields by −2 s_i w_i, where s_i is the value before
+    the flip and w_i is row i of the weights. For float weights the fields are computed anew before
+    every sweep, so rounding errors do not accumulate.
 
     Raises `ValueError` as `hopfield_fields` does, and for an order that is not a permutation.
     """
@@ -240,9 +244,9 @@ def asynchronous_update_by_definition(
 ) -> list[list[int]]:
     """All states visited by asynchronous updates of a state s (d,), including s.
 
-    One state is listed after each update of a neuron. Neurons are updated in the order of a
-    permutation, sweep after sweep; the last sweep has no flips. Each field is computed from its
-    definition, in rationals.
+    The list contains s and the state after each update of a single neuron. A sweep updates the
+    neurons in the order of a permutation, and the last sweep has no flips. Each field is computed
+    by the definition, in rational arithmetic.
     """
     network = checked_network(weights, bias)
     d = len(network.bias)
@@ -264,8 +268,9 @@ def asynchronous_update_by_definition(
 def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
     """The states (…, d) after one synchronous update of states s (…, d).
 
-    Every neuron takes the sign of its field h_i, or is unchanged if h_i = 0; see `hopfield_fields`
-    for the fields, the shapes and the errors raised.
+    All neurons are updated at once. Neuron i takes the sign of the field h_i, or is unchanged if
+    h_i = 0. The function `hopfield_fields` defines the fields, the shapes of the arguments and the
+    errors raised.
     """
     network = checked_network(weights, bias)
     s = s.astype(network.dtype)
@@ -276,16 +281,16 @@ def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) ->
 def synchronous_run(
     weights: Weights, s: States, bias: Bias | None = None, *, max_steps: Steps = 1000
 ) -> Cycle:
-    """The `Cycle` that synchronous updates reach from each state; a cycle has length 1 or 2.
+    """The `Cycle`, of length 1 or 2, that synchronous updates reach from each initial state.
 
-    All neurons of the state s(t) are updated at once, to s(t + 1) = sgn h with the fields h = W
-    s(t) + b; a neuron with a zero field is unchanged. W are the weights (d, d), b is the bias (d,)
-    or 0, and the initial states s are (…, d). The two-step energy
-    −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ never increases [Goles1981]. Outside a cycle it can be
-    constant for a step if a field is 0. It decreases strictly if W is replaced by W + εI, where
-    ε > 0 is smaller than every nonzero |h_i| (ε = ½ suffices for integers). The reason is that the
-    update is then sgn(h + εs), without zero fields. States that have reached their cycle are not
-    updated further.
+    An update changes all neurons of the state s(t) at once: s(t + 1) = sgn h with the fields h = W
+    s(t) + b, where a neuron with a zero field is unchanged. W are the weights (d, d), b is the
+    bias (d,) or 0, and the initial states s are (…, d). The two-step energy −⟨s(t), W s(t−1)⟩ −
+    ⟨b, s(t) + s(t−1)⟩ never increases [Goles1981]. Before the cycle is reached, the two-step
+    energy can be constant for a step if a field is 0. If W is replaced by W + εI, where ε > 0 is
+    smaller than every nonzero |h_i|, the updates are the same, but the two-step energy decreases
+    strictly before the cycle is reached. The reason is that no entry of h + εs is 0. For integer
+    weights and bias, ε = ½ suffices. A state that has reached its cycle is not updated further.
 
     Raises `ValueError` as `hopfield_fields` does.
     """
@@ -299,8 +304,8 @@ def synchronous_run(
 def hebb_synchronous_run(patterns: Patterns, s: States, *, max_steps: Steps = 1000) -> Cycle:
     """The `Cycle` of `synchronous_run(hebb(patterns), s)`, computed by the cheaper of two methods.
 
-    For patterns (P, d), a step takes 2Pd multiplications per state if the fields are computed from
-    the patterns, and d² if they are computed from the weights.
+    For patterns (P, d) and states s (…, d), the fields of a state are computed by 2Pd
+    multiplications from the patterns, or by d² multiplications from the weights.
     """
     P, d = patterns.shape
     if d <= 2 * P:

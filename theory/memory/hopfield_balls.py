@@ -17,7 +17,7 @@ HALF = arb(1) / 2
 
 
 class ModernNetwork:
-    """A modern Hopfield network with patterns x_j (N, d) and inverse temperature β."""
+    """A modern Hopfield network with N patterns x_j in R^d and inverse temperature β, in balls."""
 
     def __init__(self, patterns: np.ndarray, beta: float) -> None:
         self.patterns: list[Vector] = exactly(np.asarray(patterns, dtype=np.float64))
@@ -32,8 +32,9 @@ class ModernNetwork:
     def weights_on(self, centre: Vector, radius: arb) -> Vector:
         """Enclosures of the weights p_j of the patterns x_j at all states in a ball.
 
-        The ball contains the states ξ with ‖ξ − centre‖ ≤ radius. p_j = 1/Σ_k e^{β⟨x_k − x_j, ξ⟩},
-        and a linear form ⟨v, ξ⟩ ranges over ⟨v, centre⟩ ± ‖v‖·radius on the ball.
+        The ball contains the states ξ with ‖ξ − centre‖ ≤ radius. The weights are p_j = 1/Σ_k
+        e^{β⟨x_k − x_j, ξ⟩}. For every vector v, ⟨v, ξ⟩ ranges over ⟨v, centre⟩ ± ‖v‖·radius on the
+        ball.
         """
         found = []
         for x in self.patterns:
@@ -47,10 +48,10 @@ class ModernNetwork:
         return mean(self.weights(xi), self.patterns)
 
     def jacobian(self, p: Vector) -> list[Vector]:
-        """The Jacobian β(Σ_j p_j y_j y_jᵀ − ȳȳᵀ) of the update, from the weights p of the patterns.
+        """The Jacobian of the update at a state with the weights p of the patterns.
 
-        y_j = x_j − x_k, where x_j are the patterns and x_k is the pattern with the largest weight,
-        and ȳ = Σ_j p_j y_j.
+        The Jacobian is β(Σ_j p_j y_j y_jᵀ − ȳȳᵀ) with y_j = x_j − x_k and ȳ = Σ_j p_j y_j, where
+        x_j are the patterns and x_k is the pattern with the largest weight.
         """
         k = max(range(self.N), key=lambda j: float(p[j]))
         Y = arb_mat([minus(x, self.patterns[k]) for x in self.patterns])
@@ -60,14 +61,14 @@ class ModernNetwork:
         return J
 
     def energy(self, xi: Vector) -> arb:
-        """The energy E(ξ) = −ln(Σ_j e^{β⟨x_j, ξ⟩})/β + ½‖ξ‖² + ln(N)/β + ½M² of ξ = `xi`.
+        """The energy −ln(Σ_j e^{β⟨x_j, ξ⟩})/β + ½‖ξ‖² + ln(N)/β + ½M² of the state ξ = `xi`.
 
-        M is the largest norm of the N patterns x_j.
+        There are N patterns x_j, and M is the largest norm of a pattern.
         """
         return self.energy_along(xi, [arb(0)] * self.d)[0]
 
     def energy_along(self, xi: Vector, v: Vector) -> list[arb]:
-        """The Taylor coefficients E, ⟨∇E, v⟩ and ½vᵀ∇²E v of the energy E(ξ + t·v) in t."""
+        """The Taylor coefficients E, ⟨∇E, v⟩ and ½vᵀ∇²E v of the energy E(xi + t·v) in t."""
         scores = [arb_series([inner(x, xi), inner(x, v)], 3) for x in self.patterns]
         largest = max((score[0] for score in scores), key=float)
         powers = [(self.beta * (score - largest)).exp() for score in scores]
@@ -79,8 +80,9 @@ class ModernNetwork:
     def leak(self, gap: arb) -> arb:
         """The bound 2(N − 1)M·e^{−β·gap} on the distance of an update from a pattern.
 
-        M is the largest norm of the N patterns. The bound holds if the inner product of the state
-        with this pattern exceeds the inner products with all other patterns by at least `gap`.
+        There are N patterns, and M is the largest norm of a pattern. The bound holds if the inner
+        product of the state with this pattern exceeds the inner products with all other patterns
+        by at least `gap`.
         """
         return 2 * (self.N - 1) * self.M * (-self.beta * gap).exp()
 
@@ -95,7 +97,8 @@ class ModernNetwork:
     def image(self, i: int, radius: arb) -> arb:
         """A bound on ‖f(ξ) − x_i‖ for the update f and all ξ with ‖ξ − x_i‖ ≤ radius.
 
-        f(ξ) − x_i = Σ_{j≠i} p_j(x_j − x_i), where p_j are the weights at ξ.
+        The bound follows from f(ξ) − x_i = Σ_{j≠i} p_j(x_j − x_i), where x_j are the patterns and
+        p_j their weights at ξ.
         """
         x = self.patterns[i]
         p = self.weights_on(x, radius)
@@ -104,8 +107,8 @@ class ModernNetwork:
     def cluster_map(self, cluster: list[int], m: Vector, r: arb) -> arb:
         """A bound on ‖f(ξ) − m‖ for the update f and all states ξ with ‖ξ − m‖ ≤ r.
 
-        The point m is the mean of the patterns with indices in `cluster`. The bound is g(r) of
-        `retrieval_bounds.cluster_radius`.
+        The point m is the mean of the patterns with indices in `cluster`. The bound is the
+        function g(r) in the docstring of `theory.memory.cluster_radius`.
         """
         inside = [self.patterns[k] for k in cluster]
         others = [x for j, x in enumerate(self.patterns) if j not in cluster]
@@ -123,20 +126,21 @@ class ModernNetwork:
         return spectral_bound(self.jacobian(self.weights_on(centre, radius)))
 
     def fixed_point_near(self, z: Vector, radius: arb) -> arb | None:
-        """A bound on ‖x* − z‖ for the unique fixed point x* within `radius` of z, or None.
+        """A bound on the distance from z of the only fixed point within `radius` of z, or None.
 
-        Let q be the bound of `slope_on` on this ball, and f the update. By Banach's theorem, if
-        q < 1 and ‖f(z) − z‖ ≤ (1 − q)·radius, the ball contains exactly one fixed point, at a
-        distance of at most ‖f(z) − z‖/(1 − q) from z. None is returned if the condition does not
-        hold.
+        Let f be the update, and let q be the bound `slope_on` on the norm of the Jacobian on the
+        ball of this radius around z. By Banach's theorem, if q < 1 and ‖f(z) − z‖ ≤ (1 −
+        q)·radius, the ball contains exactly one fixed point, at a distance of at most ‖f(z) −
+        z‖/(1 − q) from z. If one of the two inequalities does not hold, the function returns None.
         """
         q, residual = self.slope_on(z, radius), norm(minus(self.update(z), z))
         return residual.upper() / (1 - q) if q < 1 and residual <= (1 - q) * radius else None
 
     def settled(self, xi: Vector, accuracy: arb, most: int = 10_000) -> Vector:
-        """An iterate z of the update f from `xi`, with exact coordinates and ‖f(z) − z‖ ≤ accuracy.
+        """An iterate z of the update f from the state `xi` with ‖f(z) − z‖ ≤ accuracy.
 
-        At most `most` updates are made; after these, the last iterate is returned in any case.
+        The coordinates of z are exact. If `most` updates do not reach the accuracy, the last
+        iterate is returned.
         """
         for _ in range(most):
             z = [u.mid() for u in xi]
@@ -147,7 +151,7 @@ class ModernNetwork:
 
 
 def updated(patterns: np.ndarray, states: np.ndarray, beta: float, steps: int) -> list[Vector]:
-    """Enclosures of m states (m, d) after `steps` updates, all computed by matrix products."""
+    """Enclosures (m, d) of the states that m given states (m, d) reach after `steps` updates."""
     X, xi = (arb_mat(exactly(points)) for points in (patterns, states))
     for _ in range(steps):
         scores = (xi * X.transpose()).tolist()
@@ -157,7 +161,7 @@ def updated(patterns: np.ndarray, states: np.ndarray, beta: float, steps: int) -
 
 
 def required_separation(N: int, beta: arb, square: arb) -> arb:
-    """The separation 2/(βN) + ln(2(N − 1)NβM²)/β that is sufficient for storage.
+    """The separation 2/(βN) + ln(2(N − 1)NβM²)/β of a pattern that is sufficient for storage.
 
     N is the number of patterns, and M² = `square` is the largest squared norm of a pattern.
     """
@@ -165,9 +169,10 @@ def required_separation(N: int, beta: arb, square: arb) -> arb:
 
 
 def expected_failures(N: int, d: int, beta: float, K: float) -> arb:
-    """The expected number of pairs of random patterns whose separation is below the required one.
+    """The expected number of pairs of random patterns that are closer than storage allows.
 
-    N patterns are uniform on the sphere of radius K√(d − 1) in R^d; see `required_separation`.
+    The N patterns are uniform on the sphere of radius K√(d − 1) in R^d. A pair x, y is too close
+    if ⟨x, x − y⟩ is below `required_separation`.
     """
     square = arb(K) ** 2 * (d - 1)
     t = 1 - required_separation(N, arb(beta), square) / square
@@ -178,7 +183,7 @@ def expected_failures(N: int, d: int, beta: float, K: float) -> arb:
 def storage_constants(d: int, beta: float, K: float, p: float) -> tuple[arb, arb]:
     """The constant c and the number √p·c^{(d−1)/4} of patterns of [Ramsauer2021, Theorem 3].
 
-    The formulas are those of `stored_patterns_bound`.
+    The formulas are in the docstring of `theory.memory.stored_patterns_bound`.
     """
     a = (1 + (2 * arb(beta) * arb(K) ** 2 * arb(p) * (d - 1)).log()) * 2 / (d - 1)
     b = 2 * arb(K) ** 2 * arb(beta) / 5
@@ -187,7 +192,7 @@ def storage_constants(d: int, beta: float, K: float, p: float) -> tuple[arb, arb
 
 
 def spectral_bound(J: list[Vector]) -> arb:
-    """An upper bound on the norm of a symmetric matrix J: min_{k ≤ 4} ‖J^(2^k)‖_F^(2^−k)."""
+    """The upper bound min_{k ≤ 4} ‖J^(2^k)‖_F^(2^−k) on the norm of a symmetric matrix J."""
     best, power = norm(u for row in J for u in row).upper(), 1
     for _ in range(4):
         J = [mean(row, J) for row in J]

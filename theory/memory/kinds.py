@@ -29,9 +29,9 @@ from theory.kinds import (
 
 @dataclass(frozen=True)
 class Numbers(Array):
-    """The kind of arrays of integers, which are not converted to floats, or of finite floats.
+    """The kind of arrays of integers or of finite floats.
 
-    The dtype is preserved.
+    The dtype is unchanged: integers are not converted to floats.
     """
 
     entries = "integers or finite floats"
@@ -120,7 +120,7 @@ class UnitRows(Reals):
 
 
 def unit_lengths(name: str, lengths: np.ndarray, d: int, eps: float) -> None:
-    """Raise `ValueError` unless all `lengths` of rows of d entries are 1 up to rounding.
+    """Raises `ValueError` unless all `lengths` of rows of d entries are 1 up to rounding.
 
     In a dtype with spacing `eps` at 1, a row divided by its length has length 1 up to (d + 4)·eps.
     """

@@ -33,7 +33,7 @@ BLOCK = 2**22  # number of inner products that `separation` computes at a time: 
 
 
 def squares_fit(X: np.ndarray) -> None:
-    """Raise `ValueError` for patterns (N, d) whose squares overflow."""
+    """Raises `ValueError` for patterns (N, d) whose squares overflow."""
     # 4·d·max² bounds every ‖x_i − x_j‖² and so every quantity computed from the patterns alone.
     with np.errstate(over="ignore"):
         largest = np.abs(X).max()
@@ -68,11 +68,11 @@ def _softmax(scores: np.ndarray, beta: float) -> np.ndarray:
 
 @checked
 def pattern_weights(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
-    """The weights p = softmax(beta·Xξ) (…, N) of the patterns in the update of each state ξ.
+    """The weights softmax(beta·Xξ) (…, N) of the patterns in the update of each state ξ.
 
-    The patterns X are (N, d), the states (…, d), and beta > 0.  The largest score is subtracted
-    first, so the exponentials do not overflow for any beta.  The rounding error of a score ⟨x_j, ξ⟩
-    is about d·2⁻⁵³·‖x_j‖‖ξ‖, and beta multiplies this error.
+    The patterns X are (N, d), the states ξ (…, d), and beta > 0. The largest score is subtracted
+    from all scores first, so the exponentials do not overflow for any beta. The score ⟨x_j, ξ⟩ of
+    a pattern x_j has a rounding error of about d·2⁻⁵³·‖x_j‖‖ξ‖, which is multiplied by beta.
 
     Raises `ValueError` for inner products that overflow or do not fit in memory.
     """
@@ -89,9 +89,9 @@ def modern_hopfield_step(
 ) -> np.ndarray:
     """The states (…, d) after exactly `steps` updates f(ξ) = Xᵀ softmax(beta·Xξ).
 
-    The patterns X are (N, d), and the states ξ (…, d).  f(ξ) = ξ − ∇E(ξ) for the
-    `modern_hopfield_energy` E [Ramsauer2021, equation 3], and f(ξ) lies in the convex hull of the
-    patterns.  With steps = 0 the states are returned unchanged.
+    The patterns X are (N, d), and the states ξ are (…, d). An update is f(ξ) = ξ − ∇E(ξ), where E
+    is the `modern_hopfield_energy` [Ramsauer2021, equation 3]. The vector f(ξ) lies in the convex
+    hull of the patterns.  With steps = 0 the states are returned unchanged.
 
     Raises `ValueError` for inner products that overflow or do not fit in memory.
     """
@@ -107,15 +107,15 @@ def modern_hopfield_step(
 def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
     """The energy E(ξ) = −lse(beta, Xξ) + ½‖ξ‖² + ln(N)/beta + ½M² (…,) of each state ξ.
 
-    The patterns x_j are the rows of X (N, d), and the states are (…, d).
-    lse(beta, s) = ln(Σ_j exp(beta·s_j))/beta and M = max_j ‖x_j‖ [Ramsauer2021, equation 2].
-    E ≥ ½(‖ξ‖ − M)² ≥ 0, and E ≤ 2M² if ‖ξ‖ ≤ M. With the update f(ξ) = Σ_j p_j x_j and the weights
-    p(ξ) = softmax(beta·Xξ), an update lowers E by exactly
+    The patterns x_j are the rows of X (N, d), and the states ξ are (…, d). In the formula,
+    lse(beta, s) = ln(Σ_j exp(beta·s_j))/beta and M = max_j ‖x_j‖ [Ramsauer2021, equation 2]. The
+    energy satisfies E ≥ ½(‖ξ‖ − M)² ≥ 0, and E ≤ 2M² if ‖ξ‖ ≤ M. The update is f(ξ) = Σ_j p_j(ξ)
+    x_j with the weights p(ξ) = softmax(beta·Xξ). An update lowers E by exactly
 
         E(ξ) − E(f(ξ)) = ½‖f(ξ) − ξ‖² + KL(p(ξ) ‖ p(f(ξ)))/beta.
 
-    Let s_j = ⟨x_j, ξ⟩, and let s_k be the largest of these scores. E is computed as
-    ½‖ξ − x_k‖² + ½(M² − ‖x_k‖²) − ln(mean_j exp(beta(s_j − s_k)))/beta. This formula does not
+    Let s_j = ⟨x_j, ξ⟩ be the score of pattern x_j, and let s_k be the largest score. E is computed
+    as ½‖ξ − x_k‖² + ½(M² − ‖x_k‖²) − ln(mean_j exp(beta(s_j − s_k)))/beta. This formula does not
     overflow at large beta and loses no digits by cancellation at small beta.
 
     Raises `ValueError` for energies that overflow, and as `pattern_weights` does.
@@ -140,11 +140,12 @@ def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Posi
 
 @checked
 def jacobian(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
-    """The Jacobian beta·Xᵀ(diag p − ppᵀ)X (…, d, d) of the update at states (…, d), for patterns X.
+    """The Jacobians (…, d, d) of the update at states (…, d).
 
-    The patterns X are (N, d), and p = softmax(beta·Xξ) are the weights at the state ξ.  The
-    Jacobian is beta times the covariance of the patterns under p, so it is symmetric and positive
-    semidefinite [Ramsauer2021].  Raises `ValueError` as `pattern_weights` does.
+    For patterns X (N, d), the Jacobian at a state ξ is beta·Xᵀ(diag p − ppᵀ)X with the weights
+    p = softmax(beta·Xξ). The Jacobian is beta times the covariance of the patterns under p, so it
+    is symmetric and positive semidefinite [Ramsauer2021].  Raises `ValueError` as
+    `pattern_weights` does.
     """
     X = patterns
     squares_fit(X)
@@ -161,11 +162,12 @@ def jacobian(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.nd
 
 @checked
 def separation(patterns: PatternVectors) -> np.ndarray:
-    """The separation Δ_i = min_{j≠i} (⟨x_i, x_i⟩ − ⟨x_i, x_j⟩) of each pattern x_i, (N,).
+    """The separation Δ_i = min_{j≠i} (⟨x_i, x_i⟩ − ⟨x_i, x_j⟩) of each of N patterns x_i, (N,).
 
-    The patterns are (N, d).  The definition is [Ramsauer2021, Definition 2].  Δ_i is infinite for a
-    single pattern, and at most 0 if ⟨x_i, x_j⟩ ≥ ⟨x_i, x_i⟩ for another pattern x_j.  Inner
-    products are computed in blocks, with O(N) memory and O(N²d) time.
+    The patterns x_i are the rows of `patterns` (N, d). The definition is [Ramsauer2021, Definition
+    2]. If N = 1, the separation is infinite. Δ_i is at most 0 if ⟨x_i, x_j⟩ ≥ ⟨x_i, x_i⟩ for
+    another pattern x_j.  The inner products are computed in blocks, in O(N) memory and O(N²d)
+    time.
 
     Raises `ValueError` for patterns whose squares overflow.
     """
@@ -187,12 +189,13 @@ def separation(patterns: PatternVectors) -> np.ndarray:
 def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
     """The separation 2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta that is sufficient for a fixed point.
 
-    There are N = `n_patterns` patterns of norm at most M.  If the separation Δ_i of pattern x_i is
-    at least this large, the update maps the ball of radius `basin_radius` around x_i into itself.
-    The update is a contraction on this ball, with a unique fixed point [Ramsauer2021].  If in
-    addition 2(N − 1)N·beta·M² > 1, the balls of different patterns are disjoint.  A smaller beta
-    can also satisfy the condition on Δ_i, but then the balls contain each other's patterns and
-    share one fixed point.  For N = 1 the update is constant, and the value is −∞.
+    There are N = `n_patterns` patterns of norm at most M. If the `separation` of a pattern is at
+    least the returned value, the update maps the ball of radius `basin_radius` around the pattern
+    into itself. The update is a contraction on this ball, with a unique fixed point
+    [Ramsauer2021]. If in addition 2(N − 1)N·beta·M² > 1, the balls of different patterns are
+    disjoint. For a smaller beta the condition on the separation can also hold, but the balls then
+    contain several patterns and share one fixed point. For N = 1 the update is constant, and the
+    value is −∞.
 
     `beta` and `M` broadcast.
     """
@@ -205,7 +208,7 @@ def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray)
 
 @checked
 def basin_radius(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
-    """The radius 1/(beta·N·M) of the ball around a pattern in which `required_separation` applies.
+    """The radius 1/(beta·N·M) of the balls around the patterns in `required_separation`.
 
     There are N = `n_patterns` patterns of norm at most M.  `beta` and `M` broadcast.
     """

@@ -33,13 +33,13 @@ from theory.memory.sphere import SphereForm, integrate
 def orthogonal_start(
     n: SizeFrom2, beta: NonNegative, times: Times, form: SphereForm = "SA"
 ) -> np.ndarray:
-    """The inner product γ (m,) of any two tokens that start orthogonal, at each of m times.
+    """The inner product (m,) of any two of n tokens that start orthogonal, at each of m times.
 
-    n ≥ 2 unit tokens start pairwise orthogonal and move on the sphere under softmax attention (SA)
-    or unnormalised attention (USA) at inverse temperature beta.  By symmetry all pairs have the
-    same inner product.
+    The n ≥ 2 unit tokens start pairwise orthogonal and move on the sphere under softmax attention
+    (SA) or unnormalised attention (USA) at inverse temperature beta. By symmetry all pairs of
+    tokens have the same inner product.
 
-    Raises `ValueError` for USA where e^β overflows.
+    Raises `ValueError` for USA if e^beta overflows.
     """
     return 1 - orthogonal_gap(n, beta, times, form)
 
@@ -48,10 +48,10 @@ def orthogonal_start(
 def orthogonal_gap(
     n: SizeFrom2, beta: NonNegative, times: Times, form: SphereForm = "SA"
 ) -> np.ndarray:
-    """The gap 1 − γ (m,) of the inner product γ of `orthogonal_start` at each of m times.
+    """The gap 1 − γ (m,) at each of m times, where γ is the inner product of `orthogonal_start`.
 
-    The gap has a relative accuracy of about 1e-10, even if it is tiny.  The arguments are those of
-    `orthogonal_start`.
+    The relative accuracy is about 1e-10, even if the gap is tiny. The arguments have the same
+    meaning as in `orthogonal_start`.
     """
 
     def velocity(_: float, u: np.ndarray) -> np.ndarray:
@@ -63,10 +63,11 @@ def orthogonal_gap(
 
 
 def gap_rate(gap: np.ndarray, n: int, beta: float, form: SphereForm = "SA") -> np.ndarray:
-    """The rate −(ln(1 − γ))' (…) at which the gaps 1 − γ (…) decrease, for n tokens.
+    """The rate −(ln(1 − γ))' (…) at which 1 − γ decreases, for each value (…) of 1 − γ in `gap`.
 
-    γ is the inner product of any two tokens of `orthogonal_start`. The rate is
-    2(n − (n−1)·gap)/(e^{β·gap} + n − 1) in SA and 2(n − (n−1)·gap)·e^{β(1−gap)}/n in USA.
+    γ is the inner product of any two of n tokens that start orthogonal, as in `orthogonal_start`.
+    With β = beta, the rate is 2(n − (n−1)·gap)/(e^{β·gap} + n − 1) in SA and 2(n
+    − (n−1)·gap)·e^{β(1−gap)}/n in USA.
     """
     pull = 2 * (n - (n - 1) * gap)
     if form == "USA":
@@ -83,11 +84,12 @@ def escape_time(
     form: SphereForm = "SA",
     digits: Digits = 30,
 ) -> float:
-    """The time at which n tokens that start pairwise orthogonal have the inner product γ = `gamma`.
+    """The time at which n tokens that start pairwise orthogonal have the inner product `gamma`.
 
-    With v(g) the derivative γ' at γ = g, the time is ∫_0^γ dg/v(g), by quadrature to `digits`
-    digits. In softmax attention (SA) with n = 2 it is ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg, which
-    is about e^β/(2β) for large β.
+    Let γ = `gamma` and β = beta, and let v(g) be the speed at which the inner product increases
+    when it is g. The time is ∫_0^γ dg/v(g), computed by quadrature to `digits` digits. For n = 2
+    in softmax attention (SA) the integral is ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg, which is about
+    e^β/(2β) for large β.
 
     Raises `ValueError` for times that overflow float64.
     """

@@ -32,9 +32,9 @@ def random_patterns(n_patterns: Count, d: Count, seed: Seed) -> np.ndarray:
 
 @checked
 def flipped(patterns: States, flips: Annotated[Steps, Within(most="d")], seed: Seed) -> np.ndarray:
-    """The patterns (…, d) with exactly `flips` random distinct bits of every row flipped.
+    """The patterns (…, d) with exactly `flips` random bits flipped in each pattern.
 
-    To flip a fraction ρ of the bits, pass `flips=round(rho * d)`.
+    For a fraction rho of the bits, pass `flips=round(rho * d)`.
     """
     d = patterns.shape[-1]
     if 0 < flips < d:
@@ -57,7 +57,7 @@ def overlap(s: States, patterns: Patterns) -> np.ndarray:
 
 @checked
 def mixture(patterns: Patterns) -> np.ndarray:
-    """The bitwise majority sgn(ξ¹ + … + ξ^N) (d,) of an odd number N of patterns (N, d).
+    """The bitwise majority (d,) of an odd number N of patterns (N, d) of ±1.
 
     A mixture of three patterns is the best known spurious state of a Hopfield network.
 
@@ -72,7 +72,7 @@ def mixture(patterns: Patterns) -> np.ndarray:
 
 
 def with_overlaps(signs: list[tuple[int, int]], d: int, rng: np.random.Generator) -> np.ndarray:
-    """Random patterns of d bits ±1 with given first bits and sums of the other bits.
+    """Random patterns of d bits ±1, each with a given first bit and a given sum of the other bits.
 
     `signs` contains a pair (first bit, sum of the other bits) for each pattern.
     """
@@ -93,10 +93,10 @@ def inner_products(s: np.ndarray, xi: np.ndarray) -> np.ndarray:
 
 
 def exact_dtype(largest: float) -> type[np.float32] | type[np.float64] | type[np.int64]:
-    """The fastest dtype in which a sum of integers is exact, in any order of summation.
+    """The fastest dtype in which a sum of integers is exact for any order of the summands.
 
-    `largest` bounds the sum of the absolute values, and so every partial sum. numpy multiplies
-    floats with BLAS and integers with a plain loop. float32 represents integers up to 2²⁴ exactly,
-    and float64 up to 2⁵³.
+    `largest` bounds the sum of the absolute values of the integers, and so every partial sum.
+    numpy multiplies floats with BLAS and integers with a plain loop. float32 represents integers
+    up to 2²⁴ exactly, and float64 up to 2⁵³.
     """
     return np.float32 if largest <= 2**24 else np.float64 if largest <= 2**53 else np.int64

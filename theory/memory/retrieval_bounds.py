@@ -35,12 +35,13 @@ Cluster: TypeAlias = Annotated[Any, Integers("m", Within(least=0, below="N"))]
 def gap_error_bound(
     n_patterns: Size, beta: PositiveArray, M: PositiveArray, gap: Numeric
 ) -> np.ndarray:
-    """The bound 2(N − 1)·M·e^{−beta·gap} on the distance ‖f(ξ) − x_i‖ of an update from a pattern.
+    """The bound 2(N − 1)·M·e^{−beta·gap} on the distance of an updated state from a pattern.
 
-    There are N = `n_patterns` patterns x_j with M = max‖x_j‖, f(ξ) = Σ_j p_j x_j is the update of
-    the state ξ at inverse temperature beta, and the gap is ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩. This is
-    the simplest bound on the retrieval error [Ramsauer2021, Lemma A4]. It follows from
-    x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), because p_j ≤ e^{−beta·gap} and ‖x_i − x_j‖ ≤ 2M.
+    There are N = `n_patterns` patterns x_j with M = max‖x_j‖. The update of a state ξ at inverse
+    temperature beta is f(ξ) = Σ_j p_j x_j with p = softmax(beta·⟨x_j, ξ⟩). For a pattern x_i with
+    the gap ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩, the result bounds ‖f(ξ) − x_i‖ [Ramsauer2021, Lemma A4].
+    The bound follows from x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), because p_j ≤ e^{−beta·gap} and
+    ‖x_i − x_j‖ ≤ 2M.
 
     Arguments broadcast.
     """
@@ -58,13 +59,14 @@ def retrieval_error_bound(
     delta: Numeric,
     distance: NonNegativeArray,
 ) -> np.ndarray:
-    """A bound on the retrieval error ‖f(ξ) − x_i‖ of an update, from the pattern's separation.
+    """A bound on the distance of an updated state from a pattern, by the pattern's separation.
 
-    The bound is 2(N − 1)·M·e^{−beta(delta − 2M·distance)} [Ramsauer2021, Theorem 5]. There are
-    N = `n_patterns` patterns x_j with M = max‖x_j‖, f(ξ) is the update of the state ξ at inverse
-    temperature beta, and delta = min_{j≠i} ⟨x_i, x_i − x_j⟩ is the separation of x_i.
+    There are N = `n_patterns` patterns x_j with M = max‖x_j‖, and f(ξ) is the update of a state ξ
+    at inverse temperature beta. For a pattern x_i with the separation delta = min_{j≠i} ⟨x_i, x_i
+    − x_j⟩, the distance ‖f(ξ) − x_i‖ is at most 2(N − 1)·M·e^{−beta(delta − 2M·distance)}
+    [Ramsauer2021, Theorem 5].
 
-    In the theorem `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖} for a fixed point x* of f.  In fact
+    In the theorem `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖} for a fixed point x* of f. However,
     distance = ‖ξ − x_i‖ suffices, because ⟨ξ, x_i − x_j⟩ ≥ delta − ‖ξ − x_i‖·2M.  Arguments
     broadcast.
     """
@@ -77,16 +79,17 @@ def update_rounding(
 ) -> float:
     """A bound on the rounding error of a modern Hopfield update, in floats with spacing `eps` at 1.
 
-    There are N = `n_patterns` patterns in R^d of norm at most M, β = beta, and the states ξ
-    satisfy ‖ξ‖ ≤ size. Let u = eps/2 and γ_n = nu/(1 − nu) [Higham2002, section 3.1]. A score is a
-    sum of d products, scaled before or after the sum; it has an error of at most γ_{d+8}·M‖ξ‖. An
-    exponent is β times a difference of two scores, so its error is at most
-    η = βM‖ξ‖(2γ_{d+8} + 5u). The exponentials of torch's attention are accurate to 20 units in the
-    last place. So each weight changes by a factor of at most 1 + θ, where θ = e^η(1 + 40u) − 1,
-    and each normalised weight has a relative error of at most 2θ/(1 − θ). Two sums over N patterns
-    and a division add an error of γ_{2N+6}·M. Weights can underflow below e^{−80} (in float32),
-    which adds at most e^{−80}·N·M. For any weights the result is in the convex hull of the
-    patterns, up to rounding, so the error is at most 2M(1 + γ_{2N+9}).
+    The network has N = `n_patterns` patterns in R^d of norm at most M and the inverse temperature
+    β = beta, and the states ξ satisfy ‖ξ‖ ≤ size. Let u = eps/2 and γ_n = nu/(1 − nu) for every
+    integer n [Higham2002, section 3.1]. A score is a sum of d products, scaled before or after the
+    sum, so a score has an error of at most γ_{d+8}·M‖ξ‖. An exponent is β times a difference of
+    two scores, so an exponent has an error of at most η = βM‖ξ‖(2γ_{d+8} + 5u). The exponentials
+    of torch's attention are accurate to 20 units in the last place. So each weight changes by a
+    factor of at most 1 + θ, where θ = e^η(1 + 40u) − 1, and each normalised weight has a relative
+    error of at most 2θ/(1 − θ). Two sums over N patterns and a division add an error of
+    γ_{2N+6}·M. Weights below e^{−80} can underflow in float32, which adds an error of at most
+    e^{−80}·N·M. For any weights the result is in the convex hull of the patterns, up to rounding,
+    so the error is at most 2M(1 + γ_{2N+9}).
 
     Raises `ValueError` for more patterns than 1/eps.
     """
@@ -117,11 +120,11 @@ def rounding_bound(
     """A bound on the rounding error of `steps` modern Hopfield updates in floats.
 
     `eps` is the spacing of floats at 1, and the initial states have norms of at most `size`. Each
-    update has an error of at most `update_rounding`, and multiplies earlier errors by at most the
-    Lipschitz constant of the update. This constant is at most βR², where β = beta,
-    R = max‖x_j − x̄‖, and x̄ is the mean of the patterns x_j. Let M = max‖x_j‖. As the error is at
-    most 2M in any case, a bound above M/2 is useless: infinity is then returned, and a finding
-    that uses the bound is undecided.
+    update adds an error of at most `update_rounding`, and multiplies earlier errors by at most the
+    Lipschitz constant of the update. The Lipschitz constant is at most beta·R² with R = max‖x_j −
+    x̄‖, where x̄ is the mean of the patterns x_j. Let M = max‖x_j‖. The error is at most 2M in any
+    case, so a bound above M/2 is useless. The function then returns infinity, and a finding that
+    uses the bound is undecided.
     """
     (N, d), M = patterns.shape, longest(patterns)
     slope, error = beta * longest(patterns - patterns.mean(0)) ** 2, 0.0
@@ -140,16 +143,17 @@ def contraction_bound(
     delta: Numeric,
     distance: NonNegativeArray,
 ) -> np.ndarray:
-    """A bound on the contraction factor ‖f(ξ) − x*‖/‖ξ − x*‖ of an update near a fixed point x*.
+    """A bound on the factor by which an update reduces the distance to a fixed point.
 
-    The bound is 2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)} [Ramsauer2021, Theorem 4].  There
-    are N = `n_patterns` patterns x_j with M = max‖x_j‖, and f(ξ) = Σ_j p_j x_j is the update at
-    inverse temperature beta.  delta = min_{j≠i} ⟨x_i, x_i − x_j⟩ is the separation of a pattern
-    x_i, and distance = max{‖ξ − x_i‖, ‖x* − x_i‖}.
+    There are N = `n_patterns` patterns x_j with M = max‖x_j‖. The update of a state ξ at inverse
+    temperature beta is f(ξ) = Σ_j p_j x_j, where p_j is the weight of pattern x_j. Let x* be a
+    fixed point of f, let delta = min_{j≠i} ⟨x_i, x_i − x_j⟩ be the separation of a pattern x_i,
+    and let distance = max{‖ξ − x_i‖, ‖x* − x_i‖}. Then ‖f(ξ) − x*‖/‖ξ − x*‖ is at most
+    2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)} [Ramsauer2021, Theorem 4].
 
-    The factor 2N can be replaced by 4.  The Jacobian is beta times the covariance of the patterns,
-    so it is at most beta·Σ_j p_j(x_j − x_i)(x_j − x_i)ᵀ, whose norm is at most beta(1 − p_i)(2M)².
-    Arguments broadcast.
+    The factor 2N can be replaced by 4. The reason is that the Jacobian is beta times the
+    covariance of the patterns. So the Jacobian is, as a symmetric matrix, at most beta·Σ_j p_j(x_j
+    − x_i)(x_j − x_i)ᵀ, whose norm is at most beta(1 − p_i)(2M)². Arguments broadcast.
     """
     error = retrieval_error_bound(n_patterns, beta, M, delta, distance)
     return np.asarray(beta * n_patterns * M * error)
@@ -157,25 +161,27 @@ def contraction_bound(
 
 @checked
 def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -> float:
-    """A radius r such that the update f has a fixed point within r of the mean m of a cluster.
+    """A radius r such that the update has a fixed point within r of the mean of some patterns.
 
-    Let x_j be the patterns (N, d).  `cluster` contains the set C of the indices of the cluster's
-    patterns, and O is the set of the other indices.  The update f(ξ) = Xᵀ softmax(beta·Xξ)
-    satisfies, on the ball of radius r around m, ‖f(ξ) − m‖ ≤ g(r), where
+    The patterns x_j are the rows of X (N, d). `cluster` lists the set C of the indices of the
+    patterns in the cluster, O is the set of the other indices, and m is the mean of the patterns
+    in the cluster. For all states ξ with ‖ξ − m‖ ≤ r, the update f(ξ) = Xᵀ softmax(beta·Xξ)
+    satisfies ‖f(ξ) − m‖ ≤ g(r), where
 
         g(r) = beta·ρ²(‖m‖ + r) + D·min(1, |O|/|C|·e^{−beta(γ − r·h)}),
 
     ρ = max_{k∈C} ‖x_k − m‖, h = max_{j∈O} ‖x_j − m‖, D = h + ρ and γ = min_{j∈O} ⟨m, m − x_j⟩.
 
-    Proof.  If all patterns were in the cluster, f(ξ) − m would be ∇L(ξ) for
-    L(ξ) = ln(Σ_{k∈C} e^{beta⟨x_k − m, ξ⟩})/beta.  ∇L is 0 at ξ = 0 and its Lipschitz constant is at
-    most beta·ρ²; this gives the first term.  Since Σ_{k∈C} e^{beta⟨x_k, ξ⟩} ≥ |C|·e^{beta⟨m, ξ⟩},
-    the minimum in the second term bounds the total weight of the patterns in O.
+    Proof.  If all patterns were in the cluster, f(ξ) − m would be ∇L(ξ) for L(ξ) = ln(Σ_{k∈C}
+    e^{beta⟨x_k − m, ξ⟩})/beta.  ∇L is 0 at ξ = 0 and its Lipschitz constant is at most beta·ρ²;
+    this gives the first term of g(r). Since Σ_{k∈C} e^{beta⟨x_k, ξ⟩} ≥ |C|·e^{beta⟨m, ξ⟩}, the
+    minimum in the second term bounds the total weight of the patterns in O.
 
-    The function returns the smallest r with g(r) ≤ r, by iteration from 0; g increases with r. By
-    Brouwer's theorem the ball of this radius contains a fixed point. The result is infinite if no r
-    is found. There are three regimes: a cluster of all patterns (global average, at small beta), of
-    some patterns (metastable state), or of one pattern (retrieval, where ρ = 0).
+    The function returns the smallest r with g(r) ≤ r, by iteration from 0; the function g is
+    increasing. By Brouwer's theorem the ball of radius r around m contains a fixed point. The
+    result is infinite if no such r is found. There are three regimes. A cluster of all patterns
+    gives the global average, at small beta. A cluster of some patterns gives a metastable state. A
+    cluster of one pattern gives retrieval, where ρ = 0.
 
     Raises `ValueError` for repeated indices, and for patterns whose squares overflow.
     """
@@ -201,10 +207,10 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
 
 
 def least_beta(X: np.ndarray, i: int) -> float:
-    """The least β from which on pattern i of X (N, d) has the required separation.
+    """The least inverse temperature beyond which pattern i of X (N, d) is separated enough.
 
-    From this β on, the `required_separation` decreases with β and is at most the separation of
-    pattern i.
+    For every larger inverse temperature β, `required_separation` decreases with β and is at most
+    the separation of pattern i.
     """
     N, M, delta = len(X), float(np.linalg.norm(X, axis=1).max()), float(separation(X)[i])
     low = np.e / (2 * (N - 1) * N * M**2)
@@ -219,11 +225,11 @@ def least_beta(X: np.ndarray, i: int) -> float:
 
 @dataclass(frozen=True)
 class StorageBound:
-    """The constants of [Ramsauer2021, Theorem 3] and the number of patterns that it guarantees.
+    """The constants of [Ramsauer2021, Theorem 3], and the number of patterns that are stored.
 
-    With probability 1 − p, `n_patterns` patterns are stored in dimension d. The constants a, b and
-    c are defined in `stored_patterns_bound`. `applies` is true if the printed hypothesis
-    c ≥ c_required = (2/√p)^{4/(d−1)} holds.
+    The theorem guarantees that, with probability 1 − p, `n_patterns` random patterns are stored in
+    dimension d. The constants a, b and c are defined in the docstring of `stored_patterns_bound`.
+    `applies` is true if the hypothesis of the theorem holds, c ≥ c_required = (2/√p)^{4/(d−1)}.
     """
 
     a: mpmath.mpf
@@ -234,7 +240,7 @@ class StorageBound:
 
     @property
     def applies(self) -> bool:
-        """Whether the hypothesis of the theorem, as printed, holds for these parameters."""
+        """Whether the hypothesis c ≥ c_required of the theorem holds."""
         return bool(self.c >= self.c_required)
 
 
@@ -244,8 +250,8 @@ def stored_patterns_bound(
 ) -> StorageBound:
     """The capacity bound of [Ramsauer2021, Theorem 3], as a `StorageBound`.
 
-    With probability 1 − p, N ≥ √p·c^{(d−1)/4} patterns are stored.  The patterns are drawn
-    uniformly on the sphere of radius M = K√(d − 1) in R^d, d ≥ 2.  Let
+    By the theorem, N ≥ √p·c^{(d−1)/4} random patterns are stored with probability 1 − p. The
+    patterns are drawn uniformly on the sphere of radius M = K√(d − 1) in R^d, d ≥ 2.  Let
 
         a = 2/(d − 1)·(1 + ln(2·beta·K²·p·(d − 1))),   b = 2K²beta/5,   c = b/W₀(e^{a + ln b}),
 
@@ -253,9 +259,9 @@ def stored_patterns_bound(
     [Ramsauer2021, Theorem 3].  The constants are computed by mpmath with `digits` digits.
     `union_bound_patterns` gives larger numbers if beta·M² is large.
 
-    The theorem is vacuous for small beta.  As beta → 0 the hypothesis holds and the number of
-    patterns grows as 1/√(2e·beta·M²).  But for beta < 1/M² the update is a contraction with a
-    single fixed point, which all patterns share.
+    The theorem is vacuous for small beta.  As beta → 0 the hypothesis holds, and the guaranteed
+    number of patterns grows as 1/√(2e·beta·M²). However, for beta < 1/M² the update is a
+    contraction, so all patterns share a single fixed point.
     """
     with mpmath.workdps(digits):
         β, κ, q = map(mpmath.mpf, (beta, K, p))
@@ -273,10 +279,11 @@ def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -
 
     The N = `n_patterns` patterns are uniform on the sphere of radius M = K√(d − 1) in R^d. Two
     patterns are too close (their separation is below the `required_separation`) if the cosine
-    between them exceeds t = 1 − required/M². For t ≥ 0 the patterns with a larger cosine form a
-    cap. Its probability is ½·I_{1−t²}((d − 1)/2, ½), with the regularised incomplete beta function
-    I. The bound is the sum over all pairs, or 1 if the sum is larger. The bound is also 1 if
-    2(N − 1)N·beta·M² ≤ 1, because then the balls around the patterns can overlap.
+    between them exceeds t = 1 − required/M². For t ≥ 0, two random patterns are too close with
+    probability ½·I_{1−t²}((d − 1)/2, ½), where I_x(a, b) is the regularised incomplete beta
+    function. The bound is the sum of these probabilities over all pairs of patterns, or 1 if the
+    sum is larger. The bound is also 1 if 2(N − 1)N·beta·M² ≤ 1, because the balls of radius
+    `basin_radius` around the patterns can then overlap.
     """
     if n_patterns == 1:
         return 0.0
@@ -297,8 +304,8 @@ def union_bound_patterns(d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit)
     at least 1 − p, by the union bound over pairs.
 
     The `failure_bound` is computed in float64 (`scipy.special.betainc`); the claim
-    `modern-hopfield` encloses it rigorously.  It increases with N, so N is found by doubling and
-    bisection, up to 2⁵⁰.
+    `modern-hopfield` encloses it rigorously.  The `failure_bound` increases with N, so N is found
+    by doubling and bisection, up to 2⁵⁰.
     """
     low, high = 1, 2
     while high < 2**50 and failure_bound(high, d, beta, K) <= p:

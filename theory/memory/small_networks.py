@@ -13,7 +13,7 @@ from theory.memory.hopfield import hopfield_fields
 
 
 def all_states(d: int) -> np.ndarray:
-    """The 2^d states (2^d, d) of ±1 of d neurons; bit i of a row's index is 1 if neuron i is +1."""
+    """All 2^d states (2^d, d) of d neurons; bit i of the index of a state is 1 if s_i = +1."""
     return 2 * (np.arange(2**d)[:, None] >> np.arange(d) & 1) - 1
 
 
@@ -24,7 +24,7 @@ def number(s: ArrayLike) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SmallNetwork:
-    """A classical network with integer weights (d, d) and integer biases (d,).
+    """A classical network of d neurons with integer weights (d, d) and integer biases (d,).
 
     The weights are symmetric with zero diagonal.
     """
@@ -34,33 +34,33 @@ class SmallNetwork:
 
     @cached_property
     def states(self) -> np.ndarray:
-        """All 2^d states (2^d, d)."""
+        """All 2^d states (2^d, d) of the d neurons."""
         return all_states(len(self.bias))
 
     @cached_property
     def fields(self) -> np.ndarray:
-        """The fields (2^d, d) of all neurons in every state."""
+        """The fields (2^d, d) of all d neurons in every state."""
         return hopfield_fields(self.weights, self.states, self.bias)
 
     @cached_property
     def energies(self) -> np.ndarray:
-        """The energy −Σ_{j<i} w_ij s_i s_j − Σ_i b_i s_i of every state s, (2^d,), in integers."""
+        """The energies −Σ_{j<i} w_ij s_i s_j − Σ_i b_i s_i (2^d,) of all states s, in integers."""
         s = self.states
         return -np.vecdot(s @ np.tril(self.weights, -1), s) - s @ self.bias
 
     def flipped(self, i: int) -> np.ndarray:
-        """For every state, the index of this state with neuron i flipped, (2^d,)."""
+        """The index (2^d,), for every state, of the state in which only neuron i differs."""
         return np.arange(len(self.states)) ^ (1 << i)
 
     def field(self, here: int, there: int) -> int:
-        """The field, in the state of index `here`, of the neuron that differs in the state `there`.
+        """The field, in the state of index `here`, of the neuron that differs in state `there`.
 
-        The two states differ in exactly one neuron.
+        The states of index `here` and `there` differ in exactly one neuron.
         """
         return int(self.fields[here, (here ^ there).bit_length() - 1])
 
     def at(self, k: int, i: int | None = None) -> str:
-        """A text that describes the network, its state of index k, and neuron i if i is given."""
+        """A text that describes the network, the state of index k, and neuron i if i is given."""
         neuron = "" if i is None else f", neuron {i}"
         return f"{self}, s = {self.states[k].tolist()}{neuron}"
 
@@ -71,7 +71,7 @@ class SmallNetwork:
 def random_networks(rng: np.random.Generator, most: int, count: int) -> Iterator[SmallNetwork]:
     """An iterator of random networks of 1 to `most` neurons, `count` networks of each size.
 
-    Many weights are 0, so that some fields are 0.
+    Many weights are 0, so that some neurons have the field 0 in some states.
     """
     for d in range(1, most + 1):
         for size in range(1, count + 1):
@@ -81,10 +81,11 @@ def random_networks(rng: np.random.Generator, most: int, count: int) -> Iterator
 
 
 def walk(w: np.ndarray, b: np.ndarray | int = 0) -> np.ndarray:
-    """The cycle that synchronous updates reach from each state, (3, 2^d), for any weights w (d, d).
+    """Three numbers (3, 2^d) on the cycle that synchronous updates reach from each of 2^d states.
 
-    The first row is the number of steps until the updates enter the cycle, the second row the
-    length of the cycle, and the third row the index of the first state on the cycle.
+    The weights w (d, d) need not be symmetric, and the bias b is (d,). The first row contains the
+    numbers of updates until the cycle is reached, the second row the lengths of the cycles, and
+    the third row the indices of the first states on the cycles.
     """
     s = all_states(len(w))
     h = s @ w.T + b

@@ -38,10 +38,10 @@ INTEGRATION = 1e-9  # allowance for the error of the whole integration
 
 @dataclass(frozen=True)
 class SphereFlow:
-    """The result of `sphere_flow`: tokens (times, …, n, d), and the drift from the sphere.
+    """The result of `sphere_flow`: tokens (times, …, n, d), and the drift of the integration.
 
-    `drift` is the largest |‖x‖ − 1| of a token x before it is normalised.  It is the observable
-    part of the integration error.
+    The integrator does not keep the tokens x on the sphere exactly. `drift` is the largest |‖x‖
+    − 1| before the tokens are normalised, which is the observable part of the integration error.
     """
 
     times: np.ndarray
@@ -61,21 +61,23 @@ def sphere_velocity(
 ) -> np.ndarray:
     """The velocities x_i' (…, n, d) of unit tokens X (…, n, d) that move on the sphere.
 
-    x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i, where β = beta ≥ 0 and P_i y = y − ⟨x_i, y⟩ x_i.  In
-    softmax attention (SA), Z_i = Σ_k e^{β⟨x_i, x_k⟩}; in unnormalised attention (USA), Z_i = n.  If
-    a matrix `QK` = QᵀK (d, d) is given, the scores are β⟨x_i, QK x_j⟩ instead of β⟨x_i, x_j⟩.
+    The velocities are x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i, where β = beta ≥ 0, and P_i y = y
+    − ⟨x_i, y⟩ x_i is the projection onto the tangent space at x_i. In softmax attention (SA),
+    Z_i = Σ_k e^{β⟨x_i, x_k⟩}; in unnormalised attention (USA), Z_i = n.  If a matrix `QK` = QᵀK
+    (d, d) is given, the scores are β⟨x_i, QK x_j⟩ instead of β⟨x_i, x_j⟩.
 
-    Raises `ValueError` for USA where e^{β⟨·,·⟩} overflows.
+    Raises `ValueError` for USA if an exponential overflows.
     """
     return _velocity(X, beta, form, QK)
 
 
 @checked
 def sphere_energy(X: UnitTokens, beta: NonNegative) -> np.ndarray:
-    """The energy E_β = (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} (…,) of unit tokens X (…, n, d), β = beta.
+    """The energy (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} (…,) of n unit tokens x_i, where β = beta.
 
-    Raises `ValueError` for an energy that overflows, and for beta = 0, where E_β is infinite.  The
-    limit of E_β − 1/(2β) for β → 0 is half the square of `mean_length`.
+    The tokens x_i are the rows of X (…, n, d). For β → 0, the energy minus 1/(2β) tends to half
+    the square of `mean_length`. Raises `ValueError` for an energy that overflows, and for beta
+    = 0, where the energy is infinite.
     """
     if beta == 0:
         raise InputError(
@@ -98,11 +100,12 @@ def sphere_flow(
 
     The tokens move with the velocities of `sphere_velocity`.  The integrator is an explicit
     Runge–Kutta method of order 8 (DOP853), whose steps have an estimated error of at most 1e-12.
-    The tokens returned are divided by their lengths.  Leading dimensions are independent systems,
-    which share the step size.
+    The returned tokens are divided by their lengths. The leading dimensions of X index independent
+    systems of n tokens, which are integrated with the same step sizes.
 
-    Raises `ValueError` for a last time above 10^6 divided by the largest rate, which is 1 in SA and
-    e^{β‖QᵀK‖} in USA.
+    Raises `ValueError` if the last time exceeds 10^6 in softmax attention (SA), or
+    10^6·e^{−β‖QᵀK‖} in unnormalised attention (USA), where β = beta and QᵀK is `QK` or the
+    identity.
     """
     norm = 1.0 if QK is None else float(np.linalg.norm(QK, 2))
     exponent = beta * norm if form == "USA" else 0.0
@@ -122,15 +125,15 @@ def sphere_flow(
 
 @checked
 def smallest_inner_product(X: UnitTokens) -> np.ndarray:
-    """The minimum of ⟨x_i, x_j⟩ (…,) over unit tokens X (…, n, d); 1 if all tokens are equal."""
+    """The smallest inner product (…,) of two of the unit tokens X (…, n, d)."""
     return np.asarray((X @ X.swapaxes(-1, -2)).min(axis=(-1, -2)))
 
 
 @checked
 def mean_length(X: UnitTokens) -> np.ndarray:
-    """The length ‖(1/n) Σ_i x_i‖ (…,) of the mean of unit tokens x_i; 1 if all are equal.
+    """The length ‖(1/n) Σ_i x_i‖ (…,) of the mean of n unit tokens x_i.
 
-    The tokens X are (…, n, d).
+    The tokens x_i are the rows of X (…, n, d). If all tokens are equal, the length is 1.
     """
     return np.asarray(np.linalg.norm(X.mean(axis=-2), axis=-1))
 
@@ -139,7 +142,8 @@ def mean_length(X: UnitTokens) -> np.ndarray:
 def n_clusters(X: UnitTokens, threshold: SignedUnit = 0.999) -> np.ndarray:
     """The number of clusters (…,) of unit tokens X (…, n, d).
 
-    Tokens x_i and x_j are linked if ⟨x_i, x_j⟩ ≥ threshold; clusters are connected components.
+    Two tokens are linked if their inner product is at least `threshold`. The clusters are the
+    connected components of the linked tokens.
     """
     linked = X @ X.swapaxes(-1, -2) >= threshold
     linked |= np.eye(X.shape[-2], dtype=bool)
@@ -150,15 +154,15 @@ def n_clusters(X: UnitTokens, threshold: SignedUnit = 0.999) -> np.ndarray:
 
 
 def step_rounding(n: int, d: int, beta: float, step_size: float) -> float:
-    """A bound on the rounding error in float64, for each entry, of one projected Euler step.
+    """A bound on the float64 rounding error of each entry of a token after one Euler step.
 
     For n unit tokens x_i in R^d the step is x_i ← normalise(x_i + h·Σ_j A_ij x_j), where
-    A_ij = softmax_j β⟨x_i, x_j⟩, β = beta and h = `step_size`. Here eps = 2^−52. Scores have an
-    absolute error of (d + 4)·eps, and their differences are multiplied by β. Together with exp,
-    the sum of n weights and the division, each A_ij has a relative error of
-    (2β(d + 4) + n + 6)·eps. The sum of n tokens and the addition contribute (n + d + 4)·eps. The
-    norm in the denominator is at least 1 − h, and its error is at most the error of the numerator
-    plus (d + 4)·eps.
+    A_ij = softmax_j β⟨x_i, x_j⟩, β = beta and h = `step_size`. Let eps = 2^−52. Each score ⟨x_i,
+    x_j⟩ has an absolute error of (d + 4)·eps, and differences of scores are multiplied by β. With
+    the errors of the exponentials, of the sum of n weights and of the division, each A_ij has a
+    relative error of (2β(d + 4) + n + 6)·eps. The sum over n tokens and the addition of x_i
+    contribute (n + d + 4)·eps. To normalise, the vector is divided by its norm, which is at least
+    1 − h. The error of the norm is at most the error of the vector plus (d + 4)·eps.
     """
     step = 2 * beta * (d + 4) + n + 6 + n + d + 4
     return 2 * 2.0**-53 * (step + d + 4) / (1 - step_size)
@@ -167,7 +171,7 @@ def step_rounding(n: int, d: int, beta: float, step_size: float) -> float:
 def integrate(
     velocity: Callable[[float, np.ndarray], np.ndarray], start: np.ndarray, times: np.ndarray
 ) -> np.ndarray:
-    """The solution (times, size) of y' = velocity(t, y), y(0) = start (size,), at given times."""
+    """The solution (times, size) of y' = velocity(t, y), y(0) = `start` (size,), at given times."""
     if times[-1] == 0 or start.size == 0:
         return np.broadcast_to(start, (len(times), start.size)).copy()
     distinct, place = np.unique(times, return_inverse=True)

@@ -30,7 +30,7 @@ def rational_tokens(rng: np.random.Generator, n: int, d: int) -> list[list[fmpq]
 
 
 def tangential(x: Vector, u: Vector) -> list[Any]:
-    """The component P_x u = u − ⟨x, u⟩x of a vector u that is tangent to the unit sphere at x."""
+    """The component u − ⟨x, u⟩x of a vector u that is tangent to the unit sphere at x."""
     along = inner(x, u)
     return [v - along * q for v, q in zip(u, x, strict=True)]
 
@@ -38,8 +38,9 @@ def tangential(x: Vector, u: Vector) -> list[Any]:
 def velocity(X: Sequence[Vector], beta: arb, form: SphereForm) -> tuple[list[list[arb]], list[arb]]:
     """The velocities P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i of the tokens x_i in X, and the numbers Z_i.
 
-    P_i is the projection onto the tangent space at x_i.  In softmax attention (SA), Z_i = Σ_j
-    e^{β⟨x_i, x_j⟩}; in unnormalised attention (USA), Z_i is the number of tokens.
+    β is beta, and P_i is the projection onto the tangent space of the sphere at x_i.  In softmax
+    attention (SA), Z_i = Σ_j e^{β⟨x_i, x_j⟩}; in unnormalised attention (USA), Z_i is the number
+    of tokens.
     """
     V, Z = [], []
     for x in X:
@@ -52,8 +53,8 @@ def velocity(X: Sequence[Vector], beta: arb, form: SphereForm) -> tuple[list[lis
 def euler_step(X: Sequence[Vector], beta: float, step_size: float) -> list[list[arb]]:
     """The tokens after one projected Euler step of attention, from tokens x_i on the sphere.
 
-    The step is x_i ← normalise(x_i + h·Σ_j A_ij x_j), where A_ij = softmax_j β⟨x_i, x_j⟩ and
-    h = `step_size`.
+    The step is x_i ← normalise(x_i + h·Σ_j A_ij x_j), where A_ij = softmax_j β⟨x_i, x_j⟩, β = beta
+    and h = `step_size`.
     """
     moved = []
     for x in X:
@@ -65,9 +66,10 @@ def euler_step(X: Sequence[Vector], beta: float, step_size: float) -> list[list[
 
 
 def escape_time_ball(beta: float, gamma: Any) -> Any:
-    """The time at which two tokens that start orthogonal have the inner product γ = `gamma`.
+    """The time at which two tokens that start orthogonal have the inner product `gamma`.
 
-    In softmax attention at β = beta the time is ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg.
+    In softmax attention with β = beta, the time is ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg for
+    γ = `gamma`.
     """
     b = acb(arb(beta))
 

@@ -56,12 +56,12 @@ def attention_is_hopfield(
 ) -> Iterator[Finding]:
     """Attention with values V = Y W_K W_V is one modern Hopfield update of the queries, times W_V.
 
-    Y are the stored tokens, and W_Q, W_K and W_V are matrices.  For a query ξ and keys k_j, the
-    scores are β⟨ξ, k_j⟩ and the keys are averaged, as polynomial identities.  A head with arbitrary
-    values is hetero-associative: in general its output is not an affine function of updates with
-    its keys as patterns (example: keys −1, 0, 1 with values 0, 1, 0).  If the keys are linearly
-    independent, the output is an affine function of an update.  Linear attention computes the field
-    under Hebb's rule.
+    Y contains the stored tokens, and W_Q, W_K and W_V are matrices. It is checked as a polynomial
+    identity that the scores are β⟨ξ, k_j⟩ for a query ξ and keys k_j, and that the head averages
+    the keys. A head with arbitrary values is hetero-associative: in general its output is not an
+    affine function of updates with the keys as patterns. An example are the keys −1, 0, 1 with the
+    values 0, 1, 0. If the keys are linearly independent, the output is an affine function of an
+    update. Linear attention computes the fields of the Hebb network whose patterns are the keys.
     """
     X, queries = run.rng.standard_normal((n_patterns, d)), run.rng.standard_normal((4, d))
     weights = [run.rng.integers(-3, 4, shape) for shape in ((d + 1, d), (d + 2, d), (d, 2))]

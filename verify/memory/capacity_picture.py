@@ -25,11 +25,12 @@ NETWORKS = 60  # networks at each point of a curve
 
 
 def draw_hopfield(d: int, rng: np.random.Generator) -> Figure:
-    """A figure of the measured capacity of Hebb networks of d neurons, and of retrieval.
+    """A figure of the measured capacity of Hebb networks of d neurons, and of their energies.
 
-    Left: the fraction of stable patterns and the median overlap after relaxation as functions of
-    the load, with 95 % intervals. Right: the energy after every update, in units of the energy of
-    the pattern; the initial state is the pattern with a quarter of its bits flipped.
+    Left: the fraction of patterns that are fixed points, and the median overlap after relaxation,
+    as functions of the load (patterns per neuron), with 95 % intervals. Right: the energy after
+    every update of a neuron, divided by the energy of a stored pattern, from this pattern with a
+    quarter of the bits flipped.
     """
     figure, left, right = _panels()
     curve = capacity_curve(d, np.linspace(0.02, 0.2, 10), NETWORKS, rng)
@@ -63,10 +64,11 @@ def draw_dense(
 ) -> Figure:
     """A figure of the measured capacity of dense memories, and of energies of retrieval.
 
-    `sizes` are pairs of a degree n and a number d of neurons. Left: the fraction of patterns that
-    are fixed points, with exact 95 % intervals, as a function of the number of patterns divided by
-    d^{n−1}/(2 (2n−3)!! ln d); one pattern of each network is tested. Right: the energy as in
-    `draw_hopfield`, for a fifth of d^{n−1}/(2 (2n−3)!! ln d) patterns.
+    `sizes` contains pairs of a degree n and a number d of neurons. The number of patterns is given
+    in units of the threshold d^{n−1}/(2 (2n−3)!! ln d). Left: the fraction of patterns that are
+    fixed points, with exact 95 % intervals, as a function of the number of patterns. One pattern
+    of each network is tested. Right: the energy after every update of a neuron, as in
+    `draw_hopfield`, with a fifth of the threshold as number of patterns.
     """
     figure, left, right = _panels()
     factors = np.linspace(0.15, 2.4, 10)

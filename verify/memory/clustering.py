@@ -51,14 +51,16 @@ def clustering(
 ) -> Iterator[Finding]:
     """Tokens on the sphere under attention converge to one point from every open hemisphere.
 
-    The flows of n tokens x_i are x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i (SA), and the same with
-    1/n in place of 1/Z_i (USA).  P_i is the projection onto the tangent space of the sphere at x_i,
-    and Z_i = Σ_j e^{β⟨x_i, x_j⟩}.  The energy (1/(2βn²)) Σ e^{β⟨x_i, x_j⟩} increases along both
-    flows.  From an open hemisphere convergence is exponential; an antipodal pair is stationary.  If
-    the tokens start pairwise orthogonal, one equation describes all inner products.  In SA two such
-    tokens need a time (1 + o(1))·e^β/(2β), as β → ∞, to reach a fixed inner product, and 1 − ⟨x_i,
-    x_j⟩ decays at a rate that tends to 2 for all n and β.  One layer of a transformer whose
-    residual stream has unit norm is an Euler step.
+    In softmax attention (SA), n tokens x_i move with velocities x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j
+    / Z_i. P_i is the projection onto the tangent space of the sphere at x_i, and Z_i = Σ_j
+    e^{β⟨x_i, x_j⟩}. In unnormalised attention (USA), Z_i is replaced by n. The energy (1/(2βn²))
+    Σ_{ij} e^{β⟨x_i, x_j⟩} increases along both flows. From an open hemisphere the tokens converge
+    exponentially fast; an antipodal pair is stationary. If the tokens start pairwise orthogonal,
+    all pairs have the same inner product, which satisfies a scalar differential equation. In SA
+    two orthogonal tokens need a time (1 + o(1))·e^β/(2β), as β → ∞, to reach a fixed inner product
+    in (0, 1). In SA the gap 1 − ⟨x_i, x_j⟩ of n tokens that start orthogonal decays at a rate that
+    tends to 2, for all n and β. One layer of a transformer with a residual stream of unit norm is
+    an Euler step of SA.
     """
     if not BETAS[0] <= beta <= BETAS[1]:
         raise InputError(f"beta is {beta:g}: give a beta from {BETAS[0]:g} to {BETAS[1]:g}")

@@ -20,12 +20,13 @@ PATH, START, NOW, CURVE, TEXT = "#b9c6d6", "#8a8f98", "#1f5fa8", "#b5651d", "#44
 
 
 def draw(rng: np.random.Generator) -> Figure:
-    """Draws tokens on four spheres (above) and inner products as functions of time (below).
+    """Draws tokens on four spheres, and inner products of two tokens as functions of time.
 
-    Above: paths and positions of random tokens under SA at β = 6; they stay in several clusters for
-    a long time before the clusters merge [GKPR2024].  Below: two tokens that start orthogonal for
-    three values of β, integrated (points) and from the scalar equation (lines), with the times
-    e^β/(2β).
+    Above: paths and positions of random tokens under softmax attention (SA) at β = 6. The tokens
+    form several clusters, which merge only after a long time [GKPR2024]. Below: the inner product
+    of two tokens that start orthogonal, for three values of β, by integration of the tokens
+    (points) and of the scalar equation for the inner product (lines). The times e^β/(2β) are
+    marked.
     """
     figure = Figure(figsize=(10, 6.4))
     above, below = np.asarray(figure.subfigures(2, 1, height_ratios=[1.05, 1]))

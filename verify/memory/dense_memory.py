@@ -42,13 +42,16 @@ def dense_memory(
 ) -> Iterator[Finding]:
     """A dense memory never raises its energy; degree n stores d^{n−1}/(2 (2n−3)!! ln d) patterns.
 
-    The energy of a state s of d neurons with patterns ξ^μ is E = −Σ_μ F(⟨ξ^μ, s⟩), F = xⁿ or eˣ.
-    Neurons are updated one at a time, and a tie leaves a neuron unchanged. Energies are integers,
-    compared exactly. Degree 2 is the classical network under Hebb's rule. In the log domain nothing
-    overflows, and a sign that rounding leaves undecided is computed exactly. The thresholds hold
-    for random patterns with probability → 1 as d → ∞; memories with small d are observed at half
-    and at twice the thresholds. For α < ½ I(1 − 2ρ), where I is the rate function of uniform signs,
-    the exponential memory recovers a given pattern of e^{αd} + 1 patterns from ρd wrong bits.
+    The energy of a state s of d neurons with patterns ξ^μ is E = −Σ_μ F(⟨ξ^μ, s⟩), with F(x) = xⁿ
+    for a memory of degree n, and F(x) = eˣ for the exponential memory. Neurons are updated one at
+    a time, and a neuron is unchanged if both values give the same energy. For degree n the
+    energies are integers, which are compared exactly. Degree 2 is the classical network under
+    Hebb's rule. The library compares logarithms of the terms of E, so that nothing overflows, and
+    a sign that rounding leaves undecided is computed exactly. The capacity is a threshold for
+    random patterns as d → ∞; memories with small d are observed at half and at twice the
+    threshold. Let I be the rate function of uniform signs, and let α < ½ I(1 − 2ρ). If e^{αd} + 1
+    random patterns are stored, the exponential memory recovers a given pattern from ρd wrong bits,
+    with probability → 1 as d → ∞.
     """
     name = (
         "updates choose the value of lower energy, all states of small memories, degrees up to 41"

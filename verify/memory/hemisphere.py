@@ -30,7 +30,7 @@ from verify.memory.probabilities import FALSE_ALARM, covers, mostly
 
 
 def hemisphere_findings(run: Run, n: int, d: int, beta: float, samples: int) -> Iterator[Finding]:
-    """Findings on Wendel's formula (counted and sampled), the proved rate and the late rate."""
+    """Findings on Wendel's formula, and on rates of convergence from an open hemisphere."""
     yield wendel_counted(run.quick)
     yield wendel_sampled(run, n, d, samples)
     yield _exponential(run, n, d, beta)
@@ -39,10 +39,10 @@ def hemisphere_findings(run: Run, n: int, d: int, beta: float, samples: int) -> 
 
 
 def wendel_counted(quick: bool) -> Finding:
-    """Wendel's formula equals the counted fraction of sign vectors.
+    """The finding that Wendel's formula equals the counted fraction of sign vectors.
 
-    For points x_i in general position, such as (1, t, t², …), it is the fraction of vectors ε in
-    {−1, 1}^n for which all ε_i x_i lie in an open hemisphere.
+    For n points x_i in general position, such as (1, t, t², …) for n numbers t, Wendel's formula
+    gives the fraction of vectors ε in {−1, 1}^n for which all ε_i x_i lie in an open hemisphere.
     """
     most_n, most_d = (5, 3) if quick else (7, 4)
     sizes = [(n, d) for d in range(1, most_d + 1) for n in range(d, most_n + 1)]
@@ -63,7 +63,7 @@ def wendel_counted(quick: bool) -> Finding:
 
 
 def wendel_sampled(run: Run, n: int, d: int, samples: int) -> Finding:
-    """Wendel's formula agrees with samples of uniform points, decided by a linear program."""
+    """The finding that Wendel's formula agrees with random samples of n points."""
     count = int(in_open_hemisphere(uniform_tokens(run.rng, samples, n, d)).sum())
     low, high = clopper_pearson(count, samples, 1 - FALSE_ALARM)
     wanted = hemisphere_probability(n, d)

@@ -32,14 +32,15 @@ def hopfield(
 ) -> Iterator[Finding]:
     """Flips lower the energy by 2|h|, synchronous cycles have length 1 or 2, and α_c = 0.13790556….
 
-    Weights are symmetric with zero diagonal; at a zero field a neuron is unchanged. Energies and
-    cycles are checked over all states of small integer networks and in long runs of large networks.
-    A transformer with one layer per step computes the same updates, by its MLP or by linear
-    attention to the patterns. Let P random patterns of ±1 be stored in d neurons under Hebb's rule,
-    d → ∞, and let c < 1 be fixed. A given pattern is a fixed point with probability → 1 if P ≤
-    c·d/(2 ln d), and all patterns are fixed points with probability → 1 if P ≤ c·d/(4 ln d). The
-    replica-symmetric mean-field equations of [AGS1985] have solutions near a pattern up to the load
-    α_c. The equations are not a proof for the network.
+    The field h of a neuron is the weighted sum of the other neurons, plus the bias. Weights are
+    symmetric with zero diagonal, and a neuron with the field 0 is unchanged. Energies and cycles
+    are checked over all states of small integer networks and in long runs of large networks. A
+    transformer with one layer per synchronous update computes the updates by MLPs, or by linear
+    attention to the patterns. Let P random patterns of ±1 be stored in d neurons under Hebb's
+    rule, let d → ∞, and let c < 1 be fixed. A given pattern is a fixed point with probability → 1
+    if P ≤ c·d/(2 ln d), and all patterns are fixed points with probability → 1 if P ≤ c·d/(4 ln
+    d). The load is α = P/d. The replica-symmetric mean-field equations of [AGS1985] have solutions
+    near a pattern up to the load α_c; it is not proved that the equations describe the network.
     """
     small = list(random_networks(run.rng, 4 if run.quick else 5, 2 if run.quick else 6))
     yield from dynamics.energies(run, small)

@@ -46,11 +46,11 @@ def capacity_findings(run: Run, d: int, samples: int) -> Iterator[Finding]:
 
 
 def every_set_of_patterns(quick: bool) -> Finding:
-    """The `unstable_bit_probability` equals a fraction counted over all sets of patterns.
+    """The finding that `unstable_bit_probability` equals a fraction over all sets of patterns.
 
-    It is the fraction of sets of P patterns of d bits in which bit 0 of the first pattern is
-    unstable. By symmetry the first pattern can be all ones, so the fraction is a count divided by
-    2^{(P−1)d}.
+    All sets of P patterns of d bits are listed, and the fraction of sets in which bit 0 of the
+    first pattern is unstable is counted. By symmetry the first pattern can be all ones, so
+    2^{(P−1)d} sets suffice.
     """
     sizes, off = [(2, 4), (3, 3), (3, 5), (4, 4), (5, 3), (7, 2)], []
     for P, d in sizes[: 3 if quick else 6]:
@@ -69,11 +69,11 @@ def every_set_of_patterns(quick: bool) -> Finding:
 
 
 def unstable_bits(run: Run, load: float, d: int, samples: int) -> Finding:
-    """The mean fraction of unstable bits agrees with the exact probability.
+    """The finding that the mean fraction of unstable bits agrees with the exact probability.
 
-    One pattern is measured in each of many independent networks.  The bits of one pattern are
-    dependent, but different networks are independent, so the interval is Student's interval for the
-    mean of the networks' fractions.
+    One pattern is measured in each of many independent networks of d neurons. The bits of a
+    pattern are dependent, but the networks are independent. So the interval is Student's interval
+    for the mean of the fractions, one fraction for each network.
     """
     P = max(1, round(load * d))
     fractions = np.empty(samples)
@@ -132,9 +132,9 @@ def _unstable_networks(run: Run, P: int, d: int, networks: int, looked: int) -> 
 
 
 def critical_load_enclosed() -> Finding:
-    """The derivative of the load α(y) changes sign exactly once, within 10^{−DIGITS} of y*.
+    """The finding that the load α(y) has only one maximum, within 10^{−DIGITS} of y*.
 
-    α(y) is `load_at`, and y* is the maximiser of `critical_load`.
+    The load α(y) is `theory.memory.load_at`, and y* is the maximiser that `critical_load` returns.
     """
     solved = critical_load(DIGITS + 5)
     with Ball.precision(4 * DIGITS + 64):

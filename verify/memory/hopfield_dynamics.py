@@ -29,7 +29,7 @@ Networks = Sequence[SmallNetwork]
 
 
 def energies(run: Run, networks: Networks) -> Iterator[Finding]:
-    """A flip to the sign of the field h lowers the energy by 2|h|, so asynchronous runs end."""
+    """Findings that a flip of a neuron to the sign of the field h lowers the energy by 2|h|."""
     name = f"flips to the sign of the field h, all states of {len(networks)} small networks"
     words = f"E falls by 2|h| in {sum(net.states.size for net in networks)} flips"
     yield no_counterexample("energy/flip", name, _wrong_flips(networks), words=words)
@@ -85,7 +85,7 @@ def _wrong_long_runs(run: Run, d: int) -> Iterator[str]:
 
 
 def zero_fields(networks: Networks) -> Iterator[Finding]:
-    """Findings on two other rules at a zero field: sgn 0 = +1, and a flip at every zero field."""
+    """Findings on two other rules for a neuron with field 0: the value +1, and a flip."""
     ones = [SmallNetwork(1 - np.eye(d, dtype=int), np.zeros(d, dtype=int)) for d in (2, 3)]
     tried = (*ones, *networks)
     zeros = [(net, k, i) for net in tried for k, i in np.argwhere(net.fields == 0).tolist()]
@@ -120,7 +120,7 @@ def _wrong_zero_flips(zeros: Sequence[tuple[SmallNetwork, int, int]]) -> Iterato
 
 
 def cycles(networks: Networks) -> Iterator[Finding]:
-    """Findings on synchronous runs from every state, followed in the table of all updates."""
+    """Findings on synchronous runs from all states of small networks."""
     lengths = np.concatenate([walk(net.weights, net.bias)[1] for net in networks])
     name = f"synchronous cycles from all states of {len(networks)} small networks"
     words = f"length 1 or 2, as by definition; length 2 from {(lengths == 2).sum()}"
@@ -169,7 +169,7 @@ def _falls(net: SmallNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def mirror_images(run: Run) -> Finding:
-    """Without bias, if a state s is a fixed point, so is −s; with sgn 0 = +1 this can be false."""
+    """The finding that −s is a fixed point of a network without bias if s is a fixed point."""
     networks = [
         SmallNetwork(hebb(random_patterns(P, d, run.rng)), np.zeros(d, dtype=int))
         for P, d in ((1, 3), (2, 4), (3, 5), (4, 6))

@@ -42,14 +42,16 @@ def modern_hopfield(
 ) -> Iterator[Finding]:
     """f(ξ) = Xᵀsoftmax(βXξ) lowers the energy by at least ½‖f(ξ) − ξ‖² and retrieves within bounds.
 
-    ξ is the state, X contains the N patterns, and p and p′ are the weights softmax(βXξ) before and
-    after an update by Δξ.  The energy decreases by exactly ½‖Δξ‖² + KL(p ‖ p′)/β.  A transformer
-    layer with one softmax head, whose values equal its keys, computes one update.  Theorems 3 to 5
-    and Lemma A4 are those of [Ramsauer2021].  Both sides of Theorems 4 and 5 and of Lemma A4 are
-    enclosed; the factor 2N of Theorem 4 can be replaced by 4.  Under the separation condition f has
-    exactly one fixed point in the ball around each pattern.  At small β all patterns share one
-    fixed point, although Theorem 3 counts the patterns as stored.  In the two printed examples
-    Theorem 3 guarantees 7.4 and 11 patterns; a union bound guarantees 341 and 13504.
+    The N rows of X are the patterns, f(ξ) is the update of a state ξ, and Δξ = f(ξ) − ξ. Let p be
+    the weights softmax(βXξ) before the update, and p′ the weights after the update. An update
+    lowers the energy by exactly ½‖Δξ‖² + KL(p ‖ p′)/β.  A transformer layer with one softmax head,
+    whose values equal its keys, computes one update.  Theorems 3 to 5 and Lemma A4 are in
+    [Ramsauer2021]. For both sides of the inequalities of Theorems 4 and 5 and of Lemma A4,
+    enclosures are computed. The factor 2N of Theorem 4 can be replaced by 4.  Under the separation
+    condition f has exactly one fixed point in the ball around each pattern.  At small β all
+    patterns share one fixed point, although Theorem 3 counts the patterns as stored.  In the two
+    examples of [Ramsauer2021], Theorem 3 guarantees 7.4 and 11 patterns, and a union bound over
+    pairs of patterns guarantees 341 and 13504.
     """
     X, queries = run.rng.standard_normal((n_patterns, d)), run.rng.standard_normal((samples, d))
     models = {s: run.build(modern_hopfield_update, X, beta, s) for s in STEPS}

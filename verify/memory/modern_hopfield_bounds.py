@@ -39,7 +39,7 @@ BOUNDS = {
 
 
 def separation_and_retrieval(run: Run) -> Iterator[Finding]:
-    """Findings on patterns at the smallest β that satisfies the separation condition, and above."""
+    """Findings on fixed points and retrieval errors if the patterns are separated."""
     mapped, seen, library = [], [(0.0, 0.0, 0.0)], []
     sides: dict[str, list[tuple[arb, arb]]] = {id: [] for id in BOUNDS}
     sizes = (2, 3, 5) if run.quick else (2, 2, 3, 3, 5, 5, 8, 8)
@@ -168,7 +168,7 @@ def _library_bounds(
 
 
 def small_beta() -> Finding:
-    """The patterns 1 and −1 at β = 1/16 are separated, but both balls contain the point 0."""
+    """The finding that the separated patterns 1 and −1 share a fixed point at β = 1/16."""
     with Ball.precision(BITS):
         network = ModernNetwork(np.array([[1.0], [-1.0]]), 0.0625)
         radius, required = 1 / (2 * network.beta), required_in_balls(2, network.beta, arb(1))
@@ -189,7 +189,7 @@ def small_beta() -> Finding:
 
 
 def two_clusters(rng: np.random.Generator, d: int = 3) -> np.ndarray:
-    """Three patterns within 0.2 of 2e₁, and three within 0.2 of −2e₁."""
+    """Six patterns in R^d, of which three are within 0.2 of 2e₁, and three within 0.2 of −2e₁."""
     offsets = rng.standard_normal((6, d))
     offsets *= 0.2 * rng.uniform(0.3, 1, (6, 1)) / np.linalg.norm(offsets, axis=1, keepdims=True)
     offsets[:, 0] += np.repeat([2.0, -2.0], 3)

@@ -22,7 +22,7 @@ Instances = list[tuple[ModernNetwork, list[Vector]]]
 
 
 def energy(run: Run, N: int, d: int) -> Iterator[Finding]:
-    """Findings on the range, gradient and descent of the energy, and on convergence."""
+    """Findings on the energy of random networks: range, gradient, decrease and convergence."""
     betas = (0.1, 1.0, 8.0, 1e6) if not run.quick else (1.0, 1e6)
     with Ball.precision(BITS):
         networks = [
@@ -38,15 +38,16 @@ def energy(run: Run, N: int, d: int) -> Iterator[Finding]:
 
 
 def library(networks: Instances) -> Finding:
-    """Energy, update and Jacobian of `theory.memory` in float64 are within bounds of ball results.
+    """The finding that energy, update and Jacobian of `theory.memory` have bounded float64 errors.
 
-    Let x_j be the N patterns in R^d, M = max‖x_j‖, p their weights at the state ξ, f the update,
-    and ρ = `update_rounding`/M.  The weights have a relative error of at most ρ, and the update has
-    an error of at most Mρ.  So √p_j(x_j − f), whose norm is at most 2√p_j·M, has an error of at
-    most 3√p_j·Mρ, and an entry of the Jacobian has an error of at most βM²(16ρ + 9ρ²), including
-    the error of its sum.  The energy, relative to the pattern x_k of largest weight, contains
-    squares of up to (M + ‖ξ‖)², with d + 6 roundings, and 1/β times the logarithm of a mean of at
-    least 1/N.
+    The float64 values are compared with enclosures. Let x_j be the N patterns in R^d,
+    M = max‖x_j‖, p the weights of the patterns at the state ξ, f the updated state, and
+    ρ = `update_rounding`/M. The weights have a relative error of at most ρ, and the update has an
+    error of at most Mρ. The vector √p_j(x_j − f) has a norm of at most 2√p_j·M, so its error is at
+    most 3√p_j·Mρ. An entry of the Jacobian is a sum of products of entries of these vectors, so
+    its error is at most βM²(16ρ + 9ρ²), including the rounding of the sum. The energy is computed
+    relative to the pattern x_k of largest weight. It contains squares of up to (M + ‖ξ‖)², with d
+    + 6 roundings, and 1/β times the logarithm of a mean that is at least 1/N.
     """
     fractions = []
     with Ball.precision(BITS):
@@ -186,7 +187,8 @@ def _convergence(run: Run, networks: Instances) -> Finding:
 def instances(rng: np.random.Generator, N: int, d: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Named pairs of patterns (N, d) and states (3, d).
 
-    Patterns are random, in two clusters, nearly tied, or in opposite pairs.
+    The patterns are random, in two clusters, nearly tied, or in opposite pairs, as the name
+    states.
     """
     normal = rng.standard_normal
     centres = 1.5 * normal((2, d))

@@ -28,10 +28,12 @@ def two_arcs() -> np.ndarray:
 
 
 def draw() -> Figure:
-    """Draws energies along retrieval (left) and the three regimes (right).
+    """Draws the energy during retrieval, and the energy landscapes of the three regimes.
 
-    Left: energies of six queries after each update, at the metastable β.  Right: one panel for each
-    regime, with the energy as grey levels, and the updates of a grid of states.
+    Left: the energies of six queries after each update, at the β of the metastable regime. Right:
+    a panel for each of the regimes global average, metastable and single pattern. The panels show
+    the energy of states in the plane as grey levels, and the updates of a grid of states as
+    arrows.
     """
     figure = Figure(figsize=(16, 4.4))
     panels = figure.subplots(1, 4, width_ratios=(1.1, 1, 1, 1))

@@ -32,7 +32,7 @@ NOTHING = 1e-14  # smaller than the weight of a selected pattern, larger than ro
 
 
 def pruning(run: Run) -> Iterator[Finding]:
-    """Findings on errors of pruning for patterns placed by an adversary (1 or 2 updates)."""
+    """Findings on the errors of pruning in `retrieve`, for patterns chosen by an adversary."""
     for tolerance in (1e-2, 1e-5) if run.quick else (1e-2, 1e-5, 1e-8):
         found, width = _adversary(run, tolerance, 20.0, 1)
         name = (
@@ -115,9 +115,10 @@ def _retrieved(
 
 
 def in_float32(run: Run) -> Finding:
-    """The error of `retrieve` in float32 is within its bound, with and without pruning.
+    """The finding that the error of `retrieve` in float32 is at most its bound.
 
-    At these β the error is dominated by β times the rounding of scores.
+    The inverse temperatures β are so large that most of the error is β times the rounding errors
+    of the scores.
     """
     worst, limit, eps = 0.0, 0.0, float(torch.finfo(torch.float32).eps)
     for beta in (1.0, 3000.0):

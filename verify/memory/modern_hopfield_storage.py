@@ -26,7 +26,7 @@ SETS = 150  # sets of 1000 patterns that are searched for pairs that are too clo
 
 
 def storage(run: Run) -> Iterator[Finding]:
-    """Findings on [Ramsauer2021, Theorem 3] and on the capacity of the same sphere."""
+    """Findings on [Ramsauer2021, Theorem 3], and on the number of stored random patterns."""
     for example, printed in EXAMPLES:
         yield _example(*example, printed)
     yield _shared_fixed_point()

@@ -24,7 +24,7 @@ PRINTED_TIMES = {
 
 
 def orthogonal_findings(run: Run) -> Iterator[Finding]:
-    """Findings on the scalar equation: all tokens, tanh, the late rate and the slow phase."""
+    """Findings on tokens that start orthogonal, and the scalar equation for their inner product."""
     yield all_tokens(run)
     yield tanh()
     yield late_rate(run.quick)
@@ -33,7 +33,7 @@ def orthogonal_findings(run: Run) -> Iterator[Finding]:
 
 
 def all_tokens(run: Run) -> Finding:
-    """All inner products of n tokens equal `orthogonal_start`, in SA and USA."""
+    """The finding that `orthogonal_start` is the inner product of any two of n tokens."""
     sizes = ((2, 4.0), (5, 1.0), (8, 2.0), (3, 0.0))[: 1 if run.quick else 4]
     errors, cases = [], []
     for (n, beta), form in product(sizes, SPHERE_FORMS):
@@ -55,7 +55,7 @@ def all_tokens(run: Run) -> Finding:
 
 
 def tanh() -> Finding:
-    """For two tokens that start orthogonal, at β = 0, the inner product at time t is tanh t."""
+    """The finding that two tokens that start orthogonal have the inner product tanh t at β = 0."""
     times = np.linspace(0, 10, 101)
     computed = np.array([orthogonal_start(2, 0.0, times, form) for form in SPHERE_FORMS])
     error = float(abs(computed - np.tanh(times)).max())
@@ -63,11 +63,11 @@ def tanh() -> Finding:
 
 
 def late_rate(quick: bool) -> Finding:
-    """The mean rate −(ln(1 − γ))' over an interval of times is at most 2 and at least 2 − Cδ.
+    """The finding that the mean rate −(ln(1 − γ))' over an interval is in [2 − Cδ, 2].
 
-    γ is the inner product of n tokens that start orthogonal, under softmax attention (SA). Here
-    δ = 1 − γ at the start of the interval and C = (2/n)(n − 1 + βe^{βδ}); the proof is in
-    theory/memory/orthogonal_start.py.
+    γ is the inner product of n tokens that start orthogonal and move under softmax attention (SA)
+    at inverse temperature β. For an interval of times, δ is the value of 1 − γ at the start of the
+    interval, and C = (2/n)(n − 1 + βe^{βδ}). The proof is in theory/memory/orthogonal_start.py.
     """
     cases = [(2, 4.0), (16, 1.0)] if quick else list(product((2, 5, 16), (0.0, 1.0, 4.0)))
     least, last, fractions = [], [], []
@@ -93,7 +93,7 @@ def late_rate(quick: bool) -> Finding:
 
 
 def slow_phase() -> Iterator[Finding]:
-    """Findings on the time of two tokens to the inner product .99, and its printed values."""
+    """Findings on the time at which two tokens that start orthogonal have the inner product .99."""
     for beta, (printed, half_digit) in PRINTED_TIMES.items():
         computed = escape_time(beta)
         with Ball.precision(128):

@@ -18,7 +18,7 @@ from verify.finding import Finding, Verdict, at_most
 def printed(run: Run) -> Iterator[Finding]:
     """Findings on two mistakes in [Geshkovski2023, Appendix D]: a decay bound and a constant.
 
-    A Lean formalisation of arXiv:2312.10794v5 notes both mistakes independently.
+    A Lean formalisation of arXiv:2312.10794v5 independently notes both mistakes.
     """
     yield decay_at_the_start()
     yield decay_later()
@@ -26,13 +26,14 @@ def printed(run: Run) -> Iterator[Finding]:
 
 
 def decay_at_the_start() -> Finding:
-    """The bound 1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^{β/2})) for t ≥ 0 is false at early t.
+    """The finding that the bound ½·exp((n²e^β/2 − nt)/(n + e^{β/2})) on 1 − γ(t) fails at early t.
 
-    γ(t) is the inner product of n tokens that start orthogonal. The violation is narrow. At n = 2,
-    β = 0, where γ(t) = tanh t, it ends between t = 0.0717 and 0.0718: 1 − tanh t falls faster than
-    the bound until the two are equal. At t = 0 the exponent is (n²e^β/2)/(n + e^{β/2}), which
-    increases in n and in β. The exponent is ln 2 at n = 2, β = 0.0468…, and 9/8 > ln 2 at n = 3,
-    β = 0.
+    γ(t) is the inner product at time t of n tokens that start orthogonal, and β is the inverse
+    temperature. For n = 2 and β = 0, γ(t) = tanh t, and the bound is false up to a time between
+    0.0717 and 0.0718; until then, 1 − tanh t falls faster than the bound. At t = 0, where 1 − γ
+    = 1, the bound is false if and only if the exponent is below ln 2. The exponent at t = 0
+    is (n²e^β/2)/(n + e^{β/2}), which increases in n and in β. It is ln 2 at n = 2, β = 0.0468…,
+    and 9/8 > ln 2 at n = 3, β = 0. So at t = 0 the bound is false only for n = 2 and β < 0.0468….
     """
     with Ball.precision(64):
 
@@ -63,11 +64,13 @@ def decay_at_the_start() -> Finding:
 
 
 def decay_later() -> Finding:
-    """The bound of `decay_at_the_start` on 1 − γ(t) holds for all t ≥ n·e^β/2.
+    """The finding that the bound of `decay_at_the_start` on 1 − γ(t) holds for all t ≥ n·e^β/2.
 
-    Proof.  Until γ = ½, γ' ≥ 1/(e^β + n − 1), because 1 − γ ≥ ½, (n − 1)γ + 1 ≥ 1 and
-    e^β/e^{βγ} ≤ e^β.  So γ = ½ is reached after at most (e^β + n − 1)/2 ≤ n·e^β/2.  Afterwards the
-    rate is at least its value at γ = ½, (n + 1)/(e^{β/2} + n − 1) ≥ n/(n + e^{β/2}).
+    γ(t) is the inner product at time t of n tokens that start orthogonal, under softmax attention
+    at inverse temperature β. Proof. Until γ = ½, γ' ≥ 1/(e^β + n − 1), because 1 − γ ≥ ½, (n − 1)γ
+    + 1 ≥ 1 and e^β/e^{βγ} ≤ e^β.  So γ = ½ is reached at a time of at most (e^β + n
+    − 1)/2 ≤ n·e^β/2. Afterwards the rate −(ln(1 − γ))' is at least its value at γ = ½, which is (n
+    + 1)/(e^{β/2} + n − 1) ≥ n/(n + e^{β/2}).
     """
     fractions = []
     for n, beta in ((2, 0.0), (2, 2.0), (5, 1.0), (16, 0.5)):
@@ -83,11 +86,13 @@ def decay_later() -> Finding:
 
 
 def pairs_from_a_point() -> Finding:
-    """If 1 − ⟨x_i, x⟩ ≤ ε for all i, then 1 − ⟨x_i, x_j⟩ ≤ 4ε, but not always ≤ ε as in the proof.
+    """The finding that a constant of a proof in [Geshkovski2023] must be 4 and not 1.
 
-    The constant 4 follows from ‖x_i − x_j‖ ≤ 2√(2ε).  Let two tokens be on opposite sides of x, at
-    the rational angle with cosine c = (1 − q²)/(1 + q²).  Then ε = 1 − c and
-    1 − ⟨x_i, x_j⟩ = 2(1 − c²) = 2(1 + c)·ε, where the factor 2(1 + c) can be arbitrarily near to 4.
+    Let x and x_i be unit vectors with 1 − ⟨x_i, x⟩ ≤ ε for all i. Then ‖x_i − x_j‖ ≤ 2√(2ε), so 1
+    − ⟨x_i, x_j⟩ ≤ 4ε for all i and j. The proof in [Geshkovski2023] states 1 − ⟨x_i, x_j⟩ ≤ ε,
+    which can be false.  In the example, two vectors x_i and x_j on opposite sides of x have the
+    cosine c = (1 − q²)/(1 + q²) with x, for a rational number q. Then ε = 1 − c and 1 − ⟨x_i, x_j⟩
+    = 2(1 − c²) = 2(1 + c)·ε. As q → 0, the factor 2(1 + c) tends to 4.
     """
     ratios = []
     for q in (fmpq(1, k) for k in (1, 2, 3, 10, 1000)):

@@ -11,12 +11,14 @@ FALSE_ALARM = 1e-7  # bounds the probability that a finding fails although its s
 def mostly(
     id: str, name: str, count: int, trials: int, fraction: float, *, words: str, wanted: str = ""
 ) -> Finding:
-    """The finding that more than a fraction of the trials succeed.
+    """The finding that more than `fraction` of the trials succeed, which is an observation.
 
-    It fails if a test shows a smaller probability.
+    The verdict is *holds* if more than this fraction of the trials succeed.
 
-    The test is Clopper–Pearson's at level FALSE_ALARM, so a true observation practically never
-    fails, for any seed; it may be undecided.
+    Otherwise the verdict is *fails* if a Clopper–Pearson interval with error probability
+    FALSE_ALARM excludes that a trial succeeds with probability `fraction` or more, and else
+    *undecided*. So if this probability is at least `fraction`, the finding practically never
+    fails, for any seed.
     """
     _, high = clopper_pearson(count, trials, 1 - 2 * FALSE_ALARM)
     few = Verdict.FAILS if high < fraction else Verdict.UNDECIDED

@@ -26,7 +26,7 @@ WIDTH = -150  # 200 bits leave balls narrower than 2^WIDTH
 
 
 def euler_findings(run: Run, X: np.ndarray, beta: float) -> Iterator[Finding]:
-    """Findings on the size, the definition and the order of the scheme, for tokens X (n, d)."""
+    """Findings on `sphere_dynamics` for tokens X (n, d): size, Euler step, order of the error."""
     d = X.shape[-1]
     build = partial(run.build, sphere_dynamics, d, beta)
     models = [build(STEP, L) for L in (1, 2, 50)]

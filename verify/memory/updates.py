@@ -23,9 +23,10 @@ from verify.finding import Finding, at_most, same
 def in_floats(
     patterns: np.ndarray, states: np.ndarray, beta: float, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The states (m, d) after `steps` updates, and bounds (m,) on float64 errors.
+    """The states (m, d) after `steps` updates of m states, and bounds (m,) on float64 errors.
 
-    The states are computed in balls and rounded.
+    The returned states are computed in balls and rounded. A bound is on the error of the same
+    updates in float64.
     """
     with Ball.precision(BITS):
         exact = updated(patterns, states, beta, steps)
@@ -37,7 +38,7 @@ def in_floats(
 def equals_definition(
     model: Transformer, X: np.ndarray, queries: np.ndarray, beta: float, steps: int
 ) -> Finding:
-    """Enclosures of the transformer's outputs and of the updates by definition overlap."""
+    """The finding that enclosures of the transformer's outputs and of the updates overlap."""
     with Ball.precision(BITS):
         got = outputs(model, model.prompt(queries), Ball()).tolist()
         wanted = updated(X, queries, beta, steps)
@@ -49,9 +50,10 @@ def equals_definition(
 
 
 def slow_network(X: np.ndarray) -> tuple[np.ndarray, float]:
-    """A network whose successive iterates differ: patterns, and β = 1/M² with the largest norm M.
+    """A network that converges slowly, so that successive states differ: patterns and β.
 
-    The patterns are X and −2 times the longest pattern.
+    The patterns are the rows of X and −2 times the longest row. The inverse temperature is β
+    = 1/M², where M is the largest norm of a pattern.
     """
     X = np.concatenate([X, -2 * X[[(X * X).sum(1).argmax()]]])
     return X, float(1 / (X * X).sum(1).max())
@@ -65,10 +67,11 @@ def numbers_of_updates(
     results: Sequence[np.ndarray],
     bounds: Sequence[float | np.ndarray],
 ) -> Finding:
-    """`results` are the states after 0, 1, 2, … updates of the first state, in a slow network.
+    """The finding that a model with `steps` = s computes exactly s updates, for s = 0, 1, 2, ….
 
-    With `steps` = s the model is within bounds[s] of the state after s updates, and not within this
-    distance of the other states.
+    `results` contains the states after 0, 1, 2, … updates of one state in a slow network. The
+    output of the model with `steps` = s must be within bounds[s] of the state after s updates, and
+    farther than bounds[s] from the states after other numbers of updates.
     """
     made = []
     for steps, bound in enumerate(bounds):
@@ -88,7 +91,7 @@ def torch_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, beta: float) ->
 def update_against_torch(
     model: Transformer, X: np.ndarray, queries: np.ndarray, beta: float
 ) -> Finding:
-    """An update equals torch's attention with keys and values X, up to rounding errors of both."""
+    """The finding that an update equals torch's attention with X as keys and as values."""
     off = longest(model(queries).numpy() - torch_attention(queries, X, X, beta))
     name = "distance of modern_hopfield_update from torch's scaled_dot_product_attention(scale=β)"
     bound = 2 * rounding_bound(X, beta, 1, longest(queries))
@@ -98,10 +101,11 @@ def update_against_torch(
 def layer_against_torch(
     model: Transformer, weights: list[np.ndarray], Y: np.ndarray, R: np.ndarray, beta: float
 ) -> Finding:
-    """The layer equals torch's attention with values Y W_K W_V, up to rounding errors.
+    """The finding that `hopfield_attention` equals torch's attention with values Y W_K W_V.
 
-    Keys, queries and values are exact; on either side W_V adds d_k rounded products, where d_k is
-    the dimension of the keys.
+    The bound is on the rounding errors of both sides. Keys, queries and values are exact. On both
+    sides the multiplication by W_V adds d_k rounded products, where d_k is the dimension of the
+    keys.
     """
     W_Q, W_K, W_V = weights
     Q, K = R @ W_Q, Y @ W_K
@@ -113,7 +117,7 @@ def layer_against_torch(
 
 
 def updates_against_torch(run: Run, X: np.ndarray, query: np.ndarray) -> Finding:
-    """The model with s updates equals torch's attention applied s times, for s = 0, 1, 2."""
+    """The finding that s updates equal torch's attention applied s times, for s = 0, 1, 2."""
     X, beta = slow_network(X)
     applied = [query]
     for _ in range(3):
