@@ -30,6 +30,10 @@ class Margin:
     def leak(self, sharpness: float, score_error: float, others: int) -> float:
         """An upper bound on the total softmax weight of tokens to which hardmax does not attend.
 
+        It is x/(1 + x) with x = e^{2βσ}·min(others·q, 4q/(1 − q)²) and q = e^{−β·gap}, where σ is
+        `score_error`.  Here x bounds the sum of the exponentials of these tokens' scores, divided
+        by the exponential of the largest score; 4q/(1 − q)² holds for graded scores.
+
         `sharpness` is β, each score has an error of at most `score_error`, and `others` is the
         number of tokens to which hardmax does not attend.
         """
@@ -38,7 +42,10 @@ class Margin:
         if self.graded and q < 1:
             crowd = min(crowd, 4 * q / (1 - q) ** 2)
         exponent = 2 * score_error * sharpness
-        return min(1.0, crowd * math.exp(exponent)) if exponent < MOST_EXPONENT else 1.0
+        if exponent >= MOST_EXPONENT:
+            return 1.0
+        ratio = crowd * math.exp(exponent)
+        return ratio / (1 + ratio) if ratio < math.inf else 1.0
 
     def tie_imbalance(self, sharpness: float, score_error: float) -> float:
         """An upper bound on Σ |softmax weight − uniform weight| over the tokens of largest score.

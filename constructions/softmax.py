@@ -7,10 +7,10 @@ bound on the score gap over all prompts (`block.margins`), and bounds on registe
 softmax_error    hardmax replaced by softmax at sharpness β.  If the scores of a head are off by at
                  most σ, the weight that leaks to wrong tokens is at most
 
-                     e^{2βσ} · min(others·q, 4q/(1 − q)²),      q = e^{−β·gap},
+                     x/(1 + x),    x = e^{2βσ} · min(others·q, 4q/(1 − q)²),    q = e^{−β·gap}.
 
-                 and at most 1.  The second term holds if the scores are graded: at most 4m tokens
-                 have scores at least m, and less than m + 1, gaps below the largest (Σ_m 4m q^m).
+                 The second term holds if the scores are graded: at most 4m tokens have scores at
+                 least m, and less than m + 1, gaps below the largest (Σ_m 4m q^m).
                  The relative change of the weight of a tied token is at most e^{2βσ} − 1.  Errors
                  of the registers are propagated through |W_V|, |W_O| and |W_U| and, in the next
                  layer, into σ; registers that an MLP restores (`block.restores`) are exact again,

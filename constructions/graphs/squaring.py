@@ -25,8 +25,8 @@ robust  The output f is written to `found`, and the MLP adds relu(2f − ½ − 
 Softmax at inverse temperature β gives each of the n − c nodes that are not reached e^{−β} times the
 weight of a reached one.  Where R² is 1 the average is at least 1/(c + (n − c)e^{−β}) ≥ 1/n for any
 β, and elsewhere at most (n − 1)e^{−β}: β ≥ ln(4N(n − 1)) is sufficient for the robust form at every
-depth.  `sharpened` derives ln(8N(n − 1)), since it counts an error both where weight is added and
-where it is missing.
+depth.  `sharpened` derives ln((8N − 1)(n − 1)), since it counts an error both where weight is added
+and where it is missing.
 
 The lean form multiplies errors by up to N + 1 in each layer, and its β must grow with the number of
 layers.  Proof: let i be an isolated node and all other nodes a clique, let ε be its entry R_ij for

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from refusals import check_line
 from report_schema import RUN, violations
 from toys import bad, broken, found, good, late, run, silent, stopped, strict, unsure
 
-from verify.claim import claim
+from theory.kinds import InputError
+from verify.claim import Run, claim
 from verify.cli import main as cli
-from verify.finding import Verdict
+from verify.finding import Finding, Verdict
 from verify.ledger.theorems import ledger
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
@@ -82,7 +84,7 @@ def test_json_to_a_file_beside_the_lines_for_people(words, claims, capsys, tmp_p
 
 @pytest.mark.parametrize(
     ("made", "code", "names"),
-    [(silent, 3, []), (stopped, 130, ["a", "interrupted"]), (late, 2, ["a"]), (broken, 4, None)],
+    [(silent, 3, []), (stopped, 130, ["a", "interrupted"]), (late, 4, ["a"]), (broken, 4, None)],
 )
 def test_json_is_whole_however_the_run_ends(made, code, names, claims, tmp_path):
     claims(it=made)
@@ -95,6 +97,22 @@ def test_json_is_whole_however_the_run_ends(made, code, names, claims, tmp_path)
         assert document["findings"][-1]["words"] == "ZeroDivisionError: by nothing"
     else:
         assert [finding["name"] for finding in document["findings"][: len(names)]] == names
+
+
+def test_an_input_error_is_of_the_user_if_the_user_gave_an_option(claims, capsys):
+    """Otherwise the claim's own work raised it."""
+
+    @claim()
+    def sized(run: Run, *, k: int = 1) -> Iterator[Finding]:
+        """Raises InputError after a finding."""
+        yield found(Verdict.HOLDS)
+        raise InputError("k is too large")
+
+    claims(it=sized)
+    assert run("it", "--k", "2") == 2
+    assert capsys.readouterr().err == "error: k is too large\n"
+    assert run("it") == 4
+    assert "k is too large" in capsys.readouterr().err
 
 
 def test_quiet_prints_the_verdict_alone_and_verbose_times_and_details(claims, capsys):

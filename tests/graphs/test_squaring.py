@@ -173,3 +173,10 @@ def test_an_equivalent_mutant_is_shown_on_all_graphs():
         assert same_answers(squaring(n, 2), twice(squaring(n, 2)), rng) == said
     opposite = TensorFault("layer 1, head 1", "wrong sign")
     assert same_answers(squaring(3, 2), opposite(squaring(3, 2)), rng) == ""
+
+
+def test_the_stated_sharpness_is_accepted_at_every_size():
+    for n in range(2, 130):
+        squaring(n, 2, form="robust", sharpness=squaring_sharpness(n))
+    with rejects("sharpness"):
+        squaring(129, 2, form="robust", sharpness=squaring_sharpness(129) - 0.01)

@@ -133,12 +133,11 @@ def test_the_leak_of_graded_scores_is_bounded(scores, sharpness, part, data):
 
 
 @given(st.integers(1, 500), st.floats(0.1, 30))
-def test_the_leak_of_a_crowd_is_nearly_attained(others, sharpness):
-    """All others exactly one gap below: weight w/(1 + w) of a bound min(w, 1)."""
+def test_the_leak_of_a_crowd_is_attained(others, sharpness):
+    """All others exactly one gap below."""
     bound = Margin(1.0, graded=False).leak(sharpness, 0.0, others)
     actual = leak([1.0] * others, sharpness, [0.0] * others)
-    assert actual <= bound * (1 + 1e-12)
-    assert bound <= 2 * actual * (1 + 1e-12)
+    assert bound == pytest.approx(actual, rel=1e-12)
 
 
 def test_the_leak_of_a_full_lattice_is_nearly_attained():
@@ -147,13 +146,13 @@ def test_the_leak_of_a_full_lattice_is_nearly_attained():
         below = [float(m) for m in range(1, 40) for _ in range(4 * m)]
         actual = leak(below, sharpness, [0.0] * len(below))
         bound = Margin(1.0).leak(sharpness, 0.0, 10**9)
-        assert actual <= bound <= (1 + bound) * actual * (1 + 1e-9)
+        assert bound == pytest.approx(actual, rel=1e-9)
 
 
 def test_leaks_at_the_ends():
     assert Margin(np.inf).leak(1.0, 0.0, 10) == 0
     assert Margin(1.0).leak(1e9, 0.0, 10) == 0
-    assert Margin(1.0).leak(1e-9, 0.0, 10) == 1
+    assert Margin(1.0).leak(1e-9, 0.0, 10) == pytest.approx(10 / 11)
     assert Margin(1.0).leak(1e9, 1e9, 10) == 1
 
 
@@ -165,7 +164,8 @@ def test_errors_of_both_sides_multiply_in_the_scores(part):
     assert score_sizes(model) == [(2.0,)]
     ((leak,),) = softmax_error(model, beta, relative=part).leaks
     off = 2 * ((1 + part) ** 2 - 1)
-    assert leak == pytest.approx(8 * math.exp(beta * (2 * off - 2)), rel=1e-9)
+    ratio = 8 * math.exp(beta * (2 * off - 2))
+    assert leak == pytest.approx(ratio / (1 + ratio), rel=1e-9)
 
 
 @pytest.mark.parametrize("part", [0.2, 0.25, 0.3])
@@ -251,13 +251,17 @@ def test_the_least_sharpness_is_the_least(name):
 def test_bounds_shrink_as_sharpness_grows(name):
     model = a_model(name, 8, 33)
     errors = [model.softmax_error(beta) for beta in np.geomspace(0.01, 100, 15)]
-    logits = [error.logits for error in errors]
+    logits = np.array([error.logits for error in errors])
     assert np.isfinite(logits).all()
-    assert (np.diff(logits) <= 0).all()
+    # Before nearly all weight is on right tokens, the errors of scores may grow faster.
+    small = logits < (1 if name == "average" else model.interface.margin)
+    assert not small[0] or name == "average"
+    assert small[-1]
+    assert (np.diff(small.astype(int)) >= 0).all()
+    assert (np.diff(logits[small]) <= 0).all()
     for register in model.stream:
-        assert (np.diff([error.registers[register] for error in errors]) <= 0).all()
-    if name != "average":
-        assert logits[0] > model.interface.margin > logits[-1]
+        found = np.array([error.registers[register] for error in errors])
+        assert (np.diff(found[small]) <= 0).all()
 
 
 @given(st.floats(1, 1e12))

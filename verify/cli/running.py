@@ -112,6 +112,8 @@ def check(
         if findings or isinstance(error, KeyboardInterrupt):
             findings.append(_stopped(error))
             hand_over(checked())
+        if findings and isinstance(error, InputError) and _at_defaults(claim, options):
+            raise RuntimeError(str(error)) from error  # of the claim's own work, not of a user
         raise
     done = checked()
     if not output.silent:
@@ -126,13 +128,17 @@ def check(
 
 def _on_record(done: Checked, claim: Claim, options: dict[str, Any]) -> str:
     """For a replication that does not hold, whether this is its recorded outcome; else empty."""
-    usual = {**claim.defaults, **options} == claim.defaults
-    if done.verdict is Verdict.HOLDS or not usual or must_hold(done.name):
+    unusual = not _at_defaults(claim, options)
+    if done.verdict is Verdict.HOLDS or unusual or must_hold(done.name):
         return ""
     _, lines = news(done, strictly=False)
     if lines:
         return f"differs from the record: {'; '.join(lines)}"
     return f"as on record: see python -m verify show {done.name}"
+
+
+def _at_defaults(claim: Claim, options: dict[str, Any]) -> bool:
+    return {**claim.defaults, **options} == claim.defaults
 
 
 def _stopped(error: BaseException) -> Finding:
