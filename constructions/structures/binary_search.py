@@ -41,8 +41,8 @@ def binary_search(lookups: LookupLayers, *, largest: Largest = 2**10) -> Transfo
     and queries (…, m).  M is `lookups`.  The model has width 6 and 1 + M layers: the first has 2
     ReLU heads, and each lookup has 3 ReLU heads and 3 hidden neurons.  Points are distinct integers
     from 1 to largest − 1 in any order, and queries are integers from 0 to `largest`.  Register `m`
-    after layer k = 1 … M is the cell of lookup k; cells are numbered from 0 in ascending order of
-    their points.
+    after layer k = 1 … M is the cell of lookup k; cells are numbered from 0, and the points in the
+    cells are in ascending order.
 
     Raises ValueError for a `largest` at which float64 may round sums; the model raises ValueError
     as stated in `Cells`.

@@ -58,13 +58,13 @@ def bucket_table(
 ) -> Transformer:
     """The transformer of a table with two lookups: `bucket_table(N, T)(points, queries)`.
 
-    The output (…, m) is the point that the table returns for each query, for points (…, N) and
-    queries (…, m).  N is `n_points`.  The range from 0 to `largest` is divided into T = `n_cells`
+    For points (…, N) and queries (…, m), the output (…, m) is the point that the table returns for
+    each query.  N is `n_points`.  The range from 0 to `largest` is divided into T = `n_cells`
     buckets, and the table returns the point nearest to the middle of the query's bucket.  The model
     has 4 layers of width 10 with at most 3 heads each.  Points are distinct integers from 1 to
     largest − 1 in any order, and queries are integers from 0 to `largest`.  Register `m` after
-    layer 3 is c + 1 if lookup 2 is at cell c; cells are numbered from 0 in ascending order of their
-    points.
+    layer 3 contains c + 1 for a query whose second lookup is at cell c.  Cells are numbered from 0,
+    and the points in the cells are in ascending order.
 
     Raises ValueError for more than a million points and extra cells in all, and for a `largest` at
     which float64 may round sums; the model raises ValueError as stated in `Cells`.

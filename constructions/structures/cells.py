@@ -96,14 +96,15 @@ class Row(Interface):
 
 
 class Cells(Interface):
-    """The interface from points (…, N) and queries (…, m) to int64 integers (…, m).
+    """The interface of models from points (…, N) and queries (…, m) to int64 integers (…, m).
 
-    A point x has the token (x, 1, 0, 0), and a query q the token (0, 0, q, 1).  Queries attend to
-    points only.  Points are distinct integers from 1 to largest − 1 in any order, and queries are
-    integers from 0 to `largest`.
+    The token of a point x is (x, 1, 0, 0), and the token of a query q is (0, 0, q, 1).  Queries
+    attend to points only.  Points are distinct integers from 1 to largest − 1 in any order, and
+    queries are integers from 0 to `largest`.
 
-    Raises ValueError for a wrong number of points, for values outside these ranges, for different
-    leading dimensions, and for a dtype in which sums may be rounded.
+    Raises ValueError for a wrong number of points, for points or queries outside these ranges, if
+    the leading dimensions of points and queries differ, and for a dtype in which sums may be
+    rounded.
     """
 
     def __init__(self, n_points: int, largest: int, factor: int) -> None:
@@ -145,9 +146,9 @@ class Cells(Interface):
 class Table(Cells):
     """The interface of models of a table, from points (…, N) and queries (…, m) to integers (…, m).
 
-    It is the interface `Cells` with T extra cells.  Tokens are (x, 1, 0, 0, 0, 0) for points x,
-    (0, 0, t, 1, 0, 0) for extra cells t = 0 … T − 1, and (0, 0, 0, 0, q, 1) for queries q.  Queries
-    attend to points and extra cells.
+    The interface is `Cells` with a further token for each of T extra cells.  The tokens are
+    (x, 1, 0, 0, 0, 0) for a point x, (0, 0, t, 1, 0, 0) for extra cell t = 0 … T − 1, and
+    (0, 0, 0, 0, q, 1) for a query q.  Queries attend to points and extra cells.
     """
 
     def __init__(self, n_points: int, n_cells: int, largest: int, factor: int) -> None:
@@ -170,14 +171,15 @@ class Table(Cells):
 
 
 class Sketch(Interface):
-    """The interface of sketches: from items (…, n) and queries (…, m) to int64 integers (…, m).
+    """The interface of sketches, from streams (…, n) and queries (…, m) to int64 integers (…, m).
 
-    Tokens are indices of rows of the embedding.  With V items and k cells, the indices are i for an
-    item i of the stream, V + c for cell c, and V + k + i for a query of item i.  Queries attend to
-    the stream and the cells.
+    Tokens are indices of rows of the embedding.  Streams and queries contain items from 0 to V − 1,
+    and the sketch has k cells.  The index is i for item i in the stream, V + c for cell c, and
+    V + k + i for a query of item i.  Queries attend to the stream and the cells.
 
     Raises ValueError for entries that are not integers from 0 to V − 1, a stream longer than
-    `max_length`, different leading dimensions, and a dtype in which counts may be rounded.
+    `max_length`, streams and queries of different leading dimensions, and a dtype in which counts
+    may be rounded.
     """
 
     def __init__(self, vocabulary_size: int, n_cells: int, max_length: int) -> None:

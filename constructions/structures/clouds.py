@@ -52,12 +52,14 @@ class Cloud(Interface):
 class LaidOut(Interface):
     """The interface from points (…, N, d) in cells and queries (…, m, d) to int64 integers (…, m).
 
-    A point x in a cell has the token (x, 1, cell, 0, 0), and a query q the token (0, 0, 0, q, 1).
-    Queries attend to points only.  Coordinates of points are integers from 1 to largest − 1, and
-    coordinates of queries are integers from 0 to `largest`.
+    The points are laid out in cells.  The token of the point x in cell c is (x, 1, c, 0, 0), and
+    the token of a query q is (0, 0, 0, q, 1).  Queries attend to points only.  Coordinates of
+    points are integers from 1 to largest − 1, and coordinates of queries are integers from 0 to
+    `largest`.
 
-    Raises ValueError for a wrong number or dimension of points, for values outside these ranges,
-    for different leading dimensions, and for a dtype in which sums may be rounded.
+    Raises ValueError for a wrong number or dimension of points, for points or queries outside these
+    ranges, if the leading dimensions of points and queries differ, and for a dtype in which sums
+    may be rounded.
     """
 
     def __init__(self, n_points: int, d: int, largest: int, factor: int) -> None:

@@ -51,12 +51,13 @@ def count_min(
 ) -> Transformer:
     """The transformer of a count-min sketch: `count_min(hashes, w, n)(stream, queries)`.
 
-    The output (…, m) is the count-min estimate of the count of each queried item, for streams
-    (…, ≤ n) and queries (…, m).  The sketch has d rows of w = `n_cells` cells, and `hashes` (d, V)
-    contains the cell of each of V items in each row, from 0 to w − 1.  The estimate is the minimum
-    over the rows of the count in the item's cell.  The model has width 2dw + 4, 1 + d layers of 1
-    linear head, and 2 hidden neurons per lookup.  Items are integers from 0 to V − 1.  A stream has
-    at most n = `max_length` items; counts are exact for `max_length` up to 2^50.
+    For streams of at most n items and queries (…, m), the output (…, m) is the count-min estimate
+    of the count of each queried item.  The sketch has d rows of w = `n_cells` cells, and `hashes`
+    (d, V) contains the cell of each of V items in each row, a number from 0 to w − 1.  The estimate
+    is the minimum over the rows of the content of the item's cell.  The model has width 2dw + 4,
+    1 + d layers of 1 linear head, and 2 hidden neurons per lookup.  Items are integers from 0 to
+    V − 1.  A stream has at most n = `max_length` items; counts are exact for `max_length` up to
+    2^50.
 
     Raises ValueError for sketches that do not fit in memory; the model raises ValueError as stated
     in `Sketch`.

@@ -67,11 +67,12 @@ def interpolation_search(
 ) -> Transformer:
     """The transformer of interpolation search: `interpolation_search(N, M)(points, queries)`.
 
-    The output (…, m) is the cell of the last of M = `lookups` lookups, for points (…, N),
-    N = `n_points`, and queries (…, m).  Cells are numbered from 0 in ascending order of their
-    points.  The model has 3M layers of width 13 with at most 3 heads each.  Points are distinct
-    integers from 1 to largest − 1 in any order, and queries are integers from 0 to `largest`.
-    Register `m` after layer 3k is c + 1 if lookup k = 1 … M is at cell c.
+    There are N = `n_points` points and M = `lookups` lookups.  For points (…, N) and queries
+    (…, m), the output (…, m) is the cell of the last lookup for each query.  Cells are numbered
+    from 0, and the points in the cells are in ascending order.  The model has 3M layers of width 13
+    with at most 3 heads each.  Points are distinct integers from 1 to largest − 1 in any order, and
+    queries are integers from 0 to `largest`.  For k = 1 … M, register `m` after layer 3k contains
+    c + 1 for a query whose lookup k is at cell c.
 
     Raises ValueError for a `largest` at which float64 may round sums, and for models that do not
     fit in memory; the model raises ValueError as stated in `Cells`.

@@ -38,12 +38,13 @@ from theory.structures.points import Size
 def kd_descent(lookups: LookupLayers, d: Size, *, largest: Largest = 2**10) -> Transformer:
     """The transformer of the descent of a kd-tree: `kd_descent(M, d)(points, queries)`.
 
-    The output (…, m) is the number of cells before each query's leaf region, for points (…, N, d),
-    N = 2^M − 1, and queries (…, m, d).  M is `lookups`.  The model has width 3d + 3 and M layers of
-    3 ReLU heads and 2 + d hidden neurons.  Points are integers from 1 to largest − 1 in the order
-    of the kd-tree's layout, and queries are integers from 0 to `largest`.  If a coordinate of the
-    query equals that of the node, the descent continues on the right side.  Register `m` after
-    layer k − 1 is the cell of lookup k = 1 … M.
+    There are M = `lookups` lookups and N = 2^M − 1 points.  For points (…, N, d) and queries
+    (…, m, d), the output (…, m) is the number of cells before the region of the leaf that each
+    query reaches.  The model has width 3d + 3 and M layers of 3 ReLU heads and 2 + d hidden
+    neurons.  Points are integers from 1 to largest − 1 in the order of the kd-tree's layout, and
+    queries are integers from 0 to `largest`.  If the query and the node have equal coordinates on
+    the axis of the node, the descent continues on the right side.  For k = 1 … M, register `m`
+    after layer k − 1 contains the cell of lookup k.
 
     Raises ValueError for a `largest` at which float64 may round sums, and for models that do not
     fit in memory; the model raises ValueError as stated in `LaidOut`.

@@ -47,10 +47,11 @@ MOST = 20  # largest number of levels, for a million points
 def kd_layout(n_points: Count, d: Size, *, largest: Largest = 2**10) -> Transformer:
     """The transformer of a kd-tree's layout: `kd_layout(N, d)(points)`.
 
-    The output (…, N) is the cell of each point in the layout, for points (…, N, d), N = 2^L − 1.  N
-    is `n_points`.  The model has width d + L + 2 and L − 1 layers of 2 ReLU heads and at most 4
-    hidden neurons.  Points are integers of absolute value below `largest`, and they may be equal:
-    of two points with equal coordinates, the point given first is lower.
+    There are N = `n_points` = 2^L − 1 points.  For points (…, N, d), the output (…, N) is the cell
+    of each point in the layout.  The model has width d + L + 2 and L − 1 layers of 2 ReLU heads and
+    at most 4 hidden neurons.  Points are integers of absolute value below `largest`, and points may
+    have equal coordinates: on an axis where two points are equal, the point given first is the
+    lower one.
 
     Raises ValueError unless N is 3, 7, 15, … and at most a million, for a `largest` at which
     float64 may round sums, and for models that do not fit in memory; the model raises ValueError as
@@ -89,7 +90,7 @@ def _cells(points: np.ndarray) -> np.ndarray:
 def levels(name: str, N: int) -> int:
     """The integer L with N = 2^L − 1, the number of levels of a tree of N nodes.
 
-    Raises ValueError, with `name` as the name of N, if there is no such integer.
+    If there is no such integer, raises ValueError with a message in which N is called `name`.
     """
     L = N.bit_length()
     if N != 2**L - 1:

@@ -18,7 +18,7 @@ from constructions.stream import Stream, one
 def rank_heads(stream: Stream, N: int, into: str) -> tuple[Head, Head]:
     """The two ReLU heads that add the rank of each point to the register `into`.
 
-    The rank of a point is the number of points below it.  There are N points, in the register `x`,
+    The rank of a point is the number of points below it.  The register `x` contains the N points,
     and the register `unit` is 1 at points.  At a token whose `x` and `unit` are 0, the heads add 0.
     """
     x, unit = stream.read("x"), stream.read("unit")
@@ -31,9 +31,10 @@ def rank_heads(stream: Stream, N: int, into: str) -> tuple[Head, Head]:
 def at_rank(stream: Stream, N: int, wanted: str, ranks: str, into: str) -> tuple[Head, Head, Head]:
     """The three ReLU heads that add to `into` the point whose rank is in the register `wanted`.
 
-    There are N points x_j, and the register `ranks` contains their ranks.  The heads compute
+    There are N points x_j in the register `x`.  The register `ranks` contains the rank r_j of point
+    x_j, and the register `wanted` contains a rank w.  The heads compute
 
-        Σ_j (relu(u_j + 1) − 2·relu(u_j) + relu(u_j − 1))·x_j,      u_j = wanted − rank_j.
+        Σ_j (relu(u_j + 1) − 2·relu(u_j) + relu(u_j − 1))·x_j,      u_j = w − r_j.
 
     This tent function of u_j is 1 at u_j = 0 and 0 at all other integers.
     """

@@ -28,9 +28,8 @@ from theory.structures.points import Size
 def sort(n_points: Size, *, largest: Largest = 2**20) -> Transformer:
     """The transformer that sorts n points in ascending order: `sort(n)(points)`.
 
-    Points have shape (…, n), and so has the output.  n is `n_points`.  The model has width 5, two
-    layers of 2 and 3 ReLU heads, and no MLP.  Points are distinct integers of absolute value below
-    `largest`.
+    Points and output have shape (…, n). n is `n_points`.  The model has width 5, two layers of 2
+    and 3 ReLU heads, and no MLP.  Points are distinct integers of absolute value below `largest`.
 
     Raises ValueError for a `largest` at which float64 may round sums; the model raises ValueError
     as stated in `Row`.

@@ -68,7 +68,7 @@ USUAL_BITS, FLOAT64_BITS = 14, 53
 def n_candidates(largest: Steps) -> int:
     """The number of candidates for sums up to 2·largest: a multiple of 10, at least 20.
 
-    It is the smallest such multiple above 2·largest.
+    The result is the smallest multiple of 10 that is above 2·largest and at least 20.
     """
     return max(20, 10 * (2 * largest // 10 + 1))
 
@@ -87,9 +87,10 @@ def adder_logits(
 ) -> np.ndarray:
     """The logits z(c) of the candidates c = 0, …, p − 1 for the sum s, (p,).
 
-    z(c) = C_F(c − s) + α cos(2π(c − s − ε)/p), where α = `alpha`, ε = `error` is the error of the
-    size of the sum, and C_F(d) = Σ_{f ∈ F} cos(2πfd/10).  The first term is called the comb, and
-    the second term the bump.  Raises `ValueError` if the logits do not fit in memory.
+    z(c) = C_F(c − s) + α cos(2π(c − s − ε)/p), where C_F(d) = Σ_{f ∈ F} cos(2πfd/10).  The first
+    term is called the comb, and the second term the bump.  The weight of the bump is α = `alpha`,
+    and ε = `error` is the difference between the rounded size of the sum, s + ε, and the sum s.
+    Raises `ValueError` if the logits do not fit in memory.
     """
     machine.fits_in_memory(f"the logits of {p:.4g} candidates", 64 * p, "give a smaller p")
     d = np.arange(p) - s % p
@@ -99,12 +100,13 @@ def adder_logits(
 
 @checked
 def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
-    """The largest weight α of the bump for which all sums are right, and the d that limits α.
+    """The largest weight α of the bump with which all sums are right, and the d that limits α.
 
-    The logits of p candidates c for a sum s are C_F(c − s) + α cos(2π(c − s − ε)/p), a comb with
-    the frequencies F plus the bump, where ε is the error of the size of the sum.  The sums must be
-    right for all errors |ε| < 5.  For a larger α, the logit of s + d can exceed that of s.  α is
-    0.0 if the comb does not separate the residues mod 10.
+    The logits of p candidates c for a sum s are C_F(c − s) + α cos(2π(c − s − ε)/p), a comb
+    C_F(d) = Σ_{f ∈ F} cos(2πfd/10) plus the bump, where s + ε is the rounded size of the sum.  All
+    sums must be right for all errors |ε| < 5.  For a larger α, the logit of candidate s + d for the
+    returned d can exceed the logit of s.  The largest α is 0.0 if the comb does not separate the
+    residues mod 10.
     """
     d = np.arange(1, 10)
     above = np.array([float(comb(F, 0) - comb(F, int(k))) for k in d])
@@ -116,22 +118,23 @@ def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
 def default_alpha(p: Candidates) -> float:
     """The default weight α of the bump in the logits of p candidates: 64, or less for p < 90.
 
-    The bump is the term α cos(2π(c − s − ε)/p) of `adder_logits`.  For p < 90, α is the largest
-    power of two that is at most the largest weight for which all sums are right (`largest_alpha`).
+    The bump is the term α cos(2π(c − s − ε)/p) in the logit of candidate c for a sum s
+    (`adder_logits`).  For p < 90, the default α is the largest power of two up to the limit
+    `largest_alpha(p)`.
     """
     return min(64.0, 2.0 ** floor(log2(largest_alpha(p)[0])))
 
 
 @checked
 def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = ZHOU) -> float:
-    """The smallest gap between the logit of the sum s and that of a candidate c ≠ s.
+    """The smallest gap between the logit of the sum s and the logit of a candidate c ≠ s.
 
     The minimum of z(s) − z(c) is over all candidates c ≠ s and all integers ε with |ε| ≤ `error`,
-    where ε is the error of the size of the sum.  The minimum is negative iff a sum is wrong.  The
-    logits z(c) are those of `adder_logits`: a comb with frequencies F plus a bump of weight
-    `alpha`, for p candidates.  Among candidates of one residue mod 10 the comb is constant, and the
-    bump is largest at the candidate nearest to s + ε.  This candidate is within distance 5, as 10
-    divides p, or within 15 if s is excluded.
+    where s + ε is the rounded size of the sum.  The minimum is negative iff a sum is wrong.  The
+    logits z(c) of the p candidates are computed by `adder_logits`: a comb with frequencies F plus a
+    bump of weight `alpha`.  The comb is constant on the candidates of one residue mod 10.  Among
+    these candidates the bump is largest at the candidate nearest to s + ε, at a distance of at most
+    5 since 10 divides p.  If s is excluded, the distance is at most 15.
 
     Raises `ValueError` if the errors do not fit in memory.
     """
@@ -148,12 +151,12 @@ def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = 
 def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SMALLEST)]) -> float:
     """A bound on the change of a logit when all weights are rounded to multiples of 2^−bits.
 
-    The logits are those of `adder_logits`, a comb plus a bump of weight `alpha`.  The weights are
-    cosines and sines of the angles of the two numbers and of the candidate; in the bump, those of
-    the candidate are multiplied by `alpha`.  Rounding changes a number by at most δ = 2^{−bits−1},
-    so vectors (cos, sin) of length 1 change by at most √2δ.  So the product of three of them, as
-    complex numbers, changes by at most (1 + √2δ)³ − 1; the third factor of the bump has length α.
-    Three periods of the comb are rounded; period 2 is exact.
+    The logits of `adder_logits` are a comb plus a bump of weight α = `alpha`.  The weights are
+    cosines and sines of the angles of the two numbers and of the candidate; in the bump, the
+    cosines and sines of the candidate are multiplied by α.  Rounding changes a number by at most
+    δ = 2^{−bits−1}, so a vector (cos, sin) of length 1 changes by at most √2δ.  As complex numbers,
+    a product of three such vectors changes by at most (1 + √2δ)³ − 1.  In the bump, the third
+    factor has length α.  Three periods of the comb are rounded; period 2 is exact.
     """
     off = 2**0.5 * 2.0 ** (-bits - 1)
     return 3 * ((1 + off) ** 3 - 1) + (alpha + off) * (1 + off) ** 2 - alpha
@@ -163,8 +166,9 @@ def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SM
 def largest_bits(alpha: Positive) -> int:
     """The largest number of binary places of the weights for which logits are exact in float64.
 
-    The result is below 1 if there is no such number.  A logit is a sum of products of three
-    weights, a multiple of 2^{−3·bits} below 2·alpha + 8, for weights of `bits` binary places.
+    The result is below 1 if logits are exact for no number of binary places.  A logit is a sum of
+    products of three weights, a multiple of 2^{−3·bits} below 2·alpha + 8, for weights of `bits`
+    binary places.
     """
     return (FLOAT64_BITS - 3 - ceil(log2(alpha / 4 + 1))) // 3
 
@@ -186,8 +190,8 @@ def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
 def default_bits(p: Candidates, step: Count, alpha: Positive) -> int:
     """The default number of binary places of the weights: 14, with two exceptions.
 
-    If 14 places do not suffice (`sufficient_bits`), it is the smallest sufficient number.  It is at
-    most `largest_bits(alpha)`.
+    If 14 places do not suffice (`sufficient_bits`), the default is the smallest sufficient number.
+    The default is at most `largest_bits(alpha)`.
     """
     wanted = max([USUAL_BITS, *sufficient_bits(p, step, alpha)[:1]])
     return max(1, min(largest_bits(alpha), wanted))

@@ -21,18 +21,19 @@ cos_pi, sin_pi = arb.cos_pi_fmpq, arb.sin_pi_fmpq
 
 
 def golden_ball(number: Golden) -> arb:
-    """The number a + b√5 as an Arb ball."""
+    """The number a + b√5 of Q(√5) as an Arb ball, for rational a and b."""
     a, b = (fmpq(part.numerator, part.denominator) for part in (number.a, number.b))
     return arb(a) + arb(b) * arb(5).sqrt()
 
 
 def alpha_limit(p: int, F: Iterable[int]) -> tuple[arb, int]:
-    """The largest weight α of the bump for which all sums are right, and the d that limits α.
+    """The largest weight α of the bump with which all sums are right, and the d that limits α.
 
-    α = min over d = 1, …, 9 of (C_F(0) − C_F(d))/(2 sin(πd/p) sin(π(10 − d)/p)), a ball, where
-    C_F(d) = Σ_{f ∈ F} cos(2πfd/10) is the comb and p the number of candidates c.  The bump is the
-    term α cos(2π(c − s − ε)/p) in the logits for a sum s, and the sums must be right for all errors
-    |ε| < 5 of the size.
+    The logits of p candidates c for a sum s are C_F(c − s) + α cos(2π(c − s − ε)/p), a comb
+    C_F(d) = Σ_{f ∈ F} cos(2πfd/10) plus the bump, where s + ε is the rounded size of the sum.  All
+    sums must be right for all errors |ε| < 5.  The largest α is the minimum over d = 1, …, 9 of
+    (C_F(0) − C_F(d))/(2 sin(πd/p) sin(π(10 − d)/p)), computed as a ball; the returned d attains the
+    minimum.
     """
     found = {d: alpha_at(p, F, d) for d in range(1, 10)}
     least = found[1]
@@ -44,9 +45,9 @@ def alpha_limit(p: int, F: Iterable[int]) -> tuple[arb, int]:
 def alpha_at(p: int, F: Iterable[int], d: int) -> arb:
     """The largest weight α of the bump for which candidate s + d stays below the right candidate s.
 
-    The logit of s + d must be below that of s for all errors |ε| < 5 of the size of the sum.  The
-    logits of p candidates c are C_F(c − s) + α cos(2π(c − s − ε)/p), a comb with the frequencies F
-    plus the bump.
+    The logits of p candidates c for a sum s are C_F(c − s) + α cos(2π(c − s − ε)/p), a comb
+    C_F(d) = Σ_{f ∈ F} cos(2πfd/10) plus the bump, where s + ε is the rounded size of the sum.  For
+    all errors |ε| < 5, the logit of s + d must be below the logit of s.
     """
     gain = 2 * sin_pi(fmpq(d, p)) * sin_pi(fmpq(10 - d, p))
     return golden_ball(comb(F, 0) - comb(F, d)) / gain
@@ -55,8 +56,8 @@ def alpha_at(p: int, F: Iterable[int], d: int) -> arb:
 def logits(p: int, alpha: arb, error: Fraction, F: Iterable[int]) -> list[arb]:
     """The logits of the candidates s + d, d = 0, …, p − 1, for a sum s, as balls, by definition.
 
-    The logit is C_F(d) + α cos(2π(d − ε)/p) with the comb C_F of the frequencies F, where
-    α = `alpha`, and ε = `error` is the error of the size of the sum.
+    The logit of s + d is C_F(d) + α cos(2π(d − ε)/p), a comb C_F(d) = Σ_{f ∈ F} cos(2πfd/10) plus a
+    bump of weight α = `alpha`.  The rounded size of the sum is s + ε with the error ε = `error`.
     """
     e = fmpq(error.numerator, error.denominator)
     teeth = [golden_ball(comb(F, d)) if F else arb(0) for d in range(10)]

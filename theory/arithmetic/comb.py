@@ -34,7 +34,7 @@ FREQUENCY = Whole(Within(least=1, most=5))
 class Comb(Many):
     """The kind of a set of frequencies from 1 to 5.
 
-    It is read as a tuple in decreasing order, without repetition.
+    The set is read as a tuple in decreasing order, without repetition.
     """
 
     each: Whole = FREQUENCY

@@ -35,11 +35,11 @@ Removed: TypeAlias = Annotated[Any, Reals("r D")]
 
 @checked
 def null_space_projection(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.ndarray:
-    """The orthogonal projection P (D, D) onto the null space of R = `removed` (r, D).
+    """The orthogonal projection P (D, D) onto the null space of the r rows of R = `removed` (r, D).
 
     Singular values of R up to τ = `tolerance` times the largest are treated as 0, so that ‖R P‖ ≤ τ
     ‖R‖ in the spectral norm.  Without a tolerance, the rounding errors of more than D rows would
-    span the whole space, and P would be 0.  So τ must exceed the relative rounding error.
+    span the whole space, and P would be 0.  Therefore τ must exceed the relative rounding error.
     """
     _, singular, directions = np.linalg.svd(removed, full_matrices=False)
     largest = singular.max(initial=0.0)
@@ -53,11 +53,12 @@ def leakage(
 ) -> float:
     """The relative change of the coefficients that a Fourier filter should preserve.
 
-    It is ‖K − K P‖/‖K‖, where the rows of K = `kept` (s, D) map a state of the stream to these
-    coefficients.  The filter P is the projection onto the null space of `removed` (r, D), computed
-    by `null_space_projection` with this tolerance.  The norms are Frobenius norms, so that the
-    change is a mean over isotropic states of the stream.  The change is 0 if the filter is a mask
-    of coefficients.
+    The change is ‖K − K P‖/‖K‖, where the s rows of K = `kept` (s, D) map a state of the
+    D-dimensional residual stream to the coefficients that should be preserved.  The filter P is the
+    projection onto the null space of the r rows of `removed` (r, D), computed by
+    `null_space_projection` with the same tolerance.  The norms are Frobenius norms, so the change
+    is a root mean square over isotropic states of the stream.  The change is 0 if the filter is a
+    mask of coefficients.
     """
     P, size = null_space_projection(removed, tolerance), float(np.linalg.norm(kept))
     return float(np.linalg.norm(kept - kept @ P)) / size if size else 0.0

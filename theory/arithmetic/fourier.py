@@ -21,10 +21,11 @@ Period: TypeAlias = Annotated[Exact, Within(least=2)] | Annotated[Finite, Within
 
 @checked
 def fourier_matrix(p: Count) -> np.ndarray:
-    """The orthonormal Fourier matrix Q (p, p); its rows are scaled cosines and sines.
+    """The orthonormal Fourier matrix Q (p, p); the rows are scaled cosines and sines.
 
-    Rows are in the order of `fourier_bins(p)`, with the cosine of a bin before its sine.  Bin k has
-    frequency k/p.  Raises `ValueError` if the matrix does not fit in memory.
+    The rows are in the order of `fourier_bins(p)`, with the cosine of a bin before the sine of the
+    bin.  The rows of bin k have frequency k/p.  Raises `ValueError` if the matrix does not fit in
+    memory.
     """
     k = fourier_bins(p)
     machine.fits_in_memory(f"a Fourier matrix of {p} rows", 32 * p * p, "give a smaller p")
@@ -62,10 +63,11 @@ def bin_of(period: Period, p: Count) -> int:
 def bin_sizes(values: RealArray) -> np.ndarray:
     """The size of each bin k = 0, …, ⌊p/2⌋ of the Fourier transform of values, (⌊p/2⌋ + 1,).
 
-    The size is the norm ‖Q_k values‖, where Q_k are the one or two rows of bin k in the orthonormal
-    Fourier matrix.  Values have shape (p,) or (p, D); for D columns, the norm is over all columns.
+    The size of bin k is the norm ‖Q_k values‖, where Q_k consists of the one or two rows of bin k
+    in the orthonormal Fourier matrix of p points.  Values have shape (p,), or (p, D) with D
+    columns; in the second case, the norm is over all columns.
 
-    Raises `ValueError` for other shapes.
+    Raises `ValueError` unless the values have one of these shapes.
     """
     if values.ndim not in (1, 2):
         raise InputError(f"values have shape {values.shape}: give values of shape (p,) or (p, D)")

@@ -53,7 +53,7 @@ class Golden:
 
     @property
     def conjugate(self) -> Golden:
-        """The conjugate a − b√5."""
+        """The conjugate a − b√5 of the number a + b√5."""
         return Golden(self.a, -self.b)
 
     @property
@@ -89,7 +89,7 @@ def _sign(value: Fraction) -> int:
 def cosine(k: Integer) -> Golden:
     """The exact cosine of 36°·k.
 
-    It is computed by c_{k+1} = 2 c₁ c_k − c_{k−1} from c₀ = 1 and c₁ = (1 + √5)/4.
+    The cosines c_k are computed by c_{k+1} = 2 c₁ c_k − c_{k−1} from c₀ = 1 and c₁ = (1 + √5)/4.
     """
     return _cosine(min(k % 10, -k % 10))
 

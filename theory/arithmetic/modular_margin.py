@@ -55,7 +55,8 @@ Rows: TypeAlias = Annotated[Any, Reals("neurons p")]
 class Neurons(NamedTuple):
     """The weights u, v and w of quadratic neurons, each (neurons, p) with one row for each neuron.
 
-    On numbers a and b a neuron adds (u_a + v_b)²·w_c to the logit of c.
+    For numbers a and b from 0 to p − 1, a neuron with weights u, v and w adds (u_a + v_b)²·w_c to
+    the logit of each residue c mod p.
     """
 
     u: np.ndarray
@@ -73,7 +74,7 @@ def largest_margin_squared(p: OddModulus) -> Fraction:
 def modular_neurons(p: OddModulus) -> Neurons:
     """The 4(p − 1) quadratic neurons that attain the maximum normalised margin, in float64.
 
-    Raises `ValueError` if they do not fit in memory.
+    Raises `ValueError` if the neurons do not fit in memory.
     """
     machine.fits_in_memory(f"the {4 * (p - 1)} neurons", 3 * 8 * 4 * p * p, "give a smaller p")
     angles = 2 * np.pi * (np.outer(np.arange(1, (p + 1) // 2), np.arange(p)) % p) / p
@@ -86,8 +87,9 @@ def modular_neurons(p: OddModulus) -> Neurons:
 def network_logits(u: Rows, v: Rows, w: Rows) -> np.ndarray:
     """The logits Σ_i (u_i(a) + v_i(b))²·w_i(c) of a quadratic network, (p, p, p) for all a, b, c.
 
-    u, v and w have shape (neurons, p), and i is a neuron.  Raises `ValueError` for p < 2, and for
-    logits that overflow float64 or do not fit in memory.
+    The sum is over the neurons i.  The arrays u, v and w have shape (neurons, p), and a, b and c
+    are residues mod p.  Raises `ValueError` for p < 2, and for logits that overflow float64 or do
+    not fit in memory.
     """
     count, p = _sizes(u)
     numbers = 3 * count * p * p + p**3
@@ -101,9 +103,10 @@ def network_logits(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 def normalised_margin(u: Rows, v: Rows, w: Rows) -> float:
     """The normalised margin of a quadratic network for addition mod p; 0.0 if all neurons are 0.
 
-    It is min (f(a, b)_{a+b} − f(a, b)_c) over all a, b and c ≠ a + b, divided by Σ‖θ_i‖³, where f
-    are the logits of the network (`network_logits`) and θ_i = (u_i, v_i, w_i) the weights of neuron
-    i.  u, v and w have shape (neurons, p).  Raises `ValueError` as `network_logits` does.
+    The margin is the minimum of f(a, b)_{a+b} − f(a, b)_c over all a, b and c ≠ a + b mod p, where
+    f(a, b)_c is the logit of c (`network_logits`).  The normalised margin is the margin divided by
+    Σ‖θ_i‖³, where θ_i = (u_i, v_i, w_i) are the weights of neuron i.  The arrays u, v and w have
+    shape (neurons, p).  Raises `ValueError` as `network_logits` does.
     """
     p = u.shape[1]
     f, right = network_logits(u, v, w), np.add.outer(np.arange(p), np.arange(p)) % p
@@ -118,10 +121,10 @@ def normalised_margin(u: Rows, v: Rows, w: Rows) -> float:
 def mean_over_cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
     """The mean margin of each quadratic neuron divided by the neuron's cubed norm, (neurons,).
 
-    The margin is f_{a+b} − f_c, where f_c = (u(a) + v(b))²·w(c) is the contribution of the neuron
-    to the logit of c, and the mean is over all a, b and c ≠ a + b mod p.  The cubed norm is
-    ‖(u, v, w)‖³.  The result is at most the maximum normalised margin √(2/27)/(√p (p − 1)).  u, v
-    and w have shape (neurons, p).
+    For numbers a and b, the neuron adds f_c = (u(a) + v(b))²·w(c) to the logit of c.  Its margin
+    for c is f_{a+b} − f_c, and the mean is over all a, b and c ≠ a + b mod p.  The cubed norm is
+    ‖(u, v, w)‖³.  The result is at most the maximum normalised margin √(2/27)/(√p (p − 1)).  The
+    arrays u, v and w have shape (neurons, p).
 
     Raises `ValueError` for an even p, cubed norms that overflow float64, and a neuron that is 0.
     """
@@ -137,9 +140,9 @@ def frequency_fractions(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 
     The result has shape (neurons, (p + 1)/2) for the frequencies k = 0, …, (p − 1)/2.  The part of
     the squared norm at k ≠ 0 is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, where û, v̂ and ŵ are the discrete
-    Fourier transforms of u, v and w; at k = 0 it is half of this expression.  By Parseval the parts
-    sum to the squared norm. u, v and w have shape (neurons, p).  Raises `ValueError` as
-    `mean_over_cubes` does.
+    Fourier transforms of u, v and w.  At k = 0, the part is half of this expression.  By Parseval's
+    identity the parts sum to the squared norm.  The arrays u, v and w have shape (neurons, p).
+    Raises `ValueError` as `mean_over_cubes` does.
     """
     p, lengths = _of_odd_modulus(u, v, w)
     squares = (np.abs(np.fft.rfft(np.stack([u, v, w]), axis=2)) ** 2).sum(0)
@@ -153,10 +156,11 @@ def few_frequencies_margin(
 ) -> float:
     """The margin at the sum s of the logits Σ_{k ∈ K} cos(2πk(c − s)/p) with frequencies K.
 
-    The margin is the difference of the logit of s and the largest other logit, min_{d ≠ 0}
-    Σ_{k ∈ K} (1 − cos(2πkd/p)).  It is at most |K| p/(p − 1), the mean over d, where |K| is the
-    number of frequencies.  Raises `ValueError` if a frequency is repeated, or if the cosines do not
-    fit in memory.
+    The logits belong to the candidates c = 0, …, p − 1.  The margin is the difference of the logit
+    of s and the largest other logit, min_{d ≠ 0} Σ_{k ∈ K} (1 − cos(2πkd/p)), where d is the
+    distance from s.  The margin is at most |K| p/(p − 1), the mean of the sum over d ≠ 0, where |K|
+    is the number of frequencies.  Raises `ValueError` if a frequency is repeated, or if the cosines
+    do not fit in memory.
     """
     if len(np.unique(K)) < len(K):
         raise InputError(f"K is {K.tolist()}: give each frequency once")
@@ -169,8 +173,8 @@ def few_frequencies_margin(
 def cubed_norms(u: Rows, v: Rows, w: Rows) -> np.ndarray:
     """The cubed norm ‖(u, v, w)‖³ of each neuron, (neurons,).
 
-    u, v and w have shape (neurons, p).  Raises `ValueError` for p < 2, and for cubed norms that
-    overflow float64.
+    The arrays u, v and w contain the weights of the neurons and have shape (neurons, p).  Raises
+    `ValueError` for p < 2, and for cubed norms that overflow float64.
     """
     _sizes(u)
     with np.errstate(over="ignore"):

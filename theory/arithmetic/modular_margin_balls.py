@@ -15,9 +15,10 @@ Rows = list[list[arb]]
 def normalised_margin(u: Rows, v: Rows, w: Rows) -> arb:
     """The normalised margin of a quadratic network for addition mod p, as a ball.
 
-    It is min (f(a, b)_{a+b} − f(a, b)_c) over all a, b and c ≠ a + b, divided by Σ‖θ_i‖³, where
-    f(a, b)_c = Σ_i (u_i(a) + v_i(b))²·w_i(c) are the logits and θ_i = (u_i, v_i, w_i) the weights
-    of neuron i.  u, v and w have shape (neurons, p).
+    The logit of c is f(a, b)_c = Σ_i (u_i(a) + v_i(b))²·w_i(c) with the sum over the neurons i, and
+    the margin is the minimum of f(a, b)_{a+b} − f(a, b)_c over all a, b and c ≠ a + b mod p. The
+    normalised margin is the margin divided by Σ‖θ_i‖³, where θ_i = (u_i, v_i, w_i) are the weights
+    of neuron i. The arrays u, v and w have shape (neurons, p).
     """
     p = len(u[0])
     lengths = sum((_cube(u[i] + v[i] + w[i]) for i in range(len(u))), arb(0))

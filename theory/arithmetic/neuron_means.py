@@ -17,8 +17,8 @@ Row = Sequence[int]
 def by_definition(u: Row, v: Row, w: Row) -> int:
     """The sum Σ_{a,b} Σ_{c≠a+b} (w_{a+b} − w_c)(u_a + v_b)² for weights u, v, w of length p.
 
-    The sum is p²(p − 1) times the mean margin of the neuron (u, v, w) over all a, b and c ≠ a + b
-    mod p.
+    Indices are residues mod p.  The sum is p²(p − 1) times the mean margin of the neuron (u, v, w)
+    over all a, b and c ≠ a + b mod p.
     """
     p, total = len(u), 0
     for a in range(p):
@@ -31,8 +31,8 @@ def by_definition(u: Row, v: Row, w: Row) -> int:
 def by_sums(u: Row, v: Row, w: Row) -> int:
     """The sum p Σ_{a,b} u_a v_b w̃_{a+b}, with w̃ = w − mean of w, for weights u, v, w of length p.
 
-    By step (1) of the proof in `modular_margin.py`, the sum is p²(p − 1)/2 times the mean margin of
-    the neuron (u, v, w).
+    Indices are residues mod p.  By step (1) of the proof in `modular_margin.py`, the sum is
+    p²(p − 1)/2 times the mean margin of the neuron (u, v, w).
     """
     p, total = len(u), sum(w)
     return sum(u[a] * v[b] * (p * w[(a + b) % p] - total) for a in range(p) for b in range(p))
@@ -40,6 +40,8 @@ def by_sums(u: Row, v: Row, w: Row) -> int:
 
 def by_frequencies(u: Row, v: Row, w: Row) -> int:
     """The sum Σ_{k≠0} u_k v_k w_{−k} for the Fourier transforms u, v, w of a neuron's weights.
+
+    Indices are residues mod p.
 
     By step (2) of the proof in `modular_margin.py`, the sum is p²(p − 1)/2 times the mean margin of
     the neuron, where p is the length of the vectors.
@@ -57,7 +59,7 @@ def transform(x: Row, root: int, prime: int) -> list[int]:
 
 
 def field_with_root(p: int, seed: int | np.random.Generator) -> tuple[int, int]:
-    """The pair (prime q ≡ 1 mod p above 2^60, element of order p modulo q)."""
+    """A prime q ≡ 1 mod p that is above 2^60, and an element of order p modulo q."""
     from sympy import isprime, primefactors
 
     rng = np.random.default_rng(seed)

@@ -40,9 +40,9 @@ from theory.kinds import checked
 def printed_matrix(p: OddModulus) -> np.ndarray:
     """The singular Fourier matrix (p, p) that is printed in [Zhou2024], for odd p.
 
-    With N = p − 1, the first row is √(1/N), and for each k = 1, …, N/2 there are the rows √(2/N)
-    sin(2πkx/N) and √(2/N) cos(2πkx/N), x = 0, …, N.  Raises `ValueError` if the matrix does not fit
-    in memory.
+    Let N = p − 1.  Every entry of the first row is √(1/N).  Each k = 1, …, N/2 gives two further
+    rows, with the entries √(2/N) sin(2πkx/N) and √(2/N) cos(2πkx/N) for x = 0, …, N.  Raises
+    `ValueError` if the matrix does not fit in memory.
     """
     N = _fitting(p)
     k = (np.arange(p) + 1) // 2
@@ -59,10 +59,10 @@ def printed_matrix(p: OddModulus) -> np.ndarray:
 def printed_gram(p: OddModulus) -> np.ndarray:
     """The integers 2 R Rᵀ (p, p) for the rows R of `printed_matrix(p)` without their factors.
 
-    With N = p − 1, the factors are √(1/N) and √(2/N), and columns are x = 0, …, N.  For frequencies
-    j and k of two cosines or two sines, twice the sum of the products over x < N is
-    N([j ≡ k] ± [j ≡ −k]) with congruences mod N, where the sign is + for cosines and − for sines.
-    The term x = N adds 2 for two cosines.
+    With N = p − 1, the factors are √(1/N) and √(2/N), and columns are x = 0, …, N.  Take two
+    cosines, or two sines, of frequencies j and k.  Twice the sum of their products over x < N is
+    N([j ≡ k] ± [j ≡ −k]) with congruences mod N, where [·] is 1 if the condition holds and 0
+    otherwise.  The sign is + for cosines and − for sines.  For two cosines, the term x = N adds 2.
     """
     N = _fitting(p)
     k = (np.arange(p) + 1) // 2
@@ -78,7 +78,7 @@ def printed_gram(p: OddModulus) -> np.ndarray:
 def printed_scales(p: OddModulus) -> list[Fraction]:
     """The squared factors of the rows of `printed_matrix(p)`, p fractions.
 
-    The first is 1/(p − 1), and all others are 2/(p − 1).
+    The factor of the first row is 1/(p − 1), and the factors of all other rows are 2/(p − 1).
     """
     N = _fitting(p)
     return [Fraction(1, N)] + [Fraction(2, N)] * N
@@ -86,7 +86,7 @@ def printed_scales(p: OddModulus) -> list[Fraction]:
 
 @checked
 def printed_quadratic(p: OddModulus) -> tuple[Fraction, Fraction]:
-    """The sum and the product of the two eigenvalues of F Fᵀ other than 0 and 1.
+    """The sum and the product of the two eigenvalues of F Fᵀ that are neither 0 nor 1.
 
     F is `printed_matrix(p)`.  The sum is 4 + 1/(p − 1), and the product is 4.
     """
@@ -97,7 +97,8 @@ def printed_quadratic(p: OddModulus) -> tuple[Fraction, Fraction]:
 def printed_inversion_error(p: OddModulus) -> Fraction:
     """The squared Frobenius norm ‖FᵀF − I‖² of the inversion error of F = `printed_matrix(p)`.
 
-    It is Σ(λ − 1)² over the eigenvalues λ of FᵀF, which is s² − 2s − 5 with s = 4 + 1/(p − 1).
+    The norm is Σ(λ − 1)² over the eigenvalues λ of FᵀF.  This sum is s² − 2s − 5 with
+    s = 4 + 1/(p − 1).
     """
     s, _ = printed_quadratic(p)
     return s * s - 2 * s - 5

@@ -25,11 +25,11 @@ def probe_accuracies(
     classes: Annotated[Any, Integers("... p", Within(least=0, below=2**31))],
     ridge: Positive = 1.0,
 ) -> np.ndarray:
-    """The leave-one-out accuracy of ridge regression from embeddings to classes, (…).
+    """The leave-one-out accuracy of ridge regression from embeddings to classes, by labelling.
 
-    The embeddings are the rows of E (p, D).  Each of the labellings `classes` (…, p) assigns an
-    integer class ≥ 0 to every row.  `ridge` is the penalty.  Raises `ValueError` for fewer than two
-    rows.
+    The embeddings are the p rows of E (p, D), and the result has shape (…).  Each of the labellings
+    `classes` (…, p) assigns an integer class ≥ 0 to every row.  `ridge` is the penalty.  Raises
+    `ValueError` for fewer than two rows.
     """
     if len(E) < 2:
         raise InputError(f"E has shape {E.shape}: give an E of shape (p, D) with p ≥ 2 rows")

@@ -41,13 +41,14 @@ from theory.kinds import CountFrom2, InputError, Steps, checked
 
 @checked
 def separability_inequalities(m: CountFrom2, r: Steps) -> np.ndarray:
-    """The matrix M (2m, 2m) of inequalities that separable logits mod m would have to satisfy.
+    """The matrix M (2m, 2m) of inequalities that separable logits for addition mod m must satisfy.
 
-    The logits would have to add mod m.  For separable logits z_c(a, b) = u_c(a) + v_c(b), the
-    differences z_0 − z_r are f(a) + g(b) with f = u_0 − u_r and g = v_0 − v_r.  The unknowns are
-    f(0), …, f(m − 1), g(0), …, g(m − 1), and the inequalities are M (f, g) > 0.  The rows of M are
-    z_0 > z_r at pairs of sum 0 and z_r > z_0 at pairs of sum r, and the entries are −1, 0, 1.  The
-    rows sum to 0, so no f and g satisfy all inequalities.
+    The logits z_c of the residues c are separable if z_c(a, b) = u_c(a) + v_c(b) for functions u_c
+    and v_c.  Then the difference z_0 − z_r is f(a) + g(b) with f = u_0 − u_r and g = v_0 − v_r.
+    The unknowns are f(0), …, f(m − 1), g(0), …, g(m − 1), and the inequalities are M (f, g) > 0.
+    The rows of M express z_0 > z_r at the pairs with a + b ≡ 0 and z_r > z_0 at the pairs with
+    a + b ≡ r mod m; the entries are −1, 0 and 1.  The sum of the rows is 0, so no f and g satisfy
+    all inequalities.
 
     Raises `ValueError` for r ≡ 0 mod m, or if the matrix does not fit in memory.
     """
@@ -65,7 +66,8 @@ def separability_inequalities(m: CountFrom2, r: Steps) -> np.ndarray:
 def second_differences(z: np.ndarray) -> np.ndarray:
     """The second differences z(a, b) − z(a + 1, b) − z(a, b + 1) + z(a + 1, b + 1) of logits z.
 
-    z has shape (m, m, …) and contains numbers or exact objects; a and b are taken mod m.  The
-    second differences are all 0 iff z(a, b) is a function of a plus a function of b.
+    z has shape (m, m, …) and contains numbers or exact objects; the indices a and b are
+    residues mod m.  All second differences are 0 iff z has the form u(a) + v(b) for functions u and
+    v.
     """
     return np.asarray(z[:-1, :-1] - z[1:, :-1] - z[:-1, 1:] + z[1:, 1:])

@@ -30,8 +30,8 @@ def peak_ratios(E: RealArray, first: Count) -> np.ndarray:
     """The size of each Fourier bin of E divided by the median size, (⌊p/2⌋ + 1,).
 
     The result is 0 for the constant bin.  The median is over the bins from `first` on.  E has shape
-    (p,) or (p, D), and row n is the embedding of the number n.  Raises `ValueError` for other
-    shapes, a `first` above ⌊p/2⌋, and rows that are all equal.
+    (p,), or (p, D) with D columns, and row n is the embedding of the number n.  Raises `ValueError`
+    for an E of another shape, a `first` above ⌊p/2⌋, and rows that are all equal.
     """
     sizes, p = bin_sizes(E), len(E)
     if first >= len(sizes):
@@ -65,9 +65,9 @@ def permutation_maxima(E: RealArray, first: Count, trials: Count, seed: Seed) ->
 
 @checked
 def without_trend(E: Rows, degree: Annotated[Steps, Within(below="p")]) -> np.ndarray:
-    """E (p, D) minus the least-squares polynomial in the row number, in each column.
+    """E (p, D) minus, in each column, the least-squares polynomial in the row number.
 
-    The polynomial has the given degree.
+    E has p rows and D columns, and the polynomials have the given degree.
     """
     x = np.linspace(-1, 1, len(E))
     basis, _ = np.linalg.qr(np.polynomial.legendre.legvander(x, degree))
@@ -76,10 +76,10 @@ def without_trend(E: Rows, degree: Annotated[Steps, Within(below="p")]) -> np.nd
 
 @checked
 def without_confounds(E: Rows, confound: RealArray) -> np.ndarray:
-    """E (p, D) minus its least-squares regression on `confound` and a constant.
+    """E (p, D) minus the least-squares regression of E on `confound` and a constant.
 
-    `confound` has shape (p,) or (p, m), with m columns.  Raises `ValueError` if `confound` does not
-    have p rows.
+    E has p rows and D columns, and `confound` has shape (p,), or (p, m) with m columns.  Raises
+    `ValueError` if `confound` does not have p rows.
     """
     if not confound.ndim or len(confound) != len(E):
         raise InputError(

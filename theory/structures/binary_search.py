@@ -36,8 +36,8 @@ CellCount: TypeAlias = Annotated[Count, Within(most=10**6)]
 def binary_search(queries: NumberArray, n_points: Size) -> Lookups:
     """The strategy of binary search: a generator of the next cell (…,) of each query (…,).
 
-    The points are in N = `n_points` cells in ascending order.  After each lookup the values in
-    these cells (…,) are sent to the generator (`lookup.py`).
+    The points are in N = `n_points` cells in ascending order.  After each lookup the values in the
+    cells looked up, (…,), are sent to the generator (`lookup.py`).
     """
     lo, hi = np.full(queries.shape, -1), np.full(queries.shape, n_points)
     while True:
@@ -50,7 +50,7 @@ def binary_search(queries: NumberArray, n_points: Size) -> Lookups:
 def depths(n_points: CellCount) -> np.ndarray:
     """The depth of each cell in the tree of binary search, (N,) for N = `n_points` cells.
 
-    The root, which is looked up first, has depth 1.
+    The root is looked up first and has depth 1.
     """
     at, brackets, depth = np.zeros(n_points, dtype=np.int64), [(-1, n_points)], 0
     while brackets:

@@ -37,8 +37,9 @@ def parting(
     """The pair (side of the target, depth of the lowest common ancestor of cell and target).
 
     Cells 0 … 2^levels − 2 are the nodes of a balanced tree in order, and the root has depth 0.  The
-    side is 1 if the target is above the cell, and −1 if the target is below the cell.  If both are
-    equal, the result is (0, depth of the cell).  Raises ValueError for numbers that are not cells.
+    side is 1 if the target is above the cell, and −1 if the target is below the cell.  If cell and
+    target are equal, the result is (0, depth of the cell).  Raises ValueError for numbers that are
+    not cells.
     """
     N, c, t = 2**levels - 1, cell, target
     if max(c, t) >= N:
@@ -57,7 +58,7 @@ def most_by_branches(levels: Annotated[Count, Within(most=MOST)], lookups: Steps
 
     The 2^levels − 1 targets are the nodes of a balanced tree.  A lookup reveals the side of the
     target, and the depth of the lowest common ancestor of target and cell (`parting`).  The maximum
-    is over all strategies of such lookups.
+    is over all strategies that choose each lookup from the results of the earlier lookups.
     """
     cells = range(2**levels - 1)
 

@@ -41,8 +41,9 @@ Places: TypeAlias = Annotated[Any, Reals("...", Within(least=0, most=1))]
 def bucket_of(queries: NumberArray, n_cells: Size, low: End, high: End) -> np.ndarray:
     """The bucket ⌊T(q − low)/(high − low)⌋ of each query q, (…,) for queries (…,).
 
-    There are T = `n_cells` buckets of equal length from low to high; q = high has bucket T − 1.
-    Raises ValueError unless low < high, and for queries outside this range.
+    The range from low to high is divided into T = `n_cells` buckets of equal length, and a query
+    q = high is in bucket T − 1.  Raises ValueError unless low < high, and for queries outside the
+    range.
     """
     check_range(low, high)
     if not ((queries >= low) & (queries <= high)).all():
@@ -101,9 +102,9 @@ def table_lookup(
 ) -> np.ndarray:
     """The cell that is looked up second for each query, (…, m) for queries (…, m).
 
-    This cell contains the point nearest to the middle of the query's bucket (`table_of`), where the
-    range from low to high has `n_cells` buckets.  Points (…, N) are in ascending order.  Raises
-    ValueError as `bucket_of` does.
+    The range from low to high is divided into `n_cells` buckets.  The cell looked up second
+    contains the point nearest to the middle of the query's bucket (`table_of`).  Points (…, N) are
+    in ascending order.  Raises ValueError as `bucket_of` does.
     """
     middle = _middles(bucket_of(queries, n_cells, low, high), n_cells, low, high)
     return abs(2 * n_cells * _wide(points, n_cells)[..., None, :] - middle[..., None]).argmin(-1)
@@ -131,8 +132,8 @@ def _accuracy(n: int, T: int) -> float:
 def same_neighbour_probability(n_points: Integrated, u: Places, v: Places) -> np.ndarray:
     """The probability that u and v have the same nearest neighbour, (…,) for numbers u, v (…,).
 
-    The nearest neighbour is the nearest of `n_points` independent points that are uniform on
-    (0, 1).  Raises ValueError unless u ≤ v.
+    The nearest neighbour of a number is the nearest of `n_points` independent points that are
+    uniform on (0, 1).  Raises ValueError unless u ≤ v.
     """
     a, b = u, v
     if (a > b).any():

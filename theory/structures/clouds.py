@@ -32,10 +32,10 @@ CloudQueries: TypeAlias = Annotated[Any, Numbers("... m d", empty=True)]
 
 @checked
 def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
-    """The nearest neighbour argmin_a ‖x_a − q‖ of each query q among the points x, (…, m).
+    """The index of the point nearest to each query q, argmin_a ‖q − x_a‖, an array (…, m).
 
-    Points are (…, N, d) and queries (…, m, d).  Of several equally near points, the first is the
-    nearest neighbour.  Raises ValueError for arrays that do not fit in memory.
+    The points x_a have shape (…, N, d), and the queries (…, m, d).  Of several equally near points,
+    the first is the nearest neighbour.  Raises ValueError for arrays that do not fit in memory.
     """
     machine.fits_in_memory(
         f"the distances of {points.shape} points and {queries.shape} queries",
@@ -51,7 +51,8 @@ def uniform_cloud(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Independent uniform points (n_sets, n_points, d) and queries (n_sets, n_queries, d).
 
-    They are uniform on (0, 1)^d.  Raises ValueError for arrays that do not fit in memory.
+    Points and queries are uniform on (0, 1)^d.  Raises ValueError for arrays that do not fit in
+    memory.
     """
     check_memory(n_sets, n_points, n_queries, d)
     rng = np.random.default_rng(seed)
@@ -66,8 +67,8 @@ def hard_cloud(
     """Points (n_sets, 2^levels − 1, d) and queries (n_sets, n_queries, d) of the hard distribution.
 
     Each coordinate of the points has the hard distribution on the line (`hard_points`), in an
-    independent random order.  A query is one of the points plus N(0, 1) in each coordinate.  Raises
-    ValueError for arrays that do not fit in memory.
+    independent random order.  A query is one of the points plus standard normal noise in each
+    coordinate.  Raises ValueError for arrays that do not fit in memory.
     """
     check_memory(n_sets, 2**levels, n_queries, d)
     rng = np.random.default_rng(seed)

@@ -52,8 +52,9 @@ def most_found(n_points: Count, lookups: Steps) -> int:
 def best_trees(n_points: Count, lookups: Depth) -> int:
     """The number C(N, 2^M − 1) of decision trees of M levels that find 2^M − 1 of N targets.
 
-    M is `lookups` and N is `n_points`.  Raises ValueError for N < 2^M − 1, because trees would then
-    differ in nodes that no query reaches, and for numbers of more than a million digits.
+    M is `lookups`, N is `n_points`, and C(N, 2^M − 1) is the binomial coefficient.  Raises
+    ValueError for N < 2^M − 1, because trees would then differ in nodes that no query reaches, and
+    for numbers of more than a million digits.
     """
     nodes = 2**lookups - 1
     if nodes > n_points:
@@ -70,9 +71,9 @@ def best_trees(n_points: Count, lookups: Depth) -> int:
 def decision_trees(n_points: Annotated[Count, Within(most=127)], lookups: Depth) -> np.ndarray:
     """All decision trees of M levels over N cells, an array of shape (N^(2^M − 1), 2^M − 1).
 
-    M is `lookups` and N is `n_points`.  Node i of a tree looks up one cell.  After the
-    outcome < the next node is 2i + 1, and after > it is 2i + 2.  Raises ValueError for arrays that
-    do not fit in memory.
+    M is `lookups` and N is `n_points`.  Entry i of a tree is the cell that node i looks up.  After
+    the outcome < at node i the next node is 2i + 1, and after the outcome > the next node is
+    2i + 2.  Raises ValueError for arrays that do not fit in memory.
     """
     nodes = 2**lookups - 1
     machine.fits_in_memory(

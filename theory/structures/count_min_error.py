@@ -36,9 +36,9 @@ def count_min_error(
     """The mean error of the count-min sketch over random cells, for given counts.
 
     The error is (estimate − count).  Item i has the count `counts[i]` and is queried with
-    probability `weights[i]`; both arrays have shape (V,).  The sketch has `n_rows` rows of
-    `n_cells` ≥ 2 cells, and the cells of items are uniform and independent.  Raises ValueError for
-    sums of counts that do not fit in memory.
+    probability `weights[i]`.  The arrays `counts` and `weights` have shape (V,) for V items.  The
+    sketch has `n_rows` rows of `n_cells` ≥ 2 cells, and the cell of each item in each row is
+    uniform and independent.  Raises ValueError for sums of counts that do not fit in memory.
     """
     c, p, rows = counts, weights, n_rows
     items = c.sum(dtype=np.float64)

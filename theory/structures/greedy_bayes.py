@@ -78,9 +78,8 @@ def _with_ends(probabilities: np.ndarray, u: np.ndarray, left: bool, right: bool
 def best_fixed(n_points: PointCount, lookups: LookupCount) -> np.ndarray:
     """The accuracy of the i most probable ranks given the query, (M,) for i = 1 … M = `lookups`.
 
-    The accuracy is the probability that one of these ranks is the rank of the nearest of `n_points`
-    uniform points.  The mean over a uniform query is computed over the midpoints of `GRID`
-    intervals.
+    The accuracy is the probability that the nearest of `n_points` uniform points has one of these
+    ranks.  The mean over a uniform query is computed over the midpoints of `GRID` intervals.
     """
     probabilities = np.sort(nearest_probabilities(n_points, _middles()), axis=-1)[:, ::-1]
     return np.minimum(1.0, np.cumsum(probabilities, axis=-1).mean(axis=0))[

@@ -50,8 +50,9 @@ Hash = Callable[[np.ndarray], np.ndarray]
 def simhash(normals: Annotated[Any, Reals("b d")]) -> Hash:
     """The SimHash function, which maps a vector z to the bucket Σ_i 2^i·[⟨z, w_i⟩ > 0].
 
-    The directions w are the rows of `normals` (b, d).  The function maps vectors (…, d) to buckets
-    (…,), integers below 2^b.  Raises ValueError for more than 20 normals.
+    Here [·] is 1 if the condition holds, and 0 otherwise.  The directions w_i are the b rows of
+    `normals` (b, d).  The function maps vectors (…, d) to buckets (…,), integers below 2^b.  Raises
+    ValueError for more than 20 normals.
     """
     b, d = normals.shape
     if b > MOST_BITS:
@@ -97,10 +98,12 @@ def one_bit(angles: Annotated[Any, Reals("...", Within(least=0, most=np.pi))]) -
 def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> np.ndarray:
     """The accuracy after each lookup if all buckets are equally likely, (M,) for M = `lookups`.
 
-    The query is in the bucket of its neighbour, which is one of N = `n_points` points.  After i
-    lookups the accuracy is (1/N) Σ_{a<N} P(X_a < i), where X_a is the number of points in the
-    bucket among a other points.  X_a is binomial with a trials of probability 1/n_buckets.  Raises
-    ValueError for arrays that do not fit in memory.
+    There are N = `n_points` points, and the query is in the same bucket as its nearest neighbour.
+    The points of this bucket are looked up in the order of all points.  If the nearest neighbour
+    has a predecessors in this order, X_a of the predecessors are in the same bucket, where X_a is
+    binomial with a trials of probability 1/n_buckets.  The nearest neighbour is found in i lookups
+    iff X_a < i, and a is uniform, so the accuracy is (1/N) Σ_{a<N} P(X_a < i).  Raises ValueError
+    for arrays that do not fit in memory.
     """
     machine.fits_in_memory(
         f"{lookups} lookups of {n_points:.3g} points",
@@ -117,8 +120,8 @@ def k_means(
 ) -> Hash:
     """The hash function that maps a vector to the index of the nearest of `n_buckets` centres.
 
-    The centres are computed by k-means from points (n, d).  The function maps vectors (…, d) to
-    buckets (…,).
+    The centres are computed by k-means from n points, an array (n, d).  The function maps vectors
+    (…, d) to buckets (…,).
     """
     d = points.shape[1]
     centres, _ = kmeans2(points, n_buckets, minit="++", iter=20, rng=seed)

@@ -68,10 +68,10 @@ def interpolated(
 ) -> np.ndarray:
     """The next cell of interpolation search, for a query q in a bracket; arguments (…,) broadcast.
 
-    The bracket consists of the cells between its ends lo and hi, whose values v_lo and v_hi enclose
-    q.  If the points in the bracket were evenly spaced, the place of q would be
-    lo + (hi − lo)(q − v_lo)/(v_hi − v_lo).  The next cell is the integer nearest to this place
-    among lo + 1 … hi − 1; if there are no such integers, it is lo or hi.  Raises ValueError unless
+    The bracket consists of the cells between lo and hi.  The values v_lo of cell lo and v_hi of
+    cell hi enclose q.  If the points in the bracket were evenly spaced, the place of q would be
+    lo + (hi − lo)(q − v_lo)/(v_hi − v_lo).  The next cell is the integer among lo + 1 … hi − 1 that
+    is nearest to this place.  If hi − lo < 2, the next cell is lo or hi.  Raises ValueError unless
     v_lo < v_hi.
     """
     if not (v_hi > v_lo).all():

@@ -46,7 +46,7 @@ def kd_order(points: Cloud) -> np.ndarray:
 def in_order(
     points: Cloud, order: Annotated[Any, Integers("... N", Within(least=0, below="N"))]
 ) -> np.ndarray:
-    """The points (…, N, d), moved to their cells: cell c contains point order[c].
+    """The points in the order of their cells, (…, N, d): row c is the point with index order[c].
 
     `order` has shape (…, N).  Raises ValueError unless each row of `order` is a permutation of 0 …
     N − 1.

@@ -86,9 +86,9 @@ def found(cells: LookedAt, nearest: Nearest) -> np.ndarray:
 def accuracy_by_lookup(cells: LookedAt, nearest: Nearest) -> np.ndarray:
     """The fraction of queries that are successful after i lookups, (M,) for i = 1 … M.
 
-    A query is successful if the cell of its nearest neighbour is among the first i cells looked up.
-    `cells` (…, m, M) contains the cells of M lookups for each of m queries, and `nearest` (…, m)
-    the cell of each query's nearest neighbour.
+    A query is successful after i lookups if the cell of its nearest neighbour is among the first i
+    cells looked up.  `cells` (…, m, M) contains the cells of M lookups for each of m queries, and
+    `nearest` (…, m) the cell of each query's nearest neighbour.
     """
     right = found(cells, nearest)
     return np.asarray(right.reshape(-1, right.shape[-1]).mean(axis=0))

@@ -28,7 +28,7 @@ def next_cells(
 
     `seen` (sets, M) contains the cells of M lookups of another strategy.  For each lookup, the
     result contains the cell that an algorithm chooses after the earlier lookups in `seen`.  The
-    bracket consists of the cells between the nearest earlier lookups below and above the query.
+    earlier lookups nearest to the query, below and above it, are the ends of a bracket of cells.
     The value of the key "binary" is the middle of the bracket, (sets, M).  The value of the key
     "interpolation" is the cell interpolated between the ends of the bracket, (sets, M).  Points
     (sets, N) are ascending, and each set has one query.  Raises ValueError for points that are not

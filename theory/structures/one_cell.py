@@ -29,9 +29,10 @@ Base: TypeAlias = CountFrom2
 def packed(
     numbers: Annotated[Any, Integers("N", Within(least=0, below="base"))], base: Base
 ) -> int:
-    """The integer Σ_a x_a·B^a: one cell that contains the numbers x (N,) as digits.
+    """The integer Σ_a x_a·B^a, whose digits in base B are the numbers x_0, …, x_{N−1}.
 
-    B is `base`.
+    `numbers` contains x_0, …, x_{N−1} (N,), and B is `base`.  The integer is the content of one
+    extra cell.
     """
     return sum(int(x) * base**a for a, x in enumerate(numbers))
 

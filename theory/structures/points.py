@@ -61,9 +61,9 @@ Levels: TypeAlias = Annotated[Count, Within(most=20)]
 
 @checked
 def nearest(points: Points, queries: Queries) -> np.ndarray:
-    """The nearest neighbour argmin_a |x_a − q| of each query q among the points x, (…, m).
+    """The index of the point nearest to each query q, argmin_a |q − x_a|, an array (…, m).
 
-    Points have shape (…, N) and queries (…, m).
+    The points x_a have shape (…, N), and the queries (…, m).
     """
     return abs(points[..., None, :] - queries[..., :, None]).argmin(-1)
 
@@ -98,7 +98,7 @@ def check_range(low: Any, high: Any) -> None:
 def check_memory(sets: int, N: int, m: int, d: int = 1) -> None:
     """Raise ValueError if points and queries do not fit in memory.
 
-    There are `sets` sets of N points and m queries in d dimensions.
+    There are `sets` sets, each with N points and m queries in d dimensions.
     """
     machine.fits_in_memory(
         f"{sets:.3g} sets of {N:.3g} points and {m:.3g} queries",
@@ -118,10 +118,11 @@ def hard_points(
     """Ascending points and queries of the hard distribution.
 
     Points have shape (n_sets, 2^levels − 1) and queries (n_sets, n_queries).  With L = `levels`,
-    the points are the nodes of a balanced tree.  The root is U(0, a^L), and a node at depth k is
-    its parent minus (left child) or plus (right child) U(0, a^{L−k}).  A query is one of the points
-    plus N(0, 1).  Raises ValueError if a^L overflows float64, and for arrays that do not fit in
-    memory.  Source: [Salemohamed2025].
+    the points are the nodes of a balanced tree.  The root is drawn uniformly from (0, a^L).  A left
+    child at depth k is its parent minus a number drawn uniformly from (0, a^{L−k}), and a right
+    child is its parent plus such a number.  A query is one of the points plus standard normal
+    noise.  Raises ValueError if a^L overflows float64, and for arrays that do not fit in memory.
+    Source: [Salemohamed2025].
     """
     most = 1e300 ** (1 / levels)
     if a >= most:

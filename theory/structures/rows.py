@@ -34,8 +34,8 @@ InSquare: TypeAlias = Annotated[Any, Reals("... N 2", Within(least=0, most=1))]
 def band_order(points: InSquare, n_rows: Size) -> np.ndarray:
     """The index of the point in each cell if points are ordered in bands, (…, N).
 
-    Points (…, N, 2) of the unit square are divided into `n_rows` bands of equal height, which are
-    traversed alternately from left to right and from right to left.
+    Points (…, N, 2) of the unit square are divided into `n_rows` horizontal bands of equal height.
+    The bands are traversed alternately from left to right and from right to left.
     """
     band = np.minimum((n_rows * points[..., 1]).astype(np.int64), n_rows - 1)
     return _back_and_forth(points, band)
@@ -68,12 +68,13 @@ def found_at_once(
 ) -> np.ndarray:
     """Whether the nearest neighbour is in one of the i most probable cells, (n_sets, M).
 
-    The last axis is i = 1 … M = `lookups`.  The unit square is divided into grid × grid squares,
-    and the probabilities of the cells are conditional on the square that contains the query.  The
-    probabilities are estimated by counting on 20·n_sets other sets.  Points and queries are uniform
-    on the unit square, and each set has `n_points` points and one query.  `order` maps points to
-    the index of the point in each cell.  Raises ValueError for an order that is not a permutation,
-    and for arrays that do not fit in memory.
+    All M = `lookups` cells are chosen at once from the query, and the last axis is i = 1 … M.  The
+    unit square is divided into grid × grid squares, and the probabilities of the cells are
+    conditional on the square that contains the query.  The probabilities are estimated by counting
+    in 20·n_sets further sets of points.  Points and queries are uniform on the unit square, and
+    each set has `n_points` points and one query.  `order` maps points to the index of the point in
+    each cell.  Raises ValueError for an order that is not a permutation, and for arrays that do not
+    fit in memory.
     """
     machine.fits_in_memory(
         f"{n_points:.3g} places of {grid:.3g}² squares",

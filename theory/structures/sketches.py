@@ -62,7 +62,10 @@ Hashes: TypeAlias = Annotated[Any, Integers("... d V", Within(least=0, below="n_
 
 @checked
 def zipf(vocabulary_size: Listed, exponent: NonNegative) -> np.ndarray:
-    """The Zipf distribution p_i ∝ (i + 1)^−exponent over items i = 0, 1, …, (vocabulary_size,)."""
+    """The probability of each item in a Zipf distribution, (vocabulary_size,).
+
+    Items are numbered from 0, and the probability of item i is proportional to (i + 1)^−exponent.
+    """
     machine.fits_in_memory(f"{vocabulary_size:.3g} items", 24 * vocabulary_size, "give fewer items")
     p = np.arange(1, vocabulary_size + 1) ** -exponent
     return np.asarray(p / p.sum())
@@ -74,8 +77,8 @@ def zipf_streams(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Zipf distributions (n_sets, V) over items in random orders, and streams (n_sets, n) of items.
 
-    V is `vocabulary_size`.  The n items of a stream are independent and have the distribution of
-    the same row.  Raises ValueError for arrays that do not fit in memory.
+    V is `vocabulary_size`.  Row s of the distributions is the distribution of the n independent
+    items of stream s.  Raises ValueError for arrays that do not fit in memory.
     """
     _fits(n_sets * n * vocabulary_size)
     rng = np.random.default_rng(seed)
@@ -100,10 +103,10 @@ def random_hashes(
 
 @checked
 def balanced_hashes(n_sets: Size, vocabulary_size: Size, n_cells: Size, seed: Seed) -> np.ndarray:
-    """Random cells of V = `vocabulary_size` items such that all cells have nearly equal size.
+    """Random cells of V = `vocabulary_size` items, with nearly equally many items in every cell.
 
-    The result has shape (n_sets, 1, V).  The numbers of items in two of the `n_cells` cells differ
-    by at most one.  Raises ValueError for arrays that do not fit in memory.
+    The result has shape (n_sets, 1, V).  Any two of the `n_cells` cells differ by at most one in
+    their numbers of items.  Raises ValueError for arrays that do not fit in memory.
     """
     _fits(n_sets * vocabulary_size)
     return np.random.default_rng(seed).permuted(
@@ -131,10 +134,10 @@ def counts_of(
 def count_min(counts: Counts, hashes: Hashes, n_cells: Size) -> np.ndarray:
     """The count-min estimate of the count of each item, (…, V).
 
-    Row r of the sketch has `n_cells` cells, and each cell contains the sum of the counts of its
-    items.  The estimate for item i is the minimum over r of the content of cell hashes[r, i].
-    `counts` has shape (…, V) and `hashes` (…, d, V) for d rows.  Raises ValueError for arrays that
-    do not fit in memory.
+    Row r of the sketch has `n_cells` cells, and item i belongs to cell hashes[r, i] of row r.  Each
+    cell contains the sum of the counts of its items, and the estimate for item i is the minimum
+    over r of the content of cell hashes[r, i].  For V items and d rows, `counts` has shape (…, V)
+    and `hashes` has shape (…, d, V).  Raises ValueError for arrays that do not fit in memory.
     """
     c, h = counts, hashes
     return np.asarray(
@@ -148,11 +151,12 @@ def count_sketch(
 ) -> np.ndarray:
     """The count-sketch estimate of the count of each item, (…, V).
 
-    Row r of the sketch has `n_cells` cells, and each cell contains the sum of signs[r, j]·counts[j]
-    over its items j.  The estimate for item i is the median over r of signs[r, i] times the content
-    of cell hashes[r, i]; for an even number of rows, the mean of the two middle values.  `counts`
-    has shape (…, V), and `hashes` and `signs` have shape (…, d, V) for d rows.  Raises ValueError
-    for arrays that do not fit in memory.
+    Row r of the sketch has `n_cells` cells, and item j belongs to cell hashes[r, j] of row r.  Each
+    cell contains the sum of signs[r, j]·counts[j] over the items j of the cell.  The estimate for
+    item i is the median over r of signs[r, i] times the content of cell hashes[r, i].  For an even
+    number of rows, the median is the mean of the two middle values.  For V items and d rows,
+    `counts` has shape (…, V), and `hashes` and `signs` have shape (…, d, V).  Raises ValueError for
+    arrays that do not fit in memory.
     """
     c, h, s = counts, hashes, signs
     return np.asarray(np.median(s * _read(_added(s * c[..., None, :], h, n_cells), h), axis=-2))
@@ -162,10 +166,10 @@ def count_sketch(
 def conservative(streams: Streams, hashes: Hashes, n_cells: Size) -> np.ndarray:
     """The estimate of the count of each item after conservative updates by streams, (…, V).
 
-    The estimate of an item is the minimum of its cells, one in each of d rows of `n_cells` cells.
-    An update by an item increases, by one, only the cells of the item that are equal to this
-    minimum.  Streams have shape (…, n), and `hashes` (…, d, V) contains the cells of items.  Raises
-    ValueError for arrays that do not fit in memory.
+    An item has one cell in each of d rows of `n_cells` cells, and the estimate of its count is the
+    minimum of these d cells.  An update by an item adds 1 to those cells of the item that are equal
+    to the minimum.  Streams have shape (…, n), and `hashes` (…, d, V) contains the cell of each of
+    V items in each row.  Raises ValueError for arrays that do not fit in memory.
     """
     h, items = hashes, streams
     d, V = h.shape[-2:]
@@ -190,9 +194,10 @@ def one_row_error(
 ) -> float:
     """The mean error n·s·Σ_i p_i(1 − p_i) of a sketch of one row, after n independent items from p.
 
-    Here s is the probability that another item is in the same cell.  For random cells s is
-    1/n_cells.  For balanced cells, whose sizes v_b differ by at most one, s is
-    Σ_b v_b(v_b − 1)/(V(V − 1)).  The error is |estimate − count| for an item drawn from p.  Raises
+    The sketch counts V items; p_i is the probability of item i, and s is the probability that two
+    different items are in the same cell.  For random cells s is 1/n_cells.  If the cells are
+    balanced, the numbers v_b of items in cells b differ by at most one, and s is Σ_b
+    v_b(v_b − 1)/(V(V − 1)).  The error is |estimate − count| for an item drawn from p.  Raises
     ValueError unless p (V,) are probabilities.
     """
     if abs(p.sum() - 1) > 1e-9:
@@ -210,10 +215,10 @@ def one_row_error(
 def best_answers(estimates: CountArray, counts: CountArray, weights: WeightArray) -> np.ndarray:
     """The function f of an estimate that minimises the weighted mean of |f(estimate) − count|.
 
-    The result (largest + 1,) contains f(e) for each e from 0 to the largest estimate.  f(e) is the
-    weighted median of the counts whose estimate is e, or e itself if these counts have weight 0.
-    The arrays of estimates, counts and weights have equal shapes.  Raises ValueError for arrays
-    that do not fit in memory.
+    The result (largest + 1,) contains f(e) for each e from 0 to the largest estimate.  Here f(e) is
+    the weighted median of the counts whose estimate is e; if all these counts have weight 0, f(e)
+    is e.  The arrays of estimates, counts and weights have equal shapes.  Raises ValueError for
+    arrays that do not fit in memory.
     """
     e, c, w = estimates, counts, weights
     _fits((int(e.max()) + 1) * (int(c.max()) + 1))

@@ -44,8 +44,8 @@ Weights: TypeAlias = Annotated[Any, Reals("N", Within(least=0))]
 def treap_depths(weights: Weights) -> np.ndarray:
     """The level of each cell in the treap of the weights, (N,); the root has level 1.
 
-    The root of a treap is the cell of the largest weight, and its subtrees are the treaps of the
-    cells on both sides.  The weights have shape (N,).
+    The root of a treap is the cell of the largest weight, and its two subtrees are the treap of the
+    cells on the left and the treap of the cells on the right.  The weights have shape (N,).
     """
     w = weights
     depth, brackets = np.zeros(len(w), dtype=np.int64), [(0, len(w), 1)]
@@ -64,8 +64,8 @@ def found_by_depth(
 ) -> np.ndarray:
     """The total weight of the cells at levels 1 … i of a tree, (M,) for i = 1 … M = `lookups`.
 
-    A search finds these cells within i lookups.  `depths` (N,) contains the level of each cell, and
-    `weights` (N,) its weight.
+    A search finds the cells at levels 1 … i within i lookups.  `depths` (N,) contains the level of
+    each cell, and `weights` (N,) contains the weight of each cell.
     """
     return np.array([weights[depths <= i].sum() for i in range(1, lookups + 1)])
 

@@ -391,7 +391,10 @@ def random_layer(rng: np.random.Generator, uniform: bool) -> Transformer:
 
 
 def separable(model: Transformer, at: int) -> bool:
-    """Whether the logits at a position are a function of a plus a function of b, over Q."""
+    """Whether the logits at a position have the form u(a) + v(b) over Q.
+
+    Here a and b are the two numbers of the prompt.
+    """
     domain = Rational()
     z = np.empty((PLACES, PLACES, PLACES), dtype=object)
     for a, b in np.ndindex(PLACES, PLACES):

@@ -31,13 +31,13 @@ def published(method: str, N: int) -> list[float]:
 def accuracies(right: np.ndarray) -> list[Mean]:
     """The mean of each column of `right`, in per cent: the accuracy after each lookup.
 
-    `right` (sets, M) contains the fraction of queries of each set that are found after each lookup.
+    `right` (sets, M) contains, for each set and each of M lookups, the fraction of queries found.
     """
     return [estimated(100.0 * column) for column in right.T]
 
 
 def in_per_cent(means: Sequence[Mean]) -> str:
-    """Means in per cent on one line; sampled means are followed by their standard errors."""
+    """Means in per cent on one line; a sampled mean is followed by its standard error."""
     return ", ".join(f"{m:.1f}" if m.error else f"{m.mean:.1f}" for m in means)
 
 
@@ -71,8 +71,8 @@ def beside(
 def ahead(id: str, name: str, measured: Sequence[Mean], other: Sequence[Mean]) -> Finding:
     """The finding that accuracies are above other accuracies at every lookup.
 
-    The differences must be larger than the standard errors of both.  The finding is undecided if a
-    difference is within the standard errors.
+    Every difference must exceed `ERRORS` times its standard error.  The finding is undecided if the
+    sign of a difference is not decided by this rule.
     """
     pairs = [
         (m.mean - o.mean, ERRORS * float(np.hypot(m.error, o.error)))

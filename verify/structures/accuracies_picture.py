@@ -21,8 +21,8 @@ def by_lookup(
     """Draw accuracies after each lookup, in per cent.
 
     `measured` maps the name of each curve to its accuracies, and `style` maps the name to a colour
-    and a label.  Curves are shifted and have different lines and markers, so that equal curves
-    remain visible.
+    and a label.  Curves are shifted and drawn with different lines and markers.  Therefore equal
+    curves remain visible.
     """
     looks = cycle(zip(("-", "--", ":"), ("o", "s", "^"), strict=True))
     shifts = SHIFT * (np.arange(len(measured)) - (len(measured) - 1) / 2)

@@ -36,12 +36,14 @@ def comparison_bound(run: Run) -> Iterator[Finding]:
     N ≥ 2^M − 1, exactly C(N, 2^M − 1) decision trees of M lookups find 2^M − 1 targets.
 
     All decision trees over at most 7 cells are run.  A best tree is a tree that finds the maximum
-    number of targets.  All best trees find the same number of targets after every lookup.  Binary
-    search is the only best tree if and only if N = 2^M − 1.  Lookups that also reveal the depth of
-    the lowest common ancestor of cell and target find 1, 5, 12 and 15 of 15 targets in 1 to 4
-    lookups; comparisons find 1, 3, 7 and 15.  Values of the hard distribution with base a reveal
-    this depth as a → ∞.  If cells are chosen only from the query, the most probable ranks are
-    optimal: they find 33, 54, 70 and 81 % of 16 uniform points.
+    number of targets.  For N ≥ 2^M − 1, every best tree has found 2^i − 1 targets after i lookups.
+    Binary search is the only best tree if and only if N = 2^M − 1.  Lookups that also reveal the
+    depth of the lowest common ancestor of cell and target find 1, 5, 12 and 15 of 15 targets in 1
+    to 4 lookups; comparisons find 1, 3, 7 and 15.  For points of the hard distribution
+    (`theory.structures.hard_points`) with base a, the values of the points reveal the depth in the
+    limit a → ∞.  If all cells are chosen from the query before any lookup, the cells of the most
+    probable ranks are optimal.  Among 16 uniform points, the nearest point is in the 1, 2, 3 or 4
+    most probable cells with probability 33, 54, 70 or 81 %.
     """
     most, levels = (5, 2) if run.quick else (7, 3)
     sizes = [(N, M) for M in range(1, levels + 1) for N in range(1, most + 1)]

@@ -54,9 +54,9 @@ def extra_space(
     to 94 % for N = 16 and T = 4 to 64.
 
     If two points are equally near to the middle of a bucket, the table contains the lower point.
-    One extra cell of N log₂ B bits can contain N integers below B in order, and then two lookups
-    find every nearest neighbour.  So a bound in terms of the number of extra cells is meaningless
-    unless the number of bits of a cell is bounded.
+    If the points are N integers below B, one extra cell of N log₂ B bits can contain all points in
+    order, and two lookups find every nearest neighbour.  Therefore a bound in terms of the number
+    of extra cells is meaningless unless the number of bits of a cell is bounded.
     """
     yield from labelled("table", _as_layers(run, n_points, n_cells))
     yield from labelled("uniform", _uniform(run, 4000 if run.quick else samples))
@@ -120,7 +120,7 @@ def _moved(run: Run, model: Transformer) -> Finding:
 def drawn(run: Run, N: int, T: int, samples: int) -> list[Mean]:
     """The accuracy of the second lookup in per cent, for N uniform points and T extra cells.
 
-    There are `samples` sets of points, and one query per set.
+    There are `samples` sets of points, and each set has one query.
     """
     x, q = uniform_points(samples, N, 1, run.rng, low=0.0, high=1.0)
     return accuracies(table_lookup(x, q, T, 0.0, 1.0) == nearest(x, q))

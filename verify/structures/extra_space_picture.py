@@ -14,7 +14,7 @@ SIZES = [2**k for k in range(1, 8)]
 
 
 def draw(figures: Mapping[int, Mapping[int, float]], rng: np.random.Generator) -> Figure:
-    """Draw extra cells and the points that they contain (left), and the accuracy by T (right)."""
+    """Draw the points in the extra cells (left), and accuracy by number of extra cells (right)."""
     figure = Figure(figsize=(9.6, 4))
     left, right = figure.subplots(1, 2)
     points = np.sort(rng.uniform(size=N))

@@ -44,11 +44,11 @@ def hashing(
     neighbours by SimHash, 32 % by orthogonal directions and 38 % by k-means.
 
     Each query has inner product 0.8 with one of the points; the first cell of each bucket is known.
-    A SimHash bit is equal for two vectors at an angle θ with probability 1 − θ/π, and the four bits
-    of a bucket are all equal with the fourth power of this probability.  Buckets of orthogonal
-    directions are equally likely, so the probability that i lookups in the right bucket find the
-    point is a sum of binomial probabilities.  The buckets of SimHash are not equally likely, and
-    SimHash finds fewer points.
+    A SimHash bit is equal for two vectors at an angle θ with probability 1 − θ/π, and all four bits
+    of a bucket are equal with probability (1 − θ/π)^4.  The buckets of orthogonal directions are
+    equally likely.  Therefore the probability that i lookups in the bucket of the nearest neighbour
+    find the nearest neighbour is a sum of binomial probabilities.  The buckets of SimHash are not
+    equally likely, and SimHash finds fewer points.
     """
     found = {name: np.zeros((samples, N)) for name in TABLE}
     centres = k_means(sphere_cloud(1, LEARNT, D, 1, run.rng)[0][0], 2**BITS, run.rng)

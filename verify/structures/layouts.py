@@ -66,16 +66,17 @@ def layouts(
     a transformer of L layers computes the descent of the kd-tree, both exactly.  In the plane, rows
     of equal size with cells chosen only from the query find more than the search of a kd-tree.
 
-    The widths of the two transformers are d + L + 2 and 3d + 3.  The models are checked on all 5040
-    orders of 7 points and on points with equal coordinates; of two points with equal coordinates,
-    the point given first is lower.  Among 32 uniform points the kd-tree finds 3 to 78 % of nearest
-    neighbours in 1 to 5 lookups.  If the cells are the most probable cells given the query, bands
-    in alternating directions find 19 to 65 %, and rows of 8 points find 31 to 83 %.  Among 100
-    points the kd-tree, bands and rows find 52, 49 and 76 % in 6 lookups.  If every point is
-    queried, the kd-tree finds as many points after every lookup as comparisons can find.  For
-    queries of unequal frequency in a random order, a treap finds more than binary search at every
-    lookup except the last, by an exact distribution.  No strategy of comparisons finds more than
-    the best tree.
+    The width is d + L + 2 for the layout and 3d + 3 for the descent.  The models are checked on all
+    5040 orders of 7 points and on points with equal coordinates; of two points with equal
+    coordinates, the point given first is lower.  Among 32 uniform points the kd-tree finds 3 to
+    78 % of nearest neighbours in 1 to 5 lookups.  Two other layouts are traversed in alternating
+    directions: bands of equal height, and rows with equal numbers of points.  If the cells looked
+    up are the most probable cells given the query, bands find 19 to 65 %, and rows of 8 points find
+    31 to 83 %.  Among 100 points the kd-tree, bands and rows find 52, 49 and 76 % in 6 lookups.  If
+    every point is queried once, the kd-tree finds the maximum number of points that comparisons can
+    find, after every lookup.  If points are queried with unequal frequencies in a random order, a
+    treap finds more than binary search at every lookup except the last; this is computed from the
+    exact distribution of depths.  No strategy of comparisons finds more than the best tree.
     """
     yield from labelled("layout", _laid_out(run, levels))
     yield from labelled("descent", _descent(run, levels))
@@ -159,7 +160,7 @@ def _descent(run: Run, levels: int) -> Iterator[Finding]:
 def cells_before(points: np.ndarray, queries: np.ndarray, levels: int) -> np.ndarray:
     """The number of cells before the leaf region of each query, by definition.
 
-    It is computed from the cell of the leaf and the comparison of the query with the leaf.
+    This number is computed from the cell of the leaf and the comparison of the query with the leaf.
     """
     leaf = kd_search(points, queries, levels)[..., -1]
     axis = (levels - 1) % points.shape[-1]
@@ -189,7 +190,7 @@ def one_cell(run: Run, model: Transformer) -> Finding:
 def kd(run: Run, N: int, M: int, sets: int) -> list[Mean]:
     """The accuracy of the kd-tree after each of M lookups, on N uniform points of the plane.
 
-    There are `sets` sets of points, and one query per set.
+    There are `sets` sets of points, and each set has one query.
     """
     right = []
     for start in range(0, sets, 1000):
@@ -203,7 +204,7 @@ def plane(run: Run, N: int, M: int, sets: int) -> dict[str, list[Mean]]:
     """The accuracies after each of M lookups on N points of the plane, by method.
 
     The methods are the kd-tree, and bands and rows with cells that are chosen at once.  The kd-tree
-    is faster, so it is evaluated on four times as many sets.
+    is evaluated on four times as many sets, because its evaluation is faster.
     """
     at_once = {
         name: accuracies(found_at_once(partial(order, n_rows=ROWS[N]), N, M, sets, run.rng))

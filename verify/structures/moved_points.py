@@ -19,7 +19,8 @@ def changed_queries(
 ) -> Iterator[str]:
     """The queries whose registers differ after some layer if points are replaced by moved points.
 
-    Queries have shape (sets, 1, …).  Each such query is described in words.
+    Queries have shape (sets, 1, …).  The iterator yields a description of each changed query in
+    words.
     """
     pairs = zip(model.streams(points, queries), model.streams(moved, queries), strict=True)
     for before, after in pairs:

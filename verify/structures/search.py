@@ -53,13 +53,16 @@ def search(
     of 3M layers computes M lookups of interpolation search exactly.  The N = 2^M − 1 points are
     distinct integers in any order, and two layers sort them.
 
-    The widths of the three transformers are 6, 13 and 5.  Sorting and binary search are checked on
-    all orders of 7 points, and interpolation search on all sets of 7 integers from 1 to 14, with
-    all queries.  The residual stream of a query depends only on the points that the query has
-    looked up.  Binary search finds the nearest of N uniform points in i lookups with an exactly
-    known probability, (2^i − 1)/(N + 1) for 2^{i+1} ≤ N + 1.  The accuracy of interpolation search
-    is higher except at the last lookup.  For 15 points of the hard distribution, interpolation
-    between the ends of the range is less accurate than binary search at the third of three lookups.
+    The transformers have width 6 for binary search, 13 for interpolation search and 5 for sorting.
+    Sorting and binary search are checked on all orders of 7 points, and interpolation search on all
+    sets of 7 integers from 1 to 14, with all queries.  The residual stream at a query depends only
+    on the points that have been looked up for this query.  The probability that binary search finds
+    the nearest of N uniform points in i lookups is known exactly, and it is (2^i − 1)/(N + 1) for
+    2^{i+1} ≤ N + 1.  Interpolation search of these points is more accurate than binary search at
+    every lookup except the last.  In the hard distribution (`theory.structures.hard_points`) the
+    scale of the distances between points depends on the level of a binary tree.  For 15 points of
+    this distribution, interpolation between the ends of the range is less accurate after three
+    lookups than binary search.
     """
     N = 2**lookups - 1
     yield from labelled("sort", _sorted(run, N))
@@ -80,7 +83,7 @@ def search(
 
 
 def both(run: Run, M: int, largest: int) -> tuple[Transformer, Transformer]:
-    """The models of M lookups of binary search and of interpolation search, in this order."""
+    """The model of binary search and the model of interpolation search, with M lookups each."""
     return (
         run.build(built.binary_search, M, largest=largest),
         run.build(built.interpolation_search, 2**M - 1, M, largest=largest),
@@ -133,8 +136,8 @@ def cells(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.nda
 def outputs(model: Transformer, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """The outputs (…, m) that a model should have.
 
-    They are the last cell for interpolation search, and the number of points ≤ the query for binary
-    search.
+    The output is the last cell that is looked up in interpolation search, and the number of
+    points ≤ the query in binary search.
     """
     if first(model):
         return cells(model, points, queries)[..., -1]
@@ -173,7 +176,8 @@ def _searched(run: Run, model: Transformer, points: np.ndarray) -> Iterator[Find
 def one_cell(run: Run, model: Transformer) -> Finding:
     """The finding that points in cells that are not looked up do not affect a query.
 
-    Moves of these points that do not change the order change no register of the query.
+    The points that are not looked up are moved without changing the order of the points; no
+    register of the query may change.
     """
     N, largest = model.interface.n_points, model.interface.largest
     queries = np.arange(0, largest + 1, 3)[:, None]
@@ -192,7 +196,7 @@ def one_cell(run: Run, model: Transformer) -> Finding:
 def drawn(run: Run, method: str, N: int, M: int, samples: int) -> list[Mean]:
     """The accuracy of a method in per cent after each of M lookups, on N uniform points.
 
-    There are `samples` sets of points, and one query per set.
+    There are `samples` sets of points, and each set has one query.
     """
     right = []
     for start in range(0, samples, CHUNK * 10):

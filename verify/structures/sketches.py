@@ -73,11 +73,11 @@ def sketches(
     exactly.  With 32 cells for 100 items, the mean error is 2.8 for one row of count-min, 1.95 for
     cells with 3 or 4 items each, and 1.1 for conservative update of two rows.
 
-    Streams have 100 items from a Zipf distribution of exponent 1.2, in a random order of frequency;
-    queries are drawn from the same distribution.  The estimate of conservative update is at least
-    the count and at most the estimate of count-min.  Given the counts, the mean error of count-min
-    over random cells is known.  One cell of V·log₂(n + 1) bits counts V items in streams of n items
-    without error.
+    Streams have 100 items from a Zipf distribution of exponent 1.2 whose frequencies are assigned
+    to the items in a random order.  Queries are drawn from the distribution of the stream.  The
+    estimate of conservative update is at least the count and at most the estimate of count-min.
+    Given the counts, the mean error of count-min over random cells is computed exactly.  One cell
+    of V·log₂(n + 1) bits can contain the counts of V items in a stream of n items without error.
     """
     yield from labelled("count-min", _as_layers(run))
     sets = min(samples, 1000) if run.quick else samples
@@ -160,7 +160,7 @@ Estimates = dict[str, np.ndarray]
 
 
 def drawn(run: Run, sets: int) -> tuple[np.ndarray, np.ndarray, Estimates]:
-    """Distributions (sets, V), counts (sets, V), and the estimates (sets, V) of several sketches.
+    """Distributions of V items, counts, and the estimates of several sketches, each (sets, V).
 
     The key of an estimate consists of the name of the sketch and its number of rows.
     """

@@ -51,21 +51,22 @@ def learned_clouds(
     (not replicated here, with 32 points).  Our observation: on 15 points of the hard plane networks
     that receive values find more than a kd-tree.
 
-    Each network has three seeds, which are evaluated separately, with one query per set of points.
-    All thresholds were fixed before these models were trained.  Pilot runs with seed 100 were
-    known.  At the last lookup they found 29.6 % (a shorter run) and 34.7 % on the sphere, and 60.7
-    and 67.5 % on the plane.
+    Each network was trained with three seeds.  The seeds are evaluated separately, and each set of
+    points has one query.  All thresholds were fixed before these models were trained.  The results
+    of pilot runs with seed 100 were known: at the last lookup these runs found 29.6 %
+    (a shorter run) and 34.7 % on the sphere, and 60.7 and 67.5 % on the plane.
 
-    sphere-30 (32 points, 4 lookups, 8 buckets; a query's inner product with a point is 0.8):
+    sphere-30 (32 points, 4 lookups, 8 buckets; queries have inner product 0.8 with a point):
       blind    after every lookup the accuracy is above the accuracy of random cells.
       SimHash  at the last lookup the accuracy is above the accuracy of SimHash on the same sets;
-               the first cells of buckets are known, and each set has one of 20 hash functions.
-      k-means  at the last lookup the accuracy is above that of buckets given by the nearest of 8
-               centres.
+               the first cell of each bucket is known, and 20 hash functions are used, each for a
+               twentieth of the sets.
+      k-means  at the last lookup the accuracy is above the accuracy of buckets that are defined by
+               the nearest of 8 centres.
     plane-15 (15 points, 3 lookups, both coordinates of the hard distribution):
-      kd-tree  after every lookup the accuracy is above that of a kd-tree on the same sets.
-    untrained, each seed: at the last lookup the accuracy is below that of SimHash, and below that
-               of the kd-tree.
+      kd-tree  after every lookup the accuracy is above the accuracy of a kd-tree on the same sets.
+    untrained, each seed: at the last lookup the accuracy is below the accuracy of SimHash
+               (sphere-30) or of the kd-tree (plane-15).
     """
     count = 1000 if run.quick else samples
     sphere = sphere_sets(run, count)
@@ -102,7 +103,7 @@ def untrained(
 ) -> Iterator[Finding]:
     """The findings that networks before training find less than an algorithm.
 
-    `others` are the accuracies of the algorithm, which is called `name_of_others`.
+    `others` are the accuracies of the algorithm, and `name_of_others` is the name of the algorithm.
     """
     for name in names:
         found = measure(before(name), *sets).by_lookup
@@ -111,13 +112,16 @@ def untrained(
 
 
 def sphere_sets(run: Run, count: int) -> Sets:
-    """Points of the sphere (count, 32, 30), and one query per set, (count, 30)."""
+    """Sets of points of the sphere, (count, 32, 30), and one query for each set, (count, 30)."""
     x, q = sphere_cloud(count, N, D, 1, run.rng)
     return x, q[:, 0]
 
 
 def plane_sets(run: Run, count: int) -> Sets:
-    """Points of the hard plane (count, 15, 2), and one query per set, (count, 2)."""
+    """Sets of points of the hard plane, (count, 15, 2), and one query for each set, (count, 2).
+
+    Both coordinates have the hard distribution (`theory.structures.hard_cloud`).
+    """
     x, q = hard_cloud(count, LEVELS, 2, 1, run.rng)
     return x, q[:, 0]
 
@@ -125,7 +129,7 @@ def plane_sets(run: Run, count: int) -> Sets:
 def by_simhash(run: Run, sets: Sets) -> list[Proportion]:
     """The accuracy of SimHash after each lookup.
 
-    There are 20 hash functions, each for a part of the sets.
+    20 hash functions are used, each for a twentieth of the sets.
     """
     parts = zip(*(np.array_split(each, HASHES) for each in sets), strict=True)
     found = [
@@ -138,7 +142,7 @@ def by_simhash(run: Run, sets: Sets) -> list[Proportion]:
 def by_k_means(run: Run, sets: Sets) -> list[Proportion]:
     """The accuracy after each lookup of buckets that are computed by k-means.
 
-    The centres are fitted to other points of the sphere.
+    The centres are fitted to further random points of the sphere.
     """
     others = sphere_cloud(1, LEARNT, D, 1, run.rng)[0][0]
     return _proportions(
@@ -161,7 +165,7 @@ def _proportions(right: np.ndarray) -> list[Proportion]:
 def on_sphere(
     found: list[Proportion], hashed: list[Proportion], centred: list[Proportion]
 ) -> Iterator[Finding]:
-    """The findings on one network on the sphere, compared with random cells, SimHash and k-means.
+    """The findings that compare one network on the sphere with random cells, SimHash and k-means.
 
     `found`, `hashed` and `centred` are the accuracies of the network, SimHash and k-means after
     each lookup.

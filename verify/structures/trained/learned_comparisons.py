@@ -36,26 +36,28 @@ def learned_comparisons(
     *,
     samples: Annotated[int, option("number of sets of points", min=100, max=10**6)] = 10_000,
 ) -> Iterator[Finding]:
-    """Observation: query networks that receive only the signs of q − x learn binary search of 7
-    cells, exactly.  Query networks that receive values on the hard distribution find more than any
-    comparisons, but they do not learn binary search, contrary to the published observation.
+    """Observation: query networks that receive only the signs of query − point learn exactly binary
+    search of 7 cells.  Query networks that receive the values of points of the hard distribution
+    find more targets than any strategy of comparisons.  However, these networks do not learn binary
+    search, contrary to the published observation.
 
-    Each of the two models has three seeds, which are evaluated separately, with one query per set
-    of points.  Both models are trained for the last lookup only.  Both data networks receive the
-    numbers themselves, and some of them sort the numbers already with their random initial weights;
-    therefore the fraction of cells in order is reported, but not tested.  All thresholds were fixed
-    before these models were trained; figures of runs of other programs, and of one pilot run of
-    each model (seed 100), were known.
+    Each of the two models was trained with three seeds.  The seeds are evaluated separately, and
+    each set of points has one query.  Both models are trained for the last lookup only.  Both data
+    networks receive the numbers themselves, and some data networks sort the numbers already with
+    their random initial weights.  Therefore the fraction of cells that are in order is reported,
+    but not tested.  All thresholds were fixed before these models were trained.  The results of
+    other programs, and of one pilot run of each model (seed 100), were known.
 
-    compare-7 (7 points, 3 lookups, a query is one of the points):
+    compare-7 (7 points, 3 lookups; the query is one of the points):
       tree    the decision tree of the query networks, extracted exactly, is binary search.
       bound   in every set, at most 1, 3 and 7 of the 7 targets are found in 1, 2 and 3 lookups.
       found   more than 95 % of the targets are found.
-    hard-15 (15 points, 3 lookups, values are received):
-      beyond  more targets are found than by any comparisons.
-      binary  90 % of lookups are at the next cell of binary search (published; fails here).
+    hard-15 (15 points, 3 lookups; the query networks receive values):
+      beyond  more targets are found than by any strategy of comparisons.
+      binary  more than 90 % of lookups are at the next cell of binary search (published; fails
+              here).
     untrained, each seed: the tree (compare-7) finds fewer than 7 targets, and the network (hard-15)
-              finds at most the maximum of comparisons.
+              finds less than comparisons can find.
     """
     count = 2000 if run.quick else samples
     yield from of_compare(run, count)
@@ -95,8 +97,9 @@ def at_random(model: Any) -> Finding:
 def compared(model: Any, found: Measured, few: np.ndarray, first: float) -> Iterator[Finding]:
     """The findings on one network that receives the signs of comparisons.
 
-    `found` contains its lookups, all points of the sets `few` (k, 7) are queried, and `first` is
-    the fraction of cells in order before training.
+    `found` contains the lookups of the network, and `first` is the fraction of cells that are in
+    order before training.  `few` contains k sets of 7 points, (k, 7), of which every point is
+    queried.
     """
     yield same(
         "tree",
@@ -156,7 +159,7 @@ def of_hard(run: Run, count: int) -> Iterator[Finding]:
 
 
 def hard_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sets of 15 ascending points, rounded to float32, and one query per set.
+    """Sets of 15 ascending points, rounded to float32, and one query for each set.
 
     Sets in which two points are equal after rounding are dropped.
     """

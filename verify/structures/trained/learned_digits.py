@@ -42,10 +42,11 @@ LABELS = np.tile(np.arange(NUMBERS), (DRAWS, 1))
 
 
 class Pictures(NamedTuple):
-    """Sets of 16 numbers that are shown by images, and one query per set.
+    """Sets of 16 numbers that are shown by images, and one query for each set.
 
-    The fields are the numbers in ascending order, (sets, 16), their images, (sets, 16, d), the
-    queried numbers, (sets,), and the images of the queried numbers, (sets, d).
+    The fields are the numbers in ascending order, (sets, 16), the images of the numbers,
+    (sets, 16, d), the queried numbers, (sets,), and the images of the queried numbers, (sets, d).
+    An image is a vector of d pixels.
     """
 
     numbers: np.ndarray
@@ -76,27 +77,30 @@ def learned_digits(
 
     A number below 100 is shown by an image of the tens digit and an image of the units digit.  The
     training signal is the index of the point nearest to the query.  A small network maps each pair
-    of images to one feature, which the data network and the query networks receive.  There are
-    three seeds, which are evaluated separately, on held-out images.  All thresholds were fixed
-    before these models were trained.  Runs of another task were known, in which the number of the
-    query is always among the points.  That task does not determine an order, and no order was
-    learned, although 87 to 89 % of the queries were found.
+    of images to one feature, which the data network and the query networks receive.  Three seeds
+    are evaluated separately, on held-out images.  All thresholds were fixed before these models
+    were trained.  The results of another task were known: in that task the number of the query is
+    always among the points, so the task does not determine an order.  No order was learned,
+    although 87 to 89 % of the queries were found.
 
-    number    the rank correlation of the features of images with their numbers is above .9 in
-              absolute value.
-    sorted    more than 80 % of cells contain the number of their rank.
-    rotated   the correlation with the best of 100 rotations k, …, 99, 0, …, k − 1 of the numbers is
+    number    the rank correlation between the features of images and the numbers that they show is
               above .9 in absolute value.
-    next      in the ring of cells, more than half of the numbers are followed by the next number
-              (99 by 0).  `rotated` and `next` were added after seed 0 and before the other seeds
+    sorted    in more than 80 % of cells, cell c contains the number of rank c among the 16 numbers.
+    rotated   for one of the 100 rotations k, …, 99, 0, …, k − 1 of the numbers, the rank
+              correlation of the features is above .9 in absolute value.
+    next      if the cells form a ring, more than half of the numbers are followed by the next
+              larger number of the set, and the largest number by the smallest.  The checks
+              `rotated` and `next` were added after seed 0 was evaluated, and before the other seeds
               were evaluated.
-    ahead     after lookups 1, 2 and 3 the accuracy is above that of a binary search of the numbers.
+    ahead     after lookups 1, 2 and 3 the accuracy is above the accuracy of a binary search of the
+              numbers.
     found     more than 75 % of queries are found at the last lookup; the accuracy of interpolation
               search of the numbers is reported, too.
-    untrained each seed: `sorted`, `next` and `found` are below one half, and correlations are below
-              .7.
-    permuted  with permuted numbers the correlation is below .2, and below .5 in the best rotation;
-              with the queries of another set, less than half of the queries are found.
+    untrained for each seed before training, the values of `sorted`, `next` and `found` are below
+              one half, and the rank correlations are below .7.
+    permuted  if the numbers are permuted, the rank correlation is below .2, and below .5 in the
+              best rotation. If each set receives the query of another set, less than half of the
+              queries are found.
     """
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
@@ -123,7 +127,7 @@ def images(run: Run, numbers: np.ndarray) -> np.ndarray:
 
 
 def pictures(run: Run, count: int) -> Pictures:
-    """Random sets of 16 numbers with one query each."""
+    """Random sets of 16 numbers, and one query for each set."""
     every = np.tile(np.arange(NUMBERS), (count, 1))
     numbers = np.sort(run.rng.permuted(every, axis=1)[:, :N], axis=1)
     queried = run.rng.integers(NUMBERS, size=count)
@@ -145,7 +149,7 @@ def by_numbers(strategy: Strategy, drawn: Pictures) -> list[Proportion]:
 def made(model: Any, shown: np.ndarray) -> np.ndarray:
     """The feature by which a network orders images, (draws, numbers).
 
-    Images `shown` have shape (draws, numbers, d).
+    `shown` contains images, vectors of d pixels, in an array (draws, numbers, d).
     """
     with torch.no_grad():
         parts = [model.numbers(part)[..., 0] for part in torch.from_numpy(shown).split(CHUNK)]
@@ -155,8 +159,8 @@ def made(model: Any, shown: np.ndarray) -> np.ndarray:
 def correlations(model: Any, shown: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The rank correlations of the features of images with rotated labels, (rotations, draws).
 
-    All rotations are used.  Images `shown` have shape (draws, numbers, d), and labels
-    (draws, numbers).
+    The labels are the numbers below 100, and all 100 rotations are used.  `shown` contains images,
+    vectors of d pixels, in an array (draws, numbers, d).  `labels` has shape (draws, numbers).
     """
     ranks = rankdata(made(model, shown), axis=1)
     ranks = (ranks - ranks.mean(1, keepdims=True)) / (ranks.std(1, keepdims=True) + 1e-12)

@@ -51,18 +51,22 @@ def learned_layout(
     they find more than a kd-tree after every lookup.
 
     A score for each point orders the plane; the data network receives Fourier features of both
-    coordinates.  There are three seeds, which are evaluated separately, with one query per set of
-    points.  All thresholds were fixed before any model was trained; figures of one run of another
-    program were known (18.5 to 90.7 %, 73 % of the variance, 14 % before training).
+    coordinates.  Three seeds are evaluated separately, and each set of points has one query.  All
+    thresholds were fixed before any model was trained.  The results of one run of another program
+    were known: the accuracies were 18.5 to 90.7 %, and the cell explained 73 % of the variance, or
+    14 % before training.
 
-    ahead     after every lookup the accuracy is above that of the kd-tree, on the same sets.
-    rows      after the last lookup the accuracy is above that of rows of 8 points in alternating
-              directions, with the most probable cells given the query; the rows find more than
-              the kd-tree at every lookup.  (Initially rows and models were evaluated on equally
-              many sets, and the third seed was undecided.)
+    ahead     after every lookup the accuracy is above the accuracy of the kd-tree, on the same
+              sets.
+    rows      after the last lookup the accuracy is above the accuracy of a layout in rows of 8
+              points, which are traversed in alternating directions. In this layout the cells looked
+              up are the most probable cells given the query. The rows find more than the kd-tree at
+              every lookup.  (Initially rows and models were evaluated on equally many sets, and the
+              third seed was undecided.)
     position  the cell explains more than half of the variance of the coordinates.
-    untrained the cell explains less than 30 %, and the accuracy is below that of the kd-tree.
-    permuted  cells in random order explain less than 5 %.
+    untrained before training, the cell explains less than 30 % of the variance, and the accuracy is
+              below the accuracy of the kd-tree.
+    permuted  cells in random order explain less than 5 % of the variance.
     """
     count = 2000 if run.quick else samples
     plane = plane_sets(run, count)
@@ -95,8 +99,8 @@ def by_kd_tree(points: np.ndarray, queries: np.ndarray) -> Measured:
 def by_rows(run: Run, count: int) -> list[Proportion]:
     """The accuracy after each lookup of the most probable cells in rows of 8 points.
 
-    The cells are the most probable cells given the query.  Rows are evaluated on four times as many
-    sets as a model, so the confidence interval is half as wide.
+    The cells are the most probable cells given the query.  The rows are evaluated on four times as
+    many sets as a model.  Therefore their confidence interval is half as wide as that of a model.
     """
     right = found_at_once(partial(row_order, n_rows=ROWS), N, M, 4 * count, run.rng)
     return [Proportion(int(column.sum()), 4 * count) for column in right.T]
@@ -105,8 +109,9 @@ def by_rows(run: Run, count: int) -> list[Proportion]:
 def explained(points: np.ndarray, place: np.ndarray) -> Mean:
     """The fraction of the variance of the coordinates that is explained by the cell of a point.
 
-    The fraction is 1 − (variance within cells)/(total variance).  It is estimated in groups of
-    sets, from points (sets, N, d) and their cells `place` (sets, N).
+    The fraction is 1 − (variance within cells)/(total variance).  The variances are estimated in
+    groups of sets.  The N points of each set have d coordinates, in an array (sets, N, d), and
+    `place` (sets, N) contains the cell of each point.
     """
     laid = np.take_along_axis(points, place.argsort(1)[..., None], 1)
     parts = np.array_split(laid, GROUPS)
@@ -118,7 +123,7 @@ def explained(points: np.ndarray, place: np.ndarray) -> Mean:
 def of_plane(
     found: Measured, fixed: Measured, rows: list[Proportion], points: np.ndarray
 ) -> Iterator[Finding]:
-    """The findings on one network, compared with the kd-tree and with rows.
+    """The findings that compare one network with the kd-tree and with rows.
 
     `found` and `fixed` are the lookups of the network and of the kd-tree, and `rows` the accuracies
     of rows.

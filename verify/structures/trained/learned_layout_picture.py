@@ -19,7 +19,7 @@ def draw(
     rows: Sequence[Proportion],
     points: np.ndarray,
 ) -> Figure:
-    """Draw accuracies after each lookup, and for every seed the points coloured by their cell.
+    """Draw accuracies after each lookup, and points coloured by their cells for every seed.
 
     Points have shape (sets, N, 2).  A line connects the mean points of the cells.  The kd-tree and
     rows are shown, too.

@@ -51,27 +51,26 @@ def learned_search(
 
     A data network scores each point, the cells contain the points in the order of the scores, and a
     separate query network chooses a cell at each lookup.  The data network receives only 32 fixed
-    random sinusoids of each point.  There are three seeds, which are evaluated separately, with one
-    query per set of points.  All thresholds were fixed before any model was trained; figures of
-    runs of other programs and of one pilot (seed 100) were known.  The model uniform-16 was then
-    trained again in longer runs, of 3000 steps of 64 sets instead of 1200 steps of 32 sets, and no
+    random sinusoids of each point.  Three seeds are evaluated separately, and each set of points
+    has one query.  All thresholds were fixed before any model was trained.  The results of other
+    programs and of one pilot run (seed 100) were known.  The model uniform-16 was then trained
+    again in longer runs, of 3000 steps of 64 sets instead of 1200 steps of 32 sets, and no
     threshold was changed.
 
     near      after every lookup the accuracy is within 5 points of the accuracy of interpolation
               search on the same sets.
-    first     the accuracy of the first lookup is not above the optimum; a larger value would
-              indicate an error.
-    ahead     after every lookup the accuracy is above that of binary search.
+    first     the accuracy of the first lookup is not above the maximum for one lookup; a larger
+              value would indicate an error.
+    ahead     after every lookup the accuracy is above the accuracy of binary search.
     cells     before the query is found, more than half of the lookups are at the next cell of
               interpolation search, given the earlier lookups.  The fraction at the next cell of
               binary search is reported.
-    off       on points and queries from (0, 1), outside the training distribution, the accuracy is
-              below the accuracy of binary search, which does not change.  Interpolation with the
-              fixed ends −1 and 1 is also below binary search.  `off` is decided only if `near`
-              holds.
-    sorted    more than 90 % of cells contain the point of their rank.
-    untrained each seed: less than half of the cells contain the point of their rank, and less than
-              half of the queries are found.
+    off       on points and queries from (0, 1), which are not the training distribution, the
+              accuracy is below the accuracy of binary search. Interpolation search with the fixed
+              ends −1 and 1 is also below binary search.  `off` is decided only if `near` holds.
+    sorted    in more than 90 % of cells, cell c contains the point of rank c.
+    untrained for each seed before training, less than half of the cells c contain the point of rank
+              c, and less than half of the queries are found.
     frozen    query networks trained equally long with an untrained data network are below binary
               search at the last lookup.
     """
@@ -91,7 +90,7 @@ def learned_search(
 def uniform_sets(
     run: Run, count: int, low: float = -1.0, high: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ascending uniform points (count, 16), and one query per set, (count,)."""
+    """Sets of ascending uniform points, (count, 16), and one query for each set, (count,)."""
     x, q = uniform_points(count, N, 1, run.rng, low, high)
     return x, q[:, 0]
 

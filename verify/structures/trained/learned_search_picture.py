@@ -25,9 +25,9 @@ def draw(
 ) -> Figure:
     """Draw accuracies after each lookup, for every seed, interpolation search and binary search.
 
-    Two panels for each seed show the rank of the point that is looked up first, as a function of
-    the query (above), and points coloured by their cell (below).  The measurements are on ascending
-    `points` (sets, N) and `queries` (sets,).
+    Each seed has two panels.  The upper panel shows the rank of the point that is looked up first,
+    as a function of the query.  The lower panel shows points, coloured by the cells that contain
+    them.  The measurements are on ascending `points` (sets, N) and `queries` (sets,).
     """
     count = len(found)
     figure = Figure(figsize=(5 + 3.4 * count, 6.6))

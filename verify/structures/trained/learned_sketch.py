@@ -44,23 +44,26 @@ def learned_sketch(
     smaller mean error than count-min of one row.  Balanced cells, with 3 or 4 items each, and
     conservative update of two rows are compared too.
 
-    Streams have 100 items from a Zipf distribution of exponent 1.2, in a random order of frequency;
-    queries are drawn from the same distribution.  The increment of an update depends on the value
-    in the cell.  There are three seeds, which are evaluated separately, on the same streams.  All
-    thresholds were fixed before these models were trained; figures of one run of another program
-    (mean error 1.87, 99 % of reads, all cells) and of a pilot with seed 100 (mean error 3.39, 84 %
-    of reads) were known.  The learning rate of reads, their entropy bonus and the number of steps
-    were chosen by further runs of seed 100 (mean errors 9.18 to 2.05).
+    Streams have 100 items from a Zipf distribution of exponent 1.2 whose frequencies are assigned
+    to the items in a random order.  Queries are drawn from the distribution of the stream.  The
+    increment of an update depends on the value in the cell.  Three seeds are evaluated separately,
+    on the same streams.  All thresholds were fixed before these models were trained.  The results
+    of one run of another program were known (mean error 1.87; 99 % of items are read in the cell in
+    which they are counted; all cells have items), and of a pilot run with seed 100
+    (mean error 3.39; 84 % of items).  The learning rate of reads, the entropy bonus of reads and
+    the number of steps were chosen by further runs of seed 100 (mean errors 9.18 to 2.05).
 
-    ahead     the mean error is below that of one row of count-min, which is known exactly.
-    balanced  the mean error is below that of balanced cells, which is also known exactly.
-    best      the mean error is not below that of balanced cells with the best function of a count,
-              on the same streams; a smaller value would indicate an error.
-    behind    the mean error is above that of conservative update of two rows, on the same streams.
+    ahead     the mean error is below the exact mean error of one row of count-min.
+    balanced  the mean error is below the exact mean error of balanced cells.
+    best      the mean error is not below the mean error of balanced cells whose content is mapped
+              to an estimate by the best function, on the same streams. A smaller value would
+              indicate an error of the evaluation.
+    behind    the mean error is above the mean error of conservative update of two rows, on the same
+              streams.
     reads     at least 95 % of items are read in the cell in which they are counted.
     cells     all 32 cells have items.
-    untrained at most 20 % of items are read in the cell in which they are counted, and the mean
-              error is above that of count-min.
+    untrained before training, at most 20 % of items are read in the cell in which they are counted,
+              and the mean error is above the mean error of count-min.
     """
     count = 1000 if run.quick else samples
     distribution, streams, counts = drawn(run, count)
@@ -80,7 +83,7 @@ def learned_sketch(
 
 
 def drawn(run: Run, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distributions (count, V), streams (count, 100) of items, and counts (count, V) of items."""
+    """Distributions (count, V), streams (count, 100), and counts (count, V) of V = 100 items."""
     distribution, streams = zipf_streams(count, V, STREAM, EXPONENT, run.rng)
     return distribution, streams, counts_of(streams, V)
 
@@ -90,8 +93,9 @@ def known(
 ) -> Mapping[str, np.ndarray]:
     """The mean errors of known sketches on given streams, by name.
 
-    The sketches are conservative update with two rows, and balanced cells with the best function of
-    a count, fitted to the other half of the streams.
+    The sketches are conservative update with two rows, and balanced cells.  The content of a
+    balanced cell is mapped to an estimate by the best function, which is fitted to the other half
+    of the streams.
     """
     two = random_hashes(len(streams), 2, V, CELLS // 2, run.rng)
     even = count_min(counts, balanced_hashes(len(streams), V, CELLS, run.rng), CELLS)
@@ -104,17 +108,17 @@ def known(
 
 
 def answers(model: Any, streams: np.ndarray) -> np.ndarray:
-    """The estimates of a trained sketch for all items, (count, V)."""
+    """The estimates of a trained sketch for all V = 100 items, (count, V)."""
     queries = np.tile(np.arange(V), (len(streams), 1))
     with torch.no_grad():
         return np.asarray(model(streams, queries).numpy())
 
 
 def of_sketch(model: Any, errors: np.ndarray, fixed: Mapping[str, np.ndarray]) -> Iterator[Finding]:
-    """The findings on one trained sketch, from its errors and those of known sketches.
+    """The findings that compare the errors of one trained sketch with the errors of known sketches.
 
-    `errors` are the mean errors of the trained sketch, and `fixed` those of known sketches, by
-    name.
+    `errors` are the mean errors of the trained sketch, and `fixed` maps the name of each known
+    sketch to its mean errors.
     """
     found = estimated(errors)
     for id, name, balanced in (
@@ -166,6 +170,6 @@ def control(model: Any, errors: np.ndarray) -> Iterator[Finding]:
 
 
 def cells_of(model: Any) -> tuple[np.ndarray, float]:
-    """The cell in which each item is counted, (V,), and the fraction of items read in this cell."""
+    """The cell in which each of V items is counted, (V,), and the fraction of items read there."""
     writes = model.writes().argmax(-1).numpy()
     return writes, float((model.reading().argmax(-1).numpy() == writes).mean())

@@ -16,8 +16,9 @@ def draw(
 ) -> Figure:
     """Draw, for each sketch, increments of updates and mean errors.
 
-    The increment is a function of the number of items that were counted before in the cell.  The
-    mean of |estimate − count| is a function of the count; `counts` has shape (count, V).
+    The increment is drawn as a function of the number of items that were counted before in the
+    cell, and the mean of |estimate − count| as a function of the count.  `counts` contains the
+    counts of V items in each stream, (count, V).
     """
     figure = Figure(figsize=(9.4, 3.8))
     adds, errors = figure.subplots(1, 2)

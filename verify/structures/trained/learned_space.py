@@ -52,26 +52,27 @@ def learned_space(
     compared with interpolation search, and networks whose first lookup must be at an extra cell are
     compared with a bucket table.
 
-    An extra cell contains one number in (−1, 1), which the data network outputs for each set; the
-    second lookup reads this number.  The networks are trained for the last lookup only.  Each model
-    has three seeds, which are evaluated separately, with one query per set of points.  All
-    thresholds were fixed before any model was trained; figures of runs of two other programs were
-    known (74.0 % with 18 % of first lookups at extra cells, and 86.5 % if all first lookups must be
-    at extra cells).
+    An extra cell contains one number in (−1, 1).  The data network outputs the numbers for each set
+    of points, and the second lookup reads the number in the extra cell of the first lookup.  The
+    networks are trained for the last lookup only.  Each model was trained with three seeds.  The
+    seeds are evaluated separately, and each set of points has one query.  All thresholds were fixed
+    before any model was trained.  The results of two other programs were known: an accuracy of
+    74.0 % with 18 % of first lookups at extra cells, and an accuracy of 86.5 % if all first lookups
+    must be at extra cells.
 
     extra-16 (the first lookup is at any cell):
-      beyond  more queries succeed than with two lookups of interpolation search, on the same sets.
-      used    with the extra cells of another set fewer queries succeed.  The fraction of first
-              lookups at extra cells is reported.
+      beyond  more queries are found than by two lookups of interpolation search, on the same sets.
+      used    fewer queries are found if each set of points receives the extra cells of another set.
+              The fraction of first lookups at extra cells is reported.
     hints-16 (the first lookup is at an extra cell):
       near    the accuracy after the last lookup is within 5 points of the exact accuracy of a
               table of 32 buckets.
       bits    `near` also holds for contents rounded to 8 bits (a precise cell could contain all
               points).
-      names   for more than half of first lookups, the point nearest to the content is the query's
-              nearest neighbour.
+      names   for more than half of first lookups, the point nearest to the content of the extra
+              cell is the nearest neighbour of the query.
       used    as for extra-16.
-    untrained: `names` is below one half, and fewer queries succeed than with interpolation search.
+    untrained: `names` is below one half, and fewer queries are found than by interpolation search.
     """
     count = 1000 if run.quick else samples
     points, queries = uniform_sets(run, count)
@@ -96,7 +97,7 @@ FOUND = f"accuracy after the last lookup, {N} uniform points, {T} extra cells"
 
 
 def uniform_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ascending uniform points (count, 16), and one query per set, (count,)."""
+    """Sets of ascending uniform points, (count, 16), and one query for each set, (count,)."""
     x, q = uniform_points(count, N, 1, run.rng)
     return x, q[:, 0]
 
@@ -166,7 +167,7 @@ def control(
 
 
 def contents(model: Any, points: np.ndarray) -> np.ndarray:
-    """The contents of the extra cells of a network, (sets, T) for points (sets, N)."""
+    """The contents of the T extra cells of a network, (sets, T) for points (sets, N)."""
     parts = torch.as_tensor(points, dtype=model.like.dtype)[..., None].split(CHUNK)
     with torch.no_grad():
         return torch.cat([model.layout(part)[1][..., 0] for part in parts]).numpy()
@@ -175,8 +176,8 @@ def contents(model: Any, points: np.ndarray) -> np.ndarray:
 def named(found: Measured, stored: np.ndarray, points: np.ndarray) -> Proportion:
     """The fraction of hints that name the nearest neighbour, among first lookups at extra cells.
 
-    A hint names the point nearest to the content of the extra cell.  `stored` (sets, T) are the
-    contents for points (sets, N).
+    The hint of an extra cell is the point nearest to its content.  `stored` (sets, T) are the
+    contents of the T extra cells for points (sets, N).
     """
     there = found.shown[:, 0] >= N
     hint = np.take_along_axis(stored[there], found.shown[there, :1] - N, axis=1)
@@ -185,7 +186,7 @@ def named(found: Measured, stored: np.ndarray, points: np.ndarray) -> Proportion
 
 
 def changed(model: Any, change: Callable[[Any], Any]) -> Any:
-    """The same network, in which `change` is applied to the contents of the extra cells."""
+    """The given network, but with `change` applied to the contents of the extra cells."""
     other = copy(model)
 
     def layout(points: Any) -> tuple[Any, Any]:

@@ -20,8 +20,9 @@ def draw(
 ) -> Figure:
     """Draw, for each network, the contents of extra cells and the cells of first lookups.
 
-    The contents `stored` (sets, T) are coloured by the mean point of the set.  The cell of the
-    first lookup is a function of the query; extra cells are above the line.
+    `stored` (sets, T) contains the contents of the T extra cells for each set, and is coloured by
+    the mean point of the set.  The cell of the first lookup is drawn as a function of the query,
+    and extra cells are above the line.
     """
     N = points.shape[1]
     figure = Figure(figsize=(2.8 * len(found), 6))

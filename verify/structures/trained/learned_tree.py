@@ -46,31 +46,34 @@ def learned_tree(
     *,
     samples: Annotated[int, option("number of sets of points", min=500, max=10**6)] = 10_000,
 ) -> Iterator[Finding]:
-    """Observation: query networks that receive only the signs of q − x, trained for the last of 3
-    lookups on 15 points with Zipf-distributed queries (exponent 1.2), learn a decision tree that
-    finds more at the last lookup than the treap of the frequencies, and far less before it.
+    """Observation: query networks receive only the signs of query − point and are trained for the
+    last of 3 lookups on 15 points with Zipf-distributed queries (exponent 1.2).  These networks
+    learn a decision tree that finds more than the treap of the frequencies after the last lookup,
+    and far less after earlier lookups.
 
-    The frequencies belong to the ranks of the points, in one fixed random order; a query is one of
-    the points.  The data network receives the numbers themselves, and must sort them.  The decision
-    tree of the query networks is extracted exactly.  The accuracy of the tree within i lookups is
-    the sum of the frequencies at the first i levels (`found_by_depth`).  This accuracy is compared
-    with the accuracy of the treap (`treap_depths`, and `treap_found` for the mean over orders) and
-    with the maximum over all trees (`most_by_weight`).  The best tree of 3 levels finds the 7 most
-    frequent points, as any 7 cells form a perfect tree.
+    The query is one of the points.  The frequency of a query depends on the rank of the point, in
+    one fixed random order.  The data network receives the numbers themselves, and must sort the
+    numbers.  The decision tree of the query networks is extracted exactly.  The accuracy of the
+    tree within i lookups is the sum of the frequencies at the first i levels (`found_by_depth`).
+    This accuracy is compared with the accuracy of the treap (`treap_depths`), with the mean
+    accuracy of treaps over random orders of the frequencies (`treap_found`), and with the maximum
+    over all trees (`most_by_weight`).  The best tree of 3 levels finds the 7 most frequent points,
+    as any 7 cells form a perfect tree.
 
-    There are three seeds, which are evaluated separately.  All thresholds were fixed before these
-    models were trained.  Three pilot runs with seed 100 were known: two found 74.9 and 74.3 % at
-    the last lookup, and one found 80.2 % with a larger entropy bonus, which was therefore chosen.
+    Three seeds are evaluated separately.  All thresholds were fixed before these models were
+    trained.  The results of three pilot runs with seed 100 were known: two runs found 74.9 and
+    74.3 % at the last lookup, and a run with a larger entropy bonus found 80.2 %.  Therefore the
+    larger entropy bonus was chosen.
 
     bound     at every lookup the tree finds at most as much as the best tree with the same number
               of levels.
     binary    at the last lookup the tree finds at least as much as binary search.
     treap     at the last lookup the tree finds at least as much as the treap.
     best      at the last lookup the tree finds at least as much as the best tree, minus 2 points.
-    early     at lookups 1 and 2 the tree finds at most as much as the treap; this was added when
-              the trees were known.
-    found     on sets of points, which the data network must sort, the accuracy after the last
-              lookup is above that of the treap.
+    early     at lookups 1 and 2 the tree finds at most as much as the treap. The check `early` was
+              added when the trees were known.
+    found     on sets of points that the data network must sort, the accuracy after the last lookup
+              is above the accuracy of the treap.
     untrained for each seed, the tree before training finds less than the treap.
     permuted  with permuted frequencies the tree finds less on average than a treap.
     """
@@ -93,7 +96,7 @@ def frequencies() -> np.ndarray:
 
 
 def queried_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ascending uniform points (count, 15), and one query per set, (count,).
+    """Sets of ascending uniform points, (count, 15), and one query for each set, (count,).
 
     The query of a set is one of its points, drawn according to the frequencies.
     """
@@ -104,8 +107,8 @@ def queried_sets(run: Run, count: int) -> tuple[np.ndarray, np.ndarray]:
 def levels_of(model: Any, descends: bool) -> np.ndarray:
     """The number of the lookup that finds each point, in the tree of the query networks, (15,).
 
-    It is M + 1 for points that are not found in M lookups.  `descends` is true if the cells are in
-    descending order of the points.
+    The number is M + 1 for points that are not found in M lookups.  `descends` is true if the cells
+    are in descending order of the points.
     """
     level = np.array(finds(tree_of(model, descends), N))
     return np.where(level, level, M + 1)
@@ -114,7 +117,8 @@ def levels_of(model: Any, descends: bool) -> np.ndarray:
 def found_at_last(levels: np.ndarray, weights: np.ndarray) -> float:
     """The total frequency of the points that a tree finds in M lookups.
 
-    `levels` contains the level of each point, and `weights` its frequency.
+    `levels` contains the level of each point in the tree, and `weights` the frequency of each
+    point.
     """
     return float(found_by_depth(levels, weights, M)[-1])
 

@@ -16,7 +16,7 @@ def draw(levels: Mapping[str, np.ndarray], weights: np.ndarray, lookups: int) ->
     """Draw the frequencies of ascending points, coloured by the lookup that finds the point.
 
     There is one panel for each tree.  `weights` (N,) are the frequencies, and `levels` maps each
-    tree to the lookups (N,); these are above `lookups` for points that are not found.
+    tree to the lookups (N,); the level is above `lookups` for points that are not found.
     """
     figure = Figure(figsize=(2.6 * len(levels), 3.4))
     panels = figure.subplots(1, len(levels), sharey=True, squeeze=False)[0]

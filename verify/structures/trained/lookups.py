@@ -20,7 +20,7 @@ INSIDE = f"by {LEVEL:.2%} confidence intervals"
 
 
 class Proportion(NamedTuple):
-    """The fraction times/of of independent queries; its value is NaN if there are no queries."""
+    """The fraction times/of of independent queries; NaN if there are no queries."""
 
     times: int
     of: int
@@ -40,9 +40,9 @@ class Proportion(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Lookups of a network on sets of N points, with one query per set.
+    """Lookups of a network on sets of N points, with one query for each set.
 
-    shown     the index of the point at each of M lookups, (sets, M); N + t for extra cell t
+    shown     the index of the point at each of M lookups, (sets, M), or N + t for extra cell t
     nearest   the index of the nearest neighbour, (sets,)
     place     the cells of all points, (sets, N)
     """
@@ -72,7 +72,7 @@ class Measured(NamedTuple):
 
     @property
     def in_order(self) -> np.ndarray:
-        """The fraction of cells that contain the point of their rank, (sets,).
+        """The fraction of cells c that contain the point of rank c, (sets,).
 
         Points are given in ascending order; cells can be in ascending or descending order
         (`descends`).
@@ -84,7 +84,8 @@ class Measured(NamedTuple):
     def at(self, cells: np.ndarray) -> list[Proportion]:
         """The fraction of lookups at the given cells, for each lookup, among queries not yet found.
 
-        `cells` has shape (sets, M).  Cells are numbered in ascending order of their points.
+        `cells` contains one cell for each of M lookups, (sets, M).  Cells are numbered in the
+        ascending order of the points that they contain.
         """
         open_ = np.hstack([np.ones((len(self.found), 1), dtype=bool), ~self.found[:, :-1]])
         same = (self.shown == cells) & open_
@@ -98,9 +99,9 @@ def measure(
 ) -> Measured:
     """The `Measured` lookups of a network, on ascending points (sets, N) and queries (sets,).
 
-    Points and queries can also have d dimensions.  By default, `nearest` (sets,) is computed from
-    distances.  The network receives the points in another order.  Otherwise points with equal
-    scores would remain sorted.
+    Points in d dimensions, (sets, N, d), and queries (sets, d) are allowed, too.  By default, the
+    nearest neighbours `nearest` (sets,) are computed from distances.  The network receives the
+    points in a random order; in ascending order, points with equal scores would remain sorted.
     """
     mixed = _mixed(points)
     x = torch.as_tensor(_given(points, mixed), dtype=model.like.dtype)
@@ -114,7 +115,7 @@ def measure(
 
 
 def shown(model: Any, points: np.ndarray, queries: np.ndarray) -> np.ndarray:
-    """The index of the point at each lookup, (sets, M), as in `Measured`."""
+    """The index of the point at each of M lookups, (sets, M), as in `Measured`."""
     mixed, N, flat = _mixed(points), points.shape[1], points.ndim == 2
     x, q = (
         torch.as_tensor(each, dtype=model.like.dtype).split(CHUNK)
@@ -143,8 +144,9 @@ def _given(points: np.ndarray, mixed: np.ndarray) -> np.ndarray:
 def tree_of(model: Any, descends: bool) -> np.ndarray:
     """The decision tree of a network that receives only the outcomes < and >, (2^M − 1,) cells.
 
-    The order of the nodes is that of `found_at`, and cells are numbered in ascending order of their
-    points.  `descends` is true if the network orders the points in descending order.
+    M is the number of lookups.  The nodes are in the order of `theory.structures.found_at`, and
+    cells are numbered in the ascending order of the points that they contain.  `descends` is true
+    if the network orders the points in descending order.
     """
     M, N = model.interface.lookups, model.interface.n
     tree = np.zeros(2**M - 1, dtype=np.int64)
@@ -165,7 +167,7 @@ def tree_of(model: Any, descends: bool) -> np.ndarray:
 
 
 def finds(tree: np.ndarray, N: int) -> list[int]:
-    """The number of the lookup in which a decision tree finds each of N targets; 0 if never."""
+    """The number of the lookup in which a decision tree finds each of N targets; 0 if not found."""
     return [int(at) for at in found_at(tree[None], N)[0]]
 
 
@@ -213,7 +215,7 @@ def _apart(
 
 
 def before(name: str) -> Any:
-    """The model of a checkpoint with its initial weights, before training."""
+    """The model of a checkpoint with the initial weights of the training run."""
     return untrained(configuration_of(name)).requires_grad_(False)
 
 

@@ -47,7 +47,7 @@ class Planted:
         return of_each.gather(-1, torch.from_numpy(cells))
 
     def lookups(self, queries: Tensor, cells: Tensor) -> Generator[Tensor, Tensor, None]:
-        """Binary search of cells (1, N, 1) for one query, by the signs of q − x only."""
+        """Binary search of cells (1, N, 1) for one query, by the signs of query − point only."""
         N, sign = cells.shape[-2], -1 if self.descends else 1
         lo, hi = -1, N
         for _ in range(self.interface.lookups):
@@ -60,7 +60,7 @@ class Planted:
 def by_binary_search(models: Iterable[Trained]) -> list[Trained]:
     """The given list of trained networks, with binary search in place of every network.
 
-    Each keeps the name of the network.
+    Each planted model has the name of the network that it replaces.
     """
     found = []
     for name, model, task in models:
@@ -70,10 +70,10 @@ def by_binary_search(models: Iterable[Trained]) -> list[Trained]:
 
 
 def all_found(proportions: Iterable[Proportion]) -> list[Proportion]:
-    """Proportions of 1, for the same numbers of queries."""
+    """Proportions of 1, for the numbers of queries in `proportions`."""
     return [Proportion(proportion.of, proportion.of) for proportion in proportions]
 
 
 def none_found(proportions: Iterable[Proportion]) -> list[Proportion]:
-    """Proportions of 0, for the same numbers of queries."""
+    """Proportions of 0, for the numbers of queries in `proportions`."""
     return [Proportion(0, proportion.of) for proportion in proportions]
