@@ -42,9 +42,10 @@ from theory.arithmetic.modular_margin import Neurons, modular_neurons
 def modular_addition(p: OddModulus) -> Transformer:
     """The transformer that adds residues mod p, for odd p ≥ 3, from pairs (…, 2) to sums (…, 1).
 
-    The model has 2 layers, 4(p − 1) linear heads in the second layer, and width 3p + 3.  It attains
-    the maximum normalised margin √(2/27)/(√p (p − 1)) of networks of quadratic neurons.  For even p
-    the same weights would not attain this margin, as k and −k are the same frequency at k = p/2.
+    The model has 2 layers, 4(p − 1) linear heads in the second layer, and width 3p + 3.  The model
+    attains the maximum normalised margin √(2/27)/(√p (p − 1)) of networks of quadratic neurons.
+    For even p these weights would not attain the maximum, since k and −k are the same frequency for
+    k = p/2.
 
     Raises ValueError for an even p, or if the weights do not fit in memory.
     """
@@ -59,9 +60,12 @@ def modular_addition(p: OddModulus) -> Transformer:
 
 
 def of_neurons(neurons: Neurons, *, margin: float | None, source: str) -> Transformer:
-    """The two-layer transformer of given quadratic neurons u, v, w, each (neurons, p).
+    """The two-layer transformer of given quadratic neurons.
 
-    `margin` is the gap of the right logit that the model declares, and `source` its source.
+    The weights u, v and w of the neurons have shape (neurons, p) for addition mod p.
+
+    `margin` is the gap between the right logit and the others that the model declares, and `source`
+    is the citation of the model.
     """
     p = neurons.u.shape[1]
     stream = Stream(number=p, a=p, b=p, first=1, second=1, equals=1)

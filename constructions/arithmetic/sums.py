@@ -12,8 +12,8 @@ class Sums(Tokens):
     """The interface from pairs (…, 2) of numbers below `vocabulary_size` to predictions (…, 1).
 
     The token "=", with index `vocabulary_size`, is appended to the two numbers, and the prediction
-    is the candidate with the largest logit at "=".  If several logits are largest, the first of
-    these candidates is predicted.  Raises ValueError unless there are two such numbers.
+    is the candidate with the largest logit at "=".  If several candidates have the largest logit,
+    the first of them is predicted.  Raises ValueError unless there are two such numbers.
     """
 
     def __init__(self, vocabulary_size: int, answers: int, margin: float | None) -> None:

@@ -65,14 +65,14 @@ def adder(
 ) -> Iterator[Finding]:
     """Two layers of linear heads add with Fourier features of periods 2, 2.5, 5 and 10.
 
-    For all L ≥ 1 the model of width 23 with 4 ReLUs outputs a + b for all integers 0 ≤ a, b ≤ L,
-    under two conditions.  The embedding contains the size of a number rounded to a multiple of
-    step ≤ 5.  The weight α of the low frequency is at most 2/sin²(5π/p), where p ≥ 20 is the
-    smallest multiple of 10 above 2L.  Weights are multiples of a power of two, so that logits are
-    exact in float64.  Therefore the enumeration of all pairs on the tensors is a proof.  Without
-    Fourier features one layer of uniform attention has the logits 2c(a + b) − c² for the candidates
-    c.  This layer tolerates errors of a + b below 1/2, whereas Fourier features tolerate errors of
-    the size below 5.
+    For all L ≥ 1 the model of width 23 with 4 ReLUs outputs a + b for all integers a and b from 0
+    to L, under two conditions.  First, the size of a number in the embedding is the number rounded
+    to a multiple of step ≤ 5.  Second, the weight α of the low frequency is at most 2/sin²(5π/p),
+    where p ≥ 20 is the smallest multiple of 10 above 2L.  Weights are multiples of a power of two,
+    so logits are exact in float64.  Therefore the enumeration of all pairs on the tensors is a
+    proof.  Without Fourier features, one layer of uniform attention has the logits 2c(a + b) − c²
+    for the candidates c = 0, …, 2L.  This layer tolerates errors below 1/2 in a + b, whereas the
+    model with Fourier features tolerates errors below 5 in the rounded size of a + b.
     """
     L = of_size(run, largest)
     alpha = default_alpha(n_candidates(L)) if alpha is None else alpha
@@ -88,7 +88,7 @@ def adder(
 
 
 def fourier(model: Transformer) -> Iterator[Finding]:
-    """The findings on the Fourier adder: its size, exactness of its logits, and its predictions."""
+    """The findings on the Fourier adder: size, exactness of the logits, and predictions."""
     L, step, alpha, bits = called_with(model, "largest", "step", "alpha", "bits")
     yield size(model, "adder", L=L)
     p, wrong, longest = model.interface.n_answers, list[str](), [0.0]
@@ -104,7 +104,7 @@ def fourier(model: Transformer) -> Iterator[Finding]:
     needed, allowed = exact_in(model).bits, max(model.at_most.values())
     yield Finding(
         "exactness",
-        "bits of float64 that exact logits require, and largest cosine or sine of a sum",
+        "number of bits that exact logits require in float64, and largest cosine or sine of a sum",
         "proved",
         {"bits": needed, "largest sum": longest[0]},
         {"bits": FLOAT64_BITS, "largest sum": allowed},
@@ -127,9 +127,8 @@ def fourier(model: Transformer) -> Iterator[Finding]:
     few = np.array([(0, 0), (L // 3, L), (L, L - 1)])
     yield no_counterexample(
         "rational",
-        "predictions over Q by an independent forward pass, compared with a + b, and logits over "
-        "Q, "
-        "compared with float64",
+        "predictions over Q compared with a + b, and logits over Q compared with logits in "
+        "float64, by an independent forward pass",
         differences_over_q(statement, model, few),
         words="equal on 3 pairs",
     )
@@ -144,8 +143,8 @@ def differences(
 ) -> Iterator[str]:
     """The registers at "=" and the logits that differ in any bit from the formulas of the proof.
 
-    `wanted` are the logits by the formula.  Logits are integers below 2^53 times a power of two, so
-    both int64 and float64 represent them.
+    `wanted` are the logits by the formula.  Every logit is a power of two times an integer below
+    2^53, so int64 and float64 represent the logits exactly.
     """
     for stage in model.stages:
         values = streams[stage.after][:, 2, model.stream[stage.register]]
@@ -156,13 +155,13 @@ def differences(
 
 
 def gap(model: Transformer, found: Enumerated) -> Finding:
-    """The finding that the smallest gap is that of unrounded cosines, up to rounding."""
+    """The finding that the smallest gap is the gap of unrounded cosines, up to rounding."""
     step, alpha, bits = called_with(model, "step", "alpha", "bits")
     unrounded = least_gap(model.interface.n_answers, alpha, 2 * (step // 2))
     moved = 2 * rounding_of_logits(alpha, bits)
     return within(
         "gap",
-        "smallest difference of the right logit and another logit, over all pairs",
+        "smallest difference between the right logit and another logit, over all pairs",
         "float",
         found.least,
         (unrounded - moved, unrounded + moved),
@@ -175,7 +174,8 @@ def gap(model: Transformer, found: Enumerated) -> Finding:
 def tolerance(p: int, alpha: float) -> Finding:
     """The finding that the weight α of the bump is at most the limit for unrounded cosines.
 
-    Above the limit another candidate has the largest logit at some error ε < 5 of the size.
+    The size of the sum s is rounded to s + ε.  For α above the limit, a wrong candidate has the
+    largest logit at some error ε < 5.
     """
     with Ball.precision(BITS):
         limit, d = alpha_limit(p, ZHOU)
@@ -188,7 +188,8 @@ def tolerance(p: int, alpha: float) -> Finding:
         found = interval(limit)
     return Finding(
         "tolerance",
-        f"weight α of the bump, compared with the limit for errors |ε| < 5 of the size, p = {p}",
+        "weight α of the bump, compared with the largest weight that tolerates all errors |ε| < 5 "
+        f"of the size of a sum, for p = {p} candidates",
         "enclosure",
         alpha,
         found,
@@ -200,10 +201,10 @@ def tolerance(p: int, alpha: float) -> Finding:
 
 
 def coarser(models: dict[str, Transformer]) -> Finding:
-    """The finding that exactly the pairs whose size has an error |ε| ≥ 5 are wrong or tie.
+    """The finding that a prediction is wrong or a tie iff the size has an error of at least 5.
 
-    Sizes are rounded to multiples of 6 and 7.  All other pairs have the gap of unrounded cosines,
-    up to rounding.
+    The sizes of numbers are rounded to multiples of 6 and 7.  For all other pairs, the gap is the
+    gap of unrounded cosines, up to rounding.
     """
     counts = {name: unlike_theorem(model) for name, model in models.items()}
     strange = {name: strange for name, (strange, _) in counts.items()}
@@ -212,8 +213,11 @@ def coarser(models: dict[str, Transformer]) -> Finding:
         "pairs whose prediction is wrong or a tie if sizes are rounded to multiples of 6 and 7",
         strange,
         dict.fromkeys(strange, 0),
-        words=", ".join(f"{beyond} pairs for {name}" for name, (_, beyond) in counts.items()),
-        wanted="exactly the pairs whose size has an error of at least 5",
+        words=", ".join(
+            f"{beyond} pairs for {name.replace('step', 'multiples of')}"
+            for name, (_, beyond) in counts.items()
+        ),
+        wanted="exactly the pairs for which the rounded size of the sum has an error of at least 5",
     )
 
 
@@ -237,9 +241,9 @@ def unlike_theorem(model: Transformer) -> tuple[int, int]:
 
 
 def linear(run: Run, L: int) -> Iterator[Finding]:
-    """The findings on the adder without Fourier features: its logits, predictions and tolerance.
+    """The findings on the adder without Fourier features: logits, predictions and tolerance.
 
-    The logits are 2cs − c² for the sum s and the candidate c.
+    The logit of candidate c is 2cs − c² for the sum s.
     """
     model = run.build(linear_adder, L)
     yield size(model, "linear-adder", L=L)
@@ -252,7 +256,7 @@ def linear(run: Run, L: int) -> Iterator[Finding]:
     found = enumerated(model, sums, seen=compare)
     yield no_counterexample(
         "logits",
-        "logits of c for all pairs of sum s, compared with the integers 2cs − c²",
+        "logit of every candidate c for all pairs of sum s, compared with the integer 2cs − c²",
         wrong,
         words="equal",
     )
@@ -262,7 +266,8 @@ def linear(run: Run, L: int) -> Iterator[Finding]:
     words = f"{right[0]} … {right[-1]}" if right else "none"
     yield same(
         "tolerance",
-        "errors ε (multiples of 1/8) of the sum s = 10 for which the prediction is right, L = 10",
+        "multiples ε of 1/8 for which 2c(s + ε) − c² is largest at the candidate c = s, for the "
+        "sum s = 10 of numbers up to 10",
         [str(e) for e in right],
         [str(e) for e in eighths if abs(e) < Fraction(1, 2)],
         words=words,

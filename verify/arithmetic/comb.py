@@ -52,15 +52,16 @@ def comb(
     Closure.  Periods are 10/f, where f ≢ 0 is an integer mod 10, up to sign.  The closure of
     {2, 10} under halving of periods is {2, 2.5, 5, 10}.
 
-    Tolerance.  For 10 | p ≥ 20, the logits Σ_T cos(2π(c − s)/T) + α cos(2π(c − s − ε)/p), with the
-    sum over T = 2, 2.5, 5 and 10, have their only maximum over c = 0, …, p − 1 at c = s for all
-    |ε| < 5 iff α ≤ 2/sin²(5π/p).
+    Tolerance.  Let p ≥ 20 be a multiple of 10, and let the logit of c = 0, …, p − 1 be Σ_T
+    cos(2π(c − s)/T) + α cos(2π(c − s − ε)/p), with the sum over T = 2, 2.5, 5 and 10.  Then the sum
+    s is the only c with the largest logit for all errors |ε| < 5 iff α ≤ 2/sin²(5π/p).
 
-    Residues.  For m ≥ 2 no logits u_c(a) + v_c(b) have their maximum at c = a + b mod m for all a
-    and b.  One layer of linear or uniform attention without an MLP has only logits of this form at
-    a position whose token is neither a nor b.
+    Residues.  For m ≥ 2 no functions u_c and v_c exist such that the logits u_c(a) + v_c(b) have
+    their maximum at c = a + b mod m for all a and b.  One layer of linear or uniform attention
+    without an MLP has only logits of this form at a position whose token is neither a nor b.
 
-    Values of the comb are numbers a + b√5, whose signs are decided in integers.
+    Values of the comb are numbers x + y√5 with rational x and y, and the signs of such numbers are
+    decided in integers.
     """
     number_of_candidates(p)
     yield cosines()
@@ -79,15 +80,15 @@ def comb(
 def cosines() -> Finding:
     """The finding that the exact cosines of multiples of 36° satisfy their defining equations.
 
-    The equations are cos 5θ = −1 and cos θ > 0, which imply θ = 36°, and the recurrence for the
-    other cosines.
+    The equations are cos 5θ = −1 and cos θ > 0 for θ = 36°, which determine cos θ, and the
+    recurrence for the other cosines.
     """
     return no_counterexample(
         "cosines",
-        "exact values of cos 36°k, k = 0 … 20, compared with cos 180° = −1, cos 36° > 0 and the "
-        "recurrence of cosines",
+        "equation cos 180° = −1, inequality cos 36° > 0 and recurrence of cosines, for the exact "
+        "values of cos 36°k, k = 0 … 20",
         wrong_cosines(),
-        words="all equations hold",
+        words="all hold",
     )
 
 
@@ -111,11 +112,11 @@ def table() -> Iterator[Finding]:
         folded = all(C(F, d) == C(F, -d) == C(F, d + 10) for d in range(10))
         yield no_counterexample(
             f"table/{named(F)}",
-            f"exact values C(0), …, C(5) and gap of the comb of periods {named(F)}, compared with "
-            "a table",
+            f"exact values C(0), …, C(5) of the comb C of periods {named(F)}, and gap between C(0) "
+            "and the largest of C(1), …, C(9)",
             [*differ, *["not even, or not of period 10"] * (not folded)],
-            words=f"equal: {', '.join(map(str, found[:-1]))}; gap {found[-1]} = "
-            f"{float(found[-1]):.3f}",
+            words=f"values {', '.join(map(str, found[:-1]))}, gap {found[-1]} = "
+            f"{float(found[-1]):.3f}; all are equal to those of a table",
         )
     apart = {named(F): comb_gap(F).sign > 0 for F in SETS}
     positive = dict.fromkeys(apart, True)
@@ -160,17 +161,20 @@ def closure() -> Finding:
 def identities() -> Finding:
     """The finding that cos(a + b) and sin(a + b) follow from squares of averages.
 
-    The formulas also contain the cosines and sines of half the period.  The identities are checked
-    at rational points (1 − t², 2t)/(1 + t²) of the circle, with parameters t for a and x for b.
-    Both sides, times (1 + t²)²(1 + x²)², have degree at most 4 in t and in x, so that a grid of 5 ×
-    5 points decides; the grid here has 9 × 9 points.
+    The averages are the mean cosine and the mean sine of the angles a and b.  The formulas also
+    contain the cosines and sines of 2a and 2b.  The points (1 − t², 2t)/(1 + t²) and
+    (1 − x², 2x)/(1 + x²) of the circle belong to a and b, with rational parameters t and x.  Both
+    sides, times (1 + t²)²(1 + x²)², have degree at most 4 in t and in x, so a grid of 5 × 5 points
+    decides; the grid here has 9 × 9 points.
     """
     return no_counterexample(
         "squares",
-        "cosine and sine of a + b, compared with their formulas from averages and half the period",
+        "cos(a + b) and sin(a + b), compared with formulas in the mean cosines and mean sines of "
+        "the angles a and b and of 2a and 2b",
         (wrong for t, x in product(range(-4, 5), repeat=2) for wrong in wrong_squares(t, x)),
         evidence="proved",
-        words="equal as polynomials, on a grid with more points than their degree requires",
+        words="equal as polynomials, since equal on a grid with more points than the degree "
+        "requires",
     )
 
 
@@ -194,8 +198,9 @@ def point(t: int) -> tuple[Fraction, Fraction]:
 def limits(p: int) -> Finding:
     """The finding on the largest weight α of the bump, for each set of periods.
 
-    The largest α is 2/sin²(5π/p) for {2, 2.5, 5, 10}.  It is larger for more periods, since each
-    period adds 1 − cos ≥ 0 to the differences C(0) − C(d) of the comb C.
+    There are p candidates for the sum.  The largest α is 2/sin²(5π/p) for the periods 2, 2.5, 5 and
+    10.  A further period increases the largest α, since the period adds 1 − cos ≥ 0 to all
+    differences C(0) − C(d) of the comb C.
     """
     balls = {F: alpha_limit(p, F)[0] for F in SETS}
     found = {named(F): float(limit) for F, limit in balls.items()}
@@ -208,16 +213,18 @@ def limits(p: int) -> Finding:
     ratio = found[named(ZHOU)] / found[named((1,))]
     return all_hold(
         "limits",
-        f"largest weight α of the bump for errors |ε| < 5 of the size, by set of periods, p = {p}",
+        "largest weight α of the bump that tolerates all errors |ε| < 5 of the size of a sum, by "
+        f"set of periods of the comb, p = {p} candidates",
         verdicts,
-        words=f"{', '.join(f'{name}: {value:.1f}' for name, value in found.items())}; periods 2, "
-        f"2.5 and 5 increase the limit of period 10 by a factor of {ratio:.2f}",
-        wanted="2/sin²(5π/p) for 2-2.5-5-10, and larger for more periods",
+        words=f"{', '.join(f'{value:.1f} for {name}' for name, value in found.items())}; if the "
+        "periods 2, 2.5 and 5 are added to the period 10, the largest α increases by a factor of "
+        f"{ratio:.2f}",
+        wanted="2/sin²(5π/p) for 2-2.5-5-10, and larger if a period is added",
     )
 
 
 def binds() -> Finding:
-    """The finding that the condition on α is strictest for the candidates s + 5 and s − 5.
+    """The finding that the condition on α is strictest for candidates at distance 5 from the sum.
 
     The proof in Q(√5) is given in `theory/arithmetic/adder.py`.
     """
@@ -228,18 +235,19 @@ def binds() -> Finding:
     as_proved |= {10 - d: above[10 - d] == above[d] for d in range(1, 5)}
     return no_counterexample(
         "binds",
-        "C(0) − C(d) is 4 at d = 5, above 4 at d = 1, 3, 4 and above 0.64·4 at d = 2, so the "
-        "condition on α is strictest at d = 5",
+        "differences C(0) − C(d) of the comb C of periods 2, 2.5, 5 and 10, by which the condition "
+        "on α is strictest for candidates at distance 5 from the sum",
         (f"not at d = {d}" for d, holds in as_proved.items() if not holds),
         evidence="proved",
-        words="all hold",
+        words="4 at d = 5, above 4 at d = 1, 3 and 4, and above 0.64·4 at d = 2",
     )
 
 
 def by_hand(p: int) -> Iterator[Finding]:
     """The findings that check the theorem on α by enumeration, for p candidates.
 
-    All candidates are compared at errors from −5 to 5 of the size, for α below and above the limit.
+    The weight α of the bump is below or above the limit.  All candidates are compared for errors of
+    the size from −5 to 5.
     """
     below, above = list[Verdict](), list[Verdict]()
     steps = [Fraction(k, 8) for k in range(-39, 40)] + [Fraction(4999, 1000), Fraction(-4999, 1000)]
@@ -250,12 +258,14 @@ def by_hand(p: int) -> Iterator[Finding]:
         z = logits(p, limit * arb(1.02), Fraction(4999, 1000), F)
         above.append(Verdict.of(bool(z[d] > z[0])))
     name = (
-        f"candidate c with the largest logit z(c) for α = (1 − 2^−10)·limit, p = {p}, {len(steps)} "
-        f"errors |ε| < 5 and {len(SETS)} sets of periods"
+        "candidate c with the largest logit z(c) for the sum s, if α is (1 − 2^−10) times the "
+        f"limit for errors |ε| < 5, p = {p} candidates, {len(steps)} such errors and {len(SETS)} "
+        "sets of periods"
     )
     yield all_hold("below", name, below, words="the sum s", wanted="the sum s only")
     name = (
-        f"difference z(c) − z(s) of a logit and the right logit, α = 1.02·limit, p = {p}, ε = 4.999"
+        "difference between the logit z(c) of a wrong candidate c and the logit z(s) of the sum s, "
+        f"if α is 1.02 times the limit for errors |ε| < 5, p = {p} candidates, ε = 4.999"
     )
     yield all_hold("above", name, above, words="positive for some c", wanted="positive for some c")
 
@@ -274,8 +284,8 @@ def signatures(p: int) -> Iterator[Finding]:
     halves = [e for e in quarters if (2 * e) % 2 != 1 and abs(e) < p / 2]
     yield all_hold(
         "no-comb",
-        f"error of the prediction without the comb, for errors ε of the size up to {p // 2}, p = "
-        f"{p}",
+        "error of the prediction from the bump without the comb, for errors ε of the size up to "
+        f"{p // 2}, p = {p} candidates",
         all_errors(halves, round, ()),
         words="ε rounded to an integer",
         wanted="ε rounded to an integer",
@@ -283,7 +293,7 @@ def signatures(p: int) -> Iterator[Finding]:
     z = logits(p, arb(0), Fraction(0), ZHOU)
     yield all_hold(
         "no-bump",
-        f"candidates c with the largest logit without the bump, p = {p}",
+        f"candidates c with the largest logit for the sum s, without the bump, p = {p} candidates",
         [wins(z, list(range(0, p, 10)))],
         words=f"the {p // 10} candidates c ≡ s mod 10, which tie",
         wanted="the candidates c ≡ s mod 10, which tie",
@@ -291,14 +301,15 @@ def signatures(p: int) -> Iterator[Finding]:
     tens = [e for e in quarters if e % 10 != 5 and abs(e) < p / 2]
     yield all_hold(
         "beyond",
-        f"error of the prediction, for errors ε of the size up to {p // 2}, p = {p}",
+        f"error of the prediction from comb and bump, for errors ε of the size up to {p // 2}, "
+        f"p = {p} candidates",
         all_errors(tens, lambda e: 10 * round(e / 10), ZHOU),
         words="ε rounded to a multiple of 10",
         wanted="ε rounded to a multiple of 10",
     )
     at_five = logits(p, alpha, Fraction(5), ZHOU)
     verdicts = [wins(at_five, [0, 10]), same_ball(at_five[0], at_five[10])]
-    name = f"candidates with the largest logit at ε = 5, p = {p}"
+    name = f"candidates with the largest logit for the sum s, if its size is s + 5, p = {p}"
     tied = "s and s + 10, which tie"
     yield all_hold("tie", name, verdicts, words=tied, wanted=tied)
 
@@ -318,14 +329,15 @@ def wins(z: list[arb], expected: list[int]) -> Verdict:
 def impossible(most: int) -> Finding:
     """The finding that no separable logits add mod m, for m = 2, …, `most`.
 
-    For every m and every residue r ≠ 0 the required inequalities sum to 0 > 0.
+    For every m and every residue r ≠ 0 mod m, the sum of the required inequalities is 0 > 0.
     """
     return no_counterexample(
         "residues",
-        f"sum of the inequalities that separable logits for addition mod m satisfy, m = 2 … {most}",
+        "sum of the inequalities that logits u_c(a) + v_c(b) for addition mod m would have to "
+        f"satisfy, m = 2 … {most}",
         satisfiable(most),
         evidence="proved",
-        words="0 > 0 for every residue r, so there are no such logits",
+        words="0 > 0 for every residue r ≠ 0, so no such logits exist",
         wanted="the contradiction 0 > 0",
     )
 
@@ -333,7 +345,7 @@ def impossible(most: int) -> Finding:
 def satisfiable(most: int) -> Iterator[str]:
     """The systems of inequalities mod m ≤ `most` that are malformed or whose rows do not sum to 0.
 
-    Each such system is described in words.
+    The iterator yields a description of each of these systems in words.
     """
     for r, m in combinations(range(1, most + 1), 2):
         rows = separability_inequalities(m, r)
@@ -344,8 +356,9 @@ def satisfiable(most: int) -> Iterator[str]:
 def layers(run: Run, count: int) -> Iterator[Finding]:
     """The finding on whether logits of random attention layers of two heads are separable, over Q.
 
-    They are separable at "=" for linear and for uniform attention, and at the position of b for
-    uniform attention.  Logits of linear heads at the position of b are not separable.
+    The prompt is the numbers a and b and the token "=".  Logits are separable at "=" for linear and
+    for uniform attention, and at the position of b for uniform attention.  Logits of linear heads
+    at the position of b are not separable.
     """
     found = {
         f"{name} at {where}": sum(
@@ -360,17 +373,18 @@ def layers(run: Run, count: int) -> Iterator[Finding]:
     }
     yield same(
         "separable",
-        f"number of {count} random attention layers of each kind whose logits are separable, over "
-        "Q",
+        "number of random attention layers whose logits have the form u(a) + v(b) over Q, of "
+        f"{count} for each kind of attention and position",
         found,
         {kind: 0 if kind == "linear at b" else count for kind in found},
-        words=", ".join(f"{kind}: {number}" for kind, number in found.items()),
-        wanted="all layers, except linear attention at the position of b, which has products",
+        words=", ".join(f"{number} for {kind}" for kind, number in found.items()),
+        wanted=f"{count} each, but 0 for linear attention at the position of b, whose logits "
+        "contain products of functions of a and b",
     )
 
 
 def random_layer(rng: np.random.Generator, uniform: bool) -> Transformer:
-    """A layer of two heads over the tokens a, b and "=", without a mask, with integer weights."""
+    """A layer of two heads with random integer weights and no mask, on two numbers and "="."""
     d = 4
 
     def drawn(*shape: int) -> Any:

@@ -63,11 +63,13 @@ def fourier_filters(
 ) -> Iterator[Finding]:
     """Filters of Fourier coefficients, and the adder without its low or its high frequencies.
 
-    The projection P = I − R⁺R of the residual stream removes the Fourier coefficients of the logits
-    that are given by the rows R.  It leaves the other coefficients, given by the rows K, unchanged
-    for every state iff KRᵀ = 0.  In the adder this condition holds up to rounding, and P clears
-    registers.  Without the low frequencies the adder ties between all candidates c ≡ a + b mod 10;
-    without the high frequencies its error is the error of the sum of the rounded sizes.
+    The rows of a matrix R map states of the residual stream to the Fourier coefficients of the
+    logits that should be removed, and the rows of K map states to the other coefficients.  The
+    projection P = I − R⁺R, where R⁺ is the pseudoinverse, removes the coefficients of R.  The
+    projection leaves the coefficients of K unchanged for every state iff KRᵀ = 0.  In the adder
+    this condition holds up to rounding, and P sets registers to 0.  Without the low frequencies,
+    all candidates c ≡ a + b mod 10 tie for the numbers a and b.  Without the high frequencies, the
+    adder outputs the sum of the rounded sizes.
     """
     L = of_size(run, largest)
     alpha = default_alpha(n_candidates(L)) if alpha is None else alpha
@@ -84,16 +86,16 @@ def fourier_filters(
 def masks(run: Run) -> Iterator[Finding]:
     """The findings on when a filter leaves the kept coefficients unchanged.
 
-    The criterion is checked over Q in both directions, and in float64 for random and circulant
-    unembeddings.
+    The criterion that the kept rows are orthogonal to the removed rows is checked over Q in both
+    directions, and in float64 for random and circulant unembeddings.
     """
     count = 3 if run.quick else 10
     yield no_counterexample(
         "mask/iff",
-        "for removed rows R, kept rows K and the filter P, whether KP = K, compared with whether "
-        "KRᵀ = 0, over Q",
+        "conditions KP = K and KRᵀ = 0 over Q, for kept rows K and the filter P that removes the "
+        "rows R",
         against_criterion(run, count),
-        words=f"equivalent in {2 * count} random cases, half of them with KRᵀ = 0",
+        words=f"equivalent in {2 * count} random cases; KRᵀ = 0 in half of the cases",
     )
     p, D, r = 60, 100, 10
     Q, bins = fourier_matrix(p), fourier_bins(p)
@@ -103,7 +105,8 @@ def masks(run: Run) -> Iterator[Finding]:
     found = leakage(random[low], random[~low])
     yield within(
         "mask/random",
-        f"relative change of the kept coefficients, random {p} × {D} unembedding, {r} rows removed",
+        f"relative change of the kept Fourier coefficients of logits if a filter removes {r} rows, "
+        f"random {p} × {D} unembedding",
         "float",
         found,
         (expected / 2, 2 * expected),
@@ -113,7 +116,10 @@ def masks(run: Run) -> Iterator[Finding]:
     kernel = np.fft.irfft(1 + run.rng.random(p // 2 + 1), p)
     circulant = Q @ kernel[(np.arange(p)[:, None] - np.arange(p)) % p]
     found = leakage(circulant[low], circulant[~low])
-    name = "relative change of the kept coefficients, circulant unembedding"
+    name = (
+        f"relative change of the kept Fourier coefficients of logits if a filter removes {r} rows, "
+        "circulant unembedding"
+    )
     words, wanted = f"{found:.1e}", f"at most {8 * p * EPS:.1e}, a bound on rounding"
     yield at_most("mask/circulant", name, "float", found, 8 * p * EPS, words=words, wanted=wanted)
 
@@ -121,7 +127,8 @@ def masks(run: Run) -> Iterator[Finding]:
 def against_criterion(run: Run, count: int) -> Iterator[str]:
     """The random cases in which KP = K and KRᵀ = 0 are not equivalent.
 
-    R are removed rows, K kept rows, and P is the projection onto the null space of R.
+    R contains the removed rows, K contains the kept rows, and P is the projection onto the null
+    space of R.
     """
     for orthogonal in [True] * count + [False] * count:
         removed, kept = rational_rows(run.rng, orthogonal)
@@ -137,7 +144,9 @@ def entries(matrix: fmpq_mat) -> list[fmpq]:
 
 
 def rational_rows(rng: np.random.Generator, orthogonal: bool) -> tuple[fmpq_mat, fmpq_mat]:
-    """Two rational rows to be removed, which may be linearly dependent, and three kept rows.
+    """Two rational rows to be removed, and three kept rows.
+
+    The rows to be removed may be linearly dependent.
 
     If `orthogonal` is true, the kept rows are orthogonal to the removed rows.
     """
@@ -165,11 +174,10 @@ def projection(rows: fmpq_mat) -> fmpq_mat:
 
 
 def spectrum_rows(model: Transformer) -> tuple[np.ndarray, np.ndarray]:
-    """The matrix from the stream to the Fourier coefficients of the logits, and the bins of its
-    rows.
+    """The matrix from residual stream to Fourier coefficients of logits, and the bin of each row.
 
-    The matrix has shape (p, D); it is the product of the Fourier matrix and the transposed
-    unembedding.
+    For p logits and a stream of D dimensions, the matrix has shape (p, D).  The matrix is the
+    product of the Fourier matrix and the transposed unembedding.
     """
     W = model.unembed.W_U.numpy().T
     return fourier_matrix(len(W)) @ W, fourier_bins(len(W))
@@ -181,10 +189,10 @@ def columns(model: Transformer, registers: Sequence[str]) -> np.ndarray:
 
 
 def registers_are_bins(model: Transformer) -> Finding:
-    """The finding that the Fourier filters are projections that clear registers, up to rounding.
+    """The finding that the Fourier filters set registers to 0, up to rounding.
 
-    The filter of the high bins clears the registers of the comb, and the filter of the low bins
-    clears those of the bump.
+    The filter of the high bins sets the registers of the comb to 0, and the filter of the low bins
+    sets the registers of the bump to 0.
     """
     rows, bins = spectrum_rows(model)
     distance = dict[str, float]()
@@ -196,7 +204,8 @@ def registers_are_bins(model: Transformer) -> Finding:
         cleared[columns(model, registers), columns(model, registers)] = 0
         distance[name] = float(np.linalg.norm(P - cleared))
     name = (
-        "distance between the filter of the high or low bins and a projection that clears registers"
+        "Frobenius norm of the difference between a Fourier filter and the projection that sets "
+        "the registers of the removed bins to 0"
     )
     return by_rounding("registers", name, distance, leak_bound(model))
 
@@ -209,7 +218,10 @@ def by_rounding(id: str, name: str, found: dict[str, float], bound: float) -> Fi
         "float",
         found,
         dict.fromkeys(found, bound),
-        words=", ".join(f"{what} {value:.1e}" for what, value in found.items()),
+        words=", ".join(
+            f"{value:.1e} for the filter of the {what.removesuffix(' removed')} bins"
+            for what, value in found.items()
+        ),
         wanted=f"at most {bound:.1e}, from the rounding of the weights",
     )
 
@@ -223,12 +235,13 @@ def rounding(model: Transformer) -> float:
 def leak_bound(model: Transformer) -> float:
     """A bound on the effect of the rounding of weights on a Fourier filter.
 
-    The unembedding for p candidates is W₀ + E with rounding errors E; with W₀, a filter clears
-    registers.  The 9 columns of E have entries of at most δ = 2^{−bits−1}, so ‖QE‖ ≤ δ√(9p) for the
-    Fourier matrix Q.  Singular values of the removed rows are at least σ − ‖E‖, where
-    σ = min(1, α)√(p/2) and α is the weight of the bump.  So the removed subspace turns by an angle
-    of sine at most θ = ‖E‖/(σ − ‖E‖).  Projections of rank at most 7 change by at most √14·θ, and
-    kept coefficients by a fraction of at most 3θ.  The bound is 4θ.
+    The unembedding for p candidates is W₀ + E, where W₀ has unrounded weights and E contains the
+    rounding errors.  With W₀, a filter sets registers to 0.  The 9 columns of E have entries of at
+    most δ = 2^{−bits−1}, so ‖QE‖ ≤ δ√(9p) for the Fourier matrix Q.  Singular values of the removed
+    rows are at least σ − ‖E‖, where σ = min(1, α)√(p/2) and α is the weight of the bump.  Therefore
+    the sine of the angle by which the removed subspace turns is at most θ = ‖E‖/(σ − ‖E‖).
+    Projections of rank at most 7 change by at most √14·θ, and kept coefficients by a fraction of at
+    most 3θ.  The bound is 4θ.
     """
     off, least = errors_and_rows(model)
     return 4 * off / (least - off)
@@ -248,7 +261,10 @@ def leaks(model: Transformer) -> Finding:
         "high removed": leakage(rows[high], rows[~high], rounding(model)),
         "low removed": leakage(rows[low], rows[~low], rounding(model)),
     }
-    name = "relative change of the kept coefficients in the adder, without high bins or low bin 1"
+    name = (
+        "relative change of the kept Fourier coefficients of the adder's logits, if a filter "
+        "removes the high bins or the low bin 1"
+    )
     return by_rounding("leakage", name, found, leak_bound(model))
 
 
@@ -306,7 +322,7 @@ def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -
     none, low, high = (table[name] for name in ("none removed", "low removed", "high removed"))
     yield same(
         "none",
-        "fraction of right predictions if nothing is removed",
+        "fraction of right predictions of the adder if no bins are removed",
         str(none.right),
         str(none.pairs),
         evidence=evidence,
@@ -316,7 +332,7 @@ def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -
     strange = [e for e in low.errors if e % 10]
     yield same(
         "low",
-        "candidates c that tie if the low bin 1 is removed",
+        "candidates c that tie for the sum s if the low bin 1 is removed",
         {"right": str(low.right), "maximisers": [low.least, low.most], "others": len(strange)},
         {"right": str(Fraction(low.pairs * 10, p)), "maximisers": [p // 10] * 2, "others": 0},
         evidence=evidence,
@@ -326,13 +342,14 @@ def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -
     )
     yield same(
         "high",
-        "accuracy, and errors of the predictions, if the high bins (above 1) are removed",
+        "accuracy and errors of the predictions if the high bins (above 1) are removed",
         {"right": str(high.right), "errors": [min(high.errors), max(high.errors)]},
         {"right": str(right_size), "errors": ends},
         evidence=evidence,
-        words=f"{100 * high.accuracy:.3f} %, errors {min(high.errors)} … {max(high.errors)}",
-        wanted=f"{100 * right_size / high.pairs:.3f} %, the fraction of pairs with a right size; "
-        f"errors {ends[0]} … {ends[1]}",
+        words=f"accuracy {100 * high.accuracy:.3f} %, errors from {min(high.errors)} to "
+        f"{max(high.errors)}",
+        wanted=f"accuracy {100 * right_size / high.pairs:.3f} %, the fraction of pairs whose sum "
+        f"of rounded sizes is the sum; errors from {ends[0]} to {ends[1]}",
     )
     for name, divisor in (("low and period 2", 2), ("low and period 5", 5)):
         each = table[name]
@@ -362,8 +379,8 @@ def published() -> dict[tuple[str, str], float]:
 def of_adder(table: dict[str, Filtered]) -> dict[tuple[str, str], float]:
     """The accuracies of the built adder in per cent, with the same filters as in `published`.
 
-    The attention of the adder writes all high bins and its MLP all low bins, so a filter on the
-    other module removes nothing.
+    In the adder, attention writes all high bins and the MLP writes all low bins.  Therefore a
+    filter of high bins on the MLP, or of low bins on attention, removes nothing.
     """
     found = {("none", "none"): 100 * table["none removed"].accuracy}
     for removed, registers in (("low", LOW), ("high", HIGH)):
@@ -398,8 +415,8 @@ def beside_published(table: dict[str, Filtered]) -> Finding:
     )
     found = no_counterexample(
         "published",
-        "order of the accuracies after removals in the built model, compared with the published "
-        "model",
+        "order of the accuracies if bins are removed from attention or from the MLP, in the built "
+        "adder and in the published model",
         wrong,
         words=f"the same in all {len(costs_more)} comparisons",
     )

@@ -33,10 +33,10 @@ def fourier_matrix(
 ) -> Iterator[Finding]:
     """A Fourier matrix whose p rows have period p − 1 is singular; the real transform is not.
 
-    For odd p ≥ 3 columns 0 and p − 1 of the printed matrix F are equal, its rank is p − 1, and F Fᵀ
-    has the eigenvalues 0 (once), 1 (p − 3 times) and the two roots of λ² − (4 + 1/(p − 1))λ + 4.
-    If 10 divides the number of points, periods 2, 2.5, 5 and 10 are bins of the orthonormal
-    transform.
+    Let p ≥ 3 be odd, and let F be the p × p matrix that [Zhou2024] prints.  Columns 0 and p − 1 of
+    F are equal, and F has rank p − 1.  The eigenvalues of F Fᵀ are 0 (once), 1 (p − 3 times) and
+    the two roots λ of λ² − (4 + 1/(p − 1))λ + 4 = 0.  If the number of points is a multiple of 10,
+    the periods 2, 2.5, 5 and 10 are bins of the orthonormal real Fourier transform.
     """
     if p % 2 == 0:
         raise InputError(f"p is {p}: give an odd number p")
@@ -56,12 +56,12 @@ def orthonormal(p: int) -> Finding:
     for T in PERIODS.values():
         wave = np.cos(2 * np.pi * (np.arange(p) * T.denominator % T.numerator) / T.numerator)
         off.append(float(abs((Q @ wave)[bins != bin_of(T, p)]).max()))
-    at = ", ".join(f"{name} at bin {bin_of(T, p)}" for name, T in PERIODS.items())
+    at = ", ".join(f"period {name} is bin {bin_of(T, p)}" for name, T in PERIODS.items())
     # Sums of p products of entries of at most √(2/p), each with an error of a few eps.
     return at_most(
         "orthonormal",
-        f"largest entry of Q Qᵀ − I and of cosines outside their bin, real transform of p = {p} "
-        "points",
+        "largest entry of Q Qᵀ − I, and of Qv outside the bin of the period for cosines v of "
+        f"periods 2, 2.5, 5 and 10, for the real transform Q of p = {p} points",
         "float",
         max(off),
         8 * p * EPS,
@@ -76,7 +76,10 @@ def defects(p: int) -> Iterator[Finding]:
     gram, scales = printed_gram(p), printed_scales(p)
     whole = np.sqrt([float(scale) for scale in scales])
     off = float(abs(F @ F.T - whole[:, None] * gram / 2 * whole).max())
-    name = f"largest entry of (F Fᵀ in float64) − (exact formula), printed matrix F, p = {p}"
+    name = (
+        f"largest entry of the difference between F Fᵀ in float64 and its exact formula, for the "
+        f"printed {p} × {p} matrix F"
+    )
     words, wanted = f"{off:.1e}", f"at most 8·p·eps = {8 * p * EPS:.1e}"
     yield at_most("gram", name, "float", off, 8 * p * EPS, words=words, wanted=wanted)
     name = f"number of rows of the printed matrix in which columns 0 and {N} differ"
@@ -94,11 +97,11 @@ def defects(p: int) -> Iterator[Finding]:
     period_two = scales[-1] * Fraction(int(gram[-1, -1]), 2)
     yield same(
         "period-2",
-        f"squared norm of the row of period 2 in the printed matrix, N = {N}",
+        f"squared norm of the row of period 2 in the printed matrix with N + 1 rows, N = {N}",
         str(period_two),
         str(2 * (1 + Fraction(1, N))),
-        words=f"{float(period_two):.4f}, so this row is too large by a factor of √2",
-        wanted="2(1 + 1/N), where an orthonormal basis has 1",
+        words=f"{float(period_two):.4f}, so the row is too long by a factor of about √2",
+        wanted="2(1 + 1/N); in an orthonormal basis it would be 1",
     )
 
 
@@ -113,7 +116,7 @@ def not_orthonormal(p: int, gram: np.ndarray, scales: list[Fraction]) -> Iterato
     off = squares - np.diag(np.diag(squares))
     yield same(
         "off-diagonal",
-        f"largest off-diagonal entry of F Fᵀ, printed matrix F, N = {N}",
+        f"largest off-diagonal entry of F Fᵀ for the printed matrix F with N + 1 rows, N = {N}",
         str(Fraction(int(off.max()), 4 * N * N)),
         str(Fraction(4 if N > 2 else 2, N * N)),
         words=f"{(off.max() / 4) ** 0.5 / N:.3g}",
@@ -124,10 +127,11 @@ def not_orthonormal(p: int, gram: np.ndarray, scales: list[Fraction]) -> Iterato
     missed = (float(total) / p) ** 0.5
     yield same(
         "inverse",
-        f"squared Frobenius norm of FᵀF − I, printed matrix F, s = 4 + 1/N, N = {N}",
+        "squared Frobenius norm of FᵀF − I for the printed matrix F with N + 1 rows, compared with "
+        f"s² − 2s − 5 for s = 4 + 1/N, N = {N}",
         str(total),
         str(printed_inversion_error(p)),
-        words=f"equal; the relative error of FᵀFu for Gaussian u is {missed:.1%} (RMS)",
+        words=f"equal; for Gaussian u, the root mean square of ‖FᵀFu − u‖/‖u‖ is {missed:.1%}",
         wanted="s² − 2s − 5",
     )
 
@@ -135,10 +139,10 @@ def not_orthonormal(p: int, gram: np.ndarray, scales: list[Fraction]) -> Iterato
 def eigenvalues(p: int, gram: np.ndarray, scales: list[Fraction]) -> Finding:
     """The finding on the eigenvalues of F Fᵀ, from exact ranks and traces.
 
-    The ranks and traces are those of a similar rational matrix.  F is the printed matrix with
-    p = N + 1 rows.  F Fᵀ is similar to G S, where G = R Rᵀ for the rows R of F without their
-    factors, and S contains the squared factors.  As F Fᵀ is symmetric, the multiplicity of λ is
-    p − rank(G S − λI).  All entries are multiples of 1/(2N).
+    F is the printed matrix with p = N + 1 rows.  Let R be the matrix F without the factors of the
+    rows, G = R Rᵀ, and S the diagonal matrix of the squared factors.  The ranks and traces are
+    computed for the rational matrix G S, which is similar to F Fᵀ.  As F Fᵀ is symmetric, the
+    multiplicity of an eigenvalue λ is p − rank(G S − λI).  All entries are multiples of 1/(2N).
     """
     N = p - 1
     S = np.array([int(scale * N) for scale in scales])  # 1, 2, 2, …
@@ -159,6 +163,6 @@ def eigenvalues(p: int, gram: np.ndarray, scales: list[Fraction]) -> Finding:
         found,
         wanted,
         evidence="proved",
-        words=f"0 once, 1 {of_one} times, {two}",
-        wanted=f"0 once, 1 {N - 2} times, the roots of λ² − ({a_sum})λ + {a_product}",
+        words=f"0 (once), 1 ({of_one} times), {two}",
+        wanted=f"0 (once), 1 ({N - 2} times), and the roots of λ² − ({a_sum})λ + {a_product}",
     )

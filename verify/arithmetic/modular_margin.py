@@ -52,9 +52,9 @@ def modular_margin(
 ) -> Iterator[Finding]:
     """Quadratic networks add mod p with a normalised margin of at most √(2/27)/(√p (p − 1)), p odd.
 
-    For every odd p ≥ 3 a transformer whose second layer has 4(p − 1) linear heads with the diagonal
-    mask, one for each quadratic neuron, attains the bound: its logits for the residues c are
-    2(p·[c ≡ a + b] − 1).
+    For every odd p ≥ 3 the bound is attained by a transformer whose second layer has 4(p − 1)
+    linear heads with the diagonal mask, one head for each quadratic neuron.  For the numbers a and
+    b, the logit of residue c is 2(p − 1) if c ≡ a + b mod p, and −2 otherwise.
     """
     if odd_modulus(p) > MOST:
         raise InputError(f"p is {p}: give a p of at most {MOST}, as all pairs are enumerated")
@@ -75,7 +75,8 @@ def proof(run: Run, moduli: list[int]) -> Iterator[Finding]:
     chance = 3 / prime
     yield no_counterexample(
         "mean",
-        "mean margin of a neuron, compared with 2/((p − 1)p) Σ u_a v_b w̃_(a+b) (step 1), p = "
+        "mean margin of a neuron with weights u, v and w, compared with "
+        "2/((p − 1)p) Σ u_a v_b w̃_(a+b) for w̃ = w − mean of w (step 1), p = "
         f"{', '.join(map(str, some))}",
         chain.from_iterable(other_means(run, p, prime) for p in some),
         evidence="identity",
@@ -83,8 +84,8 @@ def proof(run: Run, moduli: list[int]) -> Iterator[Finding]:
     )
     yield no_counterexample(
         "fourier",
-        "mean margin of a neuron, compared with 2/((p − 1)p²) Σ_{k≠0} û_k v̂_k ŵ_(−k) (step 2), p "
-        "= "
+        "mean margin of a neuron, compared with 2/((p − 1)p²) Σ_{k≠0} û_k v̂_k ŵ_(−k) for the "
+        "Fourier transforms û, v̂ and ŵ of its weights (step 2), p = "
         f"{', '.join(map(str, some))}",
         chain.from_iterable(other_coefficients(run, p) for p in some),
         evidence="identity",
@@ -97,12 +98,15 @@ def proof(run: Run, moduli: list[int]) -> Iterator[Finding]:
         "(step 3)",
         chain.from_iterable(map(other_constants, moduli)),
         evidence="exact",
-        words=f"equal squares for {len(moduli)} odd p; also k ≠ −k mod p for k ≠ 0",
+        words=f"the squares are equal for {len(moduli)} odd p; also, k ≢ −k mod p for all k ≠ 0",
     )
 
 
 def other_means(run: Run, p: int, prime: int) -> Iterator[str]:
-    """The random points mod a prime at which the mean margin differs from formula (1)."""
+    """The random points mod a prime at which the mean margin of a neuron differs from formula (1).
+
+    Formula (1) is computed by `theory.arithmetic.neuron_means.by_sums`.
+    """
     for _ in range(POINTS):
         u, v, w = ([int(x) for x in run.rng.integers(0, prime, p)] for _ in range(3))
         if (by_definition(u, v, w) - 2 * by_sums(u, v, w)) % prime:
@@ -112,7 +116,9 @@ def other_means(run: Run, p: int, prime: int) -> Iterator[str]:
 def other_coefficients(run: Run, p: int) -> Iterator[str]:
     """The random points at which formula (1) of the mean margin differs from formula (2).
 
-    The points are in a prime field that has p-th roots of unity.
+    Formula (1) is computed by `theory.arithmetic.neuron_means.by_sums`, and formula (2) by
+    `by_frequencies` in the same module.  The points are in a prime field that has p-th roots of
+    unity.
     """
     prime, root = field_with_root(p, run.rng)
     for _ in range(POINTS):
@@ -125,7 +131,7 @@ def other_coefficients(run: Run, p: int) -> Iterator[str]:
 def other_constants(p: int) -> Iterator[str]:
     """The errors in the constants of step (3) of the proof, in words.
 
-    The square of the constant must be that of the maximum margin γ* = √(2/27)/(√p (p − 1)), and
+    The constant and the maximum normalised margin √(2/27)/(√p (p − 1)) must have equal squares, and
     k ≡ −k mod p must not hold for any k ≠ 0.
     """
     bound = Fraction(4, (p - 1) * p * p) ** 2 * Fraction(p, 6) ** 3
@@ -136,7 +142,7 @@ def other_constants(p: int) -> Iterator[str]:
 
 
 def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
-    """The findings on the built models: size, predictions, and the margin of their neurons."""
+    """The findings on the built models: size, predictions, and margin of the neurons."""
     p, model = max(models.items())
     yield size(model, "modular-addition", p=p)
     strange, off, bounds = list[str](), dict[str, float](), dict[str, float]()
@@ -148,7 +154,8 @@ def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
     yield ahead_by_all(found, p, model.interface.margin or 0.0)
     yield each_at_most(
         "all-logits",
-        "largest |logit of c − 2(p [c = a + b] − 1)| over all pairs (a, b) and all c, p = "
+        "largest difference between the logit of c and 2(p − 1) for c = a + b, or −2 for other c, "
+        "over all pairs (a, b) and all c, p = "
         f"{listed(models)}",
         "float",
         off,
@@ -158,10 +165,10 @@ def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
     )
     yield no_counterexample(
         "network",
-        "layer 2, compared with a network of quadratic neurons on the codes of a and b, p = "
+        "layer 2, compared with a network of quadratic neurons on one-hot codes of a and b, p = "
         f"{listed(models)}",
         strange,
-        words="equal: W_Q = W_K, no biases, the codes of all pairs, the unembedding",
+        words="equal in all checks: W_Q = W_K, no biases, codes of all pairs, unembedding",
     )
     verdicts, ratios, logits = list[Verdict](), dict[str, tuple[float, float]](), list[Verdict]()
     every = MOST_EVERY_QUICK if run.quick else MOST_EVERY
@@ -183,17 +190,16 @@ def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
         "logits",
         "logits of c in ball arithmetic, compared with 2(p − 1) at c = a + b and −2 at other c",
         logits,
-        words=f"equal up to the rounding of cosines, on all pairs for p ≤ {every} and on three for "
-        "larger p",
+        words="equal up to the rounding of cosines, on all pairs (a, b) for "
+        f"p ≤ {every} and on three pairs for larger p",
     )
     margins = {q: exact_margin_squared(q) for q in models}
     yield no_counterexample(
         "exact",
         "normalised margin 2p/(4(p − 1)(3p/2)^(3/2)) of the built neurons, compared with the "
-        "maximum "
-        "γ* = √(2/27)/(√p (p − 1))",
+        "maximum γ* = √(2/27)/(√p (p − 1))",
         (f"p = {q}: {x}" for q, x in margins.items() if x != largest_margin_squared(q)),
-        words=f"equal squares for p = {listed(models)}",
+        words=f"the squares are equal for p = {listed(models)}",
     )
 
 
@@ -203,12 +209,14 @@ def listed(models: dict[int, Transformer]) -> str:
 
 
 def forward_bound(p: int) -> float:
-    """A bound on the error of float64 logits, which should be 2(p [c = a + b] − 1) for residues c.
+    """A bound on the rounding error of the logits of the built neurons in float64.
 
-    Let u = 2^−53.  An angle up to 2π has three roundings.  So errors are at most 20u for a cosine,
-    42u for a sum u_a + v_b of two weights, 170u for its square, and 256u for a term
-    (u_a + v_b)²·w_c, which is at most 4 in size.  There are 4(p − 1) terms, and each partial sum,
-    at most 16p, is rounded.  The bound is 1024pu + 4p·16pu.
+    The exact logit of residue c is 2(p − 1) at c = a + b mod p, and −2 elsewhere.  Let δ = 2^−53.
+    An angle up to 2π has three roundings.  Therefore errors are at most 20δ for a cosine, 42δ for
+    the sum u_a + v_b of two weights of a neuron, 170δ for the square of the sum, and 256δ for the
+    term (u_a + v_b)²·w_c of the neuron in the logit.  A term is at most 4 in absolute value.  There
+    are 4(p − 1) terms, and each partial sum, which is at most 16p, is rounded.  The bound is
+    1024pδ + 4p·16pδ.
     """
     return (p * p + 16 * p) * 2.0**-47
 
@@ -216,8 +224,7 @@ def forward_bound(p: int) -> float:
 def compared(model: Transformer) -> tuple[Enumerated, float, list[str]]:
     """The enumeration of all pairs, the largest error of a logit, and differences of the tensors.
 
-    The differences are the ways in which the tensors differ from a network of quadratic neurons, in
-    words.
+    The differences describe, in words, how the tensors differ from a network of quadratic neurons.
     """
     p, farthest, strange = model.interface.n_answers, [0.0], [*unlike_neurons(model)]
     codes = np.eye(p)
@@ -244,7 +251,8 @@ def ahead_by_all(found: Enumerated, p: int, declared: float) -> Finding:
     least = 2 * p - 2 * forward_bound(p)
     return Finding(
         "all-pairs",
-        f"number of wrong predictions on all {found.pairs} pairs, and smallest gap, p = {p}",
+        f"number of wrong predictions on all {found.pairs} pairs, and smallest gap between the "
+        f"right logit and another logit, p = {p}",
         "float",
         {"wrong": found.wrong, "ahead": found.least},
         {"wrong": 0, "ahead": least},
@@ -258,7 +266,8 @@ def ahead_by_all(found: Enumerated, p: int, declared: float) -> Finding:
 def as_proved(model: Transformer, every: bool) -> list[Verdict]:
     """The verdicts on enclosed logits, on all pairs or on three pairs.
 
-    The logit of c must be 2(p − 1) at c = a + b, and −2 at other c.
+    For numbers a and b mod p, the logit of residue c must be 2(p − 1) at c = a + b, and −2 at other
+    c.
     """
     p = model.interface.n_answers
     found = []
@@ -273,9 +282,9 @@ def as_proved(model: Transformer, every: bool) -> list[Verdict]:
 def exact_margin_squared(p: int) -> Fraction:
     """The exact squared normalised margin (2p)²/(16(p − 1)²(3p/2)³) of the built neurons.
 
-    Σ_z cos(2πzd/p) over z = 1 … (p − 1)/2 is (p[d = 0] − 1)/2, so the logit at distance d from the
-    sum is 2(p[d = 0] − 1).  A sum of cos² over all residues is p/2, so the squared norm of a neuron
-    is 3p/2.
+    The sum of cos(2πzd/p) over z = 1 … (p − 1)/2 is (p − 1)/2 for d = 0, and −1/2 for other
+    residues d mod p.  Therefore the right logit is 2(p − 1), and all other logits are −2.  A sum of
+    cos² over all residues is p/2, so the squared norm of a neuron is 3p/2.
     """
     return Fraction((2 * p) ** 2) / (16 * (p - 1) ** 2 * Fraction(3 * p, 2) ** 3)
 
@@ -308,9 +317,9 @@ def random_networks(run: Run, moduli: list[int]) -> Finding:
 
 
 def few_frequencies(run: Run) -> Finding:
-    """The finding on the margin of logits with few frequencies K, as in trained networks.
+    """The finding on the margin of logits with few frequencies, as in trained networks.
 
-    The margin is between 0 and |K|p/(p − 1).
+    For p candidates and a set K of frequencies, the margin is between 0 and |K|p/(p − 1).
     """
     p, K = GROKKED
     found = {"these": few_frequencies_margin(p, K)}
@@ -323,7 +332,7 @@ def few_frequencies(run: Run) -> Finding:
         ]
         margins = [few_frequencies_margin(p, [int(k) for k in K]) for K in sets]
         found[f"{count}"], limit[f"{count}"] = max(margins), count * p / (p - 1)
-        medians.append(f"{count}: {np.median(margins):.2f}")
+        medians.append(f"{np.median(margins):.2f} for {count}")
     verdicts = [at_most("", "", "float", found[name], limit[name]).verdict for name in found]
     verdicts += [Verdict.of(value > 0) for value in found.values()]
     return Finding(
@@ -333,7 +342,7 @@ def few_frequencies(run: Run) -> Finding:
         found,
         limit,
         Verdict.together(verdicts),
-        f"{found['these']:.3f} for K = {{{', '.join(map(str, K))}}}; medians over random K, by the "
-        f"number of frequencies: {', '.join(medians)}",
+        f"{found['these']:.3f} for K = {{{', '.join(map(str, K))}}}; medians over random K: "
+        f"{', '.join(medians)} frequencies",
         "above 0, and at most |K|p/(p − 1) for |K| frequencies",
     )

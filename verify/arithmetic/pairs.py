@@ -25,7 +25,7 @@ Alpha = Annotated[
 
 
 def of_size(run: Run, largest: int) -> int:
-    """The largest number that is added in this run.
+    """The largest number that is added in the given run.
 
     Raises ValueError if all pairs have more logits than can be enumerated.
     """
@@ -55,8 +55,8 @@ def rows_of_pairs(model: Transformer) -> Iterator[np.ndarray]:
 class Enumerated:
     """The result of an enumeration of all pairs.
 
-    It contains the number of pairs, the number of wrong predictions, the smallest gap between the
-    right logit and the others, and the first wrong prediction in words.
+    The fields are the number of pairs, the number of wrong predictions, the smallest difference
+    between the right logit and the largest other logit, and the first wrong prediction in words.
     """
 
     pairs: int = 0
@@ -65,7 +65,7 @@ class Enumerated:
     first: str = ""
 
     def add(self, pairs: np.ndarray, logits: np.ndarray, right: np.ndarray) -> None:
-        """Add pairs (n, 2) with logits (n, answers) and right answers (n,)."""
+        """Add n pairs (n, 2), with logits (n, answers) and right answers (n,)."""
         answers = logits.argmax(1)
         wrong = answers != right
         self.pairs, self.wrong = self.pairs + len(right), self.wrong + int(wrong.sum())
@@ -112,7 +112,7 @@ def enumerated(
 
 
 def sums(pairs: np.ndarray) -> np.ndarray:
-    """The sums a + b of pairs, (…,) for pairs (…, 2)."""
+    """The sums a + b of pairs (a, b), (…,) for an array of pairs (…, 2)."""
     return np.asarray(pairs.sum(-1))
 
 
@@ -125,7 +125,8 @@ def all_right(model: Transformer, found: Enumerated, evidence: Evidence) -> Find
     ties = found.least == 0
     return Finding(
         "all-pairs",
-        f"number of wrong predictions on all {found.pairs} pairs of numbers, and smallest gap",
+        f"number of wrong predictions on all {found.pairs} pairs of numbers, and smallest gap "
+        "between the right logit and another logit",
         evidence,
         found.wrong,
         0,

@@ -32,7 +32,7 @@ def parts_of_logits(
 
 
 def draw_adder(model: Transformer, pair: tuple[int, int]) -> Figure:
-    """Draw the comb, the bump, and the logits, which are their sum, around the sum of a pair."""
+    """Draw the comb, the bump, and the logits (comb + bump) around the sum of a pair."""
     total, p = sum(pair), model.interface.n_answers
     shown = np.arange(max(0, total - AROUND), min(p, total + AROUND + 1))
     figure = Figure(figsize=(9, 7))

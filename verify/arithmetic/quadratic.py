@@ -44,7 +44,10 @@ def unlike_neurons(model: Transformer) -> Iterator[str]:
 
 
 def neurons(model: Transformer) -> list[list[list[arb]]]:
-    """The weights u, v and w of every head of layer 2, (3, neurons, p), as exact balls."""
+    """The weights u, v and w of the quadratic neuron of every head in layer 2, as exact balls.
+
+    The result has shape (3, neurons, p) for addition mod p.
+    """
     attn = model.blocks[1].attn
     assert attn is not None
     a, b, number = (model.stream[name] for name in ("a", "b", "number"))

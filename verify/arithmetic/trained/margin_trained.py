@@ -34,10 +34,10 @@ MODULI, QUICK = (7, 11, 23), 2  # moduli, and how many of them a quick run takes
 class Frequencies(NamedTuple):
     """The frequencies of the neurons of a network, weighted by the cubed norms ‖θ‖³ of the neurons.
 
-    `single` is the weighted mean of the fraction of ‖θ‖² at a neuron's largest frequency.
-    `frequencies` is, for k = 1, …, (p − 1)/2, the fraction of Σ‖θ‖³ that belongs to neurons whose
-    largest frequency is k, divided by the uniform fraction 2/(p − 1).  θ are the weights of a
-    neuron.
+    Let θ be the weights of a neuron.  The largest frequency of a neuron is the frequency with the
+    largest part of ‖θ‖², and `single` is the weighted mean of this part divided by ‖θ‖².  For each
+    k = 1, …, (p − 1)/2, `frequencies` contains the fraction of Σ‖θ‖³ that belongs to neurons whose
+    largest frequency is k, divided by the uniform fraction 2/(p − 1).
     """
 
     single: float
@@ -49,19 +49,22 @@ def margin_trained(run: Run) -> Iterator[Finding]:
     """Published observation: quadratic networks with a norm penalty approach the maximum margin.
 
     Networks of 48, 80 and 352 neurons for addition mod p = 7, 11 and 23 are trained on all pairs
-    with cross-entropy and the penalty λΣ‖θ‖³, where θ are the weights of a neuron.  There are three
-    seeds for each p, and every seed is judged separately.  All thresholds were written down before
-    any of these networks was trained; the ratios of earlier trials (.978 to 1) were known.
+    with cross-entropy and the penalty λΣ‖θ‖³, where the sum is over the neurons, θ are the weights
+    of a neuron, and λ is the weight of the penalty.  There are three seeds for each p, and every
+    seed is judged separately.  All thresholds were written down before any of these networks was
+    trained.  The ratios (normalised margin)/(maximum) of earlier trials, .978 to 1, were known.
 
-    bound        the normalised margin is at most the maximum γ*; this is proved, so a larger value
-                 would be an error of the evaluation.
-    ratio        the normalised margin is at least .99 γ*; before training it is below 0.
-    single       each neuron has one frequency: the fraction of ‖θ‖² at the largest frequency,
-                 averaged with weights ‖θ‖³, is at least .99; before training at most .75.
+    bound        the normalised margin is at most the maximum γ* = √(2/27)/(√p (p − 1)). This bound
+                 is proved, so a larger value would be an error of the evaluation.
+    ratio        the normalised margin is at least .99 γ*. Before training, the normalised margin is
+                 below 0.
+    single       each neuron has one frequency: the fraction of ‖θ‖² at the largest frequency of a
+                 neuron, averaged over neurons with weights ‖θ‖³, is at least .99. Before training,
+                 this average is at most .75.
     frequencies  each of the (p − 1)/2 frequencies has at least half and at most twice the uniform
-                 fraction of Σ‖θ‖³.  Random neurons satisfy this too, so `frequencies` is
-                 informative only together with `single`.  Networks of few frequencies, which
-                 can also add, do not satisfy it.
+                 fraction of Σ‖θ‖³.  Random neurons satisfy the condition, too, so `frequencies` is
+                 informative only together with `single`. Networks of few frequencies can also add,
+                 but do not satisfy the condition.
     """
     for p in MODULI[:QUICK] if run.quick else MODULI:
         found = models_of(f"modular-p{p}", KIND)
@@ -72,7 +75,7 @@ def margin_trained(run: Run) -> Iterator[Finding]:
 
 
 def trained(model: Any) -> Iterator[Finding]:
-    """The findings on a trained network: its margin compared with the maximum, and frequencies."""
+    """The findings on a trained network: margin, compared with the maximum, and frequencies."""
     built: Transformer = model.as_transformer()
     with Ball.precision(BITS):
         ratio = ratio_of(built)
@@ -85,7 +88,8 @@ def trained(model: Any) -> Iterator[Finding]:
     of_neurons = frequencies_of(model.neurons)
     yield at_least(
         "single",
-        "fraction of the squared norm of a neuron at its largest frequency, weighted mean",
+        "fraction of the squared norm of a neuron at the neuron's largest frequency, mean weighted "
+        "by the cubed norms of the neurons",
         "trained",
         of_neurons.single,
         SINGLE,
@@ -95,12 +99,12 @@ def trained(model: Any) -> Iterator[Finding]:
     found = of_neurons.frequencies.tolist()
     yield within(
         "frequencies",
-        f"(fraction of the total cubed norm at each of {len(found)} frequencies)/(uniform "
-        "fraction)",
+        "(fraction of the total cubed norm that belongs to the neurons of a frequency)/(uniform "
+        f"fraction 1/{len(found)}), for each of {len(found)} frequencies",
         "trained",
         found,
         (EVEN, 1 / EVEN),
-        words=f"{min(found):.2f} to {max(found):.2f}",
+        words=f"from {min(found):.2f} to {max(found):.2f}",
         wanted=f"from {EVEN:g} to {1 / EVEN:g}",
     )
 
@@ -118,8 +122,8 @@ def control(model: Any) -> Iterator[Finding]:
     single = frequencies_of(model.neurons).single
     yield at_most(
         "single",
-        "fraction of the squared norm of a neuron at its largest frequency, weighted mean, before "
-        "training",
+        "fraction of the squared norm of a neuron at the neuron's largest frequency before "
+        "training, mean weighted by the cubed norms of the neurons",
         "trained",
         single,
         MIXED,

@@ -33,7 +33,7 @@ class NumberTokens(NamedTuple):
 
 
 def folder() -> Path | None:
-    """The folder of the model in the installed package; None if it is not installed."""
+    """The folder of the model in the installed package; None if the package is not installed."""
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         return None

@@ -50,12 +50,11 @@ def number_embeddings(
     """Published observation: number embeddings have spectral peaks at periods 2, 2.5, 5 and 10.
 
     The observation is tested on the embeddings of 0 … 299 in all-MiniLM-L6-v2, a distilled BERT.
-    The bound is the 99 % quantile of the largest peak over random orders of the numbers, so it
-    holds for all periods together.  A part of the peaks is explained by the rank of a number in the
-    vocabulary, which has the same periods.  Linear probes predict, for held-out numbers, the
-    residues mod 2, 5 and 10 better than in 99 % of random orders, and do not predict the residues
-    mod 3 and 7.  The ridge penalty of 1 was chosen when published figures for mod 2, 7 and 10 were
-    known.
+    The bound is the 99 % quantile, over random orders of the numbers, of the largest peak at any
+    period.  A part of the peaks is explained by the rank of a number in the vocabulary, because the
+    rank has the same periods.  Linear probes predict, for held-out numbers, the residues mod 2, 5
+    and 10 better than in 99 % of random orders, and do not predict the residues mod 3 and 7.  The
+    ridge penalty of 1 was chosen when published figures for mod 2, 7 and 10 were known.
     """
     place = minilm.folder() if embeddings == "package" else None
     if embeddings == "package" and place is None:
@@ -66,12 +65,12 @@ def number_embeddings(
     what = "planted noise instead of embeddings: " * (embeddings == "planted")
     yield same("package", f"{what}number of numbers and of features", list(E.shape), list(SHAPE))
     ratios, bound = measured(run, E, trials)
-    name = "size of the bin of each period divided by the median size"
+    name = "size of the Fourier bin of each period divided by the median size"
     peaks = above("peaks", name, PEAKS, ratios, bound)
     high = [k for k in range(FIRST, len(ratios)) if ratios[k] > bound]
     peaks.words += f"; the periods above the bound: {', '.join(f'{NUMBERS / k:.4g}' for k in high)}"
     yield peaks
-    yield below_bound("others", f"{name}, periods without a peak", OTHERS, ratios, bound)
+    yield below_bound("others", f"{name}, for other periods", OTHERS, ratios, bound)
     yield third(ratios, bound, embeddings)
     name = f"{name}, without a polynomial trend of degree {DEGREE}"
     yield above("trend", name, PEAKS, peak_ratios(without_trend(E, DEGREE), FIRST), bound)
@@ -151,7 +150,7 @@ def third(ratios: np.ndarray, bound: float, embeddings: Source) -> Finding:
     value = found["10/3"]
     return Finding(
         "third",
-        "size of the bin of period 10/3 divided by the median size",
+        "size of the Fourier bin of period 10/3 divided by the median size",
         "statistical",
         value,
         least,
@@ -159,25 +158,27 @@ def third(ratios: np.ndarray, bound: float, embeddings: Source) -> Finding:
         f"{value:.2f}, {'above' if value > bound else 'below'} the {LEVEL:.0%} quantile "
         f"{bound:.2f} of "
         "random orders of the numbers",
-        f"below {least:.2f}, the smallest such size at periods 2, 2.5, 5 and 10",
+        f"below {least:.2f}, the smallest of these ratios at the periods 2, 2.5, 5 and 10",
     )
 
 
 def confound(run: Run, numbers: NumberTokens, trials: int) -> Iterator[Finding]:
     """The findings on the rank of a number in the vocabulary, which is a confound of the peaks.
 
-    The rank has the same periods as the embeddings.  Peaks remain if the means of groups of ten
-    neighbours in rank are subtracted, which removes nearly every function of the rank.
+    The rank has the same periods as the embeddings.  If the mean of every group of ten neighbours
+    in rank is subtracted, nearly every function of the rank is removed.  Peaks remain after this
+    subtraction.
     """
     ranks = numbers.ranks.astype(np.float64)
     ratios, bound = measured(run, ranks, trials)
-    name = "size of the bin of each period divided by the median size"
-    yield above("rank", f"{name}, rank of a number in the vocabulary", PEAKS, ratios, bound)
+    name = "size of the Fourier bin of each period divided by the median size"
+    rank = "in the spectrum of the rank of a number in the vocabulary"
+    yield above("rank", f"{name}, {rank}", PEAKS, ratios, bound)
     groups = np.argsort(np.argsort(ranks)) // TEN
     ratios, bound = measured(
         run, without_confounds(numbers.rows, np.eye(NUMBERS // TEN)[groups]), trials
     )
-    name = f"{name}, without the means of {NUMBERS // TEN} groups of numbers by rank"
+    name = f"{name}, with the mean of each of {NUMBERS // TEN} groups of ranks subtracted"
     yield above("without-rank", name, PEAKS, ratios, bound)
 
 
@@ -205,7 +206,7 @@ def probes(run: Run, E: np.ndarray, trials: int) -> Iterator[Finding]:
 
 
 def residue_accuracies(E: np.ndarray) -> dict[int, float]:
-    """The leave-one-out accuracy of linear probes of residues on embeddings E, by modulus."""
+    """The leave-one-out accuracy of linear probes of residues, by modulus, for embeddings E."""
     numbers = np.arange(NUMBERS)
     return {m: float(probe_accuracies(E, numbers % m)) for m in (*READ, *NOT_READ)}
 
@@ -221,7 +222,7 @@ def at_peaks(variances: np.ndarray) -> float:
 def variance_at_peaks(E: np.ndarray) -> Finding:
     """The finding that the fraction of the variance at four periods is above that of noise.
 
-    It is also below 10 %.  The periods are 2, 2.5, 5 and 10.
+    The fraction must also be below 10 %.  The periods are 2, 2.5, 5 and 10.
     """
     found = at_peaks(bin_sizes(E - E.mean(0)) ** 2)
     flat = 7 / (NUMBERS - 1)

@@ -27,7 +27,7 @@ Change = Callable[[str, Any], Any]
 
 
 class Accuracy(NamedTuple):
-    """The numbers of right predictions and of prompts for each unordered pair, two arrays (m,)."""
+    """The numbers of right predictions and of prompts for each of m unordered pairs, both (m,)."""
 
     right: np.ndarray
     prompts: np.ndarray
@@ -44,7 +44,7 @@ class Accuracy(NamedTuple):
 
 @dataclass
 class Adder:
-    """A trained model that adds, with test pairs (m, 2), and its predictions on these pairs."""
+    """A trained model that adds, its m test pairs (m, 2), and the predictions on the test pairs."""
 
     name: str
     model: Any
@@ -52,22 +52,22 @@ class Adder:
 
     @cached_property
     def sums(self) -> np.ndarray:
-        """The sums of the test pairs, (m,)."""
+        """The sums of the m test pairs, (m,)."""
         return np.asarray(self.pairs.sum(1))
 
     @cached_property
     def traced(self) -> dict[str, Any]:
-        """The output of every module to the residual stream at the token "=", each (m, D)."""
+        """What each module adds to the stream at "=", (m, D) for m pairs and D dimensions."""
         return trace(self.model, self.pairs)
 
     @cached_property
     def parts(self) -> dict[str, np.ndarray]:
-        """The contribution of every module to the logits, (m, p), for a fixed last layer norm."""
+        """The contribution of every module to the p logits, (m, p), for a fixed last layer norm."""
         return contributions(self.model, self.traced)
 
     @cached_property
     def logits(self) -> np.ndarray:
-        """The logits of the test pairs, (m, p)."""
+        """The p logits of each of m test pairs, (m, p)."""
         return np.asarray(sum(self.parts.values()))
 
     @cached_property
@@ -100,21 +100,21 @@ def before_training(name: str, pairs: np.ndarray) -> Adder:
 def by_pair(pairs: np.ndarray, right: np.ndarray) -> Accuracy:
     """The accuracy by unordered pairs.
 
-    `right` (m,) contains whether the predictions on the pairs (m, 2) are right.
+    `right` (m,) contains whether the prediction on each of the m pairs (m, 2) is right.
     """
     _, place = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
     return Accuracy(np.bincount(place, right), np.bincount(place))
 
 
 def both_orders(pairs: np.ndarray) -> np.ndarray:
-    """Pairs (m, 2), followed by the pairs of two different numbers in reversed order."""
+    """The given pairs (m, 2), followed by the pairs of two different numbers in reversed order."""
     return np.concatenate([pairs, pairs[pairs[:, 0] != pairs[:, 1], ::-1]])
 
 
 def trace(
     model: Any, pairs: np.ndarray, change: Change = lambda module, added: added
 ) -> dict[str, Any]:
-    """The output of every module to the residual stream at the token "=", each (m, D).
+    """What each module adds to the residual stream at "=", (m, D) for m pairs and D dimensions.
 
     Each output is replaced by `change(module, output)`.
     """
@@ -165,14 +165,14 @@ def by_layer(adder: Adder) -> list[float]:
 def peaks(rows: np.ndarray) -> dict[str, float]:
     """The size of the bin of each period divided by the median size of the high bins.
 
-    `rows` has shape (p, …), one row for each of p numbers or logits.
+    `rows` has shape (p, …) and contains one row for each of p numbers or p logits.
     """
     ratios = peak_ratios(rows, HIGH)
     return {name: float(ratios[bin_of(T, len(rows))]) for name, T in PERIODS.items()}
 
 
 def tied_embedding(model: Any) -> np.ndarray:
-    """The embedding of the numbers, which is also the unembedding, (p, D)."""
+    """The embedding of p numbers in D dimensions, (p, D); the unembedding is its transpose."""
     return np.asarray(model.unembed.W_U.mT.numpy())
 
 
@@ -189,7 +189,7 @@ def near_fraction(errors: np.ndarray) -> float:
 def high_fraction(adder: Adder, modules: tuple[str, ...]) -> float:
     """The fraction of the contribution of modules to the logits that is in high bins.
 
-    It is a fraction of the sum of squares; the constant bin is excluded.
+    The fraction is a fraction of the sum of squares; the constant bin is excluded.
     """
     squares = bin_sizes(_added(adder, modules).T) ** 2
     return float(squares[HIGH:].sum() / squares[1:].sum())
@@ -236,8 +236,9 @@ def _without(adder: Adder, modules: tuple[str, ...], axes: np.ndarray) -> float:
 def effective_rows(model: Any) -> np.ndarray:
     """The matrix Q W (p, D) from states of the stream to Fourier coefficients of the logits.
 
-    The logits of a state h are W h/length, where W contains the unembedding and the weights and
-    centring of the last layer norm.  Q is the Fourier matrix.
+    For p logits and a state h of D dimensions, the logits are W h/length.  The matrix W contains
+    the unembedding and the weights and centring of the last layer norm, and length is the length of
+    the centred state.  Q is the Fourier matrix.
     """
     W = (model.unembed.W_U.mT * model.ln_final.w).numpy()
     W = W - W.mean(1, keepdims=True)
@@ -247,7 +248,7 @@ def effective_rows(model: Any) -> np.ndarray:
 def rank_of_filter(model: Any, high: bool) -> int:
     """The number of dimensions of the stream that the high or the low filter removes.
 
-    It is at most D − 1 because of the centring.
+    The number is at most the width of the stream minus 1, because of the centring.
     """
     return round(model.d_model - np.trace(null_space_projection(_removed(model, high))))
 

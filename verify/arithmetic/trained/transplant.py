@@ -39,7 +39,7 @@ LENS = 0.5  # largest accuracy after layer 1, divided by the accuracy after laye
 CHEAP = 0.05  # largest loss of accuracy
 DRAWS, QUICK = 20, 3  # random sets of dimensions
 
-RATIO = "size of the bins of four periods divided by the median size, in the spectrum"
+RATIO = "size of the Fourier bins of four periods divided by the median size, in the spectrum"
 ROWS = "minilm", "scratch"
 LOW, HIGH = False, True
 KIND = {"heads": HEADS, "MLPs": MLPS}
@@ -53,22 +53,25 @@ def transplant(run: Run) -> Iterator[Finding]:
     """Published observation: pretrained number embeddings help a small transformer to add.
 
     Models of two layers of four heads, width 128 and 512 ReLUs, whose unembedding is the transposed
-    embedding, learn to add numbers below 150 from four fifths of the pairs.  They are tested on the
-    other pairs, in both orders.  The embedding is either that of all-MiniLM-L6-v2 on 128 principal
-    axes, which is frozen (`minilm`), or it is learned (`scratch`).  Every seed in the library is
-    judged separately.  Which of the two embeddings has the higher accuracy depends on the training
-    recipe, which was chosen by trials (docs/training-notes.md).  All thresholds were written down
-    before any of these models was trained.
+    embedding, learn to add numbers below 150 from four fifths of the pairs.  The models are tested
+    on the other pairs, in both orders.  In the models `minilm` the embedding is frozen: the rows
+    are the number embeddings of all-MiniLM-L6-v2, projected to 128 principal axes.  In the models
+    `scratch` the embedding is learned.  Every seed in the library is judged separately.  The
+    training recipe decides which of the two embeddings has the higher accuracy; the recipe was
+    chosen by trials (docs/training-notes.md).  All thresholds were written down before any of these
+    models was trained.
 
-    accuracy    with MiniLM's rows the accuracy is higher by more than .2 than with the best learned
-                rows, by three standard errors ([Zhou2024]: 100 % and 54 %, with rows of GPT-2).
-    peaks       in the logits over all test pairs, the bins of periods 2, 2.5, 5 and 10 exceed twice
-                the median of the bins ≥ 29; with learned rows at most one of the four bins does.
-    learnt      each peak is larger than before training; untrained logits have the peaks of the
-                rows, so that `peaks` alone would not show that anything was learned.
-    even        at least .9 of the errors are even; this fraction is larger than with learned rows.
-    near        with learned rows at least .9 of the errors are within ±2; this fraction is larger
-                than with MiniLM's rows.
+    accuracy    the accuracy with MiniLM's rows minus the accuracy with the best learned rows is
+                above .2, by three standard errors ([Zhou2024]: 100 % and 54 %, with rows of GPT-2).
+    peaks       with MiniLM's rows, in the spectrum of the logits over all test pairs, the bins of
+                periods 2, 2.5, 5 and 10 exceed twice the median of the bins ≥ 29. With learned
+                rows, at most one of the four bins exceeds twice the median.
+    learnt      each of the four peaks is larger than before training. Untrained logits have the
+                peaks of the rows, so `peaks` alone would not show that anything was learned.
+    even        with MiniLM's rows at least .9 of the errors are even; the fraction of even errors
+                is larger than with learned rows.
+    near        with learned rows at least .9 of the errors are within ±2; the fraction of errors
+                within ±2 is larger than with MiniLM's rows.
     rows        MiniLM's rows have the four peaks; MiniLM's rows in random order, and learned rows,
                 have at most one of these peaks.
     untrained   before training the accuracy is at most .02.
@@ -76,14 +79,16 @@ def transplant(run: Run) -> Iterator[Finding]:
                 after layer 2.
     parts       a larger fraction of the contribution to the logits is in bins ≥ 29 for heads than
                 for MLPs ([Zhou2024]: heads write high frequencies, MLPs low frequencies).
-    low, high   masks on contributions to the logits: without bins 1 … 28 of MLPs the accuracy is
-                lower than without these bins of heads; without bins ≥ 29 of heads the accuracy is
-                lower than without these bins of MLPs ([Zhou2024], table).
+    low, high   masks on contributions to the logits: if bins 1 … 28 are removed, the accuracy is
+                lower for removal from MLPs than for removal from heads. If bins ≥ 29 are removed,
+                the accuracy is lower for removal from heads than for removal from MLPs ([Zhou2024],
+                table).
     cheap       without bins ≥ 29 of MLPs the accuracy is at most .05 lower than with all bins
                 ([Zhou2024]: .016).
-    random      both masks (low bins of MLPs, high bins of heads) reduce the accuracy more than each
-                of 20 random sets of the same number of dimensions of the logits; undecided if the
-                accuracy without each of the random sets is below .05.
+    random      removal of the low bins (1 … 28) from MLPs, and removal of the high bins (≥ 29) from
+                heads, each reduce the accuracy more than removal of each of 20 random sets of
+                equally many dimensions of the logits. The check is undecided if the accuracy is
+                below .05 for all random sets.
     projection  filters of the stream as in [Zhou2024]: the low filter on MLPs reduces the accuracy
                 more than each of 20 random projections of equal rank; undecided as for `random`.
                 (The high filter would remove the whole stream, whose width is below the number of
@@ -101,7 +106,7 @@ def transplant(run: Run) -> Iterator[Finding]:
 
 
 def with_rows(adder: Adder, learned: list[Adder]) -> Iterator[Finding]:
-    """The findings on a model with the embedding of MiniLM, compared with models that learn it."""
+    """The findings on a model with MiniLM's rows, compared with models with learned rows."""
     best = max(learned, key=lambda other: other.right.mean.mean)
     ahead = adder.right.ahead_of(best.right)
     yield above(
@@ -134,7 +139,7 @@ def peaks_before(adder: Adder) -> dict[str, float]:
 
 
 def from_scratch(adder: Adder, given: list[Adder]) -> Iterator[Finding]:
-    """The findings on a model with a learned embedding, compared with models with MiniLM's."""
+    """The findings on a model with learned rows, compared with models with MiniLM's rows."""
     yield few_peaks("peaks", f"{RATIO} of the logits", peaks(adder.logits.T))
     yield few_peaks("rows", f"{RATIO} of the embedding", peaks(tied_embedding(adder.model)))
     name = "fraction of errors within ±2 among the errors of the predictions"
@@ -158,8 +163,8 @@ def few_peaks(id: str, name: str, found: dict[str, float]) -> Finding:
 def signature(id: str, name: str, adder: Adder, part: Fraction, others: list[Adder]) -> Finding:
     """The finding that at least a fraction `SIGNATURE` of the errors is of one kind.
 
-    `part` computes the fraction of errors of this kind.  It must also be larger than for the models
-    `others`.
+    `part` computes the fraction of errors of the kind.  The fraction must also be larger than for
+    each of the models `others`.
     """
     count = len(adder.errors)
     found, most = part(adder.errors), max(part(other.errors) for other in others)
@@ -183,8 +188,8 @@ def by_parts(run: Run, adder: Adder) -> Iterator[Finding]:
     *_, first, last = layers = by_layer(adder)
     yield Finding(
         "lens",
-        "accuracy if the residual stream is read after the embedding, after layer 1 and after "
-        "layer 2",
+        "accuracy if the unembedding is applied to the residual stream after the embedding, after "
+        "layer 1 and after layer 2",
         "trained",
         layers,
         LENS,
@@ -194,9 +199,12 @@ def by_parts(run: Run, adder: Adder) -> Iterator[Finding]:
     )
     parts = {module: high_fraction(adder, (module,)) for module in (*HEADS, *MLPS)}
     heads, mlps = high_fraction(adder, HEADS), high_fraction(adder, MLPS)
-    each = ", ".join(f"{module} {part:.0%}" for module, part in parts.items())
-    name = "fraction of the contribution to the logits that is in bins ≥ 29, for heads and for MLPs"
-    words = f"heads {heads:.0%}, MLPs {mlps:.0%} ({each})"
+    each = ", ".join(f"{part:.0%} for {module}" for module, part in parts.items())
+    name = (
+        "fraction of the contribution to the logits that is in Fourier bins ≥ 29, for all heads "
+        "and for all MLPs"
+    )
+    words = f"{heads:.0%} for all heads, {mlps:.0%} for all MLPs; by layer, {each}"
     yield more("parts", name, heads, mlps, words, "larger for heads")
     without = {
         (kind, high): masked(adder, modules, high)
@@ -204,27 +212,28 @@ def by_parts(run: Run, adder: Adder) -> Iterator[Finding]:
         for high in (LOW, HIGH)
     }
     for id, high, kept, cut in (("low", LOW, "heads", "MLPs"), ("high", HIGH, "MLPs", "heads")):
-        words = f"{cut} {without[cut, high]:.1%}, {kept} {without[kept, high]:.1%}"
-        bins = "high bins (≥ 29)" if high else "low bins (1 … 28)"
-        name = f"accuracy without the {bins} of {cut}, and without those of {kept}"
-        wanted = f"lower without those of {cut}"
+        words = f"{without[cut, high]:.1%} for {cut}, {without[kept, high]:.1%} for {kept}"
+        bins = "high Fourier bins (≥ 29)" if high else "low Fourier bins (1 … 28)"
+        name = f"accuracy if the {bins} are removed from what {cut} or {kept} add to the logits"
+        wanted = f"lower for {cut}"
         yield more(id, name, without[kept, high], without[cut, high], words, wanted)
         drawn = draws(run, masked_at_random, adder, KIND[cut], high)
-        name = f"accuracy without the {bins} of {cut}"
+        name = f"accuracy if the {bins} are removed from what {cut} add to the logits"
         yield below_random(f"{id}/random", name, without[cut, high], drawn)
     yield at_least(
         "cheap",
-        "accuracy without the high bins (≥ 29) of MLPs",
+        "accuracy if the high Fourier bins (≥ 29) are removed from what MLPs add to the logits",
         "trained",
         without["MLPs", HIGH],
         whole - CHEAP,
         words=f"{without['MLPs', HIGH]:.1%}",
-        wanted=f"at most {CHEAP:.0%} below {whole:.1%}, the accuracy with all bins",
+        wanted=f"at least {whole - CHEAP:.1%}, which is {100 * CHEAP:g} points below the accuracy "
+        "with all bins",
     )
     rank, width = rank_of_filter(adder.model, LOW), adder.model.d_model
     name = (
-        f"accuracy if a filter removes the low bins, {rank} of {width} dimensions, from outputs of "
-        "MLPs"
+        f"accuracy if a filter removes the low Fourier bins ({rank} of {width} dimensions) from "
+        "the outputs of MLPs to the residual stream"
     )
     drawn = draws(run, filtered_at_random, adder, MLPS, rank)
     yield below_random("projection", name, filtered(adder, MLPS, LOW), drawn)
@@ -238,7 +247,7 @@ def draws(run: Run, draw: Callable[..., float], *values: Any) -> list[float]:
 def below_random(id: str, name: str, found: float, control: list[float]) -> Finding:
     """The finding that an accuracy is below the accuracies with random dimensions removed.
 
-    In every random draw the same number of dimensions is removed.
+    In every random draw, as many dimensions are removed as for the accuracy `found`.
     """
     return Finding(
         id,
@@ -248,20 +257,21 @@ def below_random(id: str, name: str, found: float, control: list[float]) -> Find
         control,
         Verdict.of(found < min(control)) if max(control) >= CHEAP else Verdict.UNDECIDED,
         f"{found:.1%}",
-        f"below all accuracies with as many random dimensions removed, {min(control):.1%} to "
-        f"{max(control):.1%} in {len(control)} draws",
+        f"below the accuracy in each of {len(control)} draws in which as many random dimensions "
+        f"are removed, {min(control):.1%} to {max(control):.1%}",
     )
 
 
 def controls(given: Adder) -> Iterator[Finding]:
-    """The findings on controls: MiniLM's embedding, its rows in random order, and no training."""
+    """The findings on three controls: MiniLM's rows, the rows in random order, no training."""
     shuffled = untrained(preset("addition", "shuffled")).requires_grad_(False)
-    name = f"{RATIO} of MiniLM's number embeddings"
+    name = f"{RATIO} of the number embeddings of MiniLM"
     yield all_peaks("minilm/rows", name, peaks(tied_embedding(given.model)))
-    yield few_peaks("shuffled/rows", f"{name}, in random order", peaks(tied_embedding(shuffled)))
+    name += ", with the numbers in random order"
+    yield few_peaks("shuffled/rows", name, peaks(tied_embedding(shuffled)))
     found = before_training(given.name, given.pairs).right.mean
     words, wanted = f"{found:.1%}", f"at most {UNTRAINED:.0%}"
-    name = "test accuracy before training"
+    name = "test accuracy of a model with rows of MiniLM before training"
     yield below("untrained", name, found, UNTRAINED, words=words, wanted=wanted)
 
 

@@ -31,10 +31,10 @@ AROUND = 12  # errors on either side
 def draw(models: Mapping[str, Sequence[Adder]]) -> Figure:
     """Draw accuracies, spectra and errors of models that add.
 
-    The accuracies are those of every seed, by kind of embedding; those by layer and without bins of
-    heads and MLPs are drawn for every seed with the embedding of MiniLM.  The spectra of the
-    embedding, of the logits and of the contributions of modules, and the errors, are drawn for the
-    first seeds.
+    The accuracies are drawn for every seed, by kind of embedding; the accuracies by layer and
+    without bins of heads and MLPs are drawn for every seed with the embedding of MiniLM.  The
+    spectra of the embedding, of the logits and of the contributions of modules, and the errors, are
+    drawn for the first seeds.
     """
     figure = Figure(figsize=(15, 8.5))
     panels = figure.subplots(2, 3)
