@@ -88,14 +88,15 @@ def circuits_by_chain_of_thought(
     for states in head_states(model):
         yield gap_finding("circuits", model, states)
     yield makes(
-        "table", "the MLP computes the gate of every truth table", model, {2: _cases(tables)}
+        "table", "the MLP computes gates with every truth table", model, {2: _cases(tables)}
     )
     rows = histories(run, model, drawn)
     yield margin_kept(statement, [(model, rows)])
     few = statement.at(n_inputs, fewer := min(n_gates, 12)).model
     some = histories(run, few, [random_circuit(n_inputs, fewer, run.rng, tables) for _ in range(2)])
-    yield equal_over_q(statement, few, some, f"({fewer} gates, random earlier values)")
-    yield registers_hold(statement, model, rows, f"({n_gates} gates, random earlier values)")
+    random = "with random bits as the values of earlier gates"
+    yield equal_over_q(statement, few, some, f"(circuits of {fewer} gates, {random})")
+    yield registers_hold(statement, model, rows, f"(circuits of {n_gates} gates, {random})")
     short = statement.at(2, 2).model
     some = histories(run, short, [random_circuit(2, 2, run.rng, tables) for _ in range(2)])
     yield from softened(model, *runs(model, hard[:4])[1:], short, some)

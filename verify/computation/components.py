@@ -138,7 +138,11 @@ def enough(run: Run) -> Finding:
         settled = (slowest(edges, n) for edges in all_graphs(n))
         most[f"n = {n}"], limits[f"n = {n}"] = max(settled), enough_steps(n)
     return _against_limit(
-        "enough", "steps until all labels are final, for the slowest graph of n nodes", most, limits
+        "enough",
+        "number of steps of the PRAM program until all labels are final, for the slowest graph of "
+        "n nodes",
+        most,
+        limits,
     )
 
 
@@ -154,17 +158,19 @@ def steps(run: Run) -> Finding:
     limits: dict[str, float] = {f"n = {n}": enough_steps(n) for n in sizes}
     found = _against_limit(
         "steps",
-        "steps until all labels are final, for a shuffled path of n nodes",
+        "number of steps of the PRAM program until all labels are final, for a shuffled path of n "
+        "nodes",
         overlapped,
         limits,
     )
-    found.words += f"; if steps do not overlap: {', '.join(map(str, separate))}"
+    numbers = ", ".join(map(str, separate))
+    found.words += f"; {numbers} for the program in which looking up and sending do not overlap"
     return found
 
 
 def _against_limit(
     id: str, name: str, found: dict[str, float], limits: dict[str, float]
 ) -> Finding:
-    words = ", ".join(f"{key}: {count}" for key, count in found.items())
+    words = ", ".join(f"{count} for {key}" for key, count in found.items())
     wanted = "at most 2(n − 1), as proved"
     return each_at_most(id, name, "exact", found, limits, words=words, wanted=wanted)

@@ -132,7 +132,8 @@ def levels(found: list[Circuits]) -> Finding:
     layers = found[0].model.n_layers
     return at_most(
         "levels",
-        f"largest circuit depth, at most {LEVELS}L + {LEVELS_TO_ANSWER} for L = {layers} layers",
+        f"largest depth of a circuit of the model of L = {layers} layers, compared with "
+        f"{LEVELS}L + {LEVELS_TO_ANSWER}",
         "exact",
         max(depths(found).values()),
         LEVELS * layers + LEVELS_TO_ANSWER,

@@ -129,11 +129,11 @@ def layers(model: Transformer, formula: Formula) -> Finding:
     d, shown = counting_depth(formula), str(formula)
     return at_most(
         "layers",
-        "number of layers, for a formula of counting depth d",
+        "number of layers of the model for a formula of counting depth d",
         "exact",
         model.n_layers,
         layers_stated(d),
-        words=f"{model.n_layers} for d = {d}, formula "
+        words=f"{model.n_layers} for d = {d}, for the formula "
         f"{shown if len(shown) < 99 else shown[:98] + '…'}",
         wanted="at most 2d",
     )
@@ -152,7 +152,7 @@ def _language(name: str, V: int, quick: bool) -> Finding:
     )
     return equal(
         "language",
-        f"truth of the formula and membership of the prefix in the language {name}, for all "
+        f"truth value of the formula, and whether the prefix is in the language {name}, for all "
         f"prefixes of words of {words.shape[1]} symbols",
         f"on {words[wrong.argmax()].tolist()}" if wrong.any() else None,
         words=f"equal on {len(words)} words",

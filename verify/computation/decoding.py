@@ -28,8 +28,8 @@ def decoded(id: str, name: str, runs: Iterable[Runs]) -> Finding:
         name,
         chain.from_iterable(_wrong_tokens(*each) for each in runs),
         evidence="float" if "float" in {exact_evidence(model) for model, *_ in runs} else "exact",
-        words=f"all {tokens} tokens decoded from {plural(count, 'prompt')} equal those of the "
-        "definition",
+        words=f"all {tokens} tokens that the model decodes, from {plural(count, 'prompt')}, are "
+        "the tokens that the definition gives",
     )
 
 
@@ -62,8 +62,8 @@ def softened(
     beta = model.least_sharpness()
     found = decoded(
         "softmax/decoded",
-        f"decoding with softmax at β = {beta:.4g}, which suffices for all prompts of at most "
-        f"{model.interface.context} tokens",
+        f"decoding with softmax attention at the inverse temperature β = {beta:.4g}, which "
+        f"suffices for all prompts of at most {model.interface.context} tokens",
         [(model.sharpened(beta), prompts, wanted)],
     )
     found.evidence = "float"

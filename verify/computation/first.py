@@ -151,7 +151,9 @@ def closed_form(paper: OverTokens, max_length: int, layer_norm: bool = False) ->
     scores are multiples of a float64 that is read exactly.  With layer norms the logit is √12/√2,
     where √12 is rounded.
     """
-    form, rounded = ("√6", 2.0**-50) if layer_norm else ("½ a/(a + n), a = e^(10/√6)", 2.0**-100)
+    form, rounded = (
+        ("√6", 2.0**-50) if layer_norm else ("½ a/(a + n) with a = e^(10/√6)", 2.0**-100)
+    )
     verdicts, count, words = list[Verdict](), 0, ""
     for n in range(1, max_length + 1):
         model = paper.at(2, n).model
@@ -159,17 +161,18 @@ def closed_form(paper: OverTokens, max_length: int, layer_norm: bool = False) ->
         for word in all_sequences(n, 2):
             signed = (2 * int(word[0]) - 1) * logit(model, word)
             verdicts.append(below(abs(signed - wanted), arb(rounded)))
-        count, words = count + 2**n, f"{digits(wanted, 4)} at n = {n}"
+        count, words = count + 2**n, f"the closed form is {digits(wanted, 4)} at n = {n}"
+    right = sum(verdict is Verdict.HOLDS for verdict in verdicts)
     return Finding(
         "logits",
-        "(right logit) − (wrong logit) equals its closed form, on all words of "
+        "(right logit) − (wrong logit), compared with its closed form, on all words of "
         f"n ≤ {max_length} bits",
         "enclosure",
-        sum(verdict is Verdict.HOLDS for verdict in verdicts),
+        right,
         count,
         Verdict.together(verdicts),
-        words,
-        form,
+        f"equal on {right} of {count} words; {words}",
+        f"equal to {form}",
     )
 
 
@@ -197,7 +200,7 @@ def cross_entropies() -> Iterator[Finding]:
         half = e / (4 * (e + n))
         verdicts += [below(rest, half), below(half - half * half / 2, rest)]
         found[f"n = {n}"] = interval(lost)
-        words.append(f"n = {n}: {digits(lost, 4)}")
+        words.append(f"{digits(lost, 4)} bits at n = {n}")
     yield Finding(
         "bounded",
         "cross-entropy on every word of n bits, with bounded positions and weights that do not "
@@ -206,8 +209,9 @@ def cross_entropies() -> Iterator[Finding]:
         found,
         "1 − CE between s/2 − s²/8 and s/2, over ln 2",
         Verdict.together(verdicts),
-        "; ".join(words) + " bits",
-        "1 − r/ln 2 = 1 − Θ(1/n), where s/2 − s²/8 ≤ r ≤ s/2, s = ½ a/(a + n) and a = e^(10/√6)",
+        ", ".join(words),
+        "1 − r/ln 2 = 1 − Θ(1/n) bits with s/2 − s²/8 ≤ r ≤ s/2, where s = ½ a/(a + n) is the "
+        "difference of the logits, and a = e^(10/√6)",
     )
     lost = bits_lost(arb(6).sqrt())
     yield Finding(

@@ -92,13 +92,13 @@ def later(model: Transformer, S: int) -> Finding:
     return Finding(
         "steps",
         "the MLP of the last layer computes, for each b = 1 … S, whether level z − b was visited "
-        "later than level z − b + S + 1 (z: displacement of the walk without walls)",
+        "later than level z − b + S + 1, where z is the displacement of the walk without walls",
         "proved",
         wrong,
         0,
         Verdict.of(wrong == 0),
         f"{wrong} errors in {S} step functions, each constant below 1/4 and above 3/4",
-        "none",
+        "no error",
     )
 
 
@@ -111,8 +111,9 @@ def counted(model: Transformer, S: int) -> Finding:
     before = {f"later{b}": tried[:, [b - 1]] for b in range(1, S + 1)}
     wanted = {"state": (tried >= 1).sum(axis=1, keepdims=True)}
     name = (
-        "the MLP of the last layer adds to the state the number of b for which level z − b was "
-        "visited later than level z − b + S + 1"
+        "the MLP of the last layer adds to the state the number of integers b in 1 … S for which "
+        "level z − b was visited later than level z − b + S + 1, where z is the displacement of "
+        "the walk without walls"
     )
     return makes("counts", name, model, {3: (before, wanted)})
 

@@ -38,6 +38,10 @@ FURTHER = [16, 24]
 PARITY_ALONE = 9  # the largest number of bits for which all subcubes of parity are compared
 ONE_LAYER = 7  # bits of parity in one layer: its circuit has 2^n + 2 gates
 DRAWN = 6  # models of one layer for each number of heads
+SUBCUBE = (
+    "number of free symbols of the largest subcube of words of n symbols on which the circuit is "
+    "constant"
+)
 
 
 @claim(
@@ -149,7 +153,7 @@ def _not_parity(found: Circuits) -> Finding:
     free = {n: d for n, d in free_symbols(found).items() if n > 2}
     return Finding(
         "subcube",
-        "free symbols of the largest subcube on which the circuit is constant, for n symbols",
+        SUBCUBE,
         "exact",
         free,
         1,
@@ -169,7 +173,7 @@ def _parities(found: list[Circuits]) -> Iterator[Finding]:
     free = {n: d for each in found for n, d in free_symbols(each).items()}
     yield same(
         "subcube",
-        "free symbols of the largest subcube on which the circuit is constant, for n symbols",
+        SUBCUBE,
         free,
         dict.fromkeys(free, 0),
         words=_by_length(free),
@@ -204,8 +208,8 @@ def _one_layer(run: Run, n: int) -> Iterator[Finding]:
     stated = {H: n - 1 - H for H in free}
     yield same(
         "subcube",
-        f"free bits of the largest subcube on which a model of H heads is constant, smallest value "
-        f"over {DRAWN} models on words of n = {n} bits",
+        "number of free bits of the largest subcube on which a model of H heads on words of "
+        f"n = {n} bits is constant, the smallest number over {DRAWN} models",
         {H: min(each) for H, each in free.items()},
         stated,
         words=", ".join(f"{min(each)} for H = {H}" for H, each in free.items()),
@@ -221,15 +225,18 @@ def _most_gates(found: list[Circuits]) -> Finding:
         for n in each.circuits
     }
     gates = {n: circuit.size for each in found for n, circuit in each.circuits.items()}
+    within = sum(gates[n] <= bound[n] for n in gates)
     return Finding(
         "most-gates",
-        "number of gates, at most the bound from the number of possible contents of a token",
+        "number of gates, compared at each length n with a bound from the number of possible "
+        "contents of a token",
         "exact",
         gates,
         bound,
-        Verdict.of(all(gates[n] <= bound[n] for n in gates)),
-        f"up to {max(gates.values())} gates, for {len(gates)} lengths n",
-        "a number of gates in O(n^((H + 1)^L)), for L layers of H heads",
+        Verdict.of(within == len(gates)),
+        f"at most the bound at {within} of {len(gates)} lengths; the largest number of gates is "
+        f"{max(gates.values())}",
+        "at most the bound, which is O(n^((H + 1)^L)) for L layers of H heads, at every length",
     )
 
 

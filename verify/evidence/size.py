@@ -50,8 +50,8 @@ def units(model: Transformer) -> list[int]:
 
 
 def bits(model: Transformer, count: int, symbol: str) -> str:
-    """The bits of significand for exact hardmax runs, as text such as ", exact with 14 bits …"."""
+    """The bits of significand for exact hardmax runs, as text."""
     needed = exact_in(model).bits
     ratio = needed / max(math.log2(count), 1)
     relative = f"{ratio:.1f}·log₂{symbol} for {symbol} = {count}"
-    return f", exact with {needed} bits of significand ({relative})"
+    return f"; float arithmetic with {needed} bits of significand, {relative}, is exact"

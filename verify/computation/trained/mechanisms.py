@@ -130,7 +130,8 @@ def flip_flop(subject: Subject) -> Finding:
     *_, built = chosen_head(shortcut(machine, subject.T), machine, subject.start)
     return beside_built(
         "flip-flop/attends",
-        "attention weight of one head on the latest symbol that sets the first flip-flop",
+        "attention weight of one head on the latest symbol that sets the first flip-flop of the "
+        "automaton's cascade",
         fraction,
         ATTENDED,
         built,
