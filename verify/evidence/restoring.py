@@ -171,7 +171,7 @@ def sharpness_at_two_lengths(
         bound,
         Verdict.of(max(found.values()) <= bound * SEARCHED),
         ", ".join(f"β = {beta:.5g} for T = {T}" for T, beta in found.items()),
-        f"at most {bound:.5g}{f' = {wanted}' * bool(wanted)} for both T, plus 0.1 % because the "
+        f"for both T, at most {bound:.5g}{f' = {wanted}' * bool(wanted)}, plus 0.1 % because the "
         "search is inexact",
     )
 
