@@ -105,15 +105,15 @@ def drawn(run: Run, model: Transformer, true: list[int], exact: float, samples: 
     radius = sqrt(log(2 / FALSE_ALARM) / (2 * samples))
     return at_most(
         "samples",
-        "absolute difference between the fraction of samples that are not facts and the model's "
-        "probability of strings that are not facts",
+        "fraction of the model's samples that are not facts, compared with the model's probability "
+        "of strings that are not facts",
         "statistical",
         abs(fraction - exact),
         radius,
         words=f"{fraction:.1%} of {samples} samples are not facts, and the probability is "
         f"{exact:.1%}",
-        wanted=f"at most {radius:.3f}, by Hoeffding's inequality with error probability "
-        f"{FALSE_ALARM:g}",
+        wanted=f"a difference of at most {radius:.3f}, by Hoeffding's inequality with error "
+        f"probability {FALSE_ALARM:g}",
     )
 
 
@@ -132,8 +132,8 @@ def bounded(found: np.ndarray, counts: np.ndarray, true: list[int]) -> Finding:
     least = bound + over
     return at_least(
         "sure",
-        "sum of the model's hallucination rate g(H) and its over-confidence δ⁺ at the threshold "
-        "1/|U|, where U is the set of unseen strings",
+        "sum of the model's hallucination rate g(H) and over-confidence δ⁺ at the threshold 1/|U|, "
+        "where U is the set of unseen strings",
         "float",
         of.hallucination + over + N * 2.0**-50,
         least,

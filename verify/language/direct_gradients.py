@@ -73,7 +73,7 @@ def _integers(run: Run, d: int) -> Finding:
     return same(
         "integers",
         f"Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² for networks f with integer weights, over all 2^{d} sets S of "
-        f"bits, χ_S the parity of S, E the mean over all 2^{d} words",
+        f"bits, where χ_S is the parity of S and E the mean over all 2^{d} words",
         alike,
         NETS,
         words=f"both sides are equal for {alike} networks, in integers",
@@ -88,9 +88,9 @@ def _transformer(run: Run, d: int) -> Finding:
     off = abs(found - wanted) / wanted
     return at_most(
         "transformer",
-        "relative difference between Σ_S ‖E χ_S ∇f‖², over all sets S of bits with parity χ_S, and "
-        f"E‖∇f‖², for an untrained transformer f with {gradients.shape[1]} weights and all words "
-        f"of {d} bits",
+        "relative difference between Σ_S ‖E χ_S ∇f‖² and E‖∇f‖² for an untrained transformer f "
+        f"with {gradients.shape[1]} weights, over all sets S of {d} bits, where χ_S is the parity "
+        f"of S and E the mean over all 2^{d} words",
         "float",
         float(off),
         ROUNDED,
@@ -123,13 +123,14 @@ def _signal(d: int) -> Finding:
     step, without = least_step_signal(d + k - 2), mean_signal_bound(d, k)
     return at_least(
         "signal",
-        "ratio of the fraction of the squared gradient at a CoT node that depends on the node's "
-        f"children to the mean fraction without CoT that depends on a parity of {k} of {d} bits",
+        "ratio of two fractions of the squared gradient: the fraction that depends on the children "
+        "of a node, at the node of a chain of thought, and without a chain of thought, the mean "
+        f"fraction that depends on a parity of {k} of {d} bits",
         "proved",
         step / without,
         RATIO,
-        words=f"the fraction is at least {float(step):.2g} at a CoT node, and at most "
-        f"{float(without):.2g} without CoT",
+        words=f"at least {float(step):.2g} at a node, and at most {float(without):.2g} without a "
+        "chain of thought",
         wanted=f"a ratio of at least {RATIO}",
     )
 

@@ -28,10 +28,10 @@ def known_source(quick: bool) -> Iterator[Finding]:
     wanted = [window_entropy_by_definition(of, t, t - 1) for t in range(1, T + 1)]
     yield no_counterexample(
         "entropies",
-        f"entropy of symbol t given the earlier symbols, t = 1 … {T}, from beliefs and by the sum "
-        "over all strings of t symbols",
+        f"entropy of symbol t given the earlier symbols, t = 1 … {T}, computed from distributions "
+        "of the state and as a sum over all strings of t symbols",
         (f"t = {t}" for t, (a, b) in enumerate(zip(found, wanted, strict=True), 1) if a != b),
-        words=f"equal for all t, {', '.join(f'{float(each):.6f}' for each in found)} nats",
+        words=f"equal for all t: {', '.join(f'{float(each):.6f}' for each in found)} nats",
     )
     yield same(
         "closed",
@@ -48,7 +48,7 @@ def known_source(quick: bool) -> Iterator[Finding]:
     yield no_counterexample(
         "windows",
         f"extra loss at symbol {T} of reading only the last {', '.join(map(str, windows))} symbols"
-        ", from beliefs and by the sum over all strings",
+        ", computed from distributions of the state and as a sum over all strings",
         (f"window {w}" for w, a, b in zip(windows, costs, counted, strict=True) if a != b),
-        words=f"equal for all windows, {', '.join(f'{float(each):.4f}' for each in costs)} nats",
+        words=f"equal for all windows: {', '.join(f'{float(each):.4f}' for each in costs)} nats",
     )

@@ -112,8 +112,8 @@ def most_mean() -> Finding:
                     yield f"{facts} equal facts, n = {n}: {found}"
 
     name = (
-        "mean error E MF − E M ≤ (1/n)(1 − 1/n)^(n−1) of the Good–Turing estimate MF of the unseen "
-        "mass M, with equality only for n equally likely facts"
+        "mean error E MF − E M of the Good–Turing estimate MF of the unseen mass M is at most "
+        "(1/n)(1 − 1/n)^(n−1), with equality only for n equally likely facts"
     )
     return no_counterexample(
         "most-mean",
@@ -145,8 +145,9 @@ def most_square(run: Run) -> Finding:
         "exact",
         ratio,
         1,
-        words=f"{float(ratio):.2f} over n = 2, 6, 20, for which n times the bound is "
-        f"{', '.join(f'{each:.3f}' for each in constants)} (limit 1 + 1/e = {1 + 1 / e:.3f})",
+        words=f"{float(ratio):.2f} over n = 2, 6, 20; n times the bound is "
+        f"{', '.join(f'{each:.3f}' for each in constants)}, with the limit "
+        f"1 + 1/e = {1 + 1 / e:.3f}",
         wanted="a ratio of at most 1",
     )
 

@@ -92,18 +92,19 @@ def surely(drawn: World, models: dict[str, Levels], tau: float) -> Finding:
     bounds = {name: float(of.deterministic_bound(tau)) for name, of in models.items()}
     slack = {name: float(of.hallucination) - bounds[name] for name, of in models.items()}
     shown_ones = ", ".join(
-        f"{name} {of.hallucination:.5f} ≥ {shown(bounds[name], 5)}" for name, of in models.items()
+        f"{of.hallucination:.5f} and {shown(bounds[name], 5)} for {name}"
+        for name, of in models.items()
     )
     finding = at_least(
         "sure",
-        f"hallucination rate minus its deterministic bound, for {drawn.facts} facts, "
-        f"{drawn.others:.3g} other strings and {drawn.documents} documents",
+        "hallucination rate, compared with the deterministic lower bound, for "
+        f"{drawn.facts} facts, {drawn.others:.3g} other strings and {drawn.documents} documents",
         "float",
         min(slack.values()),
         -ROUNDING,
-        words=f"rate ≥ bound is {shown_ones}; the facts of {drawn.seen_once:.2%} of the documents "
-        "occur once",
-        wanted=f"rate ≥ bound for each model; {in_a_sentence(drawn)}",
+        words=f"rate and bound are {shown_ones}; {drawn.seen_once:.2%} of the documents state a "
+        "fact that occurs once",
+        wanted=f"a rate of at least the bound for each model; {in_a_sentence(drawn)}",
     )
     return unless_vacuous(finding, max(bounds.values()))
 
@@ -165,14 +166,14 @@ def mostly(drawn: World, calibrated: Levels) -> Iterator[Finding]:
         ),
     }  # fmt: skip
     names = {
-        "corpus": "its bound for regular facts given the corpus",
-        "printed": "its bound of [KalaiVempala2024]",
+        "corpus": "the lower bound given the corpus, for regular facts,",
+        "printed": "the lower bound of [KalaiVempala2024],",
     }
     for id, bound in bounds.items():
         found = at_least(
             id,
             "hallucination rate of the calibrated model, compared with "
-            f"{names[id]}, which holds with probability {1 - GAMMA:g}",
+            f"{names[id]} which holds with probability {1 - GAMMA:g}",
             "float",
             rate + ROUNDING,
             bound,
@@ -200,11 +201,11 @@ def of_prompts(run: Run, name: str, prompts: int, documents: int) -> Finding:
         "float",
         err + ROUNDING,
         bound,
-        words=f"the error is {err:.4f}; the number of prompts answered once, divided by the number "
-        f"of documents, is {drawn.once:.4f}",
-        wanted=f"an error of at least {bound:.4f}, which holds with probability {1 - GAMMA:g} "
-        f"given the data; the bound on the mean error is {shown(mean)}, and the bound of "
-        f"[KNVZ2025, Theorem 2] is {shown(printed)}",
+        words=f"the error is {err:.4f}; the number of prompts that exactly one document answers, "
+        f"divided by the number of documents, is {drawn.once:.4f}",
+        wanted=f"an error of at least {bound:.4f}, a bound that holds with probability "
+        f"{1 - GAMMA:g} given the data; the bound on the mean error is {shown(mean)}, and the "
+        f"bound of [KNVZ2025, Theorem 2] is {shown(printed)}",
     )
     return unless_vacuous(found, bound)
 
@@ -227,5 +228,5 @@ def not_regular(run: Run) -> Finding:
         float(known.hallucination),
         words=f"the bound is {bound:.3f}, the miscalibration {mis:g} and the hallucination rate "
         f"{known.hallucination:g}",
-        wanted="a bound above the hallucination rate, so that the bound requires its hypothesis",
+        wanted="a bound above the hallucination rate: without its hypothesis, the bound fails",
     )

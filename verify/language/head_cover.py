@@ -71,8 +71,8 @@ def _deviation(run: Run) -> Finding:
         wrong += speed(alpha.tolist(), delta.tolist()) > Fraction(int(np.ptp(delta)), 2)
     return same(
         "deviation",
-        "number of random weighted samples whose mean absolute deviation exceeds half of their "
-        "range, over Q",
+        "number of random weighted samples whose mean absolute deviation exceeds half of the "
+        "range of the sample, over Q",
         wrong,
         0,
         words=f"{wrong} of {PAIRS} samples",
@@ -205,7 +205,8 @@ def _heads(run: Run, d: int, k: int) -> Finding:
     return at_most(
         "heads",
         "largest ratio of the distance between a head and its head in the cover to the bound "
-        f"VB²A/√k + VB/√k, over {HEADS} random heads for each number T of tokens",
+        "VB²A/√k + VB/√k, for ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and tokens of norm at most B, over "
+        f"{HEADS} random heads for each number T of tokens",
         "float",
         found,
         1.0,
@@ -233,8 +234,8 @@ def _occam(run: Run) -> Finding:
     most = int(binom.isf(FALSE_ALARM, TRIALS, DELTA))
     return at_most(
         "occam",
-        f"number of trials in which some of {RULES} rules of error {error:.3f} is right on all of "
-        f"{m} samples",
+        f"number of trials in which at least one of {RULES} rules of error {error:.3f} is right on "
+        f"all of {m} samples",
         "statistical",
         seen,
         most,

@@ -67,8 +67,9 @@ def _calibrated(run: Run, count: int) -> Finding:
     slack = [each.errors - each.bound for each in found if each.bound > 0]
     return at_least(
         "calibrated",
-        "smallest difference between the model's error and its bound "
-        "2 err_iiv − max|V|/min|E| − δ⁺, over the random instances with a positive bound, over Q",
+        "smallest difference between the model's error and the bound 2 err_iiv − max|V|/min|E| − "
+        "δ⁺, over random instances with a positive bound, over Q, where err_iiv is the classifier's "
+        "error, V and E are the valid and wrong responses, and δ⁺ is the over-confidence",
         "exact",
         float(min(slack)) if slack else np.nan,
         0.0,
@@ -103,8 +104,8 @@ def _attained() -> Finding:
     found = slacks()
     return same(
         "attained",
-        "model's error minus its bound of [KNVZ2025, Theorem 1], for models that give the valid "
-        "response probability 1/|E|, |E| = 2 … 8 the number of wrong responses",
+        "model's error minus the bound of [KNVZ2025, Theorem 1], for models that give the valid "
+        "response probability 1/|E|, where |E| is the number of wrong responses, 2 to 8",
         [str(each) for each in found.values()],
         ["0"] * len(found),
         words="0 for all models",
@@ -161,9 +162,9 @@ def _trigram() -> Finding:
     return same(
         "trigram",
         'mean error of trigram models on "she/he lost it and was completely out of …", compared '
-        "with its lower bound",
+        "with the lower bound",
         half,
         len(found),
-        words=f"both are ½ for {half} models",
-        wanted=f"both ½ for all {len(found)} models",
+        words=f"error and bound are ½ for {half} models",
+        wanted=f"½ for all {len(found)} models",
     )

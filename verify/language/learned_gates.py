@@ -63,15 +63,18 @@ def _gates(run: Run, n_inputs: int, n_gates: int, n_examples: int) -> Iterator[F
             wrong += wrong_ones(answers, truth)
             outputs += int((answers >= 0).sum())
     yield never_wrong(
-        "right", f"decided wire values, for {SEEDS} circuits and all inputs", wrong, outputs
+        "right",
+        f"wire values that the learner outputs, for {SEEDS} circuits and all inputs",
+        wrong,
+        outputs,
     )
     few, size, epsilon, delta = SIZES
     N = enough_examples(few, size, epsilon, delta)
     fractions = [decided(run, random_circuit(few, size, run.rng), N, 2**few) for _ in range(SEEDS)]
     yield at_least(
         "enough",
-        f"fraction of inputs on which all gates are decided after {N} examples, for circuits with "
-        f"{few} inputs and {size} gates",
+        f"fraction of inputs on which the learner outputs the values of all gates after {N} "
+        f"examples, for circuits with {few} inputs and {size} gates",
         "statistical",
         min(fractions),
         1 - epsilon,
@@ -83,15 +86,15 @@ def _gates(run: Run, n_inputs: int, n_gates: int, n_examples: int) -> Iterator[F
     bound = enough_examples(n_inputs, n_gates, epsilon, delta)
     yield at_most(
         "grows",
-        f"largest decrease of the fraction of decided gate values as examples are added, for "
-        f"{n_gates} gates over {n_inputs} inputs",
+        "largest decrease of the fraction of gate values that the learner outputs, as examples are "
+        f"added, for {n_gates} gates over {n_inputs} inputs",
         "exact",
         reopened(fractions),
         0.0,
         words=f"the fraction is {', '.join(f'{each:.2f}' for each in fractions)} after ⅛, ¼, ½ and "
         f"all of {n_examples} examples",
-        wanted=f"no decrease; the sufficient number of examples, for "
-        f"{hypotheses(n_inputs, n_gates)} hypotheses, is {bound:.2g}",
+        wanted=f"no decrease; for {hypotheses(n_inputs, n_gates)} hypotheses, {bound:.2g} examples "
+        "suffice to learn all gates",
     )
     yield from _spread(run, *(FEWER if run.quick else LARGE))
 
@@ -100,20 +103,23 @@ def _spread(run: Run, n_inputs: int, n_gates: int, n_examples: int) -> Iterator[
     """The range over circuits of the fraction of decided values, from few and many examples."""
     circuits = [random_circuit(n_inputs, n_gates, run.rng) for _ in range(CIRCUITS)]
     grown = np.array([growing(run, circuit, n_examples) for circuit in circuits])
-    each = [f"{found.mean():.2f} ({found.min():.2f} to {found.max():.2f})" for found in grown.T]
-    later = f"{each[3]}; after ¼ and ½ of the examples {each[1]} and {each[2]}"
+    each = [
+        f"mean {found.mean():.2f}, range {found.min():.2f} to {found.max():.2f}"
+        for found in grown.T
+    ]
+    later = f"{each[3]}; after ¼ of the examples: {each[1]}; after ½ of the examples: {each[2]}"
     for id, compare, seen, fractions, words, side in (
         ("few", at_most, n_examples // 8, grown[:, 0], each[0], "at most"),
         ("most", at_least, n_examples, grown[:, 3], later, "at least"),
     ):
         yield compare(
             id,
-            f"fraction of decided gate values after {seen} examples, for {CIRCUITS} circuits with "
-            f"{n_gates} gates and {n_inputs} inputs",
+            f"fraction of gate values that the learner outputs after {seen} examples, for "
+            f"{CIRCUITS} circuits with {n_gates} gates and {n_inputs} inputs",
             "statistical",
             (float(fractions.min()), float(fractions.max())),
             0.5,
-            words=f"mean (range) {words}",
+            words=words,
             wanted=f"{side} 0.5 for every circuit",
         )
 

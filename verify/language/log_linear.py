@@ -240,5 +240,7 @@ def separable(run: Run, draws: int) -> Finding:
         "data on a face of the convex hull of the features and for data of all outcomes",
         seen,
         {"on a face": draws, "of all outcomes": 0},
+        words=f"{seen['on a face']} families for data on a face, and {seen['of all outcomes']} "
+        "families for data of all outcomes",
         wanted=f"all {draws} families for data on a face, and no family for data of all outcomes",
     )

@@ -128,8 +128,9 @@ def _closed_form(trees: list[ParityTree]) -> Finding:
     return same(
         "closed-form",
         "expected scores after one gradient step with φ = 4z² − 1, and their closed form "
-        "[j a child] − 2/m − 24r_j/m² + 96R/m³, at the nodes of trees over k of d bits, "
-        f"(d, k) = {sized(trees)}",
+        "[j a child] − 2/m − 24r_j/m² + 96R/m³ for token j of the m tokens before a node, where "
+        "r_j triples of other tokens have the product j and R = ¼ Σ_j r_j; at the nodes of trees "
+        f"over k of d bits, (d, k) = {sized(trees)}",
         alike,
         len(pairs),
         words=f"equal at {alike} nodes, as fractions",
@@ -292,8 +293,8 @@ def _fewer(run: Run) -> Iterator[Finding]:
             "trained",
             (low, high),
             MOST_SEEDS,
-            words=f"{counts} seeds; the 95 % confidence interval of the fraction is {low:.2f} to "
-            f"{high:.2f}",
+            words=f"{counts} seeds; the 95 % confidence interval of the fraction over all seeds is "
+            f"{low:.2f} to {high:.2f}",
             wanted=f"an interval {'above' if part == 1 else 'below'} {MOST_SEEDS:g}",
         )
 
@@ -311,8 +312,8 @@ def _apart(run: Run) -> Finding:
         "trained",
         ratio,
         (root * (1 - ROOT), root * (1 + ROOT)),
-        words=f"{ratio:.3f}; the errors are {min(before):.3f} to {max(before):.3f} and "
-        f"{min(after):.3f} to {max(after):.3f}",
+        words=f"{ratio:.3f}; the errors are {min(before):.3f} to {max(before):.3f} from {few} and "
+        f"{min(after):.3f} to {max(after):.3f} from {many} samples",
         wanted=f"√({many}/{few}) = {root:.3f} within {ROOT:.0%}, as for errors ∝ 1/√samples",
     )
 
@@ -331,8 +332,8 @@ def _permuted(run: Run, tree: ParityTree, n: int) -> Finding:
         found.append(float(np.round(one_step(tree, bits, labels))[tree.scores == 1].mean()))
     return at_most(
         "permuted",
-        f"largest fraction of the children that one step on permuted labels finds, over {SEEDS} "
-        "seeds",
+        "largest fraction of the children of nodes that one step on permuted labels finds, over "
+        f"{SEEDS} seeds",
         "trained",
         max(found),
         PERMUTED,

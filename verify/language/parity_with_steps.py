@@ -176,7 +176,7 @@ def blunt(run: Run) -> Finding:
         tuple(binomtest(right, len(words)).proportion_ci()),
         FAR,
         words=f"{right / len(words):.3f}",
-        wanted=f"a confidence interval below {FAR:g}; guessing has accuracy ½",
+        wanted=f"a confidence interval of the accuracy below {FAR:g}; guessing has accuracy ½",
     )
 
 
@@ -197,7 +197,7 @@ def leak(d: int, k: int) -> Finding:
             float(off.upper()),
             0.25,
             words=f"at most {float(off):.4f}",
-            wanted="at most ¼: within this distance the MLP is constant",
+            wanted="at most ¼, as the MLP is constant within this distance",
         )
 
 

@@ -103,13 +103,13 @@ def excess(run: Run, draws: int) -> Finding:
     lost = [excess_error(p, q) for p, q in pairs]
     return no_counterexample(
         "excess",
-        "excess error of the argmax of a model q of p ≤ √(2KL(p‖q))",
+        "excess error of the argmax of a model q of a distribution p is at most √(2KL(p‖q))",
         (
             f"p = {p}, q = {q}"
             for (p, q), each in zip(pairs, lost, strict=True)
             if not at_most_rational(-2 * kl(p, q), -(each**2))
         ),
-        words=f"true for {draws} random pairs; the largest excess error is {max(lost)}",
+        words=f"true for {draws} random pairs of p and q; the largest excess error is {max(lost)}",
         wanted="no counterexample",
     )
 
@@ -136,8 +136,8 @@ def greedy() -> Finding:
     lengths = (1, 5, 20)
     return same(
         "greedy",
-        "total variation distance of greedy text of T words from a source of independent words, "
-        f"the more probable of which has probability 3/5, for T = {', '.join(map(str, lengths))}",
+        "total variation distance of greedy text of T words from a source of two independent words "
+        f"of probabilities 3/5 and 2/5, for T = {', '.join(map(str, lengths))}",
         {f"T = {T}": str(distance_of_greedy(words(), T)) for T in lengths},
         {f"T = {T}": str(1 - Fraction(3, 5) ** T) for T in lengths},
         words=", ".join(f"{float(distance_of_greedy(words(), T)):.5f}" for T in lengths),
@@ -208,9 +208,9 @@ def two_uses(run: Run, alpha: Fraction) -> Finding:
     off = max(abs(sampled - float(wanted[0])), abs(most - float(wanted[1])))
     return at_most(
         f"two-uses/{'half' if alpha < 1 else 'one'}",
-        "largest difference of the errors of the calibrated model from their closed forms, for "
-        f"{PROMPTS} prompts with {m} possible answers, {KNOWN} of them answered in the documents, "
-        f"and answers with probability {alpha}",
+        "errors of the calibrated model, compared with their closed forms, for "
+        f"{PROMPTS} prompts with {m} possible answers each, where {KNOWN} of the prompts are "
+        f"answered in the documents, and documents answer with probability {alpha}",
         "float",
         off,
         ROUNDING,

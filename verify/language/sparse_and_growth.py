@@ -147,15 +147,15 @@ def _exponent(name: str, found: np.ndarray, sizes: list[int]) -> Finding:
     """The exponent of one learner compared with 2/3."""
     slope = exponent(found, sizes)
     each = "; ".join(
-        f"at T = {T} half of the seeds require {np.median(column):.0f} samples and all seeds "
-        f"{column.max():.0f}"
+        f"at T = {T}, half of the seeds require at most {np.median(column):.0f} samples and all "
+        f"seeds at most {column.max():.0f}"
         for T, column in zip(sizes, found.T, strict=True)
     )
     compare = above if name == DENSE else below
     return compare(
         name,
-        f"exponent p in (smallest number of samples) ∝ T^p for {NAMED[name]}, over {len(found)} "
-        "seeds",
+        f"exponent p in (smallest number of samples) ∝ T^p for {NAMED[name]} and words of T bits, "
+        f"over {len(found)} seeds",
         slope,
         BETWEEN,
         words=f"{slope:.2f}; {each}",
@@ -173,8 +173,8 @@ def _above_the_bound(table: dict[str, np.ndarray], sizes: list[int]) -> Finding:
     )
     return at_least(
         "any-learner",
-        "smallest ratio, over learners and T, of the median number of samples to Fano's bound for "
-        "success probability ½",
+        "smallest ratio, over learners and numbers T of bits, of the median number of samples that "
+        "a learner requires to Fano's bound for success probability ½",
         "statistical",
         over,
         1.0,
@@ -193,18 +193,19 @@ def tried(run: Run, sizes: list[int]) -> Iterator[Finding]:
         found = [row(run, T, learner) for T in sizes]
         over = [half / least_samples(T, K) for T, (half, _) in zip(sizes, found, strict=True)]
         compare, extreme = (at_least, min) if name == DENSE else (at_most, max)
-        each = ", ".join(
-            f"{half:g} and {all_:g} samples at T = {T}"
+        each = "; ".join(
+            f"at T = {T}, half of the seeds succeed from {half:g} samples and all from {all_:g}"
             for T, (half, all_) in zip(sizes, found, strict=True)
         )
         yield compare(
             f"tried/{name}",
-            f"{'smallest' if name == DENSE else 'largest'} ratio, over T, of the number of samples "
-            f"from which half of {SEEDS} seeds of {NAMED[name]} succeed to Fano's bound",
+            f"{'smallest' if name == DENSE else 'largest'} ratio, over numbers T of bits, of the "
+            f"number of samples from which half of {SEEDS} seeds of {NAMED[name]} succeed to "
+            "Fano's bound",
             "trained",
             extreme(over),
             TIMES,
-            words=f"{extreme(over):.2f}; half and all of the seeds succeed from {each}",
+            words=f"{extreme(over):.2f}; {each}",
             wanted=f"a ratio of {'at least' if name == DENSE else 'at most'} {TIMES}",
         )
 

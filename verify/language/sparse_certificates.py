@@ -100,7 +100,8 @@ def certificates(
     bound = occam(log_choices(T, k), samples, DELTA)
     yield at_least(
         "largest/right",
-        f"heads for which the AND of the {k} largest scores is right on all {samples} samples",
+        f"heads for which the AND of the bits at the {k} largest scores is right on all {samples} "
+        "samples",
         "trained",
         len(errors),
         enough,
@@ -109,8 +110,8 @@ def certificates(
     )
     yield at_most(
         "largest/error",
-        f"largest true error of the AND of a head's {k} largest scores, over the heads for which "
-        f"this AND is right on all {samples} samples",
+        f"largest true error of the AND of the bits at a head's {k} largest scores, over the heads "
+        f"for which this AND is right on all {samples} samples",
         "exact",
         max(errors, default=np.nan),
         bound,
@@ -118,11 +119,14 @@ def certificates(
         wanted=f"at most (ln C({T}, {k}) + ln {1 / DELTA:.0f})/{samples} = {bound:.3f}, the Occam "
         f"bound, for each head with probability ≥ {1 - DELTA:g}",
     )
-    for id, name in (("vote", "margin as a vote"), ("norms", "margin and norms")):
+    for id, name in (
+        ("vote", "the upper bound for weighted votes [Schapire1998]"),
+        ("norms", "the upper bound by margin and norms"),
+    ):
         least = min(getattr(run, id) for run in runs)
         yield at_least(
             id,
-            f"smallest bound on the error of a head by its {name}, over {len(runs)} heads",
+            f"smallest value, over {len(runs)} heads, of {name} on the error of a head",
             "float",
             least,
             1.0,
@@ -132,11 +136,11 @@ def certificates(
         wanted_ones = [getattr(run, f"{id}_samples") for run in runs]
         yield at_least(
             f"{id}-samples",
-            f"number of samples at which the bound on the error of a head by its {name} would be "
-            f"{SMALL_ERROR:g}, for the same margin",
+            f"number of samples at which {name} on the error of a head would be {SMALL_ERROR:g} "
+            "for the margin that the head has",
             "float",
             min(wanted_ones),
             MORE[id] * samples,
             words=f"{min(wanted_ones):.2g} to {max(wanted_ones):.2g} for {len(runs)} heads",
-            wanted=f"at least {MORE[id]:g} times the given {samples} samples",
+            wanted=f"at least {MORE[id]:g} times the {samples} samples of the heads",
         )

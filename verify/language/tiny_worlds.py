@@ -67,7 +67,8 @@ def sure(run: Run) -> Finding:
     return same(
         "sure",
         "smallest difference between the hallucination rate g(H) and its deterministic bound "
-        "p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A)",
+        "p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A), where p is the distribution of documents, U are unseen "
+        "strings, F facts, and δ⁺ is the over-confidence on A = {g > τ}",
         str(least),
         "0",
         words=f"{least}, over {count} instances on 3 or 6 strings",
@@ -158,7 +159,7 @@ def forty_strings(quick: bool) -> Finding:
     bound = Fraction(1, 2) - 2 * tau
     return at_least(
         "forty-strings",
-        "smallest mean of hallucination rate + over-confidence, over models on a grid, for "
+        "smallest mean of (hallucination rate) + (over-confidence), over models on a grid, for "
         f"{STRINGS} strings and 2 facts, one of them seen",
         "exact",
         least,
@@ -181,19 +182,19 @@ def expected() -> Finding:
             slack[name] += weight * ((1 - mass) * Fraction(OTHERS, unseen) - bound)
             bounds[name] += weight * bound
     words = ", ".join(
-        f"{name} {float(bounds[name] + slack[name]):.4f} ≥ {shown(float(bounds[name]))}"
+        f"{float(bounds[name] + slack[name]):.4f} and {shown(float(bounds[name]))} for {name}"
         for name in slack
     )
     return at_least(
         "expected",
-        "mean hallucination rate over all corpora minus its lower bound "
+        "mean hallucination rate over all corpora, compared with the lower bound "
         f"E MF − E δ⁺ − E|F|/|U| − 1/n, for {FACTS} facts among {FACTS + OTHERS} strings and "
         f"n = {DOCUMENTS} documents",
         "exact",
         min(slack.values()),
         0,
-        words=f"mean rate ≥ bound is {words}",
-        wanted="mean rate ≥ bound for each model",
+        words=f"mean rate and bound are {words}",
+        wanted="a mean rate of at least the bound for each model",
     )
 
 
@@ -215,13 +216,14 @@ def probable(quick: bool) -> Finding:
         worst = max(worst, below)
     return at_most(
         "probable",
-        "largest probability, given the corpus, that the hallucination rate is below its bound "
-        f"p(U) − δ⁺ − |F|/(γ|U|), which holds with probability ≥ 1 − γ, γ = {GAMMA}",
+        "largest probability, given the corpus, that the hallucination rate is below the lower "
+        "bound p(U) − δ⁺ − |F|/(γ|U|), where p(U) is the mass of the unseen strings U, F are the "
+        f"facts, δ⁺ is the over-confidence and γ = {GAMMA}",
         "float",
         float(worst),
         float(GAMMA),
         words=f"{worst}, over models on a grid and models that guess uniformly",
-        wanted=f"at most γ = {GAMMA}",
+        wanted=f"at most γ = {GAMMA}, as the bound holds with probability at least 1 − γ",
     )
 
 
@@ -258,8 +260,9 @@ def forty_answers(quick: bool) -> Finding:
     MM = half * alpha
     return same(
         "forty-answers",
-        f"smallest mean of error + over-confidence, over models on a grid, for 2 prompts of {m} "
-        f"answers, one of them answered in the documents, and answers with probability {alpha}",
+        "smallest mean of (error) + (over-confidence), over models on a grid, for 2 prompts with "
+        f"{m} possible answers each, where one prompt is answered in the documents, and documents "
+        f"answer with probability {alpha}",
         least,
         MM * (1 - Fraction(1, m)),
         words=f"{least}",
@@ -287,7 +290,7 @@ def upper(run: Run) -> Finding:
             for at, (where, gap) in enumerate(gaps)
             if gap.sign < 0 or (at % 2 and gap != 0)
         ),
-        words=f"true for {len(gaps)} random pairs, with equality for "
+        words=f"true for {len(gaps)} random pairs of p and g, with equality for "
         f"{sum(gap == 0 for _, gap in gaps)} of them",
         wanted="the inequality for all pairs, and equality if g ∝ p on the facts",
     )

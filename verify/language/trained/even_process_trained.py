@@ -82,13 +82,13 @@ def trained(of: StringDistributions) -> Iterator[Finding]:
     each, whole, T = losses(of), of.divergence, of.length
     yield at_most(
         "loss",
-        "absolute difference between the sum over symbols of (cross-entropy) − (entropy of the "
-        f"source) and the divergence KL(p‖g) of the model g from the source p on all 2^{T} words",
+        "sum over the symbols of a word of (cross-entropy of the model g) − (entropy of the source "
+        f"p), compared with the divergence KL(p‖g) on all 2^{T} words",
         "float",
         abs(sum(each) - whole),
         ROUNDING,
         words=f"both are {whole:.6f} nats",
-        wanted=f"at most {ROUNDING:g}, for rounding errors",
+        wanted=f"a difference of at most {ROUNDING:g}, for rounding errors",
     )
     yield at_most(
         "learned",
@@ -103,8 +103,8 @@ def trained(of: StringDistributions) -> Iterator[Finding]:
     yield rescaling(of, whole)
     yield at_most(
         "calibrated",
-        "over- or under-confidence |g(A) − p(A)| of the model g, with A = {g > τ} for the worst "
-        "threshold τ",
+        "largest |g(A) − p(A)| of the model g and the source p over all thresholds τ, where "
+        "A = {g > τ}",
         "trained",
         of.worst_level.delta,
         CALIBRATED,
@@ -114,7 +114,7 @@ def trained(of: StringDistributions) -> Iterator[Finding]:
     cost = float(window_cost(even_process(), T, WINDOW))
     yield at_most(
         "looks-back",
-        f"(cross-entropy of symbol {T}) − (its entropy given the earlier symbols)",
+        f"(cross-entropy of symbol {T}) − (entropy of symbol {T} given the earlier symbols)",
         "trained",
         each[-1],
         cost,
@@ -133,7 +133,7 @@ def between(of: StringDistributions, whole: float) -> Finding:
     outside = max(least - found, found - most)
     return at_most(
         "impossible",
-        "model's total probability of words that are impossible under the source",
+        "total probability under the model g of the words that are impossible under the source p",
         "float",
         outside,
         ROUNDING,
@@ -152,8 +152,8 @@ def rescaling(of: StringDistributions, whole: float) -> Finding:
     delta, gain = of.worst_level.delta, of.worst_level.gain
     return each_at_most(
         "rescaling",
-        "decrease of the loss if the model g is rescaled on A = {g > τ}, for the threshold τ with "
-        "the largest δ = |g(A) − p(A)|",
+        "decrease of the loss if the model g of the source p is rescaled on A = {g > τ}, for the "
+        "threshold τ with the largest δ = |g(A) − p(A)|",
         "float",
         {"2δ²": 2 * delta**2, "gain": gain},
         {"2δ²": gain + ROUNDING, "gain": whole + ROUNDING},
@@ -180,8 +180,8 @@ def control(models: list[StringDistributions]) -> Iterator[Finding]:
     )
     yield at_least(
         "impossible",
-        "model's total probability, before training, of words that are impossible under the "
-        "source, by seed",
+        "total probability, under the model before training, of the words that are impossible "
+        "under the source, by seed",
         "trained",
         min(impossible),
         IMPOSSIBLE,

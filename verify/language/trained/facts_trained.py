@@ -118,7 +118,9 @@ def findings(
     yield from halves("memorised", "at the end of training", last, early=False)
     first = {name: run[0].figures for name, run in runs.items()}
     yield from halves("early", "after 2 epochs", first, early=True)
-    yield from halves("recalibrated", "after recalibration by one weight", again, early=True)
+    yield from halves(
+        "recalibrated", "after mixing with the uniform distribution", again, early=True
+    )
 
 
 def along(run: list[Snapshot], bounded: bool) -> Iterator[Finding]:
@@ -129,31 +131,31 @@ def along(run: list[Snapshot], bounded: bool) -> Iterator[Finding]:
     each = [snapshot.figures for snapshot in run]
     yield at_least(
         "sure",
-        f"(hallucination rate g(H)) − (deterministic bound on it), for {len(run)} snapshots",
+        f"hallucination rate g(H), compared with the deterministic bound, at {len(run)} snapshots",
         "float",
         min(of.hallucination - of.deterministic for of in each) + ROUNDING,
         0,
-        words="; ".join(f"at step {one.steps} {one.figures}" for one in run),
-        wanted="g(H) at least the deterministic bound in every snapshot",
+        words="; ".join(f"at step {one.steps}, {one.figures}" for one in run),
+        wanted="g(H) at least the deterministic bound at every snapshot",
     )
     if bounded:
         bounded_ones = [of for of in each if of.printed > 0]
         found = at_least(
             "printed",
-            "(hallucination rate g(H)) − (bound of [KalaiVempala2024] that holds with probability "
-            f"{1 - GAMMA:g}), for the snapshots with a positive bound",
+            "hallucination rate g(H), compared with the lower bound of [KalaiVempala2024] that "
+            f"holds with probability {1 - GAMMA:g}, at the snapshots with a positive bound",
             "trained",
             min((of.hallucination - of.printed for of in bounded_ones), default=0.0),
             0,
             words=f"the bound is positive for {len(bounded_ones)} of {len(run)} snapshots",
-            wanted="g(H) at least the bound in these snapshots",
+            wanted="g(H) at least the bound at these snapshots",
         )
         yield unless_vacuous(found, max(of.printed for of in each))
     rises = [after.hallucination - before.hallucination for before, after in pairwise(each)]
     falls = [before.over_confidence - after.over_confidence for before, after in pairwise(each)]
     yield Finding(
         "trade",
-        "course of the hallucination rate g(H) and of the over-confidence δ⁺ along the run",
+        "hallucination rate g(H) and over-confidence δ⁺ at the snapshots of the run, in order",
         "trained",
         {"g(H)": max(rises), "δ⁺": max(falls)},
         {"g(H)": 0, "δ⁺": 0},
@@ -180,11 +182,13 @@ def halves(id: str, when: str, of: dict[str, Figures], *, early: bool) -> Iterat
     ):
         sign = -1 if above else 1
         bounds = {
-            name: f" (deterministic bound {shown(each.deterministic, 3)})" * (part == "falsehoods")
+            name: f", where the deterministic bound is {shown(each.deterministic, 3)}"
+            * (part == "falsehoods")
             for name, each in of.items()
         }
-        words = ", ".join(
-            f"{getattr(each, what):.3f} for {name}{bounds[name]}" for name, each in of.items()
+        words = "; ".join(
+            f"{getattr(each, what):.3f} for {called(name)}{bounds[name]}"
+            for name, each in of.items()
         )
         yield each_at_most(
             f"{id}/{part}",
@@ -194,8 +198,13 @@ def halves(id: str, when: str, of: dict[str, Figures], *, early: bool) -> Iterat
             {name: sign * each.unseen / 2 for name, each in of.items()},
             words=words,
             wanted=f"{'at least' if above else 'at most'} half of the probability of unseen facts, "
-            + ", ".join(sorted({f"{each.unseen / 2:.3f}" for each in of.values()})),
+            "that is, " + ", ".join(sorted({f"{each.unseen / 2:.3f}" for each in of.values()})),
         )
+
+
+def called(name: str) -> str:
+    """The name of a run or of a hand-built model in a sentence."""
+    return f"the {name} model" if name in MODELS else name
 
 
 def control(task: Facts, probabilities: np.ndarray) -> Iterator[Finding]:
@@ -229,6 +238,4 @@ def planted(task: Facts) -> Iterator[Finding]:
     """
     for name in MODELS:
         of: dict[str, Figures] = {name: figures(task, string_distribution(task, name))}
-        yield from halves(
-            f"planted/{name}", "of the hand-built model", of, early=name != "memoriser"
-        )
+        yield from halves(f"planted/{name}", "of a hand-built model", of, early=name != "memoriser")
