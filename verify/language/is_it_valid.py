@@ -68,8 +68,8 @@ def _calibrated(run: Run, count: int) -> Finding:
     return at_least(
         "calibrated",
         "smallest difference between the model's error and the bound 2 err_iiv − max|V|/min|E| − "
-        "δ⁺, over random instances with a positive bound, over Q, where err_iiv is the classifier's "
-        "error, V and E are the valid and wrong responses, and δ⁺ is the over-confidence",
+        "δ⁺, over random instances with a positive bound, over Q; here err_iiv is the classifier's"
+        " error, V and E are the valid and wrong responses, and δ⁺ is the over-confidence",
         "exact",
         float(min(slack)) if slack else np.nan,
         0.0,
