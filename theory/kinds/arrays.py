@@ -33,17 +33,17 @@ Sizes = dict[str, tuple[str, Any]]
 
 
 def has(name: str) -> str:
-    """The word "has", or "have" if the parameter's name is a plural such as "tokens"."""
+    """Returns "has" for a parameter's name, or "have" if the name is a plural such as "tokens"."""
     return "have" if name.endswith("s") or " and " in name else "has"
 
 
 def contain(name: str) -> str:
-    """The word "contains", or "contain" if the parameter's name is a plural such as "tokens"."""
+    """Returns "contains" for a parameter's name, or "contain" for a plural such as "tokens"."""
     return "contain" if name.endswith("s") else "contains"
 
 
 def array_of(name: str, value: Any) -> np.ndarray:
-    """Returns a value, which may be a tensor, as a numpy array.
+    """Returns a value, for example a tensor, as a numpy array.
 
     A tensor is first detached and copied to the CPU. Raises ValueError, with the parameter's
     `name`, if the value is not an array.
@@ -137,7 +137,9 @@ class Array(Kind):
         return self.sample({})
 
     def sample(self, sizes: Mapping[str, int]) -> np.ndarray:
-        """Returns an array of this kind with the given sizes; all other dimensions have size 2."""
+        """Returns an array of this kind whose dimensions have the given sizes, and otherwise size
+        2.
+        """
         shape = tuple(int(d) if d.isdigit() else sizes.get(d, 2) for d in self.dims)
         usual = self._usual(shape)
         entries = [self.within.near(each) for each in usual.ravel().tolist()]
@@ -183,10 +185,11 @@ class Array(Kind):
         return array
 
     def fit(self, name: str, shape: Sequence[int], sizes: Sizes | None = None) -> None:
-        """Checks a shape against this kind and against the `sizes` of dimensions of other arrays.
+        """Raises ValueError if an array of shape `shape` does not fit this kind or the other
+        arrays.
 
-        The dimensions of this array are added to `sizes`. Raises ValueError for a shape that does
-        not fit.
+        `sizes` contains the dimensions of the other arrays by name; the dimensions of this array
+        are added. `name` is the array's name in the message.
         """
         shape, sizes = tuple(shape), {} if sizes is None else sizes
         dims, last = self.dims, len(shape) - len(self.dims)
@@ -277,7 +280,7 @@ class Numbers(Reals):
 
 @dataclass(frozen=True)
 class Integers(Array):
-    """The kind of arrays of an integer dtype, which become int64; bool and 1.0 are rejected."""
+    """The kind of arrays of an integer dtype, converted to int64; bool and 1.0 are rejected."""
 
     entries = "integers"
 
@@ -306,7 +309,7 @@ class Integers(Array):
 
 @dataclass(frozen=True)
 class Signs(Array):
-    """The kind of arrays with entries −1 and +1, integers or floats, which become int64."""
+    """The kind of arrays with entries −1 and +1, integers or floats, converted to int64."""
 
     entries = "numbers that are −1 or +1"
 

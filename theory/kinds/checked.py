@@ -75,7 +75,7 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
 
 
 def kinds_of(function: Any) -> dict[str, Kind | None] | None:
-    """The kinds of the parameters of a function or class; None if it is not `checked`."""
+    """The kinds of a function's or class's parameters, or None if `function` is not `checked`."""
     made = vars(function).get("__init__") if isinstance(function, type) else function
     kinds: Callable[[], dict[str, Kind | None]] | None = getattr(made, "__kinds__", None)
     return None if kinds is None else kinds()
@@ -139,7 +139,7 @@ def _hold_limits(name: str, value: Any, kind: Array | Whole, sizes: Sizes) -> No
 def parameter_kinds(
     function: Callable[..., Any], names: Mapping[str, Any]
 ) -> dict[str, Kind | None]:
-    """The kind of each parameter except self, *args and **kwargs; None for one without a kind.
+    """The kind of each parameter except self, *args and **kwargs; None if no kind is declared.
 
     Annotations are evaluated in the namespace `names`.
     """
@@ -157,7 +157,9 @@ def parameter_kinds(
 
 
 def read(hint: Any, name: str, value: Any, **limits: float) -> Any:
-    """Reads a value that is not a parameter, such as a command-line option, as `checked` would.
+    """Reads a value by a kind, as `checked` does, for values that are not arguments of a function.
+
+    An example is the value of a command-line option.
 
     `hint` is the annotation that declares the kind, `name` is the name in messages, and `limits`
     are the arguments of `Within`.

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """A wrong input of the caller; the message is one line with the value and the remedy."""
+    """The error for a wrong input; its message is one line with the value and the remedy."""
 
 
 def shown(value: Any) -> str:

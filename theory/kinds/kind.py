@@ -33,12 +33,12 @@ class Within:
         )
 
     def narrowed(self, other: Within) -> Within:
-        """Limits that are those of `other`, where `other` has a limit, and otherwise these."""
+        """The limits of `other`, with these limits in place of limits that `other` lacks."""
         given = {each.name: getattr(other, each.name) for each in fields(other)}
         return replace(self, **{name: limit for name, limit in given.items() if limit is not None})
 
     def with_sizes(self, sizes: dict[str, tuple[str, int]]) -> Within:
-        """Limits in which names of sizes are replaced by numbers; unknown names are left out."""
+        """These limits with numbers in place of the names of sizes; unknown names are left out."""
 
         def number(limit: float | str | None) -> float | None:
             return sizes.get(limit, ("", None))[1] if isinstance(limit, str) else limit
@@ -85,7 +85,9 @@ def _written(limit: float | str) -> str:
 
 
 class Kind:
-    """A kind of parameter.  A subclass is a frozen dataclass that defines the following four.
+    """The base class of all kinds of parameters.
+
+    A subclass is a frozen dataclass that defines four names:
 
     what     the values of this kind, as words that follow "give" in a message
     example  one right value
@@ -113,5 +115,5 @@ class Kind:
         return InputError(f"{name} is {shown(value)}: give {self.what}{remedy}")
 
     def narrowed(self, within: Within) -> Kind:
-        """The kind of values of this kind that are also within these limits."""
+        """The kind of all values of this kind that are within the limits `within`."""
         raise TypeError(f"{type(self).__name__} has no limits")

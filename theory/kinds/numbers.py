@@ -28,7 +28,7 @@ class _Number(Kind):
 
 @dataclass(frozen=True)
 class Whole(_Number):
-    """The kind of one integer of Python or numpy, which becomes an int; not bool and not 1.0."""
+    """The kind of one integer of Python or numpy, converted to int; bool and 1.0 are rejected."""
 
     @property
     def what(self) -> str:
@@ -56,7 +56,7 @@ class Whole(_Number):
 
 @dataclass(frozen=True)
 class RealNumber(_Number):
-    """The kind of one finite real number or array of shape (), which becomes a float; not bool."""
+    """The kind of one finite real number or array of shape (), converted to float; not bool."""
 
     @property
     def what(self) -> str:
@@ -84,7 +84,7 @@ class RealNumber(_Number):
 
 @dataclass(frozen=True)
 class RationalNumber(_Number):
-    """The kind of one exact rational number, an integer or Fraction, which becomes a Fraction."""
+    """The kind of one exact rational number, an integer or Fraction, converted to Fraction."""
 
     @property
     def what(self) -> str:
@@ -112,7 +112,7 @@ class RationalNumber(_Number):
 class Random(Kind):
     """The kind of a seed or numpy Generator; a seed becomes a Generator.
 
-    The function that gets a Generator advances its state.
+    If the caller passes a Generator, the function advances the state of this Generator.
     """
 
     what = "a seed, an integer at least 0, or a Generator of numpy"

@@ -107,7 +107,7 @@ class Function(Kind):
 
 @dataclass(frozen=True)
 class File(Kind):
-    """The kind of the path of a file, text or Path, which becomes a Path.
+    """The kind of the path of a file, given as text or Path and converted to Path.
 
     The file need not exist.
     """
@@ -205,7 +205,7 @@ class Maybe(Kind):
 class Either(Kind):
     """The kind of values of one of several kinds, declared by `Formula | str`, for example.
 
-    The first kind that accepts the value reads it.
+    A value is read by the first kind that accepts the value.
     """
 
     kinds: tuple[Kind, ...]

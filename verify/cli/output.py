@@ -25,7 +25,7 @@ DRAWN = (".png", ".pdf", ".svg")
 
 
 def picture_target(path: Path | None) -> Path | None:
-    """Returns the file of a picture; raises ValueError if it cannot be written."""
+    """Returns the file of a picture; raises ValueError if the file cannot be written."""
     if path is not None:
         _writable(path)
         if path.suffix not in DRAWN and _is_file(path):
@@ -37,9 +37,9 @@ def picture_target(path: Path | None) -> Path | None:
 
 
 def picture_file(path: Path) -> Path:
-    """Returns the file of an example's picture; raises ValueError if it cannot be written.
+    """Returns the file of an example's picture; raises ValueError if the file cannot be written.
 
-    Devices also raise ValueError.
+    A device also raises ValueError.
     """
     picture_target(path)
     if not _is_file(path):
@@ -63,7 +63,7 @@ def picture_argument(about: str | None, default: str) -> Path:
 
 
 def folder_argument(about: str | None, default: str) -> Path:
-    """Returns the folder of `python examples/NAME.py [FOLDER]`, and makes it if necessary.
+    """Returns the folder of `python examples/NAME.py [FOLDER]`; the folder is made if necessary.
 
     Exits with code 2 and one line on standard error if files cannot be written to the folder.
     """
@@ -82,7 +82,7 @@ def folder_argument(about: str | None, default: str) -> Path:
 
 @contextmanager
 def saving(target: Path) -> Iterator[Path]:
-    """A context with a temporary file, which is moved to the target at the end.
+    """A context with a temporary file; at the end, the file is moved to the target.
 
     Exits with code 2 and one line on standard error if the target cannot be written.
     """
@@ -97,7 +97,7 @@ def saving(target: Path) -> Iterator[Path]:
 
 
 def file_target(path: Path | None) -> Path | None:
-    """Returns a file to be written; raises ValueError if it cannot be written."""
+    """Returns the file at `path`; raises ValueError if the file cannot be written."""
     if path is not None:
         _writable(path)
     return path
@@ -115,7 +115,7 @@ def json_target(target: str) -> str:
 
 @contextmanager
 def drawn(target: Path | None) -> Iterator[Path | None]:
-    """A context with a temporary file for a picture, which is written to the target at the end.
+    """A context with a temporary file for a picture; at the end, the file is moved to the target.
 
     Raises ValueError if nothing was drawn.
     """

@@ -29,7 +29,7 @@ class Task:
 
 
 def at_once(jobs: int, tasks: Iterable[Task]) -> Iterator[Checked]:
-    """Yields the results of all tasks, which run in `jobs` processes; output is printed in order.
+    """Runs tasks in `jobs` processes; yields the results, and prints the output in order.
 
     The cores are divided among the processes, unless the environment sets the number of threads.
     """

@@ -23,7 +23,7 @@ SCHEMA = 2  # the version of the JSON of a run
 class Report:
     """The printer of a claim's findings, which joins similar findings to one line.
 
-    If `quiet`, it prints only the verdict.
+    If `quiet`, only the verdict is printed.
     """
 
     def __init__(self, console: Console, quiet: bool, verbose: bool) -> None:

@@ -24,7 +24,10 @@ STOPPED = "stopped"  # the id of the finding of a run that was stopped
 
 @dataclass(frozen=True)
 class Output:
-    """The output of a run: the target of its JSON, and the printed lines (none if `silent`)."""
+    """The output of a run: the target of the JSON document, and the printed lines.
+
+    No lines are printed if `silent`.
+    """
 
     json: str = ""
     quiet: bool = False
@@ -34,7 +37,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Checked:
-    """A completed run of a claim: its findings, and its JSON document."""
+    """A completed run of a claim: the findings and the JSON document."""
 
     name: str
     findings: list[Finding]
@@ -64,7 +67,7 @@ class _Theirs(Claim):
 
 
 def among_others(point: EntryPoint) -> Claim:
-    """Returns a claim in the form in which `verify all` runs it."""
+    """Returns the claim of an entry point, as `verify all` runs the claim."""
     claim = standing(point)
     return claim if is_ours(point) else _Theirs(claim, point)
 
@@ -77,7 +80,7 @@ def check(
     output: Output,
     keep: Callable[[str], None] | None = None,
 ) -> Checked:
-    """Runs a claim and prints each finding when it is available.
+    """Runs a claim and prints each finding when the finding is available.
 
     The JSON of the run is written and passed to `keep`, even if the run is stopped.
     """

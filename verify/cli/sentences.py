@@ -43,7 +43,7 @@ def compared(
 ) -> str:
     """Returns a measured value and its bound as text: "225 > 150", "0.3 ≤ 1 (30 % of the bound)".
 
-    With `fraction`, positive numbers are followed by the fraction of the bound that they reach.
+    With `fraction`, a positive number is followed by its ratio to the bound.
     """
     if plain(measured) == plain(bound):
         return shown(measured)
@@ -100,7 +100,7 @@ def _digits(value: Any, count: int) -> str:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A finding in words: the quantity, its value with the bound, and the evidence."""
+    """A finding in words: the quantity, the value with the bound, and the evidence."""
 
     name: str
     found: str
@@ -142,14 +142,16 @@ def _bound_in_words(finding: Finding) -> str:
 
 
 class Joined:
-    """Consecutive sentences that differ only in one integer of their names, joined to one."""
+    """Consecutive sentences that differ only in one integer of the quantity, joined to one
+    sentence.
+    """
 
     def __init__(self, first: Sentence) -> None:
         self.first, self.last = first, first
         self.slot: int | None = None  # the number of the name that changes
 
     def takes(self, other: Sentence) -> bool:
-        """Adds a sentence if it continues these sentences; returns whether it was added."""
+        """Adds the sentence `other` if it continues these sentences; returns whether it does."""
         before, after = NUMBER.findall(self.last.name), NUMBER.findall(other.name)
         alike = (self.last.found, self.last.evidence) == (other.found, other.evidence)
         if not alike or not before or NUMBER.split(self.last.name) != NUMBER.split(other.name):
@@ -167,7 +169,7 @@ class Joined:
 
     @property
     def sentence(self) -> Sentence:
-        """The joined sentence: the first one, with the range of the integer that changes."""
+        """The joined sentence: the first sentence, with the range of the integer that changes."""
         if self.slot is None:
             return self.first
         parts, numbers = NUMBER.split(self.first.name), NUMBER.findall(self.first.name)

@@ -27,7 +27,7 @@ def built(entry: Theorem, **parameters: int) -> Transformer:
     """Returns the model of a statement at these parameters.
 
     Parameters that are not given have the largest tested value. Raises ValueError for a statement
-    without a model, for an unknown parameter, and in the cases in which the construction does.
+    without a model, for an unknown parameter, and for parameters that the construction rejects.
     """
     if not entry.build:
         raise InputError(
@@ -47,9 +47,9 @@ def built(entry: Theorem, **parameters: int) -> Transformer:
 
 
 def parameters_of(words: Sequence[str]) -> dict[str, int]:
-    """Returns the parameters in texts such as d=3, by name.
+    """Returns the values of parameters by name, from texts such as "d=3".
 
-    Raises ValueError for other texts and for repeated names.
+    Raises ValueError for a text of another form and for a name that occurs twice.
     """
     found: dict[str, int] = {}
     for word in words:

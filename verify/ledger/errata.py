@@ -15,9 +15,9 @@ from verify.regression.printed_proof import printed as printed_on_regression
 def errata(run: Run) -> Iterator[Finding]:
     """Printed statements and proofs with a mistake fail as printed and hold as corrected.
 
-    A finding holds if the printed version fails and the corrected one holds.  The theorems may be
-    true nevertheless: the theorem of [Fu2024] is true, and its repaired proof is in
-    constructions/regression/newton_paper.py.
+    A finding holds if the printed version fails and the corrected version holds. A theorem with a
+    printed mistake may nevertheless be true: the theorem of [Fu2024] is true, and its repaired
+    proof is in constructions/regression/newton_paper.py.
     """
     yield from labelled("regression", printed_on_regression(run))
     yield from labelled("memory", printed_on_memory(run))

@@ -40,9 +40,10 @@ def package(point: EntryPoint) -> str:
 
 
 def broken(point: EntryPoint, what: str, error: BaseException) -> InputError:
-    """The error for a claim of another package, with the last line of that package that was run.
+    """The error for a claim of another package, with file and line of the package.
 
-    For a syntax error, it is the line of the error.
+    The line is the last line of the package that was run or, for a syntax error, the line of the
+    error.
     """
     lines = [
         (frame.f_code.co_filename, line)
@@ -63,7 +64,7 @@ def _top(module: str) -> str:
 
 
 def left_out(package: str, point: EntryPoint) -> bool:
-    """Whether a package's claim is left out because another package has a claim of its name."""
+    """Whether a package's claim is left out because another package has a claim of this name."""
     points = entry_points(group="verify.claims", name=point.name)
     return _top(point.module) != _top(package) in {_top(each.module) for each in points}
 
@@ -83,7 +84,7 @@ def ledgers() -> Iterator[EntryPoint]:
 def text_of(point: EntryPoint) -> tuple[Path, str]:
     """The file and the text of another package's statement index; the package is not imported.
 
-    Raises InputError if there is no such file.
+    Raises InputError if the package or the file does not exist or cannot be read.
     """
     try:
         spec = find_spec(point.value)

@@ -94,7 +94,7 @@ FUNCTIONS = {
 class Formula:
     """A formula for a size of a model: `Formula("2*d + 2")(d=5)` is 12.
 
-    The formula is exact, or an upper bound if it begins with "≤".
+    A formula that begins with "≤" is an upper bound; every other formula is exact.
     """
 
     text: str
@@ -109,7 +109,7 @@ class Formula:
         return compile(self.text.removeprefix("≤ "), "<ledger>", "eval")
 
     def admits(self, value: int, **parameters: int) -> bool:
-        """Whether the size `value` is as the formula states at these parameters."""
+        """Whether the formula allows a model of these parameters to have the size `value`."""
         stated = self(**parameters)
         return value <= stated if self.text.startswith("≤") else value == stated
 
@@ -153,11 +153,11 @@ class Theorem:
     function or class ("path:name"), and `test` is a file. `build` is the call that makes the model,
     and `over` contains the parameters at which the model is tested. `claim` is the claim that shows
     the statement. If the claim also shows other statements, `findings` contains the ids of the
-    findings for this statement; if the default options do not show it, `options` contains the
-    options that do. `found` contains the recorded verdicts, by id, of the findings of a replication
-    that do not hold. `unproved` names steps that are used without proof. `package` is the package
-    that contains the statement, if it is not this library; files and functions then belong to this
-    package.
+    findings for this statement; if the default options do not show this statement, `options`
+    contains options that do. `found` contains the recorded verdicts, by id, of the findings of a
+    replication that do not hold. `unproved` names steps that are used without proof. For a
+    statement of another package, `package` is the name of the package, and the entry's files and
+    functions belong to this package.
     """
 
     name: str
@@ -186,7 +186,7 @@ class Theorem:
 
     @property
     def standing(self) -> str:
-        """The outcome if the statement is a replication, and otherwise its status."""
+        """The outcome of a replication, or the status of any other statement."""
         return self.outcome.partition(":")[0] or self.status
 
     @property
@@ -200,7 +200,7 @@ class Theorem:
 
 @cache
 def ledger() -> dict[str, Theorem]:
-    """All entries by name: those of this library first, then those of other packages.
+    """All entries by name: first the entries of this library, then the entries of other packages.
 
     An index of another package that cannot be read is left out, with a line on standard error.
     """
@@ -275,7 +275,10 @@ def entries(text: str, package: str = "") -> dict[str, Theorem]:
 
 
 def theorem(name: str) -> Theorem:
-    """Returns the entry of this name; raises ValueError, with the nearest name, if none exists."""
+    """Returns the entry named `name`.
+
+    Raises ValueError, with the nearest name, if no entry has this name.
+    """
     known = ledger()
     if name not in known:
         if name in {entry.topic for entry in known.values()}:

@@ -34,7 +34,7 @@ NEW = {
 
 
 def listing(topic: str | None = None) -> Iterator[str]:
-    """Returns a list of the statements by topic, each with its kind and its status or outcome.
+    """Returns the list of the statements by topic, as text, with kind and status or outcome.
 
     Raises ValueError for an unknown topic.
     """
@@ -118,7 +118,7 @@ def _linked(place: str) -> str:
 
 
 def in_latex(entry: Theorem) -> Iterator[str]:
-    """Returns an entry as a LaTeX environment; symbols in its words are not converted."""
+    """Returns an entry as a LaTeX environment; symbols in the entry's texts are not converted."""
     sizes = ", ".join(rf"{what} ${formula.latex()}$" for what, formula in entry.sizes.items())
     assumed = "" if entry.hypotheses == "none" else f"{entry.hypotheses} "
     yield rf"\begin{{{entry.kind}}}[{{{entry.source}}}]"

@@ -22,7 +22,11 @@ Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 def check_claims(
     names: Sequence[str], seed: int, trained: bool, target: str, quiet: bool, progress: Progress
 ) -> bool:
-    """Runs the mutants of these claims (by default, of all claims); returns whether all passed."""
+    """Runs the mutants of these claims (by default, of all claims); returns whether all passed.
+
+    A claim passes if each mutant makes a finding fail or changes no answer, and if each finding
+    fails for some mutant.
+    """
     faults, start, reports = function_faults(), time.process_time(), list[Report]()
     for name, claim in _chosen(names).items():
         kinds = {fault.trained for fault in faults if fault.claim == name}
@@ -52,7 +56,10 @@ def check_claims(
 def check_entries(
     names: Sequence[str], count: int, seed: int, target: str, quiet: bool, progress: Progress
 ) -> bool:
-    """Runs claims `count` times with one changed entry; returns whether all were noticed."""
+    """Runs claims `count` times, each time on a model with one changed entry.
+
+    Returns whether each change made a finding fail or changed no answer.
+    """
     if count > MOST_ENTRIES:
         raise InputError(f"--random is {shown(count)}: give at most {MOST_ENTRIES} mutants")
     start, entries, passed_over = time.process_time(), [], set[str]()

@@ -42,7 +42,7 @@ VERIFY = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class FunctionFault:
-    """A mutant of a function, as an entry of a `faults.toml`; the module describes its fields."""
+    """A mutant of a function, an entry of a `faults.toml`; the module describes the fields."""
 
     claim: str
     function: str

@@ -45,7 +45,7 @@ Verdicts = dict[str, Verdict]
 
 
 class Planted(Run):
-    """A run of a claim on tensor mutants of its models, which are cached between runs."""
+    """A run of a claim on tensor mutants of the claim's models; models are cached between runs."""
 
     def build(self, construction: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         try:
@@ -73,9 +73,10 @@ class Healthy:
 class Report:
     """The results of a claim's mutants and findings.
 
-    `seen` counts the noticed mutants, `unchanged` lists the equivalent mutants with the evidence,
-    and `missed` lists the other mutants. `killed` maps each finding to a mutant for which it fails,
-    or to "". `absent` is True if the claim has no findings because an optional package is missing.
+    `seen` counts the mutants that make a finding fail, `unchanged` lists the equivalent mutants
+    with the evidence, and `missed` lists the other mutants. `killed` maps each finding to a mutant
+    for which the finding fails, or to "". `absent` is True if the claim has no findings because an
+    optional package is missing.
     """
 
     claim: str
@@ -92,7 +93,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether every mutant was noticed and every finding can fail.
+        """Whether no mutant was missed and every finding fails for some mutant.
 
         The result is False if there were no mutants, unless an optional package is missing.
         """
@@ -110,7 +111,8 @@ def report_on(
 ) -> Report:
     """Runs all mutants of a claim; returns the results.
 
-    Mutants of functions come first; with `trained`, there are no others.
+    Mutants of functions are run first, then mutants of weights. With `trained`, only mutants of
+    functions are run.
     """
     report = Report(name)
     cases = () if trained else claim.faults_seen
@@ -340,9 +342,10 @@ def random_entries(
 ) -> Iterator[Entry]:
     """Yields `count` mutants, each with one changed entry of a random model of a random claim.
 
-    Mutant i of a seed is mutant 0 of seed + i, so that each mutant can be repeated separately.
-    Claims that build no models, and claims without their optional package, are added to
-    `passed_over`.  Raises ValueError for a claim that cannot be run, and if no claim builds models.
+    Mutant number i (from 0) of a seed is mutant number 0 of seed + i, so that each mutant can be
+    repeated separately. Claims that build no models, and claims without their optional package, are
+    added to `passed_over`.  Raises ValueError for a claim that cannot be run, and if no claim
+    builds models.
     """
     for each in range(seed, seed + count):
         rng = np.random.default_rng(each)

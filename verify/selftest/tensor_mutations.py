@@ -128,7 +128,7 @@ ENTRY_CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def faults_in(models: list[Transformer]) -> list[TensorFault]:
-    """All mutations at all places of these models."""
+    """All mutations of these models, at all places."""
     places = dict.fromkeys(place for model in models for place, _ in _places(model))
     return [TensorFault(place, kind) for place in places for kind in KINDS[_sort(place)]]
 

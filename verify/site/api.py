@@ -70,7 +70,11 @@ def pages(template: Path) -> dict[str, str]:
 
 
 def rooms() -> Iterator[str]:
-    """The packages and modules that have an `__all__`, one level below the three packages."""
+    """The names of the modules and packages, directly in the three packages, that have an
+    `__all__`.
+
+    The three packages are `theory`, `constructions` and `verify`.
+    """
     for package in PACKAGES:
         for module in iter_modules(import_module(package).__path__, f"{package}."):
             if _assigned(module.name, "__all__"):
@@ -78,7 +82,9 @@ def rooms() -> Iterator[str]:
 
 
 def imported(folder: Path) -> list[str]:
-    """The names that the modules in a folder import from the three packages, by module."""
+    """The names, such as "theory.kinds.InputError", that modules in a folder import from this
+    library.
+    """
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in sorted(folder.rglob("*.py"))]
     return sorted(
         {
@@ -92,13 +98,13 @@ def imported(folder: Path) -> list[str]:
 
 
 def value(name: str) -> Any:
-    """Returns the object with this name, an attribute of a module."""
+    """Returns the object with the name `name`, such as "theory.regression.newton"."""
     module, _, own = name.rpartition(".")
     return getattr(import_module(module), own)
 
 
 def page(title: str, about: str, names: Sequence[str]) -> str:
-    """Returns the page of a package: its description, and the documentation of `names`."""
+    """Returns the page of a package: the description `about` and the documentation of `names`."""
     links = " · ".join(f":py:obj:`{name.rpartition('.')[2]} <{name}>`" for name in names)
     head = title.replace(".", ".\u200b")  # a narrow window may break the line here
     head += "\n" + "=" * len(head)
@@ -207,8 +213,8 @@ def docstring(app: Any, what: str, name: str, it: Any, options: Any, lines: list
 def restructured(text: str, own: Container[str] = ()) -> str:
     """Returns a docstring as reStructuredText.
 
-    Names in backticks become links if the page documents them and they are not among the parameters
-    `own` of the function.
+    A name in backticks becomes a link if the page documents the name, unless the name is one of the
+    function's own parameters, `own`.
     """
     return "\n\n".join(
         f".. code-block:: text\n\n{indent(dedent(block), '   ')}" if stands else _prose(block, own)

@@ -32,11 +32,13 @@ references
 
 
 def report(files: Sequence[Path], out: Path) -> Path:
-    """Writes the pages of the statements that these runs show; returns the path of the first page.
+    """Writes the pages of the statements that the runs in `files` show.
 
-    Raises ValueError for files without runs, and for a run that no page would show because of
-    another run of its statement. Also raises ValueError for a folder that is not empty or cannot be
-    made, and for missing packages of the extra `site`.
+    Returns the path of the first page.
+
+    Raises ValueError for files without runs, and for two runs of the same statement of which a page
+    would show only one. Also raises ValueError for a folder that is not empty or cannot be made,
+    and for missing packages of the extra `site`.
     """
     runs = [run for file in files for run in runs_in(file)]
     if not any(entries_of(run["claim"]) for run in runs):

@@ -27,7 +27,7 @@ def exported(model: Transformer) -> dict[str, Any]:
     """Returns the data with which a page draws and runs a model.
 
     The entry `tokens` is None if the model is not over tokens. Raises ValueError for a model with
-    layer norms, which pages cannot run.
+    layer norms, since pages cannot run such models.
     """
     if model.ln_final is not None or any(block.ln1 or block.ln2 for block in model.blocks):
         raise InputError(
@@ -53,9 +53,9 @@ def exported(model: Transformer) -> dict[str, Any]:
 def sample(model: Transformer) -> tuple[list[int], float]:
     """The tokens that a page shows first, and the fraction of positions with an informative answer.
 
-    An informative answer is neither ⊥ nor the token itself. The tokens are those of the random word
-    with the largest fraction. For a model with ⊥ and a fraction of at most one half, the word has
-    full length.
+    An informative answer is neither ⊥ nor the token itself. Of several random words, the tokens of
+    the word with the largest fraction are returned. If the model has the answer ⊥ and the largest
+    fraction is at most one half, only words of full length are considered.
     """
     interface, rng = model.interface, np.random.default_rng(0)
     most = interface.length or interface.max_length

@@ -26,7 +26,7 @@ SEARCHED = "name", "topic", "kind", "standing", "statement", "hypotheses", "sour
 
 
 def front_page(template: str, pictures: Container[str]) -> str:
-    """Returns the front page: `template` with its lines NEWTON, CARDS and SEARCH replaced.
+    """Returns the front page: `template`, in which the lines NEWTON, CARDS and SEARCH are replaced.
 
     `pictures` contains the names of the files in the site's folder `pictures`.
     """

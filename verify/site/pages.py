@@ -41,7 +41,7 @@ FOLDED = 25  # the number of findings above which the table is folded
 
 
 def page(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> str:
-    """Returns the page of a statement, with its model at the parameters `at` and the runs `ran`."""
+    """Returns the page of a statement, with the model at the parameters `at` and the runs `ran`."""
     return "\n\n".join(filter(None, _parts(entry, ran, at))) + "\n"
 
 
@@ -197,7 +197,7 @@ def _apart(entry: Theorem, run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def topic_page(topic: str, entries: Iterable[Theorem]) -> str:
-    """Returns the page of a topic, which lists its statements and links to their pages."""
+    """Returns the page of a topic: a list of the topic's statements, with links to their pages."""
     lines = [f"# {topic}", "", "| name | kind | | statement |", "|---|---|---|---|"]
     names = []
     for entry in entries:
@@ -233,7 +233,7 @@ def reference_page() -> str:
 def newton_model() -> str:
     """Returns the HTML of draggable examples with the predictions of 0 … 8 Newton steps.
 
-    The predictions are those of transformers.
+    The predictions are computed by transformers.
     """
     from constructions import newton
 
@@ -259,9 +259,10 @@ def newton_page() -> str:
 
 
 def pages(every: Runs, names: Sequence[str] = (), *, own: bool = False) -> dict[str, str]:
-    """Returns the pages of these statements (by default, of all) by path in Sphinx's source folder.
+    """Returns the pages of the statements `names` (by default, of all), by path.
 
-    With `own`, each model has the parameters of the first run of its statement.
+    Paths are in Sphinx's source folder. With `own`, each model has the parameters of the first run
+    of the statement.
     """
     known = ledger()
     entries = [known[name] for name in names] or list(known.values())
@@ -279,8 +280,8 @@ def pages(every: Runs, names: Sequence[str] = (), *, own: bool = False) -> dict[
 def parameters(entry: Theorem, run: Mapping[str, Any]) -> dict[str, int]:
     """The parameters of a statement's model, from the options of a run.
 
-    An option corresponds to the parameter with its name, or to the parameter that is the argument
-    with its name in `build`.
+    A parameter p gets the value of the option p or, if `build` passes p as the keyword argument
+    arg=p, the value of the option arg.
     """
     given = run["parameters"]
     options = {
@@ -304,7 +305,7 @@ def write(folder: Path, made: Mapping[str, str]) -> None:
 def keep(folder: Path, places: Container[str], *suffixes: str) -> None:
     """Removes all files with these suffixes from a folder, except for those in `places`.
 
-    Folders whose names begin with `_`, which belong to Sphinx, are not changed.
+    Folders whose names begin with `_` belong to Sphinx and are not changed.
     """
     for file in [*folder.rglob("*")]:
         place = file.relative_to(folder)

@@ -57,7 +57,7 @@ def documented(text: str, up: str = "") -> str:
 
 
 def blocks(text: str) -> Iterator[tuple[str, bool]]:
-    """The paragraphs of a docstring, each with a flag that states whether it is preformatted.
+    """The paragraphs of a docstring, each with a flag: whether the paragraph is preformatted.
 
     Indented lines below a colon are a separate paragraph.
     """
@@ -73,7 +73,10 @@ def blocks(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def mathematics(latex: str) -> str:
-    """Returns a LaTeX formula as MathML, which browsers show without external fonts or scripts."""
+    """Returns a LaTeX formula as MathML.
+
+    Browsers show MathML without external fonts or scripts.
+    """
     written: str = latex2mathml.converter.convert(latex)
     return written
 

@@ -17,15 +17,15 @@ DRAWN = 20_000  # the largest number of non-zero weights of a model that is draw
 
 
 def model_of(entry: Theorem, at: Mapping[str, int]) -> tuple[Transformer, dict[str, int]] | None:
-    """The model of a statement that a page shows, and its parameters.
+    """The model that the page of a statement shows, and the parameters of the model.
 
-    Parameters in `at` are fixed. The others are the largest tested parameters with at most `MOST`
-    nonzero weights; if there are none, those with at most `DRAWN` nonzero weights, and otherwise
-    the smallest. For a model with the answer ⊥, parameters with informative answers at more than
-    half of the positions of some word are preferred.
+    Parameters in `at` are fixed. All other parameters are the largest tested parameters whose model
+    has at most `MOST` nonzero weights. If no model is that small, the limit is `DRAWN`; if no model
+    meets this limit, the parameters are the smallest. For a model with the answer ⊥, parameters
+    with informative answers at more than half of the positions of some word are preferred.
 
-    The result is None for a statement without a model. Raises ValueError in the cases in which
-    `built` does.
+    The result is None for a statement without a model. Raises ValueError for parameters that
+    `built` rejects.
     """
     if not entry.build:
         return None

@@ -45,9 +45,9 @@ class Plan:
 def planned(name: str, claim: Claim, texts: dict[str, str], seeds: int) -> Plan:
     """Returns the plan for options such as `--k 1..12 --d 2,5,10` of a claim.
 
-    `texts` contains the values of the options, as `verify NAME` takes them. Raises InputError for
-    an empty range, for more runs than `MOST_RUNS`, for a value or combination that the claim
-    rejects, and for a missing option.
+    `texts` contains the values of the options as on the command line of `verify sweep`. Raises
+    InputError for an empty range, for more runs than `MOST_RUNS`, for a value or combination that
+    the claim rejects, and for a missing option.
     """
     seeds = read(Count, "seeds", seeds)
     parts = {option: parts_of(claim.options[option], text) for option, text in texts.items()}

@@ -39,7 +39,7 @@ class Swept:
     def read(cls, out: Path) -> Swept:
         """Returns the results in a folder, with the runs in the order of the plan.
 
-        Raises InputError if the folder is not that of a sweep.
+        Raises InputError if `out` is not the folder of a sweep.
         """
         plan = read_plan(out)
         return cls(out, plan, sorted(records(out, plan), key=lambda record: record["run"]))
@@ -51,7 +51,7 @@ class Swept:
 
     @property
     def verdict(self) -> Verdict:
-        """The common verdict of all runs; it is undecided while runs are missing."""
+        """The common verdict of all runs; the verdict is undecided while runs are missing."""
         verdicts = [Verdict(record["verdict"]) for record in self.records]
         missing = len(self.records) < self.planned
         return Verdict.together([*verdicts, *[Verdict.UNDECIDED] * missing])
@@ -103,7 +103,7 @@ class Swept:
         return f"{_way(record)}  {at}: {'; '.join(reasons)}"
 
     def table(self, x: str, y: str) -> list[str]:
-        """The table of the number y by the parameter x, and how many runs lack this number."""
+        """The table of the number y by the parameter x, and the number of runs without y."""
         rows = [(x, "runs", f"{y}: least", "median", "largest")]
         values = defaultdict(list)
         for record, value in self._values(y):
@@ -137,8 +137,8 @@ class Swept:
 
         Lines connect the medians over seeds.
 
-        There is one line for each combination of the other parameters, if there are few
-        combinations. Lines of bounds are dashed.
+        If the other parameters have few combinations of values, each combination has its own line.
+        Lines of bounds are dashed.
         """
         from verify.evidence.picture import save  # matplotlib is slow to import
 
@@ -276,7 +276,7 @@ def _medians(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[f
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table with its first column left-aligned and all others right-aligned."""
+    """The lines of a table: the first column is left-aligned, all other columns right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

@@ -26,8 +26,8 @@ def is_plan(document: Any) -> bool:
 def is_run(record: Any, plan: dict[str, Any]) -> bool:
     """Whether a JSON document is a run of a plan.
 
-    A run has the values and the seed of its index, the version of the library in the plan, and the
-    verdict of its findings.
+    A run must have the values and the seed that the plan gives to the run's index, the version of
+    the library in the plan, and the common verdict of its findings.
     """
     match record:
         case {

@@ -31,7 +31,7 @@ REFUSED = "refused:"  # the prefix of the error of a run with an InputError of t
 
 @dataclass(frozen=True)
 class Task:
-    """One run of a sweep: its index in the plan, the claim, the values of options, and the seed."""
+    """One run of a sweep: the index in the plan, the claim, the values of options, and the seed."""
 
     run: int
     claim: str
@@ -44,9 +44,10 @@ Engine = Callable[[Sequence[Task], dict[str, str]], Generator[dict[str, Any], No
 
 
 def run_of(versions: dict[str, str], task: Task) -> dict[str, Any]:
-    """The record of a run; raises InputError if packages have other versions on this worker.
+    """Runs a task; returns the record of the run.
 
-    A worker may have joined after the versions were compared.
+    Raises InputError if packages on this worker have other versions than `versions`: a worker may
+    have joined after the versions were compared.
     """
     for package, wanted in versions.items():
         try:
@@ -58,7 +59,7 @@ def run_of(versions: dict[str, str], task: Task) -> dict[str, Any]:
 
 
 def one_run(task: Task) -> dict[str, Any]:
-    """The record of a run: its findings, its verdict, and its error, if any.
+    """The record of a run: the findings, the verdict, and the error, if any.
 
     An error ends the run, but not the sweep; the findings before the error are recorded.
     """
