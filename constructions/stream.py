@@ -200,7 +200,7 @@ class Stream:
     def __getitem__(self, name: str) -> slice:
         if name not in self._slices:
             raise InputError(
-                f"the stream has no register {name!r}: give one of its registers "
+                f"the stream has no register {name!r}: give one of the registers "
                 f"{', '.join(self.widths)}"
             )
         return self._slices[name]

@@ -54,7 +54,7 @@ def log_probabilities(model: Model, tokens: kinds.Tokens) -> Tensor:
     sequence = torch.as_tensor(tokens)
     if sequence.shape[-1] < 2:
         raise InputError(
-            "tokens have length 1: give at least two tokens, as the first one is not predicted"
+            "tokens have length 1: give at least two tokens, since the first token is not predicted"
         )
     found = model.logits(sequence[..., :-1]).double().log_softmax(-1)
     following = sequence[..., 1:].to(found.device)
@@ -122,8 +122,8 @@ def _check_autoregressive(model: Model) -> None:
     goes_on = isinstance(interface, Tokens) and interface.length is None
     if not goes_on or interface.bottom or interface.frequencies:
         raise InputError(
-            f"{model.name} has no logits of the next token: give a model with such logits, for "
-            "example string_model"
+            f"{model.name} has no logits of the next token: give a model that outputs logits of "
+            "the next token, such as string_model"
         )
     if interface.n_answers > interface.vocabulary_size:
         raise InputError(

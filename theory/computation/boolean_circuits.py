@@ -56,7 +56,7 @@ class Circuit:
     def __post_init__(self) -> None:
         if not self.gates:
             raise InputError(
-                f"gates of {self.name} are empty: give (table, left, right) for each gate"
+                f"gates of {self.name} are empty: give a triple (table, left, right) for each gate"
             )
         for g, gate in enumerate(self.gates, start=self.n_inputs):
             for what, number, end in zip(Gate._fields, gate, (TABLES, g, g), strict=True):

@@ -314,7 +314,7 @@ def _walk(automaton: Semiautomaton, decomposition: Holonomy, heights: list[_Heig
                 if len(found) == MOST_STATES:
                     raise InputError(
                         f"the stages of {automaton.name} have more than {MOST_STATES} joint "
-                        "states: use semiautomaton(…), which has ⌈log₂T⌉ layers"
+                        "states: use semiautomaton(…), which has ⌈log₂ T⌉ layers for T tokens"
                     )
                 found[tuple(following)] = len(order)
                 order.append(tuple(following))

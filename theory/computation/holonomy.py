@@ -154,7 +154,7 @@ def _few(automaton: Semiautomaton, count: int, most: int, of: str) -> None:
     if count > most:
         raise InputError(
             f"{automaton.name} has more than {most} {of}, too many to decompose: use "
-            "semiautomaton(…), which has ⌈log₂T⌉ layers"
+            "semiautomaton(…), which has ⌈log₂ T⌉ layers for T tokens"
         )
 
 

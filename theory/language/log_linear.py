@@ -190,8 +190,8 @@ def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarr
                 break
         theta = theta - size * step
     raise InputError(
-        f"Newton's method did not reach the moments of p in {STEPS} steps, perhaps because they "
-        "are near the boundary of the hull of the features: give moments farther inside"
+        f"Newton's method did not reach the moments of p in {STEPS} steps, perhaps because these "
+        "moments are near the boundary of the hull of the features: give moments farther inside"
     )
 
 

@@ -62,7 +62,9 @@ def best_scale(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Fraction
     chosen = outcomes("A", A, len(g))
     a, b = mass(p, chosen), mass(g, chosen)
     if not (0 < a < 1 and 0 < b < 1):
-        raise InputError(f"p(A) is {a} and g(A) is {b}: give an A for which neither is 0 or 1")
+        raise InputError(
+            f"p(A) is {a} and g(A) is {b}: give a set A for which p(A) and g(A) are neither 0 nor 1"
+        )
     return a * (1 - b) / ((1 - a) * b)
 
 
@@ -131,7 +133,7 @@ def common_scale_loss(
     """
     if not len(weights) == len(p) == len(g):
         raise InputError(
-            f"there are {len(weights)} weights, {len(p)} p and {len(g)} g: "
+            f"there are {len(weights)} weights, {len(p)} distributions p and {len(g)} models g: "
             "give a weight, a p and a g for each prompt"
         )
     moved = [s * each / (1 + (s - 1) * each) for each in g]

@@ -156,7 +156,7 @@ def window_entropy_by_definition(source: Source, t: Count, window: Window) -> Lo
     V = len(source.steps)
     if t > 20 or V**t > MOST:
         raise InputError(
-            f"t is {t}, and there are {V}^{t} words: give a smaller t, for at most {MOST}"
+            f"t is {t}, and there are {V}^{t} words: give a smaller t, for at most {MOST} words"
         )
     seen = defaultdict[tuple[int, ...], Fraction](Fraction)
     for word in product(range(V), repeat=t):

@@ -218,7 +218,8 @@ def _formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
         model = statement.at(V, max(n, 1)).model
         yield at_least(
             f"format/{kind}",
-            f"largest length n of sequences on which no number of the model is rounded in {kind}",
+            f"largest length n of sequences for which {kind} represents all numbers of the model "
+            "exactly",
             "proved",
             n,
             stated_length(model, form),
