@@ -141,7 +141,7 @@ def margin_kept(
         {size: float(margin) for size, margin in declared.items()},
         Verdict.of(all(holds)) if holds else Verdict.UNDECIDED,
         "; ".join(f"{float(apart):.4g} for {size}" for size, apart in least.items()),
-        "at least 1/T for frequencies in T tokens, unless they are equal"
+        "at least 1/T for two different frequencies in T tokens"
         if ties
         else "equal to the margin declared by the model",
     )
@@ -195,7 +195,7 @@ def equal_over_q(
         "rational",
         f"answers and logits of the model in rational arithmetic {where}",
         differences_over_q(statement, model, rows),
-        words=f"answers are right, and logits equal those in float64 on {len(rows)} sequences",
+        words=f"answers are right, and logits equal the float64 logits on {len(rows)} sequences",
     )
 
 
