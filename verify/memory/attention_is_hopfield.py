@@ -99,26 +99,34 @@ def _identities(
     scale = domain.number(*beta.as_integer_ratio())
     sizes = f"{N} patterns, d = {d}, {(N + 1) * d} variables"
     name = (
-        f"modern_hopfield_update at state ξ, patterns x_j ({sizes}): scores against β⟨ξ, x_j⟩, "
-        "values against x_j"
+        f"scores and values of modern_hopfield_update, as polynomials in the state ξ and the "
+        f"patterns x_j ({sizes})"
     )
+    words = "the scores equal β⟨ξ, x_j⟩, and the values equal x_j"
     wanted = [[scale * inner(xi[0], x) for x in X]], X
-    yield _scores_and_values("update/softmax", name, memory, domain, (xi, X), wanted)
+    yield _scores_and_values("update/softmax", name, memory, domain, (xi, X), wanted, words)
     W_Q, W_K, W_V = weights
     domain, (Y, R) = _symbols((N, len(W_K)), (1, len(W_Q)))
     keys, states = domain.matrix(Y) * domain.weights(W_K), domain.matrix(R) * domain.weights(W_Q)
     scores = domain.number(*beta.as_integer_ratio()) * states * keys.transpose()
     sizes = f"{N} tokens, d_k = {W_K.shape[1]}"
     name = (
-        f"hopfield_attention at state r, tokens y_j ({sizes}): scores against "
-        "β⟨r W_Q, y_j W_K⟩, values against y_j W_K W_V"
+        "scores and values of hopfield_attention, as polynomials in the state r and the tokens y_j "
+        f"({sizes})"
     )
+    words = "the scores equal β⟨r W_Q, y_j W_K⟩, and the values equal y_j W_K W_V"
     wanted = scores.tolist(), (keys * domain.weights(W_V)).tolist()
-    yield _scores_and_values("layer/softmax", name, layer, domain, (Y, R), wanted)
+    yield _scores_and_values("layer/softmax", name, layer, domain, (Y, R), wanted, words)
 
 
 def _scores_and_values(
-    id: str, name: str, model: Transformer, domain: Symbolic, given: Pair, wanted: Pair
+    id: str,
+    name: str,
+    model: Transformer,
+    domain: Symbolic,
+    given: Pair,
+    wanted: Pair,
+    words: str,
 ) -> Finding:
     """The first layer has the wanted scores and, in `found`, the wanted values; others are 0."""
     prompt = written(model, domain, *given)
@@ -137,14 +145,16 @@ def _scores_and_values(
     elsewhere = [entry for row in averaged for entry in row[: place.start] + row[place.stop :]]
     right = (normalised, [row[place] for row in averaged]) == wanted
     right = right and all(entry == 0 for entry in elsewhere)
-    return equal(id, name, None if right else "scores or values differ", evidence="identity")
+    wrong = None if right else "scores or values differ"
+    return equal(id, name, wrong, evidence="identity", words=words)
 
 
 def _keys_are_values(model: Transformer) -> Finding:
     attn = model.blocks[0].attn
     assert attn is not None
-    name = "hopfield_attention: value matrix of the head against its key matrix"
-    return equal("layer/keys", name, None if attn.W_V.equal(attn.W_K) else f"{attn.W_V}")
+    name = "value matrix and key matrix of the head of hopfield_attention"
+    wrong = None if attn.W_V.equal(attn.W_K) else f"{attn.W_V}"
+    return equal("layer/keys", name, wrong, words="the two matrices are equal")
 
 
 def _layer_in_balls(
@@ -157,7 +167,7 @@ def _layer_in_balls(
         updates = [network.update(exactly(state)) for state in R @ W_Q]
         wanted = [[inner(update, column) for column in columns] for update in updates]
         got = outputs(model, model.prompt(Y, R), Ball()).tolist()
-        name = f"hopfield_attention against one update of its keys, times W_V ({len(Y)} tokens)"
+        name = f"output of hopfield_attention against one update, times W_V ({len(Y)} tokens)"
         return coincide("layer/definition", name, got, wanted)
 
 
@@ -191,9 +201,9 @@ def _two_heads(run: Run, X: np.ndarray, query: np.ndarray) -> Iterator[Finding]:
         (side_by_side,) = outputs(model, model.prompt(query), Ball()).tolist()
         distance = interval(norm(minus(*updates)))
     low, high = f"{BETAS[0]:g}", f"{BETAS[1]:g}"
-    name = f"one layer with two heads, β = {low} and {high}, against two updates with these β"
+    name = f"outputs of two heads with β = {low} and {high} against two updates with these β"
     yield coincide("two-heads/own", name, side_by_side, updates[0] + updates[1])
-    name = f"distance between the updates with β = {low} and {high}"
+    name = f"distance between the updates of one state with β = {low} and with β = {high}"
     width = 2.0 ** (WIDTH + 1)
     words = f"at least {distance[0]:.3g}"
     wanted = f"above {width:.3g}, the width of the enclosures"
@@ -220,12 +230,16 @@ def _free_values() -> Finding:
     (low, one), (_, other), (high, two) = table
     found = {"ranks": ranks, "odd": low == -high, "even": one == two, "constant": one == other}
     bound = {"ranks": (2, 3), "odd": True, "even": True, "constant": False}
-    name = "output of a head with keys −1, 0, 1 and values 0, 1, 0, as a function of the update"
-    words = (
-        f"no affine function (rank {ranks[0]} of the equations without the output, {ranks[1]} with "
-        f"the output); the output takes the values {other} and {two}"
+    name = (
+        "output of a head with keys −1, 0, 1 and values 0, 1, 0 at three states, compared with the "
+        "update of the keys"
     )
-    wanted = "the update is odd, and the output is even and not constant"
+    words = (
+        "the output is not an affine function of the update, as the equations for such a function "
+        f"have rank {ranks[0]} without the outputs, and rank {ranks[1]} with the outputs; the "
+        f"output takes the values {other} and {two}"
+    )
+    wanted = "the update is an odd function of the state, and the output is even and not constant"
     return same("free-values", name, found, bound, words=words, wanted=wanted)
 
 

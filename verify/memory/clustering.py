@@ -88,15 +88,18 @@ def _energy_identity(run: Run, n: int, d: int, beta: float, form: SphereForm) ->
         x = np.array(tokens, dtype=float)
         in_floats = [*sphere_velocity(x, beta, form).tolist(), [float(sphere_energy(x, beta))]]
         off = apart([*V, [energy]], in_floats)
-    formula = f"{'(1/n²)·Σ Z_i' if form == 'SA' else '(1/n)·Σ '}‖x_i'‖²"
-    name = f"increase dE/dt of the energy E against {formula} > 0, {n} rational tokens in R^{d}"
+    formula = "(1/n)·Σ_i ‖x_i'‖²"
+    if form == "SA":
+        formula = "(1/n²)·Σ_i Z_i‖x_i'‖² with Z_i = Σ_j e^(β⟨x_i, x_j⟩)"
+    name = f"derivative dE/dt of the energy E against {formula}, for {n} rational tokens in R^{d}"
     words = f"both are {float(rise):.6f}; dE/dt is a coefficient of the power series of E"
     yield all_hold("energy/rate", name, verdicts, words=words)
     # Scores have errors of (d + 4)·eps, and exponentials have relative errors of β(d + 4)·eps; the
     # sums contribute n·eps and d·eps.
     relative = 4 * (2 * beta * (d + 4) + 2 * n + d + 12) * UNIT_ROUNDOFF * np.exp(beta)
     bound = float(relative * max(1.0, float(energy)))
-    yield at_most("energy/float", "error of velocity and energy in float64", "float", off, bound)
+    name = "largest float64 error of the velocities and of the energy"
+    yield at_most("energy/float", name, "float", off, bound)
 
 
 def _energy_along(X: Points, V: Points, b: arb) -> tuple[arb, arb]:
@@ -126,9 +129,12 @@ def _energy_rises(run: Run, n: int, d: int, beta: float) -> Finding:
     verdict = Verdict.together(
         at_least(key, key, "float", value, bound[key]).verdict for key, value in measured.items()
     )
-    words = f"smallest increase in a step {least:.1e}, smallest increase of a flow {gain:.3f}"
+    words = f"at least {least:.1e} in a step, and at least {gain:.3f} in a flow"
     wanted = f"at least −{slack:.1e} in every step, and at least {slack:.1e} in every flow"
-    name = f"increase of the energy along {starts} random flows each of SA and USA, 100 steps"
+    name = (
+        f"increase of the energy along {starts} random flows of SA and {starts} of USA, each of "
+        "100 steps"
+    )
     return Finding("energy/rises", name, "float", measured, bound, verdict, words, wanted)
 
 
@@ -141,14 +147,14 @@ def _antipodal(run: Run, d: int) -> Iterator[Finding]:
     weights = run.rng.integers(1, 1000, (5, 2)).tolist()
     moved = [tangential(x, [(a - b) * q for q in x]) for a, b in weights]
     wrong = (f"x moves by {v}" for v in moved if any(v))
-    name = "velocity of an antipodal pair, a start that does not end in one cluster"
+    name = "velocity of two antipodal tokens, which do not converge to one point"
     words = f"exactly 0 for {len(weights)} pairs of attention weights"
     yield no_counterexample("antipodal/stationary", name, wrong, words=words)
     near = np.array([x, y], dtype=float)
     near[1] = -near[0] + 1e-6 * near[1]
     near[1] /= np.linalg.norm(near[1])
     met = float(smallest_inner_product(sphere_flow(near, 1.0, [100.0]).tokens[0]))
-    name = "inner product at t = 100 of two tokens that start 1e-6 from antipodal, β = 1"
+    name = "inner product at t = 100 of two nearly antipodal tokens (distance 1e-6), β = 1"
     yield at_least("antipodal/near", name, "float", met, 0.99)
 
 
@@ -170,9 +176,10 @@ def _leaders(run: Run, n: int) -> Finding:
         off.append(distance[~undecided].max(initial=0.0) if np.isfinite(A).all() else np.nan)
     most, where = max(rows) if np.isfinite(off).all() else (np.nan, "the attention is NaN")
     name = (
-        "rows of the attention matrix that do not select the smallest or largest token, d = 1, "
-        f"V, QK > 0, {n} tokens at t = 14/V, {starts} starts"
+        f"number of rows of the attention matrix of {n} tokens in R, with V > 0 and QK > 0, that "
+        f"do not select the smallest or the largest token at t = 14/V ({starts} starts)"
     )
-    words = f"at most {most}; other rows are 1 at one of these tokens, within {np.max(off):.0e}"
+    words = f"at most {most}; in all other rows the weight of one of these two tokens is 1 within "
+    words += f"{np.max(off):.0e}"
     wanted = "at most 1 row"
     return at_most("leaders", name, "float", most, 1, words=words, wanted=wanted, detail=where)

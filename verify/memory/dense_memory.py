@@ -53,12 +53,11 @@ def dense_memory(
     random patterns are stored, the exponential memory recovers a given pattern from ρd wrong bits,
     with probability → 1 as d → ∞.
     """
-    name = (
-        "updates choose the value of lower energy, all states of small memories, degrees up to 41"
-    )
+    name = "updates choose the value of lower energy, in all states of small memories (degree ≤ 41)"
     yield no_counterexample("rule", name, _wrong_values(run))
-    name = "updates and runs at degree 2 against the classical network, from all states"
-    yield no_counterexample("degree-two", name, _unlike_classical(run), words="equal")
+    name = "updates and runs of memories of degree 2 and of classical networks, from all states"
+    words = "the memories and the networks give equal results"
+    yield no_counterexample("degree-two", name, _unlike_classical(run), words=words)
     name = "the energy decreases in every sweep with a flip, and all final states are stable"
     yield no_counterexample("energy", name, _rising_sweeps(run))
     yield _near_ties(run)
@@ -132,7 +131,7 @@ def _near_ties(run: Run) -> Finding:
         if (found, dense_preferred_by_definition(xi, s, degree)[0]) != (exact, exact):
             wrong.append(f"{_described(xi, s, degree)}: {found} instead of {exact}")
         in_floats.append(np.sign(sum(float(term) / 31.0**degree for term in terms)) == exact)
-    name = "sign of sums of integers that nearly cancel, at degrees 20, 21 and 60"
+    name = "signs of sums of integers that nearly cancel, for memories of degree 20, 21 and 60"
     lost = f"in {in_floats.count(False)} of these cases a float64 sum has the wrong sign"
     words = f"exact in {len(in_floats)} cases; {lost}"
     return no_counterexample("signs/near-ties", name, wrong, words=words)
@@ -154,7 +153,7 @@ def _exponential_signs(run: Run) -> Finding:
         exact.append(_sign_by_balls(signs))
         if found != exact[-1]:
             wrong.append(f"{_described(xi, s, 'exp')}: {found} instead of {exact[-1]}")
-    name = "F = exp: sign of sums Σ ± e^u against the sign of the sum in balls of 400 bits"
+    name = "signs of sums Σ ± e^u of the exponential memory against signs of balls of 400 bits"
     ties = f"in {exact.count(0)} of these cases all terms cancel, and the sign is 0"
     words = f"equal in {len(exact)} cases; {ties}"
     return no_counterexample("signs/exponential", name, wrong, words=words)
@@ -180,7 +179,8 @@ def _thresholds(run: Run, degree: int, d: int, networks: int) -> Iterator[Findin
         fixed = fixed_points(run.rng, N, d, degree, networks)
         yield mostly(
             f"threshold/{degree}/{id}",
-            f"memories of degree {degree}, d = {d}, with {N} patterns, {factor:g} times {formula}",
+            f"memories of degree {degree} with d = {d} neurons and {N} patterns, which is "
+            f"{factor:g} times {formula}",
             fixed if factor < 1 else networks - fixed,
             networks,
             fraction,
@@ -198,10 +198,10 @@ def _recovery(run: Run, d: int, networks: int) -> Finding:
         start = flipped(xi[0], flips, run.rng)
         recovered += int((dense_synchronous_update(xi, start, "exp") == xi[0]).all())
     name = (
-        f"F = exp, d = {d}, {N} = e^(αd) + 1 patterns with α = ⅜ I(1 − 2ρ), {flips} = ρd flipped "
-        "bits"
+        f"exponential memories with d = {d} neurons and {N} = e^(αd) + 1 patterns, where "
+        f"α = ⅜ I(1 − 2ρ), with {flips} = ρd flipped bits"
     )
-    words = "patterns recovered by one update"
+    words = "patterns are recovered by one update"
     wanted = "more than half, as observed; the probability tends to 1 for α < ½ I(1 − 2ρ)"
     return mostly("recovery", name, recovered, networks, 0.5, words=words, wanted=wanted)
 
@@ -217,8 +217,8 @@ def _no_overflow(run: Run, d: int) -> Finding:
     # Each other pattern adds less than e^{d/2}, which changes ln(−E) by far less than half an ulp.
     holds = first == 89 and overflows and (end == xi[0]).all() and log_energy == d
     verdict = Verdict.of(bool(holds))
-    name = f"F = exp without overflow: a pattern with a quarter of {d} bits flipped"
+    name = f"exponential memory with {d} neurons, from a pattern with a quarter of the bits flipped"
     exceeds = f"e^{d} overflows float64, and e^{first} is the first power that overflows float32"
-    words = f"recovered in one sweep, with ln(−E) = {log_energy:g}; {exceeds}"
-    wanted = f"recovery, ln(−E) = {d}, and e^89 as the first power"
+    words = f"one sweep recovers the pattern, where ln(−E) = {log_energy:g}; {exceeds}"
+    wanted = f"recovery, ln(−E) = {d}, overflow of e^{d}, and e^89 as the first power"
     return Finding("no-overflow", name, "float", log_energy, d, verdict, words, wanted)

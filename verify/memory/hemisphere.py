@@ -56,10 +56,10 @@ def wendel_counted(quick: bool) -> Finding:
         if fraction != hemisphere_probability(n, d)
     )
     name = (
-        f"Wendel's probability against counts over all signs of {len(sizes)} sets of points, and "
-        "against n/2^(n−1) on the circle"
+        f"Wendel's probability against the fraction of sign vectors counted for {len(sizes)} sets "
+        "of points, and against n/2^(n−1) on the circle"
     )
-    return no_counterexample("wendel/counted", name, wrong, words="equal")
+    return no_counterexample("wendel/counted", name, wrong, words="all probabilities are equal")
 
 
 def wendel_sampled(run: Run, n: int, d: int, samples: int) -> Finding:
@@ -69,8 +69,8 @@ def wendel_sampled(run: Run, n: int, d: int, samples: int) -> Finding:
     wanted = hemisphere_probability(n, d)
     name = f"probability that {n} uniform points of the sphere in R^{d} lie in an open hemisphere"
     words = (
-        f"{count} of {samples} samples; confidence interval {low:.3f} to {high:.3f} at level "
-        f"1 − {FALSE_ALARM:.0e}"
+        f"{count} of {samples} samples, with the confidence interval {low:.3f} to {high:.3f} at "
+        f"level 1 − {FALSE_ALARM:.0e}"
     )
     stated = f"Wendel's probability {float(wanted):.4g} lies in the interval"
     return covers("wendel/sampled", name, (low, high), float(wanted), words=words, wanted=stated)
@@ -99,10 +99,10 @@ def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
         rates.append(rate)
     fraction = float(np.max(fractions))
     name = (
-        "diameter D(t) of the tokens over its bound D(0)·e^(−λt), random Q and K, "
-        f"β = {beta:g}, 20 times t"
+        "diameter D(t) of the tokens as a fraction of its bound D(0)·e^(−λt), for random Q and K, "
+        f"β = {beta:g} and 20 times t"
     )
-    words = f"at most {fraction:.1%} (λ = {rates[0]:.2g} in SA, {rates[1]:.2g} in USA)"
+    words = f"at most {fraction:.1%}, where λ is {rates[0]:.2g} in SA and {rates[1]:.2g} in USA"
     wanted, bound = "at most 100%", 1 + INTEGRATION
     return at_most("exponential", name, "float", fraction, bound, words=words, wanted=wanted)
 
@@ -134,11 +134,12 @@ def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:
         outside += [low - slack - rate, rate - high - slack]
     worst = float(np.max(outside))
     name = (
-        "decay rate of the diameter of the tokens against [m·e^(−βδ), e^(βδ)/m], "
-        f"δ = 1 − min⟨x_i, x_j⟩, m = min⟨w, x_i⟩, {n} tokens in R^{d}, β = {beta:g}"
+        f"decay rate of the diameter of {n} tokens in R^{d} with β = {beta:g}, compared with the "
+        "interval from m·e^(−βδ) to e^(βδ)/m, where δ = 1 − min⟨x_i, x_j⟩ and m = min⟨w, x_i⟩"
     )
     words = (
-        f"at least {-worst:.1e} inside the interval; the rate is {rate:.7f} at t = {times[-1]:g}"
+        f"inside the interval, at least {-worst:.1e} from its ends; the rate is {rate:.7f} at "
+        f"t = {times[-1]:g}"
     )
     wanted = "inside the interval"
     return at_most("late-rate", name, "float", worst, 0.0, words=words, wanted=wanted)
@@ -155,6 +156,6 @@ def _one_cluster(run: Run, n: int) -> Finding:
     for beta in betas:
         X = uniform_tokens(run.rng, starts, n, 3)
         count += int(in_open_hemisphere(sphere_flow(X, beta, [20.0]).tokens[0]).sum())
-    name = f"random starts of {n} tokens on S², β = {', '.join(f'{beta:g}' for beta in betas)}"
-    words = "samples are in an open hemisphere at t = 20"
+    name = f"random starts of {n} tokens on S², for β = {', '.join(f'{beta:g}' for beta in betas)}"
+    words = "starts lead to tokens in an open hemisphere at t = 20"
     return mostly("one-cluster", name, count, total, 0.9, words=words)

@@ -59,12 +59,12 @@ def _transformers(run: Run, networks: list[SmallNetwork]) -> Iterator[Finding]:
     This is checked over Q for all states, and in float64.
     """
     tried = networks[:: 3 if run.quick else 2]
-    name = "MLP with weights, over Q, against two updates s ← sgn(W s + b), small networks"
-    words = f"equal for all {sum(len(net.states) for net in tried)} states"
+    name = "model with the weights in its MLPs, over Q, against two updates s ← sgn(W s + b)"
+    words = f"equal for all {sum(len(net.states) for net in tried)} states of small networks"
     yield no_counterexample("weights", name, _by_weights(run, tried), words=words)
     sizes = ((1, 3), (2, 3), (2, 4), (3, 4)) if run.quick else ((1, 4), (2, 4), (3, 4), (4, 5))
-    name = "linear attention, over Q, against two updates s ← sgn(Σ_μ ξ^μ⟨ξ^μ, s⟩ − P s)"
-    words = f"equal for all {sum(2**d for _, d in sizes)} states"
+    name = "model with linear attention, over Q, against two updates s ← sgn(Σ_μ ξ^μ⟨ξ^μ, s⟩ − P s)"
+    words = f"equal for all {sum(2**d for _, d in sizes)} states of small networks"
     yield no_counterexample("attention", name, _by_attention(run, sizes), words=words)
     d, P = (60, 8) if run.quick else (200, 30)
     xi = random_patterns(P, d, run.rng)
@@ -101,6 +101,6 @@ def _mixtures(run: Run, d: int) -> Finding:
     """The mixture sgn(ξ¹ + ξ² + ξ³) is a fixed point in networks of 3 patterns."""
     drawn = (random_patterns(3, d, run.rng) for _ in range(20))
     fixed = sum(bool((hebb_fields(xi, mixture(xi)) * mixture(xi) >= 0).all()) for xi in drawn)
-    name = f"spurious fixed points, networks of 3 patterns of {d} neurons"
-    words = "networks have the majority of the patterns as a fixed point"
+    name = f"bitwise majority of the patterns, in networks of {d} neurons with 3 patterns"
+    words = "majorities are fixed points"
     return mostly("mixtures", name, fixed, 20, 0.5, words=words)

@@ -63,7 +63,7 @@ def every_set_of_patterns(quick: bool) -> Finding:
     worst, where = off[int(np.argmax([error for error, _ in off]))]
     name = (
         "relative error of the probability P(Bin((P − 1)(d − 1), ½) < (P − 2)(d − 1)/2) of an "
-        "unstable bit, against counts over all sets of P patterns with P·d ≤ 16"
+        "unstable bit, compared with counts over all sets of P patterns with P·d ≤ 16"
     )
     return at_most("unstable-bits/all", name, "float", worst, 1e-9, detail=where)
 
@@ -83,7 +83,7 @@ def unstable_bits(run: Run, load: float, d: int, samples: int) -> Finding:
     # Small fractions have a skewed distribution; a tenth of the error probability allows for this.
     low, high = mean_interval(fractions, 1 - FALSE_ALARM / 10)
     mean, exact = fractions.mean(), unstable_bit_probability(P, d)
-    name = f"fraction of unstable bits at load α = {load:g}, {samples} networks of {d} neurons"
+    name = f"fraction of unstable bits at load α = {load:g}, in {samples} networks of {d} neurons"
     words = f"{mean:.5f} ± {max(high - mean, mean - low):.1g}"
     limit = f"{unstable_bit_limit(load):.5f}"
     wanted = f"the exact probability {exact:.5f}, which tends to Φ(−1/√α) = {limit} as d → ∞"
@@ -104,19 +104,20 @@ def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:
         exceeded = special.bdtrc(np.arange(trials + 1), trials, bound)  # P(more than k)
         most = int((exceeded > FALSE_ALARM).sum())
         count, id = _unstable_networks(run, P, d, trials, looked), "every" if every else "one"
-        fixed = "all are fixed points" if every else "a given one is a fixed point"
-        name = f"d/({4 if every else 2} ln d) = {P} patterns: {fixed}, d = {d}"
-        words = f"false in {count} of {trials} networks"
+        number = f"d/({4 if every else 2} ln d)"
+        what = "some pattern" if every else "a given pattern"
+        name = f"networks of d = {d} neurons with {number} = {P} patterns"
+        words = f"{what} is not a fixed point in {count} of {trials} networks"
         wanted = f"at most {most} networks, as the probability is at most {bound:.2g}"
         yield at_most(
             f"threshold/{id}/below", name, "statistical", count, most, words=words, wanted=wanted
         )
         if d >= LARGE:
             count = _unstable_networks(run, 2 * P, d, trials, 2 * looked if every else 1)
-            unstable = "not all are fixed points" if every else "a given one is not a fixed point"
             yield mostly(
                 f"threshold/{id}/above",
-                f"2·d/({4 if every else 2} ln d) = {2 * P} patterns: {unstable}, d = {d}",
+                f"networks of d = {d} neurons with 2·{number} = {2 * P} patterns, in which {what} is "
+                "not a fixed point",
                 count,
                 trials,
                 0.5,
@@ -152,13 +153,13 @@ def critical_load_enclosed() -> Finding:
         words = f"α_c = {alpha.str(35, radius=False)}, m_c = {m.str(35, radius=False)}"
     return Finding(
         "critical-load/enclosed",
-        f"critical load α_c and overlap m_c, within 10^−{DIGITS - 2}",
+        f"critical load α_c and overlap m_c of the classical network, within 10^−{DIGITS - 2}",
         "enclosure",
         interval(alpha),
         float(solved.load),
         Verdict.of(bool(holds)),
         words,
-        "the only maximum of the load α(y), as α' changes sign in the enclosure",
+        "α_c is the only maximum of the load α(y), because α' changes sign only in the enclosure",
         detailed=True,
     )
 
@@ -182,7 +183,7 @@ def _critical_load_by_the_mean_field() -> Finding:
         m, _, _, alpha = mpmath.findroot(system, (0.97, 0.18, 1.5, 0.138))
         solved = critical_load(DIGITS)
         distance = float(max(abs(alpha - solved.load), abs(m - solved.overlap)))
-    what = "distance of α_c and m_c from the point where the mean-field equations are singular"
+    what = "distance of (α_c, m_c) from the point at which the mean-field equations are singular"
     id, bound = "critical-load/mean-field", 10.0 ** (5 - DIGITS)
     return at_most(id, what, "float", distance, bound)
 
@@ -194,7 +195,7 @@ def _retrieval(run: Run, d: int) -> Iterator[Finding]:
         ends = hebb_synchronous_run(xi, xi[:7], max_steps=200).states
         median = float(np.median(np.diagonal(overlap(ends, xi[:7]))))
         name = (
-            f"median overlap with the pattern after 7 runs from patterns, α = {load:g} {side} α_c, "
-            f"d = {d}"
+            f"median overlap of the pattern with the final state of 7 runs from patterns, at "
+            f"α = {load:g} {side} α_c, with d = {d} neurons"
         )
         yield check(f"retrieval/{load:g}", name, "statistical", median, bound)

@@ -30,15 +30,18 @@ Networks = Sequence[SmallNetwork]
 
 def energies(run: Run, networks: Networks) -> Iterator[Finding]:
     """Findings that a flip of a neuron to the sign of the field h lowers the energy by 2|h|."""
-    name = f"flips to the sign of the field h, all states of {len(networks)} small networks"
-    words = f"E falls by 2|h| in {sum(net.states.size for net in networks)} flips"
+    name = f"flips to the sign of the field h, in all states of {len(networks)} small networks"
+    words = f"the energy falls by 2|h| in {sum(net.states.size for net in networks)} flips"
     yield no_counterexample("energy/flip", name, _wrong_flips(networks), words=words)
     name = "asynchronous runs of small networks, update by update"
-    words = "E falls by 2|h| at every flip, and there are at most Σ_{i<j}|w_ij| + Σ|b_i| flips"
+    words = (
+        "the energy falls by 2|h| at every flip, and a run has at most Σ_{i<j}|w_ij| + Σ_i|b_i| "
+        "flips"
+    )
     yield no_counterexample("energy/asynchronous", name, _wrong_runs(run, networks), words=words)
     d = 60 if run.quick else 200
     name = f"long asynchronous runs of {d} neurons"
-    words = "E falls by at least 2 per flip, and all final states are stable"
+    words = "the energy falls by at least 2 per flip, and all final states are stable"
     yield no_counterexample("energy/long", name, _wrong_long_runs(run, d), words=words)
 
 
@@ -90,14 +93,14 @@ def zero_fields(networks: Networks) -> Iterator[Finding]:
     tried = (*ones, *networks)
     zeros = [(net, k, i) for net in tried for k, i in np.argwhere(net.fields == 0).tolist()]
     still = next((net.at(k, i) for net, k, i in zeros if net.states[k, i] < 0), "")
-    name = "with sgn 0 = +1 a flip need not lower the energy, so the proof by energy fails"
+    name = "with sgn 0 = +1 a flip need not lower the energy E, so the proof by energy fails"
     wrong = () if still else ("no zero field occurs",)
     yield no_counterexample("zero-field/plus-one", name, wrong, words=f"E falls by 0 at {still}")
     yield no_counterexample(
         "zero-field/rule",
-        "updates with sgn 0 = +1 against updates with 2W and 2b + 1, where no field is 0",
+        "updates with sgn 0 = +1 against updates with weights 2W and bias 2b + 1",
         _unlike_plus_one(tried),
-        words=f"equal at all states of {len(tried)} networks, so runs end",
+        words=f"equal at all states of {len(tried)} networks, so runs with sgn 0 = +1 end",
     )
     name = "runs that flip every neuron with a zero field need not end"
     words = f"field and energy are unchanged by the flip, at {len(zeros)} zero fields"
@@ -123,8 +126,8 @@ def cycles(networks: Networks) -> Iterator[Finding]:
     """Findings on synchronous runs from all states of small networks."""
     lengths = np.concatenate([walk(net.weights, net.bias)[1] for net in networks])
     name = f"synchronous cycles from all states of {len(networks)} small networks"
-    words = f"length 1 or 2, as by definition; length 2 from {(lengths == 2).sum()}"
-    words += f" of {len(lengths)} states"
+    words = f"the length is 1 or 2, as by definition, and 2 from {(lengths == 2).sum()} of "
+    words += f"{len(lengths)} states"
     yield no_counterexample("cycles/symmetric", name, _wrong_cycles(networks), words=words)
     falls = [(net, *_falls(net)) for net in networks]
     rising = (str(net) for net, f, strict, m in falls if (f < 0).any() or (strict[m] <= 0).any())
@@ -133,7 +136,8 @@ def cycles(networks: Networks) -> Iterator[Finding]:
         "outside cycles"
     )
     constant = sum((f[m] == 0).sum() for _, f, _, m in falls)
-    words = f"true; the two-step energy of W is constant in {constant} steps outside cycles"
+    words = f"no counterexample; the two-step energy of W is constant in {constant} steps outside "
+    words += "cycles"
     yield no_counterexample("cycles/energy", name, rising, words=words)
     pairs = [np.array([[0, p], [q, 0]]) for p, q in product((-1, 0, 1), repeat=2)]
     rings = [np.roll(np.diag(signs), 1, axis=0) for signs in product((-1, 1), repeat=3)]
@@ -141,7 +145,7 @@ def cycles(networks: Networks) -> Iterator[Finding]:
     shortest, _ = min(longest)
     name = "longest cycles without symmetric weights, for 2 neurons and for rings of 3 neurons"
     words = ", ".join(f"length {length} at W = {w}" for length, w in longest)
-    wanted = "both at least 3"
+    wanted = "both lengths at least 3"
     yield at_least("cycles/asymmetric", name, "exact", shortest, 3, words=words, wanted=wanted)
 
 
@@ -180,7 +184,7 @@ def mirror_images(run: Run) -> Finding:
     lost = any((fixed & ~fixed[::-1]).any() for fixed in positive)
     cases = zip(networks, fixed_points, strict=True)
     wrong = (str(net) for net, fixed in cases if (fixed != fixed[::-1]).any())
-    name = f"if s is a fixed point, so is −s, all states of {len(networks)} Hebb networks"
+    name = f"if s is a fixed point, so is −s, in {len(networks)} Hebb networks"
     words = f"true for {sum(fixed.sum() for fixed in fixed_points)} fixed points"
     words += "; with sgn 0 = +1 it is false for some fixed points" * lost
     return no_counterexample("mirror-images", name, wrong, words=words)

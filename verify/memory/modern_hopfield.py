@@ -83,8 +83,8 @@ def _rounding(
     worst = float(np.max(bounds))
     fraction = float(np.max(np.divide(errors, bounds))) if np.isfinite(worst) else np.nan
     made = ", ".join(map(str, models))
-    name = f"error of the transformer in float64 over its rounding bound ({made} updates)"
-    words = f"at most {fraction:.1%}; all bounds ≤ {worst:.1e}"
+    name = f"float64 error of the transformer as a fraction of its rounding bound ({made} updates)"
+    words = f"at most {fraction:.1%} of the bound, which is at most {worst:.1e}"
     return at_most("float", name, "float", fraction, 1.0, words=words, wanted="at most 100%")
 
 
@@ -93,7 +93,7 @@ def _number_of_updates(run: Run, d: int, N: int) -> Finding:
     X, beta = slow_network(run.rng.standard_normal((N, d)))
     query = 3 * run.rng.standard_normal((1, d))
     results, bounds = zip(*(in_floats(X, query, beta, steps) for steps in range(5)), strict=True)
-    name = "number of updates equal to the model with steps = 0, 1, 2, 3"
+    name = "number of updates that give the output of the model, for steps = 0, 1, 2, 3"
     return numbers_of_updates(run, "steps", name, (X, beta), results, bounds[:4])
 
 
@@ -118,5 +118,8 @@ def _limit(run: Run, d: int, N: int) -> Finding:
 
     name = "output of the transformer with β → ∞, over Q (25 queries)"
     ties = int((best.sum(-1) > 1).sum())
-    words = f"the mean of the patterns with the largest inner product; {ties} queries have ties"
+    words = (
+        f"the mean of the patterns with the largest inner product with the query; {ties} queries "
+    )
+    words += "have ties"
     return no_counterexample("limit", name, wrong(), words=words)

@@ -30,11 +30,14 @@ Compared = tuple[arb, Any, float]  # enclosed value, value in float64, bound on 
 
 
 BOUNDS = {
-    "theorem-4": "Theorem 4, ‖f(ξ) − x*‖ ≤ 2βNM²(N−1)e^(−β(Δ_i − 2rM))·‖ξ − x*‖, "
-    "r = max{‖ξ − x_i‖, ‖x* − x_i‖}",
-    "theorem-4-sharper": "Theorem 4 with the factor 4 in place of 2N",
-    "theorem-5": "Theorem 5, ‖f(ξ) − x_i‖ ≤ 2(N−1)M·e^(−β(Δ_i − 2rM)), with r = ‖ξ − x_i‖",
-    "lemma-A4": "Lemma A4, ‖f(ξ) − x_i‖ ≤ 2(N−1)M·e^(−βc), c = ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩",
+    "theorem-4": "the inequality ‖f(ξ) − x*‖ ≤ 2βNM²(N−1)e^(−β(Δ_i − 2rM))·‖ξ − x*‖ with "
+    "r = max{‖ξ − x_i‖, ‖x* − x_i‖} of [Ramsauer2021, Theorem 4]",
+    "theorem-4-sharper": "the inequality of [Ramsauer2021, Theorem 4] with the factor 4 in place "
+    "of 2N",
+    "theorem-5": "the inequality ‖f(ξ) − x_i‖ ≤ 2(N−1)M·e^(−β(Δ_i − 2rM)) with r = ‖ξ − x_i‖ of "
+    "[Ramsauer2021, Theorem 5]",
+    "lemma-A4": "the inequality ‖f(ξ) − x_i‖ ≤ 2(N−1)M·e^(−βc) with "
+    "c = ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩ of [Ramsauer2021, Lemma A4]",
 }
 
 
@@ -76,26 +79,28 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
                     library += _library_bounds(X, i, network, xi, z)
     image, steepest, widest = map(max, zip(*seen, strict=True))
     name = (
-        "separation Δ_i ≥ 2/(βN) + ln(2(N−1)NβM²)/β: exactly one fixed point within 1/(βNM) of the "
-        "pattern"
+        "number of fixed points within 1/(βNM) of a pattern with the separation "
+        f"Δ_i ≥ 2/(βN) + ln(2(N−1)NβM²)/β ({len(sizes) * 3} networks)"
     )
-    enclosed = f"‖Jacobian‖ ≤ {steepest:.3g} < 1; fixed points enclosed within {widest:.3g}"
-    words = f"the update shrinks this ball to at most {image:.3g} of its radius, {enclosed}"
-    yield all_hold("separation", f"{name}, {len(sizes) * 3} networks", mapped, words=words)
+    words = (
+        f"exactly one, as the update maps this ball into a ball of {image:.3g} times the radius, "
+        f"and ‖Jacobian‖ ≤ {steepest:.3g} < 1; the fixed points are enclosed within {widest:.3g}"
+    )
+    yield all_hold("separation", name, mapped, words=words)
     fraction = float(
         np.max([float(abs(a - float(b)).upper()) / allowed for a, b, allowed in library])
     )
     name = (
-        "error of theory.memory's separation, required separation, radius and bounds in float64 "
-        "over its bound"
+        "float64 errors of separation, required separation, radius and retrieval bounds in "
+        f"theory.memory, as fractions of their bounds ({len(library)} values)"
     )
-    words, wanted = f"at most {fraction:.1%} ({len(library)} values)", "at most 100%"
+    words, wanted = f"at most {fraction:.1%}", "at most 100%"
     yield at_most("bound/library", name, "float", fraction, 1.0, words=words, wanted=wanted)
     for id, name in BOUNDS.items():
         fractions = [float((a / b).upper()) if b > 0 else np.inf for a, b in sides[id]]
         fraction, name = max(fractions, default=np.nan), f"{name} ({len(fractions)} states)"
         verdict = Verdict.together(below(a, b) for a, b in sides[id])
-        words, wanted = f"left side at most {fraction:.1%} of the right side", "at most 100%"
+        words, wanted = f"the left side is at most {fraction:.1%} of the right side", "at most 100%"
         yield Finding(f"bound/{id}", name, "enclosure", fraction, 1.0, verdict, words, wanted)
 
 
@@ -179,12 +184,12 @@ def small_beta() -> Finding:
             Verdict.of(network.slope_on(network.patterns[0], radius) < 1),
             Verdict.of(bool(radius > 2 and zero.contains(0))),
         ]
-    name = "separation Δ of the patterns 1, −1 at β = 1/16, which share a fixed point"
+    name = "separation Δ of the patterns 1 and −1, which share a fixed point at β = 1/16"
     balls = (
         f"the balls of radius {float(radius):g} contain both patterns and share the fixed point 0"
     )
-    words = f"Δ = 2 is above the required {float(required):.2f}, but {balls}"
-    wanted = "the balls are disjoint only if also 2(N−1)NβM² > 1"
+    words = f"Δ = 2 is above the required separation {float(required):.2f}, but {balls}"
+    wanted = "balls that are not disjoint, as 2(N−1)NβM² ≤ 1"
     return all_hold("separation/small-beta", name, verdicts, words=words, wanted=wanted)
 
 
@@ -219,7 +224,9 @@ def _regime(name: str, X: np.ndarray, cluster: list[int], beta: float) -> Findin
         error = network.fixed_point_near(z, arb(2) ** -40)
         distance = norm(minus(z, m)) + (error if error is not None else arb("nan"))
         verdicts = below(network.cluster_map(cluster, m, radius), radius), below(distance, radius)
-    words = f"{float(distance):.3g}, at most the derived radius {float(radius):.3g}"
+    words = f"{float(distance):.3g} ≤ {float(radius):.3g}, the derived radius"
     id = f"regime/{name.replace(' ', '-')}"
-    name = f"{name}, β = {beta:.3g}: distance of the fixed point from the cluster's mean"
+    of = {6: "all patterns", 3: "three patterns", 1: "a pattern"}[len(cluster)]
+    what = "from a pattern" if len(cluster) == 1 else f"from the mean of {of}"
+    name = f"distance of the fixed point {what}, in the regime {name}, β = {beta:.3g}"
     return all_hold(id, name, verdicts, words=words)

@@ -68,8 +68,11 @@ def library(networks: Instances) -> Finding:
                 ):
                     fractions.append(apart(exact, found) / bound)
     fraction = float(np.max(fractions))
-    name = "error of theory.memory's energy, update and Jacobian in float64 over its bound"
-    words, wanted = f"at most {fraction:.1%} ({len(fractions)} values)", "at most 100%"
+    name = (
+        "float64 errors of energy, update and Jacobian in theory.memory, as fractions of their "
+        f"bounds ({len(fractions)} values)"
+    )
+    words, wanted = f"at most {fraction:.1%}", "at most 100%"
     return at_most("library", name, "float", fraction, 1.0, words=words, wanted=wanted)
 
 
@@ -91,7 +94,7 @@ def _range(run: Run, networks: Instances) -> Finding:
         equal = ModernNetwork(np.ones((3, 1)), 2.0)
         verdicts += [same(equal.energy([arb(sign)]), arb(1 - sign)) for sign in (1, -1)]
     name = "0 ≤ E(ξ) ≤ 2M² for ‖ξ‖ ≤ M = max‖x_j‖, and E(ξ) ≥ ½(‖ξ‖ − M)² for all ξ"
-    words = "all bounds hold, and networks of equal patterns attain them"
+    words = "all bounds hold, and networks of equal patterns attain the bounds"
     return all_hold("range", name, verdicts, words=words)
 
 
@@ -107,7 +110,7 @@ def _gradient(networks: Instances) -> Finding:
                 _, first, second = network.energy_along(xi, v)
                 curve = inner(v, v) - inner(v, mean(v, J))
                 verdicts += [same(first, inner(step, v)), same(2 * second, curve)]
-    name = "update f against ξ − ∇E, and Jacobian J = βXᵀ(diag p − ppᵀ)X against I − ∇²E"
+    name = "update f(ξ) against ξ − ∇E(ξ), and Jacobian βXᵀ(diag p − ppᵀ)X against I − ∇²E(ξ)"
     words = f"equal within 2^{WIDTH}; derivatives are coefficients of power series of E"
     return all_hold("gradient", name, verdicts, words=words)
 
@@ -137,15 +140,22 @@ def _descent(run: Run, networks: Instances) -> Iterator[Finding]:
                     if square < 2.0**-120:
                         break
                     xi, p, energy = following, q, lower
-    name = "E(t) − E(t+1) − ½‖Δξ‖² against KL(p ‖ p′)/β, updates by Δξ with weights p, then p′"
+    name = (
+        "E(t) − E(t+1) − ½‖Δξ‖² against KL(p ‖ p′)/β, for updates by Δξ with weights p before and "
+        "p′ after the update"
+    )
     words = f"equal within 2^{WIDTH}"
     yield all_hold("divergence", name, equal, words=words)
     strict, rising = sum(slack > 0 for slack in slacks), any(slack < 0 for slack in slacks)
     least = min(ratios, default=np.inf)
     verdict = Verdict.FAILS if rising else Verdict.together(equal)
     name = f"decrease E(t) − E(t+1) of the energy in an update by Δξ ({len(slacks)} updates)"
-    others = f"{len(slacks) - strict} updates undecided at {BITS} bits, where KL ≥ 0 proves it"
-    words = f"at least {least:.3f}·‖Δξ‖²; above ½‖Δξ‖² in {strict} updates, {others}"
+    others = (
+        f"undecided at {BITS} bits in {len(slacks) - strict} updates, in which KL ≥ 0 proves at "
+        "least ½‖Δξ‖²"
+    )
+    words = f"at least {least:.3f}·‖Δξ‖²; the decrease is above ½‖Δξ‖² in {strict} updates, and "
+    words += others
     wanted = "at least ½‖Δξ‖²"
     yield Finding("descent", name, "enclosure", least, 0.5, verdict, words, wanted)
 
@@ -173,14 +183,14 @@ def _convergence(run: Run, networks: Instances) -> Finding:
     widest, most = map(max, zip(*enclosed, strict=True)) if enclosed else (np.inf, 0)
     slow, found = len(verdicts) - len(enclosed), Verdict.HOLDS if enclosed else Verdict.UNDECIDED
     name = (
-        "[Ramsauer2021, Theorems 1 and 2]: iterates converge to a fixed point, and the smallest of "
-        "t residuals is at most √(2E(0)/t)"
+        "convergence of updates to a fixed point, and the bound √(2E(0)/t) on the smallest of the "
+        "first t residuals [Ramsauer2021, Theorems 1 and 2]"
     )
     after = (
-        f"by Banach's theorem after at most {most} updates; {slow} iterations are slower or "
-        "do not contract"
+        f"by Banach's theorem after at most {most} updates; no fixed point is enclosed for {slow} "
+        "states"
     )
-    words = f"{len(enclosed)} fixed points enclosed within {widest:.3g} {after}"
+    words = f"{len(enclosed)} fixed points are enclosed within {widest:.3g} {after}"
     return all_hold("rest", name, [*verdicts, found], words=words)
 
 

@@ -36,8 +36,8 @@ def pruning(run: Run) -> Iterator[Finding]:
     for tolerance in (1e-2, 1e-5) if run.quick else (1e-2, 1e-5, 1e-8):
         found, width = _adversary(run, tolerance, 20.0, 1)
         name = (
-            f"retrieve: error of pruning at tolerance {tolerance:g}, {N_PATTERNS} patterns with "
-            f"scores just outside the window of width {width:.4g}"
+            f"pruning error of retrieve at tolerance {tolerance:g}, for {N_PATTERNS} patterns that "
+            f"are just pruned, as their scores are {width:.4g} below the largest score"
         )
         yield within(
             f"pruning/{tolerance:g}",
@@ -53,13 +53,13 @@ def pruning(run: Run) -> Iterator[Finding]:
     found, width = _adversary(run, 1e-4, math.log(N_PATTERNS - 1) / 2, 2)
     yield within(
         "pruning/two-updates",
-        "retrieve: error of pruning in two updates, the second with a Jacobian of norm βM² "
-        f"(window of width {width:.4g})",
+        "pruning error of retrieve after two updates, of which the second has a Jacobian of norm "
+        f"βM², for scores {width:.4g} below the largest score",
         "enclosure",
         found,
         (NEAREST / 2, 0.5),
         words=f"{found[1]:.1%} of tolerance · max‖x‖",
-        wanted=f"at most 50%, as the second update drops no pattern, and above {NEAREST / 2:.1%}",
+        wanted=f"at most 50%, as the second update prunes no pattern, and above {NEAREST / 2:.1%}",
     )
 
 
@@ -133,8 +133,9 @@ def in_float32(run: Run) -> Finding:
         bound = rounding_bound(X.astype(float), beta, 1, size, eps) + eps * M
         worst, limit = float(np.max([worst, *np.divide(off, bound)])), max(limit, bound)
     name = (
-        "error of retrieve in float32, β up to 3000, over its bound, which is tolerance · max‖x‖ + "
-        "rounding"
+        "float32 error of retrieve for β up to 3000, as a fraction of its bound tolerance · max‖x‖ "
+        "+ update_rounding"
     )
-    words, wanted = f"at most {worst:.1%}; all bounds ≤ {limit:.1e}", "at most 100%"
+    words = f"at most {worst:.1%} of the bound, which is at most {limit:.1e}"
+    wanted = "at most 100%"
     return at_most("retrieve/float32", name, "float", worst, 1.0, words=words, wanted=wanted)

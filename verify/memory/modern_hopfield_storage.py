@@ -47,9 +47,14 @@ def _example(d: int, beta: float, K: float, p: float, printed: str) -> Finding:
             below(expected_failures(union, d, beta, K), arb(p)),
             below(arb(p), expected_failures(union + 1, d, beta, K)),
         ]
-    name = f"Theorem 3, β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}"
-    guaranteed = f"{float(count):.1f} patterns; a union bound over pairs guarantees {union}"
-    words = f"with c = {float(c):.5f}, as printed, the theorem guarantees {guaranteed}"
+    name = (
+        f"number of patterns guaranteed by [Ramsauer2021, Theorem 3] for β = {beta:g}, K = {K:g}, "
+        f"d = {d} and p = {p:g}"
+    )
+    words = (
+        f"{float(count):.1f} patterns, with c = {float(c):.5f} as printed; a union bound over "
+        f"pairs guarantees {union} patterns"
+    )
     return all_hold(f"theorem-3/K={K:g}", name, verdicts, words=words)
 
 
@@ -65,10 +70,13 @@ def _shared_fixed_point() -> Finding:
         slope, (_, count) = arb(beta) * arb(K) ** 2 * (d - 1), storage_constants(d, beta, K, p)
         applies = stored_patterns_bound(d, beta, K, p).applies
         shown, found = Verdict.of(bool(applies and slope < 1 and count > 2)), interval(count)
-    name = f"Theorem 3 requires a lower bound on β: β = {beta:g}, K = {K:g}, d = {d}, p = {p:g}"
+    name = (
+        f"number of patterns stored by [Ramsauer2021, Theorem 3] for the small β = {beta:g}, with "
+        f"K = {K:g}, d = {d} and p = {p:g}"
+    )
     why = f"all patterns share one fixed point, as ‖Jacobian‖ ≤ βM² = {float(slope):.3g}"
-    words = f"by the theorem {float(count):.1f} patterns are stored, but {why}"
-    wanted = "at most 1 pattern whose fixed point is not shared by another pattern"
+    words = f"{float(count):.1f} patterns, but {why}"
+    wanted = "more than 1 pattern by the theorem, although only 1 pattern can be stored"
     return Finding("theorem-3/small-beta", name, "enclosure", found, 1, shown, words, wanted)
 
 
@@ -93,12 +101,14 @@ def _many(run: Run) -> Finding:
     low = int((bdtr(counts, sets, expected - expected**2 / 2) > FALSE_ALARM / 2).argmax())
     high = int((bdtrc(counts, sets, expected) <= FALSE_ALARM / 2).argmax())
     name = (
-        f"sets of {size} random patterns with a pair closer than the separation required for "
-        f"{MANY} patterns (β = 1, K = 3, d = 20)"
+        f"number of sets of {size} random patterns with a pair that is closer than the separation "
+        f"required for {MANY} patterns, for β = 1, K = 3, d = 20"
     )
     of_all = f"{MANY} patterns contain {mean:.1f} such pairs on average"
-    words = f"{hit} of {sets}; {of_all}, and none with probability at most {1 / mean:.1%}"
-    wanted = f"{low} … {high} of the sets, except with probability {FALSE_ALARM:g}"
+    words = (
+        f"{hit} of {sets} sets; {of_all}, and no such pair with probability at most {1 / mean:.1%}"
+    )
+    wanted = f"{low} to {high} of the sets, except with probability {FALSE_ALARM:g}"
     return within("too-close", name, "statistical", hit, (low, high), words=words, wanted=wanted)
 
 
@@ -109,8 +119,8 @@ def _separated_patterns(run: Run) -> Finding:
     required = float(required_separation(N, beta, K * np.sqrt(d - 1)))
     least = float(separations(_on_sphere(run, N, d, K)).min())
     name = (
-        f"smallest separation of {N} random patterns against the required separation (β = 1, "
-        f"K = 1, d = 75, error probability {FALSE_ALARM:g}); Theorem 3 guarantees 11 patterns"
+        f"smallest separation of {N} random patterns for β = 1, K = 1, d = 75, compared with the "
+        f"required separation (error probability {FALSE_ALARM:g})"
     )
     return at_least("separated", name, "statistical", least, required)
 

@@ -47,10 +47,10 @@ def all_tokens(run: Run) -> Finding:
         cases.append(f"n = {n}, β = {beta:g}, {form}")
     worst, where = float(np.max(errors)), cases[int(np.argmax(errors))]
     name = (
-        "distance of the inner products of n tokens from the solution γ(t) of the scalar equation, "
-        f"{2 * len(sizes)} cases"
+        "distance of the inner products of n tokens from the solution γ(t) of the scalar equation "
+        f"({2 * len(sizes)} cases)"
     )
-    words = f"at most {worst:.1e} ({where})"
+    words = f"at most {worst:.1e}, attained for {where}"
     return at_most("equation", name, "float", worst, AGREEMENT, words=words)
 
 
@@ -59,7 +59,8 @@ def tanh() -> Finding:
     times = np.linspace(0, 10, 101)
     computed = np.array([orthogonal_start(2, 0.0, times, form) for form in SPHERE_FORMS])
     error = float(abs(computed - np.tanh(times)).max())
-    return at_most("tanh", "n = 2, β = 0: distance of γ(t) from tanh t", "float", error, 1e-10)
+    name = "distance of γ(t) from tanh t for n = 2 tokens and β = 0"
+    return at_most("tanh", name, "float", error, 1e-10)
 
 
 def late_rate(quick: bool) -> Finding:
@@ -81,14 +82,17 @@ def late_rate(quick: bool) -> Finding:
         guaranteed = orthogonal_start(n, beta, [1 / n])[0] / (2 * n * np.exp(2 * beta))
         least.append((rate / guaranteed).min())
         last.append(rate[-1])
-    name = "rate r = −(ln δ)' in SA, δ = 1 − γ: 0 ≤ 2 − r ≤ (2/n)(n − 1 + β·e^(βδ))·δ"
+    name = (
+        "difference 2 − r ≥ 0 for the decay rate r = −(ln δ)' of δ = 1 − γ in SA, as a fraction of "
+        "its bound (2/n)(n − 1 + β·e^(βδ))·δ"
+    )
     fraction, above = (
         float(np.max(fractions)),
         f"{np.min(least):.0f} times the guaranteed rate γ(1/n)/(2n·e^(2β))",
     )
     bounded = f"r is at least {above}, and at least {np.min(last):.9f} at the last time"
-    words = f"2 − r is at most {fraction:.0%} of its bound; {bounded}"
-    wanted = "at most 100% of the bound"
+    words = f"at most {fraction:.0%}; {bounded}"
+    wanted = "at most 100%"
     return at_most("late-rate", name, "float", fraction, 1.0, words=words, wanted=wanted)
 
 
@@ -103,8 +107,10 @@ def slow_phase() -> Iterator[Finding]:
             near = below(abs(time - computed), 2.0**-52 * (60 + time))
             as_printed = below(abs(time - printed), arb(half_digit))
         verdict = Verdict.together([near, as_printed])
-        id, name = f"slow-phase/{beta:g}", f"time of two tokens to γ = .99 in SA, β = {beta:g}"
-        words, wanted = f"{computed:.4f} (enclosed)", f"{printed:g}, as printed"
+        id = f"slow-phase/{beta:g}"
+        name = f"time at which two tokens have the inner product .99 in SA with β = {beta:g}"
+        words = f"{computed:.4f}, by an enclosure"
+        wanted = f"{printed:g}, as printed in [Geshkovski2023]"
         yield Finding(id, name, "enclosure", interval(time), printed, verdict, words, wanted)
 
 
@@ -121,6 +127,9 @@ def _asymptotic_time() -> Finding:
             ratios.append(f"{float(ratio):.6f}")
     id, words = "slow-phase/asymptotic", ", ".join(ratios)
     values = ", ".join(f"{beta:g}" for beta in betas)
-    name = f"time of two tokens to γ = .99 in SA, divided by e^β/(2β), β = {values}"
-    wanted = "within [1 − e^(−βγ), 1 + 8/(3β²) + β(e^(−β/2) + e^(−β))·artanh γ], tending to 1"
+    name = (
+        "time at which two tokens have the inner product γ = .99 in SA, divided by e^β/(2β), for "
+        f"β = {values}"
+    )
+    wanted = "from 1 − e^(−βγ) to 1 + 8/(3β²) + β(e^(−β/2) + e^(−β))·artanh γ, which tend to 1"
     return all_hold(id, name, verdicts, words=words, wanted=wanted)

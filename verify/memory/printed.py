@@ -56,9 +56,9 @@ def decay_at_the_start() -> Finding:
             bound(2, zero, later) > gap(later),
         ]
         wrong, at_start = Verdict.of(all(map(bool, violated + satisfied))), bound(2, zero, zero)
-    name = "1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^(β/2))), all t"
-    words = f"at t = 0, n = 2, β = 0 it is 1 ≤ {float(at_start):.6f}; violated until t = 0.0717"
-    wanted = "violated at these t"
+    name = "printed inequality 1 − γ(t) ≤ ½·exp((n²e^β/2 − nt)/(n + e^(β/2))) for all t ≥ 0"
+    words = f"false until t = 0.0717 for n = 2, β = 0; it is 1 ≤ {float(at_start):.6f} at t = 0"
+    wanted = "false at these t"
     found = interval(at_start)
     return Finding("clustering-decay", name, "enclosure", found, 1.0, wrong, words, wanted)
 
@@ -78,8 +78,11 @@ def decay_later() -> Finding:
         bound = (n * n * np.exp(beta) / 2 - n * times) / (n + np.exp(beta / 2))
         fractions.append(orthogonal_gap(n, beta, times) / (0.5 * np.exp(bound)))
     fraction = float(np.max(fractions))
-    name = "the same bound from t = n·e^β/2 on, 4 pairs of n and β"
-    words = f"1 − γ ≤ {fraction:.0%} of the bound"
+    name = (
+        "1 − γ(t) as a fraction of ½·exp((n²e^β/2 − nt)/(n + e^(β/2))) for t ≥ n·e^β/2, for 4 "
+        "pairs of n and β"
+    )
+    words = f"at most {fraction:.0%}"
     return at_most(
         "clustering-decay/corrected", name, "float", fraction, 1 + INTEGRATION, words=words
     )
@@ -98,8 +101,11 @@ def pairs_from_a_point() -> Finding:
     for q in (fmpq(1, k) for k in (1, 2, 3, 10, 1000)):
         c, s = (1 - q * q) / (1 + q * q), 2 * q / (1 + q * q)
         ratios.append((1 - (c * c - s * s)) / (1 - c))
-    found, name = [float(r) for r in ratios], "1 − ⟨x_i, x_j⟩ ≤ ε for tokens with 1 − ⟨x_i, x⟩ ≤ ε"
+    found, name = (
+        [float(r) for r in ratios],
+        "largest 1 − ⟨x_i, x_j⟩ of tokens with 1 − ⟨x_i, x⟩ ≤ ε",
+    )
     verdict = Verdict.of(all(1 < r <= 4 for r in ratios) and ratios[-1] > fmpq(3999, 1000))
-    words = f"it is {', '.join(f'{r:.6g}' for r in found)} times ε for 5 rational pairs"
-    wanted = "above the printed 1, and at most 4"
+    words = f"{', '.join(f'{r:.6g}' for r in found)} times ε for 5 rational pairs"
+    wanted = "above ε, the printed bound, and at most 4 times ε"
     return Finding("clustering-pairs", name, "exact", found, [1, 4], verdict, words, wanted)

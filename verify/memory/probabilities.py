@@ -24,7 +24,7 @@ def mostly(
     few = Verdict.FAILS if high < fraction else Verdict.UNDECIDED
     verdict = Verdict.HOLDS if count > fraction * trials else few
     words = f"{count} of {trials} {words}"
-    wanted = wanted or f"more than {fraction:.0%} (an observation, not proved)"
+    wanted = wanted or f"more than {fraction:.0%}, as observed; not proved"
     return Finding(id, name, "statistical", count, fraction * trials, verdict, words, wanted)
 
 

@@ -32,8 +32,9 @@ def euler_findings(run: Run, X: np.ndarray, beta: float) -> Iterator[Finding]:
     models = [build(STEP, L) for L in (1, 2, 50)]
     yield size(models[-1], "clustering", d=d, L=50)
     weights = [model.n_parameters for model in models]
-    name = "number of parameters of models with 1, 2 and 50 layers, against 6d² + 2d"
-    yield same("weights", name, weights, [6 * d * d + 2 * d] * 3)
+    name = "numbers of parameters of three models, with 1, 2 and 50 layers"
+    wanted = f"6d² + 2d = {6 * d * d + 2 * d} for every number of layers"
+    yield same("weights", name, weights, [6 * d * d + 2 * d] * 3, wanted=wanted)
     yield _layers(build(STEP, 8), X, beta)
     yield _enclosed(models[0], X, beta)
     yield _pair_stays(build(STEP, 5), d)
@@ -60,7 +61,7 @@ def _enclosed(model: Transformer, X: np.ndarray, beta: float) -> Finding:
     with Ball.precision(200):
         got = outputs(model, model.prompt(X), Ball()).tolist()
         wanted = euler_step(exactly(X), beta, STEP)
-        name = "output of one layer against the Euler step, in balls"
+        name = "output of one layer against the Euler step"
         return coincide("layer/enclosed", name, got, wanted, width=WIDTH)
 
 
@@ -71,7 +72,7 @@ def _pair_stays(model: Transformer, d: int) -> Finding:
     with Ball.precision(200):
         pair = [[arb(entry) for entry in x], [arb(-entry) for entry in x]]
         moved = outputs(model, written(model, Ball(), pair), Ball()).tolist()
-        name = "output of 5 layers for an antipodal pair against this pair"
+        name = "output of 5 layers for two antipodal tokens against these tokens"
         return coincide("pair", name, moved, pair, width=WIDTH)
 
 
@@ -84,8 +85,8 @@ def _order(models: list[Transformer], X: np.ndarray, beta: float) -> Finding:
     exact, bound = sphere_flow(X, beta, [1.0]).tokens[0], (2**0.5, 2**1.5)
     errors = [float(abs(model(X).numpy() - exact).max()) for model in models]
     ratios = [a / b if b else math.inf for a, b in pairwise(errors)]
-    name = "distance of the outputs of 16, 32 and 64 layers from the flow at time 1"
+    name = "distance of the output from the flow at time 1, for models of 16, 32 and 64 layers"
     distances = ", ".join(f"{error:.1e}" for error in errors)
-    words = f"{distances}, with ratios {', '.join(f'{ratio:.2f}' for ratio in ratios)}"
-    wanted = "ratios nearer to 2 (order 1) than to 1 or 4"
+    words = f"{distances}; the ratios are {', '.join(f'{ratio:.2f}' for ratio in ratios)}"
+    wanted = "ratios nearer to 2, the ratio of a method of order 1, than to 1 or 4"
     return within("order", name, "float", ratios, bound, words=words, wanted=wanted)

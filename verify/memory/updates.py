@@ -124,5 +124,8 @@ def updates_against_torch(run: Run, X: np.ndarray, query: np.ndarray) -> Finding
         applied.append(torch_attention(applied[-1], X, X, beta))
     # The errors of both sides are at most the bound for the largest number of updates.
     bounds = [2 * rounding_bound(X, beta, steps + 1, longest(query)) for steps in range(3)]
-    name = "number of applications of torch's attention equal to the model with steps = 0, 1, 2"
+    name = (
+        "number of applications of torch's attention that give the output of the model, for "
+        "steps = 0, 1, 2"
+    )
     return numbers_of_updates(run, "torch/steps", name, (X, beta), applied, bounds)
