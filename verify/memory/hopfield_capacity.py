@@ -116,8 +116,8 @@ def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:
             count = _unstable_networks(run, 2 * P, d, trials, 2 * looked if every else 1)
             yield mostly(
                 f"threshold/{id}/above",
-                f"networks of d = {d} neurons with 2·{number} = {2 * P} patterns, in which {what} is "
-                "not a fixed point",
+                f"networks of d = {d} neurons with 2·{number} = {2 * P} patterns, in which {what} "
+                "is not a fixed point",
                 count,
                 trials,
                 0.5,
