@@ -66,7 +66,7 @@ def _edges(total: int, p: float, generator: Generator) -> Tensor:
 
 @checked
 def connected(A: Annotated[Tensor, Instance(Tensor, "a tensor, torch.as_tensor(A)")]) -> Tensor:
-    """The matrices R (…, n, n) of booleans with R_ij = True iff i and j are connected in A.
+    """Whether two nodes of graphs A are connected, as a tensor (…, n, n) of booleans.
 
     A (…, n, n) is a tensor of adjacency matrices.  Raises ValueError for another argument, as
     `theory.graphs.as_adjacency` does.

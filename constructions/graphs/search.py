@@ -54,8 +54,8 @@ from theory.kinds import Count, InputError, Positive, Steps, array_of, checked, 
 class Edges(Tokens):
     """The interface of graph search on n nodes: the prompt is a list of edges and a source.
 
-    Tokens 0 … n − 1 are nodes, and token n + u·n + v is the edge u → v.  Raises ValueError as
-    `Tokens` does; `generate` also raises ValueError for a prompt without a source.
+    Tokens 0 … n − 1 are nodes, and token n + u·n + v is the edge from node u to node v. Raises
+    ValueError as `Tokens` does; `generate` also raises ValueError for a prompt without a source.
     """
 
     def __init__(self, n_nodes: int, max_length: int) -> None:
@@ -65,7 +65,7 @@ class Edges(Tokens):
 
     @checked
     def prompt(self, edges: Annotated[Any, Pairs()], source: Steps) -> list[int]:
-        """The tokens of the edges (m, 2), in their order, followed by the token of the source.
+        """The prompt: the tokens of the m edges (m, 2), in the given order, then the source.
 
         Raises ValueError for a node outside the graph, and for more edges than the model was built
         for.
@@ -82,9 +82,9 @@ class Edges(Tokens):
         return [*(n + edges @ [n, 1]).tolist(), source]
 
     def found(self, tokens: ArrayLike) -> list[int]:
-        """The nodes that were decoded: the tokens (T,) before the first ⊥.
+        """The nodes that were decoded: the tokens before the first ⊥ in a sequence (T,).
 
-        Raises ValueError unless the tokens are one sequence of nodes and ⊥ = −1.
+        Raises ValueError for tokens that are not one sequence of nodes and of ⊥, which is −1.
         """
         given = array_of("tokens", tokens)
         given = given.astype(np.int64) if given.shape == (0,) else given

@@ -69,8 +69,8 @@ def squaring(
     """A transformer that outputs the pairs of nodes at distance at most 2^L in any graph of n
     nodes.
 
-    n = `n_nodes` and L = `n_layers`.  `squaring(n, L)(A)` is 1 where dist(i, j) ≤ 2^L and 0
-    elsewhere, for adjacency matrices A (…, n, n) with loops.
+    n = `n_nodes` and L = `n_layers`.  For adjacency matrices A (…, n, n) with loops, `squaring(n,
+    L)(A)` (…, n, n) is 1 for nodes at distance at most 2^L, and 0 elsewhere.
 
     | form   | layers | heads | width | hidden neurons |
     |--------|--------|-------|-------|----------------|

@@ -121,7 +121,7 @@ def _first(wrong: Any) -> tuple[int, ...] | None:
 
 @checked
 def from_edges(edges: Edges, n_nodes: Count) -> np.ndarray:
-    """The adjacency matrix (n, n) of the undirected graph with n = `n_nodes` nodes and these edges.
+    """The adjacency matrix (n, n) of the undirected graph with n = `n_nodes` nodes and given edges.
 
     The edges (m, 2) are pairs of nodes in 0 … n − 1.
 
@@ -140,7 +140,7 @@ def relabelled(
 ) -> np.ndarray:
     """The graphs A (…, n, n) with relabelled nodes: node `order[i]` becomes node i.
 
-    Entry ij of the result is A_{order[i], order[j]}.
+    Entry (i, j) of the result is A_{order[i], order[j]}.
 
     Raises `ValueError` for an order that is not a permutation of the nodes.
     """
@@ -166,7 +166,7 @@ def all_graphs(n_nodes: Annotated[Count, Within(most=MOST_LISTED)]) -> np.ndarra
 
 @checked
 def labellings(A: OneGraph) -> np.ndarray:
-    """All labelled graphs (m, n, n) that are isomorphic to the graph A (n, n), each once.
+    """All m labelled graphs (m, n, n) that are isomorphic to the graph A (n, n), each once.
 
     Raises `ValueError` for n > 8 nodes.
     """

@@ -43,13 +43,13 @@ def disentangled_features(A: Graphs, weights: IntegerWeights) -> np.ndarray:
 
 @checked
 def disentangled_outputs(A: Graphs, weights: IntegerWeights, unembedding: Any) -> np.ndarray:
-    """The outputs h_L O (…, n, n) of a disentangled transformer, as Python integers.
+    """The outputs h_L O (…, n, n) of a disentangled transformer of L layers, as Python integers.
 
-    h_L (…, n, 2^(L+1)·n) are the `disentangled_features` of A (…, n, n) and these weights, and O is
+    h_L (…, n, 2^(L+1)·n) are the `disentangled_features` of A (…, n, n) and `weights`, and O is
     `unembedding` (2^(L+1)·n, n).
 
-    Raises `ValueError` as `disentangled_features` does, and unless O is an integer matrix of this
-    shape.
+    Raises `ValueError` as `disentangled_features` does, and for an O that is not an integer matrix
+    of the shape (2^(L+1)·n, n).
     """
     h = disentangled_features(A, weights)
     return np.asarray(h @ _integers("unembedding", unembedding, h.shape[-1], A.shape[-1]))

@@ -43,7 +43,7 @@ def distances(A: Graphs) -> np.ndarray:
 
 @checked
 def distances_by_definition(A: OneGraph) -> np.ndarray:
-    """The `distances` (n, n) of one graph A (n, n), by breadth-first search from every node."""
+    """The distances (n, n) between the nodes of a graph A (n, n), by breadth-first searches."""
     found = np.full(A.shape, UNCONNECTED)
     for source in range(len(A)):
         found[source, source] = 0
@@ -61,7 +61,7 @@ def distances_by_definition(A: OneGraph) -> np.ndarray:
 def connected(A: Graphs) -> np.ndarray:
     """The matrices R (…, n, n) with R_ij = 1 iff nodes i and j are connected in A, else 0.
 
-    R is computed by ⌈log₂(n − 1)⌉ squarings of A (…, n, n).
+    R is computed by ⌈log₂(n − 1)⌉ squarings of the adjacency matrices A (…, n, n).
     """
     reached = A.astype(np.float32)
     for _ in range((reached.shape[-1] - 2).bit_length() if reached.shape[-1] > 2 else 0):
@@ -71,7 +71,7 @@ def connected(A: Graphs) -> np.ndarray:
 
 @checked
 def components(A: Graphs) -> np.ndarray:
-    """For each node of graphs A (…, n, n), the smallest node of its component, (…, n)."""
+    """The smallest node (…, n) of the component of each node, for graphs A (…, n, n)."""
     return np.asarray(connected(A).argmax(-1))
 
 
@@ -89,7 +89,7 @@ def capacity(n_layers: Layers) -> int:
 
 @checked
 def least_layers(distance: Steps) -> int:
-    """⌈log₃ distance⌉, the smallest L with 3^L ≥ distance: 0 for distances 0 and 1."""
+    """⌈log₃ distance⌉, the smallest integer L ≥ 0 with 3^L ≥ distance."""
     layers = 0
     while 3**layers < distance:
         layers += 1
@@ -98,15 +98,15 @@ def least_layers(distance: Steps) -> int:
 
 @checked
 def within(A: Graphs, distance: Steps) -> np.ndarray:
-    """Whether nodes i and j of graphs A have dist(i, j) ≤ `distance`, (…, n, n) as booleans."""
+    """Whether two nodes of graphs A (…, n, n) are within `distance`, (…, n, n) as booleans."""
     apart = distances(A)
     return (apart >= 0) & (apart <= distance)
 
 
 @checked
 def beyond(A: Graphs, n_layers: Layers) -> np.ndarray:
-    """Whether nodes i and j of graphs A are connected and dist(i, j) > 3^L, (…, n, n) as booleans.
+    """Whether two nodes of graphs A are connected but more than 3^L apart, (…, n, n) as booleans.
 
-    L = `n_layers`; 3^L is the `capacity` of L layers.
+    L = `n_layers`, and 3^L is the `capacity` of L layers of tripling.
     """
     return distances(A) > capacity(n_layers)

@@ -71,7 +71,7 @@ def two_clique(n_nodes: CountFrom2) -> np.ndarray:
 
 
 def side_by_side(*graphs: np.ndarray) -> np.ndarray:
-    """The adjacency matrix of the disjoint union of graphs, each given by its matrix (n_k, n_k).
+    """The adjacency matrix of the disjoint union of graphs, each given by its adjacency matrix.
 
     Raises `ValueError` if there is no argument, or if an argument is not a single graph.
     """

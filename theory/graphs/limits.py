@@ -51,12 +51,13 @@ Node: TypeAlias = Annotated[Steps, Within(below="n")]
 def minimal_subgraph(
     A: OneGraph, weights: IntegerWeights, unembedding: Any, i: Node, j: Node
 ) -> np.ndarray:
-    """A subgraph of A (n, n) on which output ij of a disentangled transformer is still positive.
+    """A subgraph (n, n) of A on which output (i, j) of a disentangled transformer is still
+    positive.
 
     The outputs are the `disentangled_outputs` for `weights` and `unembedding`.  Each edge in turn
-    is removed if output ij stays positive without the edge.  If all weights are ≥ 0, outputs are
-    monotone in A, so that the subgraph is minimal: without any further edge, output ij is not
-    positive.
+    is removed if output (i, j) stays positive without the edge. If all weights are ≥ 0, outputs are
+    monotone in A, so that the subgraph is minimal: if any other edge is removed, output (i, j) is
+    not positive.
 
     Raises `ValueError` as `disentangled_outputs` does.
     """

@@ -37,9 +37,10 @@ from theory.retrieval import hop_positions
 
 
 class Pointers(NamedTuple):
-    """The pointer graph of tokens (T,): its adjacency matrix A (n, n), n = T + 1, and its pointers.
+    """The pointer graph of T tokens: its adjacency matrix A (n, n), n = T + 1, and its pointers.
 
-    Node i points to node to[i].  `hops` is the smallest number of hops after which every node has
+    `tokens` (T,) is the sequence. Node i = 0 … T points to node `to[i]`. A hop goes from a node to
+    the node to which it points. `hops` is the smallest number of hops after which every node has
     reached a node that points to itself.
     """
 
@@ -63,8 +64,9 @@ class Pointers(NamedTuple):
 def pointers(tokens: OneSequence) -> Pointers:
     """The pointer graph of a sequence of tokens (T,), in which each token points to its match.
 
-    Node 0 is BOS, and node i = 1 … T the i-th token.  The match of token i is the position find(i)
-    of [Sanford2024]; a token without a match, and BOS, point to BOS.
+    Node 0 is BOS, and node i = 1 … T is the i-th token. The match of token i is the position
+    find(i) of [Sanford2024]: the position after the last earlier occurrence of the same symbol. BOS
+    and tokens without a match point to BOS.
     """
     to = np.append(0, hop_positions(tokens, 1) + 1)
     nodes = np.arange(len(to))

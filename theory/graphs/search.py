@@ -57,10 +57,10 @@ def search(edges: Edges, n_nodes: Count, source: Node) -> list[int]:
 class SearchSteps(NamedTuple):
     """The state of a graph search after each token of sequences (…, T), for graphs of n nodes.
 
-    `answers` (…, T) is the node to visit next, or −1 if there is none.  `visited` (…, T, n) is 1 at
-    the visited nodes and 0 elsewhere.  `followed` (…, T, n) is e_u − 2e_v for the first edge u → v
-    so far from a visited to an unvisited node, where e_u is the one-hot vector of node u; it is 0
-    if there is no such edge.
+    `answers` (…, T) is the node to visit next, or −1 if no node is left to visit.  `visited` (…, T,
+    n) is 1 at the visited nodes and 0 elsewhere.  `followed` (…, T, n) is e_u − 2e_v for the first
+    edge u → v so far from a visited node u to an unvisited node v, where e_u is the one-hot vector
+    of node u. If there is no such edge, `followed` is 0.
     """
 
     answers: np.ndarray
@@ -74,7 +74,7 @@ def search_steps(tokens: Tokens, n_nodes: Count) -> SearchSteps:
 
     Tokens below n are visited nodes, and token n + u·n + v is the edge u → v.
 
-    Raises `ValueError` for other tokens, or if the arrays do not fit in memory.
+    Raises `ValueError` for tokens above n + n² − 1, or if the arrays do not fit in memory.
     """
     n, size = n_nodes, tokens.size
     machine.fits_in_memory(f"{size} tokens of {n} nodes", 16 * size * n, "give fewer tokens")

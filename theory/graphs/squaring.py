@@ -28,9 +28,9 @@ def lean_squaring_sharpness(
 ) -> float:
     """A necessary inverse temperature for the lean form of `constructions.graphs.squaring`.
 
-    It is ln(2(n − 1)((N + ½)^L − 1)) for n = `n_nodes`, N = 2^⌈log₂n⌉ and L = `n_layers`.  At a
-    smaller inverse temperature L layers predict wrongly that an isolated node is connected to a
-    clique of all other nodes.
+    The inverse temperature is ln(2(n − 1)((N + ½)^L − 1)) for n = `n_nodes`, N = 2^⌈log₂n⌉ and L =
+    `n_layers`. At a smaller inverse temperature L layers predict wrongly that an isolated node is
+    connected to a clique of all other nodes.
     """
     each = log(2 * 2 ** (n_nodes - 1).bit_length() + 1) - log(2)  # ln(N + ½), for an N of any size
     return log(2 * (n_nodes - 1)) + n_layers * each + log1p(-exp(-n_layers * each))

@@ -37,26 +37,30 @@ Layers: TypeAlias = Annotated[Steps, Within(most=7)]
 def tripling_polynomial(n_layers: Layers) -> Polynomial:
     """The coefficients of the polynomial p_L that L = `n_layers` layers of tripling apply to A.
 
-    p_0 = x and p_{l+1} = p_l + p_l³.
+    The polynomials are p_0 = x and p_{l+1} = p_l + p_l³ in a variable x; A is the adjacency matrix.
     """
     return _tripled([0, 1], n_layers)
 
 
 @checked
 def gram_polynomial(n_layers: Layers) -> Polynomial:
-    """The coefficients of q_L for L = `n_layers`: q_0 = 1 + x², q_{l+1} = q_l + q_l³.
+    """The coefficients of the polynomial q_L(x), where q_0 = 1 + x², q_{l+1} = q_l + q_l³, L =
+    `n_layers`.
 
-    q_L(A) is the matrix h hᵀ after L layers of the disentangled transformer with scores h hᵀ.
+    For an adjacency matrix A, q_L(A) = h hᵀ, where h is the stream after L layers of the
+    disentangled transformer with scores h hᵀ.
     """
     return _tripled([1, 0, 1], n_layers)
 
 
 @checked
 def disentangled_polynomial(n_layers: Layers) -> Polynomial:
-    """The coefficients of s_L, L = `n_layers`: s_0 = 1 + x, s_{l+1} = s_l·(1 + q_l).
+    """The coefficients of the polynomial s_L(x), s_0 = 1 + x, s_{l+1} = s_l·(1 + q_l), L =
+    `n_layers`.
 
-    q_l is the `gram_polynomial` of l layers.  s_L(A) is the sum of all blocks of the stream after L
-    layers of the disentangled transformer with scores h hᵀ.
+    q_l is the `gram_polynomial` of l layers. For an adjacency matrix A (n, n), s_L(A) is the sum of
+    all n × n blocks of the stream after L layers of the disentangled transformer whose scores are h
+    hᵀ for the stream h.
     """
     s, q = [1, 1], [1, 0, 1]
     for _ in range(n_layers):
@@ -67,7 +71,7 @@ def disentangled_polynomial(n_layers: Layers) -> Polynomial:
 
 @checked
 def polynomial_of_graph(polynomial: list[Integer], A: Graphs) -> np.ndarray:
-    """The matrix Σ_k c_k A^k (…, n, n) as Python integers, for coefficients c_k of 1, x, x², …"""
+    """The matrices Σ_k c_k A^k (…, n, n) of graphs A, as Python integers, c_k = `polynomial[k]`."""
     graph = A.astype(object)
     eye = np.eye(graph.shape[-1], dtype=np.int64).astype(object)
     total = np.zeros_like(graph)

@@ -47,7 +47,7 @@ MOST_RELABELLED = 7  # nodes: 5040 relabellings
 
 @dataclass(frozen=True)
 class Exactly(Reals):
-    """Finite numbers: integers and fractions are converted to Fractions, all others to float64."""
+    """Finite numbers: integers and fractions as Fractions, other entries as float64."""
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         floats = super()._entries(name, array)
@@ -65,7 +65,8 @@ Nodes: TypeAlias = CountFrom2
 class Channels(NamedTuple):
     """The matrices A and B of A ⊗ I + B ⊗ J, with one entry for each n × n block.
 
-    I is the identity and J the all-ones matrix; A is the field `I`, and B the field `J`.
+    In this formula, I is the n × n identity and J the n × n all-ones matrix. The field `I` contains
+    A, and the field `J` contains B.
     """
 
     I: np.ndarray  # noqa: E741  A, the factor of the identity
@@ -85,7 +86,7 @@ class Split(NamedTuple):
 
     @property
     def total(self) -> float | Fraction:
-        """‖W‖², the sum of the three parts."""
+        """The squared norm ‖W‖² of the matrix W, which is the sum of the three parts."""
         return self.diagonal + self.off_diagonal + self.rest
 
 
@@ -93,8 +94,8 @@ class Split(NamedTuple):
 def two_channels(W: Weights, n_nodes: Nodes) -> Channels:
     """The orthogonal projection of W (rows·n, columns·n) onto the span of I and J, block by block.
 
-    The n × n blocks, n = `n_nodes`, are projected onto the span of the identity I and the all-ones
-    matrix J.  The result is exact for integers and fractions, which become `Fraction`s, and in
+    Each n × n block, n = `n_nodes`, is projected onto the span of the identity I and the all-ones
+    matrix J. The result is exact, as `Fraction`s, if W contains integers or fractions, and in
     float64 otherwise.
 
     Raises `ValueError` for a W that does not consist of n × n blocks.
@@ -116,7 +117,8 @@ def two_channels_by_definition(
 ) -> np.ndarray:
     """The average of (I ⊗ P)ᵀ W (I ⊗ P) over all n! permutation matrices P, in the shape of W.
 
-    W (rows·n, columns·n) has n × n blocks, n = `n_nodes`; P relabels the n nodes.
+    W (rows·n, columns·n) has n × n blocks, n = `n_nodes`, and I is the identity of the size of a
+    row or column of blocks. P relabels the n nodes.
 
     Raises `ValueError` as `two_channels` does.
     """

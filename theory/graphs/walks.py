@@ -43,11 +43,12 @@ Length: TypeAlias = Annotated[Steps, Within(most=10_000)]
 def walks_with_jumps(A: Graphs, lengths: list[Length]) -> np.ndarray:
     """The numbers of walks with jumps between all pairs of nodes (…, n, n), as Python integers.
 
-    For `lengths` k_0, …, k_r, these are the entries of A^{k_0} (J − I) A^{k_1} ⋯ (J − I) A^{k_r},
-    where J is the all-ones matrix.
+    For `lengths` k_0, …, k_r, the numbers are the entries of A^{k_0} (J − I) A^{k_1} ⋯ (J − I)
+    A^{k_r}, where I is the identity and J the all-ones matrix.
 
-    Entry ij is the number of walks from i to j of k_0, then k_1, …, then k_r steps, with one jump
-    to another node between consecutive parts: r jumps.  Raises `ValueError` for an empty list.
+    Entry (i, j) is the number of walks from node i to node j of r + 1 parts of k_0, k_1, …, k_r
+    steps, with a jump to another node between consecutive parts.  Raises `ValueError` for an empty
+    list.
     """
     if not lengths:
         raise InputError("lengths is empty: give at least one length")
@@ -66,7 +67,7 @@ def walks_with_jumps(A: Graphs, lengths: list[Length]) -> np.ndarray:
 def jumps(n_nodes: Count, r: Length) -> int:
     """The number of walks of r jumps between two given different nodes of n = `n_nodes` nodes.
 
-    A jump leads to any other node, so that the number is ((n − 1)^r − (−1)^r)/n.
+    A jump leads from a node to any other node, so the number is ((n − 1)^r − (−1)^r)/n.
     """
     return ((n_nodes - 1) ** r - (-1) ** r) // n_nodes
 

@@ -12,7 +12,7 @@ SLOW = "all-maps-4"  # its cascade takes 15 s
 
 
 def aperiodic_iff_flip_flops(n_states: int) -> Finding:
-    """Checks that an automaton has an aperiodic monoid iff its cascade has no counters.
+    """Checks that the monoid of an automaton is aperiodic iff the cascade has no counters.
 
     The automata are all automata with two symbols (up to the order of the symbols) and n_states
     states, and the benchmark automata.
@@ -39,5 +39,5 @@ def aperiodic_iff_flip_flops(n_states: int) -> Finding:
 
 
 def is_aperiodic(A: Semiautomaton) -> bool:
-    """Whether the map x of every word has x^n = x^{n+1} for some n: A's monoid is aperiodic."""
+    """Whether the monoid of A is aperiodic: each of its maps x has x^n = x^{n+1} for some n."""
     return monoid(A).is_aperiodic

@@ -110,9 +110,10 @@ def stated_units(n: int, form: Form) -> int:
 
 
 def head_states(model: Transformer, layer: int) -> HeadStates:
-    """The queries and keys of the head of a layer, from which the score gap is computed.
+    """The possible queries and keys of the head of a layer, for the finding on its score gap.
 
-    The head at position i looks up position i − 2^{layer − 1}, or position 0 if this is negative.
+    At position i, the head looks up position i − 2^{layer − 1}, or position 0 if i − 2^{layer − 1}
+    is negative.
     """
     queries = at_positions(model, "j")
     wanted = np.maximum(np.arange(len(queries["j"])) - 2 ** (layer - 1), 0)
@@ -122,9 +123,11 @@ def head_states(model: Transformer, layer: int) -> HeadStates:
 def composes(model: Transformer, n: int) -> Finding:
     """Checks that the MLP of each layer composes all pairs of maps of n states.
 
-    Automata of n states require no other compositions.  A neuron that reads coordinate q of
-    `fetched` writes only to coordinates q.  So the image of q depends only on `map` and on this
-    coordinate, and it suffices to check constant maps in `fetched`.
+    The registers `map` and `fetched` each contain a map of the n states, with a coordinate for the
+    image of each state. Automata of n states require no other compositions. A neuron that reads
+    coordinate q of `fetched` writes only to coordinate q of both registers. So the composed image
+    of state q depends only on `map` and on coordinate q of `fetched`, and it suffices to check
+    constant maps in `fetched`.
     """
     name = f"the MLP of each layer composes all pairs of maps of {n} states"
     fetched, into = model.stream["fetched"], (model.stream["fetched"], model.stream["map"])
@@ -144,7 +147,7 @@ def composes(model: Transformer, n: int) -> Finding:
 
 
 def robust(run: Run, A: Semiautomaton, max_length: int) -> Iterator[Finding]:
-    """Checks the robust form: its sharpness does not depend on T, and its registers are exact."""
+    """Checks softmax in the robust form: a sharpness that suffices for all lengths, and logits."""
     n = A.n_states
     yield sharpness_at_two_lengths(
         "softmax/sharpness",

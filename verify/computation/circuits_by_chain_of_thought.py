@@ -116,7 +116,7 @@ def evaluates(run: Run, nand: bool) -> OverTokens:
 
 
 def runs(model: Transformer, circuits: list[Circuit]) -> Runs:
-    """The model, the prompts for circuits of one size with all inputs, and the gates' values."""
+    """The model, the prompts for circuits of one size on all inputs, and the gates' values."""
     bits = np.array([*product((0, 1), repeat=model.interface.n_inputs)])
     prompts = np.concatenate([model.interface.prompt(circuit, bits) for circuit in circuits])
     return model, prompts, np.concatenate([circuit.run(bits) for circuit in circuits])
@@ -134,11 +134,11 @@ def histories(run: Run, model: Transformer, circuits: list[Circuit]) -> np.ndarr
 
 
 def head_states(model: Transformer) -> Iterator[States]:
-    """The queries and keys of the heads, from which the score gaps are computed.
+    """Yields the possible queries and keys of each head, for the findings on score gaps.
 
-    For n inputs and G gates, three heads of layer 1 at position t look up positions
-    3t − (2n + 9G) + c, c = 1, 2, 3.  For NAND gates two heads look up 2t − (n + 4G) + c, c = 1, 2.
-    In layer 2 two heads look up the position of a wire.
+    For circuits of n inputs and G gates, the three heads c = 1, 2, 3 of layer 1 at position t look
+    up position 3t − (2n + 9G) + c. If all gates are NAND, two heads c = 1, 2 look up position 2t −
+    (n + 4G) + c. Each of the two heads of layer 2 looks up the position of a wire.
     """
     queries, line = at_positions(model, "j"), ("j", "square")
     n, G, parts = model.interface.n_inputs, model.interface.n_gates, len(model.interface.parts)

@@ -51,7 +51,7 @@ def components(
     order.
 
     On shuffled paths the labels are right after far fewer layers, about 2·log₂n in the runs of this
-    claim.  This is observed, not proved.
+    claim.  The number of layers on shuffled paths is observed, not proved.
     """
     n = min(n_nodes, QUICK) if run.quick else n_nodes
     model = built(run, n, n)
@@ -89,7 +89,7 @@ def small_graphs(run: Run) -> Finding:
 
 
 def wrong_labels(model: Transformer, edges: np.ndarray) -> Iterator[str]:
-    """Yields the graphs on which the model's labels differ from those of a graph search.
+    """Yields a line for each graph on which the model's labels differ from a graph search.
 
     The graphs are an array of edges, (graphs, edges, 2).
     """
@@ -106,7 +106,8 @@ def wrong_labels(model: Transformer, edges: np.ndarray) -> Iterator[str]:
 def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator[Finding]:
     """Compares the model with a graph search and with the PRAM program, on graphs of n nodes.
 
-    Labels are compared with the search, and registers with those of the program.
+    Labels are compared with the labels of the search, and registers with the registers of the
+    program.
     """
     named = families(n, samples, run.rng)
     yield no_counterexample(
@@ -126,7 +127,7 @@ def large_graphs(run: Run, model: Transformer, n: int, samples: int) -> Iterator
 
 
 def rational(run: Run, model: Transformer) -> Finding:
-    """Compares registers over ℚ with those of the PRAM program, on random graphs of 4 nodes."""
+    """Compares registers over ℚ with the PRAM program's registers, on random graphs of 4 nodes."""
     edges = run.rng.integers(1, 5, (3, 4, 2))
     return over_q(model, program_for(4, 4), as_inputs(edges, 4))
 
@@ -149,7 +150,7 @@ def enough(run: Run) -> Finding:
 def steps(run: Run) -> Finding:
     """Checks that the PRAM program takes at most 2(n − 1) steps on shuffled paths of n nodes.
 
-    Both forms of the program, overlapped and not overlapped, are checked.
+    The program is checked in both forms: with overlapped steps and with separate steps.
     """
     sizes = (8, 64, 512) if run.quick else (8, 64, 512, 4096)
     paths = {n: shuffled_path(n, run.rng) for n in sizes}

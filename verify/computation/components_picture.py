@@ -15,9 +15,9 @@ WRITTEN = 40  # nodes up to which labels are also written as numbers
 def draw(model: Transformer, edges: np.ndarray) -> Figure:
     """The figure of the labels of the nodes of a shuffled path after each layer.
 
-    The edges of the path are an array (n − 1, 2).  The figure has a row for each layer and a column
-    for each node along the path, and labels are colours.  On short paths labels are also written as
-    numbers.
+    `edges` is an array (n − 1, 2): the edges of a path of n nodes.  The figure has a row for each
+    layer and a column for each node along the path, and labels are colours.  On short paths labels
+    are also written as numbers.
 
     Raises ValueError for more than 200 nodes.
     """

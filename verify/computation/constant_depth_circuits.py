@@ -45,8 +45,8 @@ def constant_depth_circuits(
     layers has n + 1 gates with weights ±1, in depth 2.
 
     Every function has circuits of two levels, so depth is meaningful only together with the number
-    of gates.  Gates are counted for five models.  In general their number is not bounded by this
-    claim.
+    of gates.  Gates are counted for five models.  In general this claim does not bound the number
+    of gates.
 
     Checked: the tensors of the models are translated to circuits, whose depth does not depend on
     the length.  The circuits agree with models and definitions on all words of at most 10 symbols
@@ -74,10 +74,11 @@ def constant_depth_circuits(
 
 
 def models(run: Run) -> list[tuple[Translated, str]]:
-    """The models to translate, each with the stated bound on the weights of its gates, or "".
+    """The models to translate, each with the stated bound on the weights of its gates.
 
-    Some models average, and others have unique-hard attention.  The tokens over which
-    `marked-majority` averages depend on the word, so its means have all denominators up to n.
+    The bound is "" if none is stated. Some models average, and others have unique-hard attention.
+    Which tokens `marked-majority` averages depends on the word, so that the means over tokens of
+    words of n symbols have all denominators up to n.
     """
     odd = Translated(
         "parity",

@@ -125,7 +125,7 @@ def built(run: Run, name: str, formula: Formula, alphabet: str) -> OverTokens:
 
 
 def layers(model: Transformer, formula: Formula) -> Finding:
-    """Checks that a formula of counting depth d takes at most 2d layers."""
+    """Checks that a formula of counting depth d takes a model of at most 2d layers."""
     d, shown = counting_depth(formula), str(formula)
     return at_most(
         "layers",

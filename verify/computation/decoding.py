@@ -19,7 +19,7 @@ Runs = tuple["Transformer", np.ndarray, np.ndarray]
 
 
 def decoded(id: str, name: str, runs: Iterable[Runs]) -> Finding:
-    """Compares the tokens that `model.generate` decodes with those of the definition."""
+    """Compares the tokens that `model.generate` decodes with the tokens of the definition."""
     runs = [*runs]
     count = sum(len(prompts) for _, prompts, _ in runs)
     tokens = sum(wanted.size for *_, wanted in runs)

@@ -143,8 +143,8 @@ def looked_up(model: Transformer) -> States:
 def matched(model: Transformer) -> States:
     """The queries and keys of layer 3, whose head looks up the opening bracket that matches.
 
-    It is the latest opening bracket at which the balance is 1 more than the present balance, or BOS
-    if there is none.
+    The matching bracket is the latest opening bracket at which the balance is 1 more than the
+    present balance. If no opening bracket matches, the head looks up BOS.
     """
     context = model.interface.context
     b = np.arange(context, dtype=np.float64)
@@ -161,7 +161,7 @@ def matched(model: Transformer) -> States:
 def softmax(
     run: Run, statement: OverTokens, k: int, depth: int | None, max_length: int
 ) -> Iterator[Finding]:
-    """Checks that the MLPs remove softmax errors, at a sharpness that does not depend on T."""
+    """Checks that the MLPs remove softmax errors at one sharpness, for words of all lengths."""
     model = statement.at(2 * k, max_length).model
     for layer, states in inexact(model, k).items():
         yield restored(
@@ -180,11 +180,12 @@ def softmax(
 
 
 def inexact(model: Transformer, k: int) -> dict[int, dict[str, np.ndarray]]:
-    """For each layer, all exact contents of those registers read by its MLP that may have errors.
+    """For each layer, the exact contents of registers that its MLP reads and that may have errors.
 
     The contents are integer balances and differences of types, at opening and closing brackets and
-    at BOS.  Averages of errors are 0 or above 1/C, where C exceeds the number of tokens; these
-    suffice, since the step function is monotone.
+    at BOS. The register `error` contains averages, which are 0 or above 1/C, where C exceeds the
+    number of tokens. A few values of `error` suffice, since the step function that reads it is
+    monotone.
     """
     T = model.interface.max_length
     b, least = range(T + 1), 2.0 ** -(T + 1).bit_length()
@@ -213,8 +214,8 @@ def _listed(names: tuple[str, ...], states: Iterator[tuple[float, ...]]) -> dict
 def sharpness_stated(k: int, depth: int | None) -> tuple[float, str]:
     """The sharpness that is stated to suffice for k types of brackets.
 
-    At this sharpness, layer 3 puts at most 1/(8(k − 1)) of its weight on tokens other than the
-    token that it looks up.
+    At this sharpness, the head of layer 3 puts an attention weight of at most 1/(8(k − 1)) on
+    tokens other than the token that it looks up.
     """
     if k > 1:
         return leak_bound(1 / (8 * (k - 1))), f"ln(32(k − 1) + 2) for k = {k} types of brackets"

@@ -70,7 +70,7 @@ def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterat
 
 
 def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
-    """Checks the models of [ChiangCholak2022] on all words of n ≤ 10 symbols.
+    """Checks the models of [ChiangCholak2022] on all words of at most 10 symbols.
 
     The sizes of the models and the closed form of their logits are also checked.
     """
@@ -92,9 +92,9 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
 
 
 def looking_first(model: Transformer) -> States:
-    """The queries and keys of the head, with which CLS attends to position 1.
+    """The query at CLS and the possible keys of the head by which CLS attends to position 1.
 
-    The queries and keys cover both symbols at position 1.
+    The keys depend only on the position, so they cover both symbols at position 1.
     """
     places = at_positions(model, "late")
     here = np.arange(len(places["late"]))
@@ -103,11 +103,12 @@ def looking_first(model: Transformer) -> States:
 
 
 def least_logit(build: Callable[[int], Transformer], beta: int, max_length: int) -> Finding:
-    """Compares the smallest signed logit over all words with its bound 1 − 2e^{−β}.
+    """Compares the smallest signed logit over all words with its bound 1 − 2e^{−β}, β = `beta`.
 
-    A signed logit is the logit with the sign of the right answer.  Attention does not read symbols,
-    so the logit is linear in the symbols, with positive weights.  So the smallest signed logit
-    occurs at words in which all symbols after the first differ from the first symbol.
+    β is the inverse temperature of softmax. A signed logit is the logit with the sign of the right
+    answer.  Attention does not read symbols, so the logit is linear in the symbols, with positive
+    weights.  So the smallest signed logit occurs at words in which all symbols after the first
+    differ from the first symbol.
     """
     verdicts, blind = list[Verdict](), True
     with Ball.precision(BITS):
@@ -147,9 +148,9 @@ def logit(model: Transformer, word: np.ndarray) -> arb:
 def closed_form(paper: OverTokens, max_length: int, layer_norm: bool = False) -> Finding:
     """Checks on all words that logits equal ±½ r/(r + n) with r = e^c, or ±√6 with layer norms.
 
-    Here c is the score of CLS at position 1, and n is the length of the word.  Without layer norms,
-    scores are multiples of a float64 that is read exactly.  With layer norms the logit is √12/√2,
-    where √12 is rounded.
+    Here c is the score that CLS gives to position 1, and n is the length of the word.  Without
+    layer norms, scores are multiples of a float64 that is read exactly.  With layer norms the logit
+    is √12/√2, where √12 is rounded.
     """
     form, rounded = (
         ("√6", 2.0**-50) if layer_norm else ("½ a/(a + n) with a = e^(10/√6)", 2.0**-100)
@@ -177,9 +178,9 @@ def closed_form(paper: OverTokens, max_length: int, layer_norm: bool = False) ->
 
 
 def odds(model: Transformer) -> arb:
-    """The weight e^c of position 1 relative to other positions, for the score c of CLS there.
+    """The ratio e^c of the attention weights of CLS on position 1 and on any other position.
 
-    The score c is 10 times the scale of the scores.
+    The score c of position 1 is 10 times the scale of the scores; other scores are 0.
     """
     attn = model.blocks[1].attn
     assert attn is not None
@@ -189,7 +190,8 @@ def odds(model: Transformer) -> arb:
 def cross_entropies() -> Iterator[Finding]:
     """Evidence on the cross-entropies of the models, in bits per word.
 
-    It uses s/2 − s²/8 ≤ ln 2 − ln(1 + e^{−s}) ≤ s/2 for the signed logit s.
+    The bounds use s/2 − s²/8 ≤ ln 2 − ln(1 + e^{−s}) ≤ s/2, where s is the signed logit (the logit
+    with the sign of the right answer).
     """
     e = (10 / arb(6).sqrt()).exp()
     verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()

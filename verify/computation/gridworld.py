@@ -41,8 +41,9 @@ def gridworld(
     """For all S ≥ 1, T and starts, three layers of at most 2S heads and width S + 10 simulate the
     walk on 0 … S that stops at both walls, on all words of at most T symbols.
 
-    Let z be the displacement of the same steps without walls.  The state is at least b, for
-    b = 1 … S, iff z last had the value z − b later than it last had the value z − b + S + 1.
+    Let z be the present displacement of the same steps without walls. The state is at least b, for
+    b = 1 … S, iff the last visit of the displacement to level z − b is later than its last visit to
+    level z − b + S + 1.
     """
     if start > steps:
         raise InputError(f"start is {start}: give a state from 0 to {steps}")
@@ -68,10 +69,10 @@ def walks(run: Run, S: int, start: int) -> OverTokens:
 
 
 def later(model: Transformer, S: int) -> Finding:
-    """Checks that the last MLP computes the bit [d ≥ 1] of each entry d of `later`.
+    """Checks that the last MLP computes the bit [d ≥ 1] of each entry d of the registers `later`.
 
-    The bit is also right if d has an error of at most ¼: it is right at d = −1, ¼, ¾ and 2, and all
-    kinks of ReLUs are in ¼ … ¾.
+    The bit is also right if d has an error of at most ¼: the bit is right at d = −1, ¼, ¾ and 2,
+    and all kinks of ReLUs are in ¼ … ¾.
     """
     mlp = model.blocks[2].mlp
     assert mlp is not None
@@ -130,9 +131,10 @@ def head_states(model: Transformer, S: int) -> Iterator[States]:
 
 
 def visits(model: Transformer, place: int, head: int) -> States:
-    """The queries and keys of a head that looks up the latest visit to level z − place, or BOS.
+    """The queries and keys of a head that looks up the latest visit to level z − `place`.
 
-    z is the displacement of the walk without walls.  Tokens at position j ≥ 1 are on levels −j … j.
+    z is the present displacement of the walk without walls. If the level was not visited, the head
+    looks up BOS. The token at position j ≥ 1 is on one of the levels −j … j.
     """
     here = at_positions(model, "j")["j"].ravel()
     z = np.arange(-here[-1], here[-1] + 1)

@@ -57,10 +57,11 @@ def hard_attention_cannot(
     For every n, such a transformer over V symbols equals a circuit of AND, OR and NOT gates, of
     depth at most 2L if H = 1 and 4L otherwise (and 2 more if V > 2), with O(n^((H + 1)^L)) gates.
     Circuits of constant depth and polynomial size do not compute parity [FSS1984]; this is cited.
-    For one layer it is proved: the answer is constant on a subcube with at least n − 1 − H free
-    bits, so that parity takes H ≥ n − 1 heads.  This bound is attained: one layer of n − 1 heads
-    computes parity, and its circuit has 2^n + 2 gates.  Parity is also computed by ⌈log₂n⌉ layers
-    of one head, and the depth of their circuits grows with log n.
+    For one layer the impossibility is proved here: the answer is constant on a subcube with at
+    least n − 1 − H free bits, so that parity takes H ≥ n − 1 heads.  This bound is attained: one
+    layer of n − 1 heads computes parity, and its circuit has 2^n + 2 gates.  Parity is also
+    computed by ⌈log₂n⌉ layers of one head, and the depth of the circuits of these layers grows with
+    log n.
 
     The tensors of six models are translated to circuits, which agree with the models and the
     definitions on all words of at most 10 symbols (9 for three symbols).  Circuits for fixed L and
@@ -187,7 +188,7 @@ def _by_length(free: dict[int, int]) -> str:
 
 
 def parity_in_one_layer(run: Run) -> Translated:
-    """The model that computes the parity of n bits in one layer of n − 1 heads, to be translated.
+    """The model of the parity of n bits in one layer of n − 1 heads, to translate to circuits.
 
     Each head attends to one of the other bits.
     """
@@ -252,7 +253,7 @@ def _averages(run: Run, max_length: int) -> Finding:
 
 
 def rejected(run: Run, n: int) -> int:
-    """1 if the translation of `parity`, which averages, raises ValueError for averaging; else 0."""
+    """1 if translating `parity`, whose heads average, raises ValueError for this reason; else 0."""
     try:
         to_circuit(run.build(parity, n, causal=True), n, "and-or")
     except InputError as error:

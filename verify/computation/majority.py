@@ -32,7 +32,8 @@ ANY = 1e-3  # a sharpness at which different scores would give nearly equal weig
     faults_seen=[{"max_length": 6, "samples": 4}],
 )
 def majority(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
-    """One layer of one head and width 2 outputs, after each bit, whether more bits are 1 than 0.
+    """One layer of one head and width 2 outputs, after each bit, whether the bits so far have more
+    1s than 0s.
 
     All scores are 0, so softmax at any inverse temperature is exact.  No weight depends on the
     length, and there are no positions.  The signed logit (the logit with the sign of the right
@@ -86,9 +87,10 @@ def _extremes(statement: OverTokens, max_length: int) -> Finding:
 def cross_entropies(run: Run) -> Iterator[Finding]:
     """Evidence on the logits and the cross-entropy of the model of majority with gate=False.
 
-    For n bits and N = n + 1 tokens, the signed logit is s = |2z − 1|/N, where z is the number of
-    ones minus the number of zeros.  By ln 2 − ln(1 + e^{−s}) ≤ s/2, a bound on the mean of s
-    suffices.  The mean over all words is at most (2√n + 1)/N, since the mean of z² is n.
+    For n bits and N = n + 1 tokens, the signed logit (the logit with the sign of the right answer)
+    is s = |2z − 1|/N, where z is the number of ones minus the number of zeros.  By ln 2 − ln(1 +
+    e^{−s}) ≤ s/2, a bound on the mean of s suffices.  The mean over all words is at most (2√n +
+    1)/N, since the mean of z² is n.
     """
     statement = averages(run, gate=False)
     with Ball.precision(BITS):
@@ -100,13 +102,12 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
                 count += 1
         yield Finding(
             "logits",
-            "(right logit) − (wrong logit) equals its closed form, for all words of "
-            f"n ≤ {n} bits, by the number of ones",
+            f"(right logit) − (wrong logit) equals its closed form, for all words of n ≤ {n} bits",
             "enclosure",
             right,
             count,
             Verdict.of(right == count),
-            f"{right} of {count} differences are equal",
+            f"the two are equal for {right} of {count} pairs of n and a number of ones",
             "|2z − 1|/(n + 1), where z = (number of ones) − (number of zeros)",
         )
         verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
@@ -118,7 +119,7 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
             words.append(f"n = {n}: {digits(lost, 4)}")
         yield Finding(
             "cross-entropy",
-            "mean cross-entropy without a gate, over all words of n bits",
+            "mean cross-entropy of the model without ReLUs, over all words of n bits",
             "enclosure",
             found,
             "1 − CE ≤ (2√n + 1)/(2(n + 1) ln 2)",

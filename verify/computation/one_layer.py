@@ -13,11 +13,12 @@ from theory.sequences import all_sequences
 
 
 def free_bits(H: int, n: int, n_models: int, rng: np.random.Generator) -> list[int]:
-    """The dimensions of the largest constant subcubes of n_models random models of H heads.
+    """For `n_models` random models of H heads, the dimension of the largest constant subcube.
 
-    A constant subcube fixes some of the n bits so that the answer does not depend on the others,
-    whose number is the dimension.  The heads of the first model attend to H different positions.
-    The heads of the other models order positions and bits at random.
+    A constant subcube fixes some of the n bits so that the answer does not depend on the other
+    bits. The dimension is the number of the other bits.  The heads of the first model attend to H
+    different positions. Each head of the other models attends to the token that is first in a
+    random order of the pairs (position, bit).
     """
     return list(islice((_free(H, n, at == 0, rng) for at in count()), n_models))
 

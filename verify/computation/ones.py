@@ -18,11 +18,11 @@ def only_counts(model: Transformer) -> Finding:
 
     The check is that certain products of weights are 0.  Let d be the difference of the embeddings
     of the two symbols.  The first head has constant scores, so its output is the same at all tokens
-    and depends only on the number of each symbol.  If MLPs do not read d, the stream of a token is
-    the embedding of its symbol plus a part that does not depend on the symbol.  If also no later
-    head reads d in a key or a value, the stream of CLS does not depend on d.  A layer norm divides
-    the streams of both symbols by the same number if the embeddings of the symbols have equal norms
-    and nothing else is written to their coordinates.
+    and depends only on the number of each symbol.  If no MLP reads the direction d, the stream of a
+    token is the embedding of its symbol plus a part that is the same for both symbols.  If also no
+    later head reads d in a key or a value, the stream of CLS does not depend on d.  A layer norm
+    divides the streams of both symbols by the same number if the embeddings of the symbols have
+    equal norms and nothing else is written to their coordinates.
     """
     W_E = model.embed.W_E.numpy()
     d = W_E[1] - W_E[0]
@@ -59,9 +59,9 @@ def only_counts(model: Transformer) -> Finding:
 
 
 def logits_by_ones(model: Transformer, n: int, ones: list[int] | None = None) -> list[arb]:
-    """The difference of the two logits at the last answer, as an Arb ball, by number of ones.
+    """The differences of the two logits at the last answer, as Arb balls, by number of ones.
 
-    The words of n bits have 0 … n ones, or the numbers of ones in `ones` if it is given.
+    There is one word of n bits for each number of ones: for 0 … n, or for the numbers in `ones`.
     """
     found = []
     for word in words_by_ones(n)[slice(None) if ones is None else ones]:

@@ -103,9 +103,10 @@ def layers_with_mlp(model: Transformer) -> int:
 
 
 def counting_states(model: Transformer, causal: bool) -> Any:
-    """The queries and keys of the head of layer 2.
+    """The possible queries and keys of the head of layer 2.
 
-    For k ones among N tokens, `one` is k/N at CLS and `inverse` is 1 + 1/N.
+    At CLS, for k ones among N tokens, the register `one` is k/N and `inverse` is 1 + 1/N. In the
+    causal form, `fraction` is k/N and `inverse` is 1/N.
     """
     fraction = "fraction" if causal else "one"
     states = counting(model, 2, {fraction: 1.0}, "inverse", ("j", "norm"))
@@ -126,7 +127,7 @@ def _extremes(statement: OverTokens, max_length: int, quick: bool) -> Finding:
 
 
 def softmax(run: Run) -> Iterator[Finding]:
-    """Evidence on the bound of softmax logits for all β, and on the logits as Arb balls."""
+    """Evidence on a bound of softmax logits at all inverse temperatures, and on logits as balls."""
     yield bound_holds(SIDES)
     few = range(1, 5 if run.quick else 11)
     sizes = {n: list(range(n + 1)) for n in few}
@@ -163,11 +164,12 @@ def softmax(run: Run) -> Iterator[Finding]:
 def bound_holds(most: int) -> Finding:
     """Checks the bound in the proof of `least_signed_count`: 2qE − O ≥ 0 for all q in [0, 1].
 
-    E and O are the sums of the weights at even and at odd distances from position k, and the check
-    is made for the positions on one side of k.  A polynomial Σ c_i q^i is nonnegative on [0, 1] if
-    all partial sums of its coefficients are nonnegative, since it equals Σ_i
-    (c_0 + … + c_i)(q^i − q^{i+1}) (Abel summation).  Words of n ≤ `most` symbols have at most
-    `most` positions on a side.
+    Here q = e^{−β} for the inverse temperature β, and k is the position that CLS looks up. E and O
+    are the sums of the attention weights at even and at odd distances from position k. The check is
+    made for the positions on one side of k.  A polynomial Σ c_i q^i is nonnegative on [0, 1] if all
+    partial sums of its coefficients are nonnegative, since it equals Σ_i (c_0 + … + c_i)(q^i −
+    q^{i+1}) (Abel summation).  Words of at most `most` symbols have at most `most` positions on a
+    side.
     """
     wrong = 0
     for r in range(most + 1):
@@ -188,7 +190,7 @@ def bound_holds(most: int) -> Finding:
 
 
 def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
-    """Checks the models of [ChiangCholak2022] on all words of n ≤ 10 symbols.
+    """Checks the models of [ChiangCholak2022] on all words of at most 10 symbols.
 
     The sizes of the models and the closed form of their logits are also checked.
     """
@@ -212,9 +214,9 @@ def bounded(run: Run, layer_norm: bool) -> Iterator[Finding]:
 def closed_form(build: Any, lengths: list[int], layer_norm: bool) -> Finding:
     """Checks that logits, as Arb balls, equal their closed forms up to the rounding of the weights.
 
-    In the table of positions, j/N is rounded by at most u = 2^−53.  So a hat function has an error
-    of at most 4u, and the difference of two averages of hat functions has an error of at most
-    8u = 2^−50.  With layer norms the error of √20/√2 is smaller.
+    In the table of positions, the embedding j/N of position j = 0 … N − 1 is rounded by at most u =
+    2^−53.  So a hat function has an error of at most 4u, and the difference of two averages of hat
+    functions has an error of at most 8u = 2^−50.  With layer norms the error of √20/√2 is smaller.
     """
     verdicts, apart = list[Verdict](), 0.0
     with Ball.precision(BITS):

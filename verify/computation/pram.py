@@ -29,9 +29,9 @@ FOLLOW = "registers of the model and of the PRAM program"
 def whole_evidence(model: Transformer) -> Evidence:
     """The kind of evidence of a float64 run in which all registers are compared with integers.
 
-    Averages over k tokens of equal score are the only numbers that are rounded.  Suppose that an
-    average is rounded to an integer p, that k times the average is an integer, and that p·k < 2^52.
-    Then the average equals p.
+    The only numbers that are rounded are averages over the k tokens to which a head attends.
+    Suppose that an average is rounded to an integer p, that k times the average is an integer, and
+    that p·k < 2^52. Then the average equals p.
     """
     needs = exact_in(model)
     small = needs.largest * model.interface.context < 2.0 ** (FLOAT64_BITS - 1)
@@ -59,7 +59,7 @@ def registers_follow(
 
 
 def differences(model: Transformer, program: Program, inputs: Inputs) -> Iterator[str]:
-    """Yields the layers after which a register differs from the program's, and wrong outputs."""
+    """Yields a line for each register that differs from the program, and for wrong outputs."""
     passed = (H.numpy() for H in model.residual_stream(prompt_of(model, inputs)))
     for after, (H, held) in enumerate(zip(passed, program.run(*inputs), strict=True)):
         wanted = stream_of(model, program, held)
@@ -77,9 +77,10 @@ def differences(model: Transformer, program: Program, inputs: Inputs) -> Iterato
 
 
 def over_q(model: Transformer, program: Program, inputs: Inputs, id: str = "rational") -> Finding:
-    """Compares the model's registers over ℚ with those of the PRAM program.
+    """Compares the model's registers over ℚ with the registers of the PRAM program.
 
-    The comparison is made on each row of the inputs, which are arrays (rows, N') for N' processors.
+    The comparison is made on each row of the inputs. Each input is an array (rows, N') for N'
+    processors.
     """
 
     def search() -> Iterator[str]:
@@ -101,8 +102,8 @@ def stream_of(model: Transformer, program: Program, held: Registers) -> np.ndarr
     """The stream (…, 1 + N', width) of N' processors between two steps of the program.
 
     The stream contains the registers and their squares, and the numbers and kinds of the
-    processors.  It is 0 at BOS, except for the flag of BOS, and 0 in the registers of reads and
-    writes.
+    processors.  The stream is 0 at BOS, except for the flag of BOS, and 0 in the registers of reads
+    and writes.
     """
     shape = next(iter(held.values())).shape
     here = np.arange(1, shape[-1] + 1)
@@ -135,7 +136,7 @@ def units(models: Iterable[tuple[Transformer, int]]) -> Finding:
 def works_locally(model: Transformer, program: Program, number: int = 1) -> Finding:
     """Checks that the MLP of one step computes its local operations, for all register values.
 
-    The check is made for each kind of processor.  It also covers the squares of registers.  The
+    The check is made for each kind of processor, and also covers the squares of registers.  The
     registers of reads and writes must be cleared, also at BOS.
     """
     step = program.steps[number - 1]
@@ -209,7 +210,7 @@ def _touched(step: Step) -> set[str]:
 
 
 def gaps(label: str, model: Transformer, program: Program) -> Iterator[Finding]:
-    """Yields the score gap of every head, over all contents of the registers that it reads."""
+    """Yields a finding on the score gap of each head, over all contents of its registers."""
     for number, step in enumerate(program.steps, start=1):
         places = list(dict.fromkeys((tuple(sorted(r.at)), r.shift) for r in step.reads))
         for head, (at, shift) in enumerate(places):

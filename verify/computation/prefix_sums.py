@@ -104,9 +104,10 @@ def gaps(s: int, model: Transformer, layer: int) -> Finding:
 
 
 def head_states(model: Transformer, s: int, layer: int, head: int) -> States:
-    """The queries and keys of a head, from which the score gap is computed.
+    """The possible queries and keys of a head, from which `gaps` computes the score gap.
 
-    At position i, head w of layer ℓ looks up position i − w·s^{ℓ − 1}, or BOS if this is negative.
+    At position i, head w = 1 … s − 1 of layer ℓ (counted from 1) looks up position i − w·s^{ℓ − 1},
+    or BOS if this position is negative.
     """
     queries = at_positions(model, "j")
     wanted = np.maximum(np.arange(len(queries["j"])) - (head + 1) * s ** (layer - 1), 0)

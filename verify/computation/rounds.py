@@ -58,10 +58,9 @@ def rounds(
     address of a write is an input or is set by plus or minus, an additional step must read the
     index at this address.  The ranking of a list of N elements takes ⌈log₂N⌉ layers of one head and
     width 7.  A round in which machines send messages to s slots takes s heads for each message of a
-    machine.  Conversely, N² machines with fan-in f run a head on N tokens in 3⌈log_f N⌉ rounds of
-    massively parallel computation (MPC).  The claim runs these rounds.
-
-    In this claim, messages name a slot, and local work consists of a few operations.  [Sanford2024]
+    machine.  Conversely, N² machines that each receive at most f messages in a round (fan-in f) run
+    a head on N tokens in 3⌈log_f N⌉ rounds of massively parallel computation (MPC).  The claim runs
+    these rounds, with messages that name a slot and local work of a few operations.  [Sanford2024]
     relates layers and rounds for any local work, and for messages that name only a machine.  This
     more general result is not checked.
     """

@@ -109,20 +109,21 @@ def writes(run: Run, A: Semiautomaton) -> OverTokens:
 def runs(
     model: Transformer, A: Semiautomaton, words: np.ndarray
 ) -> tuple[Transformer, np.ndarray, np.ndarray]:
-    """The model, the prompts for words, and the tokens of the states that it should decode."""
+    """The model, the prompts for words, and the tokens of the states that it must decode."""
     return model, model.interface.prompt(words), A.run(words) + A.n_symbols
 
 
 def histories(run: Run, model: Transformer, A: Semiautomaton, words: np.ndarray) -> np.ndarray:
-    """Words followed by random states, which need not be those to which the words lead."""
+    """Words followed by random states, which need not be the states after the words' symbols."""
     states = run.rng.integers(A.n_states, size=words.shape) + A.n_symbols
     return np.concatenate([words, states], axis=-1)
 
 
 def head_states(model: Transformer) -> HeadStates:
-    """The queries and keys of the head, which at position t looks up t − T.
+    """The possible queries and keys of the head, for the finding on its score gap.
 
-    T is the length of words.  If t − T is negative, the head looks up position 0.
+    The head at position t looks up position t − T, where T is the length of words, or position 0 if
+    t − T is negative.
     """
     queries = at_positions(model, "j")
     wanted = np.maximum(np.arange(len(queries["j"])) - model.interface.word_length, 0)

@@ -137,9 +137,9 @@ def simulates(run: Run, of: Cascade, form: Form, compact: bool) -> OverTokens:
 
 
 def free_of_length(statement: OverTokens, model: Transformer) -> Finding:
-    """Checks that the size of the model is the same at the largest lengths T and 8T.
+    """Checks that models for words of at most T and of at most 8T symbols have the same size.
 
-    The size is the numbers of layers, heads and hidden neurons, and the width.
+    The size consists of the numbers of layers, heads and hidden neurons, and of the width.
     """
     V, T = model.interface.vocabulary_size, model.interface.max_length
     short, long = sizes({f"T = {n}": statement.at(V, n).model for n in (T, 8 * T)}).values()
@@ -180,7 +180,7 @@ def sizes(models: dict[str, Transformer]) -> dict[str, dict[str, int]]:
 
 
 def head_states(model: Transformer, of: Cascade) -> Iterator[HeadStates]:
-    """Yields the queries and keys of every head, from which the score gaps are computed.
+    """Yields the possible queries and keys of every head, for the findings on score gaps.
 
     The heads of a layer are the averaging head, the lookups of counts, and the flip-flops.
     """
@@ -200,9 +200,10 @@ def head_states(model: Transformer, of: Cascade) -> Iterator[HeadStates]:
 
 
 def given_after(model: Transformer, of: Cascade) -> dict[int, int]:
-    """The number of layers after which each stage's input is known, by the layer invariants.
+    """The number of layers after which the input of each stage of the cascade is in the stream.
 
-    The value of a counter is known two layers later, and the value of a flip-flop one layer later.
+    By the layer invariants, the value of a counter is in the stream two layers later, and the value
+    of a flip-flop one layer later.
     """
     there = [stage.after for stage in model.stages if stage.register != "state"]
     takes = {"counter": 2, "flip-flop": 1, "table": 0}
@@ -211,9 +212,10 @@ def given_after(model: Transformer, of: Cascade) -> dict[int, int]:
 
 
 def latest_states(model: Transformer, layer: int, head: int, i: int, size: int) -> HeadStates:
-    """The queries and keys of the head of a flip-flop, which looks up the latest input.
+    """The possible queries and keys of the head of a flip-flop, which looks up its latest input.
 
-    BOS always has an input.  i is the number of the stage, and `size` is its number of values.
+    BOS always has an input. i is the number of the flip-flop among the stages of the cascade, and
+    `size` is its number of values.
     """
     here = at_positions(model, "j")["j"].ravel()
     given = np.vstack([np.eye(size), np.zeros(size)])
@@ -226,9 +228,9 @@ def latest_states(model: Transformer, layer: int, head: int, i: int, size: int) 
 
 
 def tabled(model: Transformer, of: Cascade) -> Finding:
-    """Checks that the MLPs compute the inputs of the stages and the state, for all words.
+    """Checks that the MLPs compute the inputs of the cascade's stages and the automaton's state.
 
-    The MLPs are run on all values of the stages to which words of any length lead.
+    The MLPs are run on all combinations of values of the stages to which words of any length lead.
     """
     rows = list({values for _, values in of.walk()})
     rows = [(a, *values) for values in rows for a in range(of.automaton.n_symbols)]
@@ -262,7 +264,7 @@ def tabled(model: Transformer, of: Cascade) -> Finding:
 def softmax(
     run: Run, statement: OverTokens, A: Semiautomaton, max_length: int
 ) -> Iterator[Finding]:
-    """Checks that a sufficient sharpness does not depend on T, and that registers are exact."""
+    """Checks that one sharpness suffices at two maximum lengths, and encloses softmax logits."""
 
     def build(T: int) -> Transformer:
         return statement.at(A.n_symbols, T).model
@@ -297,9 +299,10 @@ def refused(reason: NotSolvable) -> Finding:
 def smallest() -> Finding:
     """Checks that holonomy groups on at most four states are solvable, and that A5 is not.
 
-    A holonomy group acts on the tiles of a set of states that words permute.  So it is a quotient
-    of a group of permutations of at most four states.  The symmetric group of four points is
-    solvable, and so are its subgroups and their quotients.
+    A holonomy group acts on the tiles of a set of states that words permute.  So the holonomy group
+    is a quotient of a group of permutations of at most four states. The symmetric group of four
+    points is solvable, and all subgroups of a solvable group and all quotients of subgroups are
+    solvable.
     """
     points = range(1, 6)
     found = [len(derived_series(frozenset(permutations(range(n))))[-1]) for n in points]

@@ -51,7 +51,7 @@ NAMED = {  # formulas and equivalent regular expressions
 
 @dataclass(frozen=True)
 class Case:
-    """A language to check: its label, formula and alphabet, and its regular expression if given."""
+    """A language to check: a label, a formula, an alphabet, and a regular expression if given."""
 
     label: str
     formula: Formula
@@ -99,8 +99,9 @@ def star_free(
     softmax has the same outputs above an inverse temperature that does not depend on T.
 
     A regular language whose minimal automaton has an aperiodic monoid has such a formula.  The
-    monoid is aperiodic iff the cascade of the automaton consists of flip-flops.  This equivalence
-    is checked for all automata with two symbols and three states.
+    monoid is aperiodic iff the cascade of the automaton consists of flip-flops.  The equivalence of
+    aperiodic monoids and cascades of flip-flops is checked for all automata with two symbols and
+    three states.
     """
     cases = chosen(run, formula, regex, alphabet, depth)
     for case in cases:
@@ -116,7 +117,7 @@ def star_free(
 def chosen(
     run: Run, text: str | None, regex: str | None, alphabet: str | None, depth: int
 ) -> list[Case]:
-    """The language of the options given; by default several languages, one of them random."""
+    """The language that the options define; by default several languages, one of them random."""
     given = ALPHABET if alphabet is None else alphabet
     if text is None and regex is None:
         drawn = random_formula(given, depth, np.random.default_rng(run.seed))
@@ -175,7 +176,7 @@ def _shown(run: Run, case: Case, max_length: int, samples: int) -> Iterator[Find
 
 
 def robust(run: Run, case: Case, by: Program, max_length: int) -> Iterator[Finding]:
-    """Evidence that softmax computes the same bits at a sharpness that does not depend on T."""
+    """Evidence that softmax computes the same bits at one sharpness for words of all lengths."""
     V, at = len(case.alphabet), recognises(run, case, "robust").at
     yield from bits_restored(at(V, max_length).model, by)
     k = max(sum(v > 0 for v in table.reads) for table in (*by.tables, by.answer))
@@ -193,8 +194,8 @@ def robust(run: Run, case: Case, by: Program, max_length: int) -> Iterator[Findi
 def equivalent(case: Case, by: Program) -> Iterator[Finding]:
     """Checks that the truth tables and the regular expression define the language of the formula.
 
-    For each comparison, the product of the two automata is searched for a state in which they
-    differ.
+    For each comparison, the product of the two languages' automata is searched for a state that
+    only one of the automata accepts.
     """
     language = language_of(case.formula, case.alphabet, case.label)
     tabled = language_of_program(by, case.alphabet)

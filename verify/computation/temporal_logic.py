@@ -20,9 +20,10 @@ MOST_STATES = 2**14  # values of a symbol and the bits of one table
 
 
 def head_states(model: Transformer, by: Program) -> Iterator[States]:
-    """The queries and keys of each head, for BOS and for both values of `stop` at each position.
+    """Yields the possible queries and keys of each head, at BOS and at all other positions.
 
-    A head prefers positions where `stop` is 1 to positions where `stop` is 0, and then later
+    Each head computes an operator φ since ψ of the formula, and `stop` is the bit of ψ or ¬φ. The
+    head prefers positions where `stop` is 1 to positions where `stop` is 0, and then later
     positions to earlier positions.
     """
     if not by.steps:
@@ -55,11 +56,12 @@ def _flag_registers(model: Transformer, layer: int, head: int) -> list[str]:
 
 
 def tables_written(model: Transformer, by: Program) -> Iterator[Finding]:
-    """Checks that every table is exact for all symbols and bits that it reads, and is 0 at BOS.
+    """Checks that every truth table is exact for all symbols and bits that it reads, and 0 at BOS.
 
-    BOS is a row of zeros.  Together with the score gaps this proves that the model is right at
-    every length.  A table that depends only on the symbol is in the embedding W_E, and all other
-    tables are in MLPs.
+    The truth tables are the Boolean parts of the formula. The stream at BOS is a row of zeros.
+    Together with the findings on score gaps, exact tables prove that the model is right at every
+    length.  A table that depends only on the symbol is in the token embedding, and all other tables
+    are in MLPs.
     """
     wrong, count, exact, stray = 0, 0, True, list[str]()
     for stage, table in _written(model, by):
@@ -92,7 +94,7 @@ def tables_written(model: Transformer, by: Program) -> Iterator[Finding]:
 
 
 def bits_restored(model: Transformer, by: Program) -> Iterator[Finding]:
-    """Checks that errors of 1/(4k) in the k bits that a cube reads do not change any table."""
+    """Checks that errors of 1/(4k) in the k bits that a truth table reads do not change it."""
     wrong, tried, exact, large = 0, 0, True, False
     V = model.interface.vocabulary_size
     for block in model.blocks:

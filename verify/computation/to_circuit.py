@@ -45,7 +45,10 @@ class Translated:
 
 
 def parity_in_log_layers(run: Run) -> Translated:
-    """The model of parity by unique-hard attention in ⌈log₂n⌉ layers, with its circuits' sizes."""
+    """The model of the parity of n bits by ⌈log₂n⌉ layers of unique-hard attention.
+
+    The size and the depth of its circuits are included.
+    """
     return Translated(
         "parity-in-log-layers",
         2,
@@ -70,21 +73,21 @@ class Circuits:
         return all_sequences(n, self.of.V)
 
     def answers(self, n: int, words: np.ndarray) -> np.ndarray:
-        """The answers of the circuit for n symbols on words (m, n)."""
+        """The answers (m,) of the circuit for n symbols on m words (m, n)."""
         return self.circuits[n].answers(unary(words, self.of.V))
 
 
 def translate(of: Translated, lengths: range | list[int]) -> Circuits:
     """The circuits of one model for words of the given lengths.
 
-    The model is built for the largest of these lengths.
+    The model is built for the largest of the given lengths.
     """
     model = of.build(max(lengths))
     return Circuits(of, model, {n: to_circuit(model, n, of.gates) for n in lengths})
 
 
 def shortest_words(of: Translated, max_length: int) -> range:
-    """The lengths, from 1 up to max_length, for which all words can be run."""
+    """The lengths, from 1 to at most `max_length`, that have few enough words to run all."""
     return range(1, max(n for n in range(1, max_length + 1) if of.V**n <= MOST_WORDS) + 1)
 
 
@@ -119,7 +122,7 @@ def on_long_words(run: Run, found: Circuits, samples: int) -> Finding:
 
 
 def long_words(run: Run, n: int, V: int, samples: int) -> np.ndarray:
-    """Random words of n symbols, half of them with one frequent symbol, and constant words."""
+    """Random words of n symbols, half of them with a frequent symbol, and all constant words."""
     rows = random_sequences(samples, n, V, run.rng)
     often = run.rng.random((samples, 1)) * (np.arange(samples)[:, None] % 2)
     rows = np.where(
@@ -217,7 +220,7 @@ def thresholds(circuit: ThresholdCircuit) -> int:
 
 
 def free_symbols(found: Circuits) -> dict[int, int]:
-    """For each length, the dimension of the largest subcube on which the answer is constant."""
+    """The dimension of the largest subcube on which the circuit is constant, by length of words."""
     V = found.of.V
     return {
         n: largest_constant_subcube(found.answers(n, found.words(n)), V).dimension

@@ -168,7 +168,7 @@ def on_words(
 
 
 def longest(run: Run, M: TuringMachine) -> int:
-    """The largest length of histories, up to 4, for which all histories are run."""
+    """The largest length, at most 4, with few enough histories to run all of this length."""
     kinds, most = 2 * M.n_states * M.n_symbols, 200 if run.quick else MOST_HISTORIES
     return max(T for T in range(1, 5) if kinds**T <= most or T == 1)
 

@@ -192,8 +192,8 @@ def exactly_run(case: Case, A: np.ndarray) -> np.ndarray:
 def paths(statement: OverGraphs) -> Finding:
     """Checks the number of pairs with output 0 on paths of diameter 3^L − 1, 3^L and 3^L + 1.
 
-    L is the number of layers.  The finding also has the number of bits of the largest output on the
-    last path.
+    L is the number of layers.  The finding also states the number of bits of the largest output on
+    the last of these paths.
     """
     found, wanted, rounded = dict[str, Any](), dict[str, Any](), False
     for L in DEPTHS:
@@ -219,8 +219,9 @@ def paths(statement: OverGraphs) -> Finding:
 def registers(case: Case, A: np.ndarray) -> Finding:
     """Checks that every register equals its layer invariant on graphs A.
 
-    If float64 rounds, only the signs of the entries are compared.  The sum of all blocks of the
-    stream after layer l must also be positive exactly where dist ≤ 3^l.
+    If float64 rounds, only the signs of the entries are compared. The stream consists of n × n
+    blocks; their sum after layer l must also be positive exactly at pairs of nodes at distance ≤
+    3^l.
     """
     model, some = case.model, exactly_run(case, A)
     exact = len(some) == len(A)
@@ -302,7 +303,7 @@ def identity(run: Run, case: Case) -> Finding:
 
 
 def in_domain(polynomial: Polynomial, domain: Domain, rows: list[list[Entry]]) -> Any:
-    """The matrix Σ_k c_k A^k in a number system, for coefficients c_k and A = `rows`."""
+    """The matrix Σ_k c_k A^k in a number system, for c_k = `polynomial[k]` and A = `rows`."""
     A, n = domain.matrix(rows), len(rows)
     total = domain.matrix([[domain.number(0)] * n] * n)
     for coefficient in reversed(polynomial):
@@ -345,7 +346,8 @@ def powers() -> Finding:
 def beside(tripled: Case, disentangling: Case, A: np.ndarray) -> Finding:
     """Checks that h hᵀ, for the stream h of the disentangled transformer, follows tripling.
 
-    After every layer h hᵀ must equal the stream of tripling that begins with I + A² instead of A.
+    After every layer h hᵀ must equal the stream of the tripling model with input I + A² in place of
+    the adjacency matrix A.
     """
     few, domain = A[-FEW:], Rational()
 
@@ -408,7 +410,7 @@ def least(run: Run, clipped: OverGraphs) -> Finding:
 
 
 def short_formats(tripled: OverGraphs) -> Finding:
-    """Checks that no pair is wrong in float32 and bfloat16, in which sums are rounded."""
+    """Checks that float32 and bfloat16 models, which round sums, predict all pairs right."""
     wrong = dict[str, int]()
     A = side_by_side(path(14), path(14))
     for name in ("float32", "bfloat16"):

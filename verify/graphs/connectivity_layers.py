@@ -36,13 +36,14 @@ def connectivity_layers(
     """Connectivity takes ⌈log₃D⌉ layers of tripling, ⌈log₂D⌉ layers of squaring and 1 + ⌈log₂h⌉
     layers of pointer doubling, for diameter D and h hops.
 
-    In the graphs every token points to its match.  D is the largest diameter of a component, and h
-    the number of hops after which all nodes have reached a node that points to itself.  Tripling
-    and squaring read rows of the adjacency matrix, at widths n and 2n; k-hop induction heads double
-    pointers.
+    The graphs are pointer graphs of sequences of tokens, in which every token points to its match.
+    D is the largest diameter of a component, and h the number of hops after which all nodes have
+    reached a node that points to itself.  Tripling and squaring read rows of the adjacency matrix,
+    at widths n and 2n; k-hop induction heads double pointers.
 
     A transformer of width 18 that runs a PRAM program on the edges needs at most 2(n − 1) layers
-    for n nodes.  It needs 2, 3, 4, 5, 6, 7 layers on the default paths of 2, 3, 4, 9, 16, 28 edges.
+    for n nodes.  This transformer needs 2, 3, 4, 5, 6, 7 layers on the default paths of 2, 3, 4, 9,
+    16, 28 edges.
 
     A search by chain of thought at depth 2 decodes a component in as many tokens as the component
     has nodes.
@@ -62,9 +63,9 @@ Counts = dict[str, int]
 
 
 def on_graph(graph: Pointers) -> Counts:
-    """The smallest number of layers at which each construction is right on a graph.
+    """The smallest number of layers with which each construction is right on a graph, by name.
 
-    The key `search` has the number of tokens of the search instead.  The constructions run in
+    For `search`, the value is the number of decoded tokens instead.  The constructions run in
     float64, which is exact for tripling.
     """
     ways = {"tripling": tripled, "squaring": squared, "machine": by_machine, "pointers": doubled}
@@ -112,7 +113,7 @@ def doubled(graph: Pointers, L: int) -> bool:
 def searched(graph: Pointers) -> int:
     """The number of tokens, ⊥ included, in which the search decodes the component of the last node.
 
-    The result is −1 if the search decodes another set.
+    The result is −1 if the search decodes another set of nodes.
     """
     edges, n = directed_edges(graph.A), len(graph.A)
     model = search(n, len(edges))
@@ -123,12 +124,12 @@ def searched(graph: Pointers) -> int:
 
 
 def tripling_takes(graph: Pointers) -> int:
-    """The stated number ⌈log₃D⌉ of layers of tripling for largest diameter D."""
+    """The stated number ⌈log₃D⌉ of layers of tripling; D is the largest diameter of a component."""
     return least_layers(graph.diameter)
 
 
 def squaring_takes(graph: Pointers) -> int:
-    """The stated number ⌈log₂D⌉ of layers of squaring for largest diameter D."""
+    """The stated number ⌈log₂D⌉ of layers of squaring; D is the largest diameter of a component."""
     return ceil_log(2, graph.diameter)
 
 
@@ -138,14 +139,14 @@ def machine_takes(graph: Pointers) -> int:
 
 
 def pointers_take(graph: Pointers) -> int:
-    """The stated number 1 + ⌈log₂h⌉ of layers of pointer doubling for h hops."""
+    """The stated number 1 + ⌈log₂h⌉ of layers of pointer doubling, where h is `graph.hops`."""
     return 1 + ceil_log(2, graph.hops)
 
 
 def search_takes(graph: Pointers) -> int:
-    """The stated number of tokens of the search, which is the size of the source's component.
+    """The stated number of tokens of the search: the number of nodes in the source's component.
 
-    One token is decoded for each node except the source, and one for ⊥.
+    One token is decoded for each node of the component except the source, and one for ⊥.
     """
     return len(reachable(directed_edges(graph.A), len(graph.A), len(graph.A) - 1))
 

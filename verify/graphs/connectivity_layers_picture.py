@@ -29,9 +29,9 @@ def draw(graphs: Mapping[str, Pointers], found: Mapping[str, Mapping[str, int]])
 def against_diameter(
     panel: Axes, graphs: Mapping[str, Pointers], found: Mapping[str, Mapping[str, int]]
 ) -> None:
-    """Draws the smallest number of layers at which each construction is right, against diameter.
+    """Draws the smallest number of layers with which each construction is right, against diameter.
 
-    There is a mark for each graph, and the lines log₃D and log₂D for the diameter D.
+    There is a mark for each graph, and lines for log₃D and log₂D as functions of the diameter D.
     """
     D = np.array([graph.diameter for graph in graphs.values()])
     shift = np.linspace(-0.04, 0.04, len(MARKS))

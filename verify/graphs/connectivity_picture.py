@@ -14,11 +14,11 @@ ARM, LAYERS = 10, 3
 
 
 def draw(build: Callable[[int, int], Transformer]) -> Figure:
-    """Draws where the stream H of tripling is positive after each layer, for one graph.
+    """Draws where the stream H (n, n) of tripling is positive after each layer, for one graph.
 
-    The graph is a caterpillar and a separate path.  The upper row shows the nodes with H > 0 in the
-    row of one node, and the lower row the matrix H > 0, with nodes ordered by their distance from
-    that node.
+    The graph is a caterpillar and a separate path. The upper panels mark the nodes j with H_ij > 0
+    for one node i. The lower panels show the matrix H > 0, with nodes ordered by their distance
+    from node i.
     """
     A = caterpillar()
     apart = distances(A)
@@ -60,8 +60,8 @@ def caterpillar() -> np.ndarray:
 def places(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The coordinates of the nodes of a graph A for a picture.
 
-    x is the distance from the first node of the component.  Nodes at the same distance are below
-    each other, and so are components.
+    x is the distance from the first node of the component.  Nodes at the same distance are drawn
+    below each other, and components are drawn below each other.
     """
     apart, x, y = distances(A), np.zeros(len(A)), np.zeros(len(A))
     first = (apart >= 0).argmax(1)

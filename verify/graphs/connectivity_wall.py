@@ -95,16 +95,16 @@ def connectivity_wall(
 
 
 def built(run: Run, n: int, weights: Weights) -> Transformer:
-    """The disentangled transformer of n nodes with these weights.
+    """The disentangled transformer of n nodes with these weights W_l and this unembedding.
 
-    It has W_l·n in place of W_l, so that scores have integer entries.
+    W_l is multiplied by n, so that scores, which the model divides by n, are integers.
     """
     W, out = weights
     return run.build(disentangled, n, len(W), [n * each for each in W], out)
 
 
 def counting(n: int) -> Weights:
-    """Weights of a layer in two channels: one sums over neighbours, the other counts walks."""
+    """Weights of one layer in the channels I and J: I sums over neighbours, and J counts walks."""
     W = Channels(np.eye(2, dtype=int), np.diag([0, 1]))
     out = Channels(np.ones((4, 1), dtype=int), np.array([[0], [0], [0], [1]]))
     return [kronecker(W, n)], kronecker(out, n)
@@ -113,8 +113,9 @@ def counting(n: int) -> Weights:
 def channels(run: Run, n: int, layers: int, low: int, high: int) -> Weights:
     """Random weights A ⊗ I + B ⊗ J with integer entries from low to high, two thirds of them 0.
 
-    The diagonal entries D of the blocks and the off-diagonal entries B are drawn, and A = D − B, so
-    that A may be negative for weights ≥ 0.
+    J is the n × n all-ones matrix. Each n × n block has one diagonal entry, in the matrix D, and
+    one off-diagonal entry, in B. D and B are drawn, and A = D − B, so that A may be negative for
+    weights ≥ 0.
     """
 
     def drawn(rows: int, columns: int) -> np.ndarray:
@@ -127,14 +128,14 @@ def channels(run: Run, n: int, layers: int, low: int, high: int) -> Weights:
 
 
 def if_seen(seen: bool, finding: Finding) -> Finding:
-    """The finding, but undecided if it holds and no case occurred in which it could fail."""
+    """The given finding, but undecided if it holds and no case occurred that could fail."""
     if not seen and finding.verdict is Verdict.HOLDS:
         finding.verdict, finding.detail = Verdict.UNDECIDED, "no case occurred that could fail"
     return finding
 
 
 def by_definition(run: Run, n: int) -> Finding:
-    """Checks that the model equals its definition, for A ⊗ I + B ⊗ J and for free weights."""
+    """Checks that the model equals its definition, for weights in two channels and free weights."""
     drawn = list[tuple[np.ndarray, Weights]]()
     for layers in (1, 2):
         A = erdos_renyi(1, n, 1.5 / n, run.rng)[0]
@@ -158,8 +159,9 @@ def by_definition(run: Run, n: int) -> Finding:
 def subgraphs(run: Run, samples: int) -> Finding:
     """Checks that each positive output of weights ≥ 0 is positive on a subgraph of ≤ 3^L edges.
 
-    For positive outputs on paths a minimal subgraph is computed.  The weights are W = I and random
-    dense weights of L layers; the pairs of nodes are within distance 3^L and beyond.
+    L is the number of layers. For positive outputs on paths a minimal subgraph is computed. The
+    weights are identity matrices and random dense weights. The outputs are at pairs of nodes at
+    distances up to 3^L and above 3^L.
     """
     most, count = dict[str, int](), 0
     for layers, n in ((1, 6), (2, 11)):
@@ -195,9 +197,9 @@ def subgraphs(run: Run, samples: int) -> Finding:
 def sound(run: Run, samples: int) -> Finding:
     """Checks that no sound model with weights ≥ 0 is positive at a pair beyond distance 3.
 
-    The pair is connected, the models have one layer, and the graphs n = 5 nodes.  A model is sound
-    if no output is positive at an unconnected pair of any graph.  The weights are dense, or A ⊗ I
-    with and without one more random entry.
+    The pair is connected, the models have one layer, and the graphs have 5 nodes. A model is sound
+    if no output is positive at an unconnected pair of any graph.  The weights are dense, or of the
+    form A ⊗ I (identity I), with and without one more random entry.
     """
     n, wrong, reach, right = 5, list[str](), 0, 0
     A = all_graphs(n)
@@ -244,8 +246,8 @@ def far(A: np.ndarray, layers: int) -> np.ndarray:
 def terms(run: Run, n: int) -> Finding:
     """Checks the number of walks of k steps with r jumps between two nodes farther apart than k.
 
-    In graphs of n nodes whose degrees are at most ⌊n/2⌋ the number must be at most the number
-    between two cliques.
+    A jump leads to any other node. In graphs of n nodes whose degrees are at most ⌊n/2⌋, the number
+    of walks must be at most the number of walks between two cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes.
     """
     random = erdos_renyi(20, n, 1.5 / n, run.rng)
     given = all_graphs(4 if run.quick else 6), random, np.stack([path(n), cycles(n)])
@@ -282,7 +284,8 @@ def terms(run: Run, n: int) -> Finding:
 def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
     """Checks outputs of random weights A ⊗ I + B ⊗ J ≥ 0 at pairs not within distance 3^L.
 
-    The outputs must be at most those between two cliques.
+    L is the number of layers and J the all-ones matrix. The outputs must be at most the outputs at
+    pairs between two cliques.
     """
     sparse = erdos_renyi(3, n, 1.2 / n, run.rng)
     graphs = [path(n), cycles(n), side_by_side(path(n - 4), cycles(4)), *sparse]
@@ -314,15 +317,16 @@ def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
 
 
 def below_zero(weights: Weights, n: int) -> int:
-    """The number of negative entries of A in weights A ⊗ I + B ⊗ J."""
+    """The number of negative entries of A in weights A ⊗ I + B ⊗ J, J the all-ones matrix."""
     W, out = weights
     return sum(int((two_channels(each, n).I < 0).sum()) for each in (*W, out))
 
 
 def regular(run: Run, samples: int) -> Finding:
-    """Checks outputs of weights A ⊗ I + B ⊗ J ≥ 0 on one cycle of 2m nodes and on two of m nodes.
+    """Checks outputs of weights A ⊗ I + B ⊗ J ≥ 0 on one cycle of 2m nodes and on two cycles.
 
-    Pairs farther apart than 3^L in the one cycle must have the output of pairs between the two
+    The two cycles have m nodes each, L is the number of layers, and J is the all-ones matrix. Pairs
+    farther apart than 3^L in the one cycle must have the same output as pairs between the two
     cycles.
     """
     sizes = [(capacity(L) + 1, L) for L in (1, 2) for _ in range(max(samples, LEAST_DRAWN))]
@@ -345,14 +349,14 @@ def regular(run: Run, samples: int) -> Finding:
 def of_far_pairs(run: Run, m: int, layers: int, weights: Weights) -> set[Any]:
     """The outputs at pairs farther apart than 3^L in a cycle of 2m nodes, L = `layers`.
 
-    The set also has the outputs at pairs between two cycles of m nodes.
+    The set also contains the outputs at pairs between two cycles of m nodes.
     """
     one, two, model = cycles(2 * m), cycles(m, m), built(run, 2 * m, weights)
     return {*over_q(model, one)[far(one, layers)], *over_q(model, two)[connected(two) == 0]}
 
 
 def several(values: set[Any], m: int, layers: int) -> Iterator[str]:
-    """Yields a line if there is more than one value."""
+    """Yields a line of text if the set `values` does not have exactly one element."""
     if len(values) != 1:
         yield f"m = {m}, L = {layers}: outputs {sorted(values)[:4]}"
 
@@ -363,7 +367,7 @@ def apart(run: Run, m: int, layers: int, weights: Weights) -> Iterator[str]:
 
 
 def distinguished(run: Run) -> Iterator[Finding]:
-    """Checks that the signed model is right on one cycle and on two, with relabelled nodes."""
+    """Checks that `two_cycles` is right on one cycle and on two cycles, with relabelled nodes."""
     for layers in (1, 2):
         m = 4 * capacity(layers - 1)
         model = run.build(two_cycles, layers)
@@ -394,10 +398,10 @@ def distinguished(run: Run) -> Iterator[Finding]:
 
 
 def row_sums(run: Run) -> Finding:
-    """Checks the row sums of relu(3J − 2A²), J all ones, on one cycle and on two cycles.
+    """Checks the row sums of relu(3J − 2A²), on one cycle and on two cycles.
 
-    The graphs A are a cycle of 2m nodes and two cycles of m nodes, m = 4 and 5; the model computes
-    the matrix in the register of its layer.
+    J is the all-ones matrix. A is the adjacency matrix of a cycle of 2m nodes or of two cycles of m
+    nodes, for m = 4 and 5. A model of one layer computes relu(3J − 2A²) in a register.
     """
     found = {}
     W = Channels(np.diag([0, -2]), np.diag([3, 0]))
@@ -417,8 +421,9 @@ def closed_bands(run: Run, samples: int) -> Finding:
     """Checks outputs of signed weights A ⊗ I + B ⊗ J on one cycle of 2m nodes and on two of m
     nodes.
 
-    For m = 4·3^(L−1) + 1 and m = 4·3^(L−1) + 2, pairs farther apart than 3^L in the one cycle must
-    have the output of pairs between the two cycles.
+    L is the number of layers, and J the all-ones matrix. For m = 4·3^(L−1) + 1 and m = 4·3^(L−1) +
+    2, pairs farther apart than 3^L in the one cycle must have the same output as pairs between the
+    two cycles.
     """
     drawn = list[tuple[int, int, Weights]]()
     for layers, times in ((1, 4 * samples), (2, 1 if run.quick else samples // 2 + 1)):
@@ -440,7 +445,11 @@ def closed_bands(run: Run, samples: int) -> Finding:
 
 
 def cutting(run: Run, m: int, layers: int) -> Weights:
-    """Signed weights A ⊗ I + B ⊗ J whose constant makes relu 0 on a part of a band of scores."""
+    """Signed weights A ⊗ I + B ⊗ J with a random constant that makes relu cut off some scores.
+
+    J is the all-ones matrix. In each layer, one entry of B subtracts one of the scores of a cycle
+    of 2m nodes from all scores.
+    """
     n, W = 2 * m, list[np.ndarray]()
     for layer in range(layers):
         size = 2 ** (layer + 1)

@@ -22,9 +22,9 @@ def in_float64(model: Transformer, A: np.ndarray) -> np.ndarray:
 def evidence_of(model: Transformer, A: np.ndarray) -> Evidence:
     """The kind of evidence of a float64 run on graphs A, for a model with integer values ≥ 0.
 
-    In such a model every token has an entry 1, so no score exceeds all outputs of the head, and a
-    sum is at least each of its terms.  If n² times every entry of the stream is below 2^53 (scores
-    may be multiplied by n and divided again), no operation rounds, and the run is exact.
+    In such a model every token has an entry 1, so that no score exceeds the largest output of the
+    head. A sum is at least each of its terms.  If n² times every entry of the stream is below 2^53
+    (scores may be multiplied by n and divided again), no operation rounds, and the run is exact.
     """
     n = A.shape[-1]
     largest = max(float(H.max()) for H in (*model.streams(A), model.logits(A)))
@@ -32,7 +32,7 @@ def evidence_of(model: Transformer, A: np.ndarray) -> Evidence:
 
 
 def over_q(model: Transformer, A: np.ndarray) -> np.ndarray:
-    """The outputs of a model on one graph A (n, n) in rational arithmetic, as an object array."""
+    """The outputs of a model on one graph A (n, n), as an object array (n, n) of fractions."""
     domain = Rational()
     rows = [[domain.number(int(entry)) for entry in row] for row in A]
     return np.array(outputs(model, written(model, domain, rows), domain).tolist(), dtype=object)

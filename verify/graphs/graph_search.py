@@ -141,7 +141,7 @@ def small_graphs(run: Run) -> Finding:
 def decoding(model: Transformer, graphs: list[Started]) -> tuple[np.ndarray, np.ndarray]:
     """The prompts of graphs with their sources, and the tokens to be decoded from the prompts.
 
-    The prompts have equal lengths: they are padded in front by loops at the source.
+    The prompts have equal lengths: shorter prompts are padded in front by loops at the source.
     """
     n, most = model.interface.n_nodes, max(len(edges) for edges, _ in graphs)
     prompts, wanted = [], []
@@ -156,7 +156,7 @@ def decoding(model: Transformer, graphs: list[Started]) -> tuple[np.ndarray, np.
 def random_graphs(run: Run, n: int, samples: int) -> list[Started]:
     """Random graphs, a path and two disjoint paths of n nodes, each with a random source.
 
-    Every edge is in the list in both directions; the order of the list is random.
+    The list of edges contains each edge in both directions, in random order.
     """
     listed = [*erdos_renyi(samples, n, min(1.0, 1.5 / n), run.rng), path(n), two_chain(n)]
     return [(run.rng.permutation(directed_edges(A)), int(run.rng.integers(n))) for A in listed]
@@ -188,8 +188,8 @@ def whole_component(model: Transformer, graphs: list[Started]) -> Finding:
 def follows(run: Run, n: int) -> OverTokens:
     """The statement on n nodes: after any tokens the model predicts the next node of the search.
 
-    This is the end v of the first edge u → v so far such that u is among the nodes so far and v is
-    not.
+    The next node is the end v of the first edge u → v so far such that u is among the nodes so far
+    and v is not.
     """
     return OverTokens(
         LABEL,

@@ -82,7 +82,7 @@ def squaring(
 
 
 def built(run: Run, n: int, L: int, form: str) -> Transformer:
-    """The squaring model of n nodes and L layers, in this form (lean or robust)."""
+    """The squaring model of n nodes and L layers, in the lean or robust form."""
     return run.build(construction, n, L, form=form)
 
 
@@ -102,7 +102,7 @@ def families(run: Run, n: int, samples: int) -> dict[str, np.ndarray]:
 
 
 def apart(n: int) -> np.ndarray:
-    """An isolated node and a clique of all other nodes, with the largest softmax errors."""
+    """An isolated node and a clique of all other nodes, a graph with the largest softmax errors."""
     return side_by_side(clique(1), clique(n - 1))
 
 
@@ -156,9 +156,9 @@ def _states(n: int, N: int, form: str) -> tuple[dict[str, np.ndarray], dict[str,
 
 
 def within_reach(id: str, name: str, batches: list[tuple[Transformer, np.ndarray]]) -> Finding:
-    """Checks that register `reached` is 1 exactly at distances ≤ 2^l after layer l.
+    """Checks that the register `reached` is 1 exactly at distances ≤ 2^l after each layer l.
 
-    The outputs must equal the last values of `reached`.
+    The outputs must equal the values of `reached` after the last layer.
     """
     count = sum(len(A) for _, A in batches)
     return no_counterexample(
@@ -181,7 +181,7 @@ def _wrong(model: Transformer, A: np.ndarray) -> Iterator[str]:
 
 
 def squares_to(A: np.ndarray, L: int) -> np.ndarray:
-    """Whether dist(i, j) ≤ 2^L in graphs A, by breadth-first search."""
+    """Whether nodes of graphs A are at distance ≤ 2^L, by breadth-first search: (graphs, n, n)."""
     far = np.stack([distances_by_definition(graph) for graph in A])
     return (far >= 0) & (far <= 2**L)
 
@@ -260,10 +260,11 @@ def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
 
 
 def needed(model: Transformer) -> Finding:
-    """Checks that below the necessary β softmax predicts that an isolated node is connected.
+    """Checks that softmax slightly below the necessary inverse temperature makes a wrong
+    prediction.
 
-    The logits of the isolated node for all other nodes (lean form, L layers), or the values in
-    `found` (robust form, one layer), must be above ½.
+    On an isolated node and a clique of all other nodes, all logits of the isolated node for other
+    nodes must be above ½, so that it is predicted connected to them.
     """
     n, L = model.interface.n_nodes, model.n_layers
     limit = lean_squaring_sharpness(n, L)

@@ -27,13 +27,13 @@ class OverGraphs:
     outputs: Callable[[np.ndarray, int], np.ndarray]
 
     def at(self, n: int, L: int) -> Case:
-        """The statement at one size: graphs of n nodes, L layers."""
+        """The statement for models of L layers on graphs of n nodes."""
         return Case(self, n, L)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A statement on a construction at one size."""
+    """A statement `of` about a construction, for n nodes and L layers."""
 
     of: OverGraphs
     n: int
@@ -41,7 +41,7 @@ class Case:
 
     @cached_property
     def model(self) -> Transformer:
-        """The model of this size (or its mutant in a self-test)."""
+        """The model of n nodes and L layers (or its mutant in a self-test)."""
         return self.of.build(self.n, self.L)
 
     def outputs(self, A: np.ndarray) -> np.ndarray:

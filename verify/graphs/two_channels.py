@@ -67,9 +67,10 @@ def random_weights(run: Run, n: int, rows: int, columns: int) -> np.ndarray:
 
 
 def projection(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
-    """Checks that A ⊗ I + B ⊗ J equals the average of W over all n! relabellings.
+    """Checks that A ⊗ I + B ⊗ J equals the average of a matrix W over all n! relabellings.
 
-    A and B are the `two_channels` of W, for each matrix W of `drawn`.
+    J is the all-ones matrix; A and B are the `two_channels` of W, for each matrix W of n × n blocks
+    in `drawn`.
     """
     wrong = (
         f"{grid[0]} × {grid[1]} blocks differ"
@@ -83,7 +84,8 @@ def projection(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
 
 
 def split(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
-    """Checks that the three parts of ‖W‖² equal independent projections, and sum to ‖W‖².
+    """Checks that the parts of `orthogonal_split` equal squared norms of projections, and sum to
+    ‖W‖².
 
     `drawn` contains the matrices W of n × n blocks.
     """
@@ -112,7 +114,8 @@ def squared(W: np.ndarray) -> Fraction:
 def shares(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
     """Checks that ‖A ⊗ I + B ⊗ J‖² − n‖A‖² − n²‖B‖² equals 2n⟨A, B⟩ and is not 0.
 
-    A and B are the `two_channels` of each matrix of `drawn`.
+    J is the all-ones matrix; A and B are the `two_channels` of each matrix of n × n blocks in
+    `drawn`.
     """
     found, wanted = [], []
     for W in drawn.values():
@@ -140,9 +143,10 @@ def built(run: Run, n: int, weights: list[np.ndarray]) -> Transformer:
 
 
 def names(run: Run, n: int) -> Iterator[Finding]:
-    """Checks on a path, in every order of its nodes, which weights are equivariant.
+    """Checks which weights are equivariant, on a path with its nodes in every order.
 
-    Weights A ⊗ I + B ⊗ J must be equivariant, and random other weights must not be.
+    Weights A ⊗ I + B ⊗ J, where J is the all-ones matrix, must be equivariant: relabelling the
+    nodes relabels the outputs. Random other weights must not be equivariant.
     """
     A, orders = path(n), [list(order) for order in permutations(range(n))]
     two, one = (
@@ -179,7 +183,7 @@ def names(run: Run, n: int) -> Iterator[Finding]:
 
 
 def counting(run: Run) -> Finding:
-    """Checks that the scores of a head with query A J and key A are the products of two degrees."""
+    """Checks that a head with query A J and key A, J all ones, has scores deg(i)·deg(j)."""
     J = Channels(np.zeros((2, 2), dtype=int), np.diag([0, 1]))
     graphs = [all_graphs(n) for n in range(2, 5 if run.quick else 6)]
     models = [

@@ -1,8 +1,8 @@
 """The attention of trained and hand-built models of automata, and models with replaced attention.
 
-There are m words, in rows of N tokens.  A word may begin later in its row, after tokens V, which
-are not symbols.  Attention patterns are between the tokens of a row, without the prefix of a
-hand-built model.
+There are m words, in rows of N tokens. A word may begin later in its row, after tokens V, the
+number of symbols, which are not symbols.  Attention patterns are between the tokens of a row,
+without the prefix of a hand-built model.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ CHUNK = 250  # words that are run together
 class Words(NamedTuple):
     """A set of m words in rows of N tokens, with the states of an automaton as labels.
 
-    Tokens (m, N) are the symbols of the words, and V before a word.  Labels (m, N) are the states
-    after the symbols, and −1 elsewhere.
+    `tokens` (m, N) are the symbols 0 … V − 1 of the words, and V at places before a word. `states`
+    (m, N) are the states after the symbols, and −1 elsewhere.
     """
 
     tokens: np.ndarray
@@ -34,12 +34,12 @@ class Words(NamedTuple):
 
     @property
     def inside(self) -> np.ndarray:
-        """Whether each token is a symbol of the word, (m, N)."""
+        """Whether each token is a symbol of its word, as booleans (m, N) for m words."""
         return self.states >= 0
 
     @property
     def last(self) -> np.ndarray:
-        """The position of the last symbol of each word, (m,)."""
+        """The position of the last symbol of each of the m words, as integers (m,)."""
         return self.states.shape[1] - 1 - self.inside[:, ::-1].argmax(1)
 
     def first(self, count: int) -> Words:
@@ -52,7 +52,7 @@ class Words(NamedTuple):
         return Words(self.tokens, np.where(later, self.states, -1))
 
     def permuted(self, rng: np.random.Generator) -> np.ndarray:
-        """The tokens (m, N) of the words, with the symbols of each word in a random order."""
+        """The tokens (m, N) of m words, with the symbols of each word in a random order."""
         places = np.arange(self.tokens.shape[1])
         keys = np.where(places > self.last[:, None], 2.0, np.where(self.inside, 0, -1.0))
         order = np.argsort(keys + self.inside * rng.random(keys.shape), axis=1, kind="stable")
@@ -60,16 +60,16 @@ class Words(NamedTuple):
 
 
 def answers(model: Transformer, tokens: np.ndarray) -> np.ndarray:
-    """The outputs of the model after each token, (m, N)."""
+    """The outputs (m, N) of the model after each of the N tokens of m words."""
     parts = [model(tokens[i : i + CHUNK]).numpy() for i in range(0, len(tokens), CHUNK)]
     return np.concatenate(parts)
 
 
 def streams_at(model: Transformer, tokens: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The stream at one position of each word, after the embedding and after each layer.
+    """The stream at one position of each of m words, after the embedding and after each layer.
 
-    `places` (m,) are the positions.  The result is an array (layers + 1, m, D) for streams of width
-    D.
+    `places` (m,) are the positions. The result is an array (layers + 1, m, D), where D is the width
+    of the stream.
     """
     front, parts = len(model.interface.prefix), []
     for i in range(0, len(tokens), CHUNK):
@@ -80,7 +80,7 @@ def streams_at(model: Transformer, tokens: np.ndarray, places: np.ndarray) -> np
 
 
 def patterns(model: Transformer, tokens: np.ndarray) -> Iterator[np.ndarray]:
-    """Yields the attention patterns (m, heads, N, N) of each layer."""
+    """Yields the attention patterns (m, heads, N, N) of each layer, for m rows of N tokens."""
     front = len(model.interface.prefix)
     for block, H in zip(model.blocks, model.streams(tokens), strict=False):
         assert block.attn is not None
@@ -89,9 +89,9 @@ def patterns(model: Transformer, tokens: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def attended(pattern: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The attention weight (m, heads, N) of each token on the position that `places` gives.
+    """The attention weight (m, heads, N) of each token on one position, for m words of N tokens.
 
-    `places` (m, N) are positions, or −1; the weight for −1 is 0.
+    `places` (m, N) contains this position for each token, or −1; the weight for −1 is 0.
     """
     at = np.maximum(places, 0)[:, None, :, None]
     weights = np.take_along_axis(pattern, at, axis=-1)[..., 0]
@@ -99,7 +99,7 @@ def attended(pattern: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def maps(machine: Semiautomaton, words: Words, symbols: int) -> np.ndarray:
-    """The map of the states, (m, states), that the last `symbols` symbols of each word induce."""
+    """The state map that the last `symbols` symbols of each of m words induce, (m, states)."""
     at = words.last[:, None] + np.arange(1 - symbols, 1)
     table, images = np.array(machine.transitions), np.arange(machine.n_states)[None]
     for read in np.take_along_axis(words.tokens, at, axis=1).T:
@@ -114,10 +114,11 @@ def setting_symbols(machine: Semiautomaton) -> np.ndarray:
 
 
 def set_before(machine: Semiautomaton, words: Words) -> np.ndarray:
-    """Whether each earlier symbol of a word sets the first stage of the cascade, (m, N, N).
+    """Whether each earlier symbol sets the first stage of the automaton's cascade, (m, N, N).
 
-    Columns are the earlier symbols.  Rows are the symbols that do not set the stage, or all symbols
-    if every symbol sets the stage.
+    The axes are the m words, the present tokens, and the earlier tokens. Present tokens are the
+    symbols that do not set the stage, or all symbols if every symbol sets the stage; other entries
+    are False.
     """
     setting = np.append(setting_symbols(machine), False)  # a token before a word sets nothing
     sets = setting[words.tokens] & words.inside
@@ -126,20 +127,21 @@ def set_before(machine: Semiautomaton, words: Words) -> np.ndarray:
 
 
 def latest(columns: np.ndarray) -> np.ndarray:
-    """The latest column that is true in each row of an array (m, N, N), or −1 if there is none."""
+    """The last column that is true in each row of an array (…, N, N), or −1 if no column is."""
     return np.where(columns.any(-1), columns.shape[-1] - 1 - columns[..., ::-1].argmax(-1), -1)
 
 
 def some(columns: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A random column that is true in each row of an array (m, N, N), or −1 if there is none."""
+    """A random column that is true in each row of an array (…, N, N), or −1 if no column is."""
     return np.where(columns.any(-1), (columns * (1 - rng.random(columns.shape))).argmax(-1), -1)
 
 
 def uniform(model: Transformer, layer: int, words: Words, outside: int) -> np.ndarray:
     """The uniform attention pattern over the tokens that the mask of a layer admits.
 
-    The token `outside` is left out.  The shape is (m, front + N, front + N), where front is the
-    length of the model's prefix.  A row is 0 if the mask admits no other token.
+    The token `outside` gets no attention. For m words in rows of N tokens the shape is (m, front +
+    N, front + N), where front is the length of the model's prefix. A row is 0 if the mask admits
+    only tokens `outside`.
     """
     front, (m, N) = len(model.interface.prefix), words.tokens.shape
     attn = model.blocks[layer - 1].attn
@@ -151,7 +153,7 @@ def uniform(model: Transformer, layer: int, words: Words, outside: int) -> np.nd
 
 
 def changed(model: Transformer, layer: int, change: Any) -> Transformer:
-    """The model with the same weights, in which change(heads) replaces the heads of a layer."""
+    """A copy of the model, with shared weights, in which change(heads) replaces a layer's heads."""
     copy = deepcopy(model, {id(weights): weights for weights in model.parameters()})
     block = copy.blocks[layer - 1]
     block.attn = change(block.attn)
@@ -159,9 +161,10 @@ def changed(model: Transformer, layer: int, change: Any) -> Transformer:
 
 
 def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transformer:
-    """The model in which all heads of a layer attend to given positions.
+    """The model with a layer whose heads all attend to given positions.
 
-    `places` (m, N) are the positions for each token of m words; −1 changes nothing.
+    `places` (m, N) contains the position for each of the N tokens of m words. At tokens with −1
+    attention is not changed.
     """
     front = len(model.interface.prefix)
     moved = np.where(places >= 0, places + front, -1)
@@ -170,7 +173,7 @@ def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transforme
 
 
 def with_uniform(model: Transformer, layer: int, words: Words, outside: int) -> Transformer:
-    """The model in which all heads of a layer attend uniformly on the given words.
+    """The model with a layer whose heads all attend uniformly on the given words.
 
     The token `outside` gets no attention.
     """

@@ -48,9 +48,9 @@ def automata_trained(
     words: Annotated[int, option("number of fresh words", min=20, max=10_000)] = 2000,
 ) -> Iterator[Finding]:
     """Published observation [Liu2023]: trained transformers of few layers simulate semiautomata on
-    words of the trained length.  Two questions are measured here: do they also simulate them on
-    words twice as long, and do they use the mechanisms of the hand-built models (flip-flops,
-    counters, windows that double)?
+    words of the trained length.  Two questions are measured here: do trained transformers also
+    simulate semiautomata on words twice as long, and do they use the mechanisms of the hand-built
+    models (flip-flops, counters, windows that double)?
 
     The models have four layers of four heads and are trained on words of T = 20 symbols at random
     places among 2T.  Every seed has separate findings.  The hand-built model with a mechanism is
@@ -106,9 +106,10 @@ def findings_of(subject: Subject) -> Iterator[Finding]:
 
 
 def right(subject: Subject, where: str, words: Words, others: Words) -> Iterator[Finding]:
-    """Checks that the accuracy is at least 99 %, and exceeds that of the null models.
+    """Checks that the accuracy is at least 99 %, and exceeds the accuracy of two null models.
 
-    `where` names the words, and `others` are the words to which a null model is fitted.
+    The null models are a table of the last 8 symbols, fitted to the words `others`, and a constant
+    state. `where` is "within" or "beyond", the name of the words.
     """
     inside, T = words.inside, subject.T
     correct = (subject.outputs if where == "within" else subject.outputs_long) == words.states

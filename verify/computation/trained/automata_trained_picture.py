@@ -18,8 +18,9 @@ from verify.computation.trained.mechanisms import FLIP_FLOPS, Subject
 def draw(subjects: Mapping[str, Subject]) -> Figure:
     """The figure with a column of three panels for each automaton.
 
-    The panels of a column show the accuracy of each model at symbols 1 … 2T, where T is the trained
-    length, the attention of the first model on one word, and that of the hand-built model.
+    The first panel of a column shows the accuracy of each model at symbols 1 … 2T, where T is the
+    trained length. The second panel shows the attention of the first model on one word, and the
+    third panel the attention of the hand-built model.
     """
     groups = dict[str, dict[str, Subject]]()
     for label, subject in subjects.items():

@@ -10,11 +10,12 @@ SYMBOLS = 8
 
 
 def by_last_symbols(others: Words, words: Words, outside: int) -> np.ndarray:
-    """For each token, the most frequent state after the same last 8 symbols in other words.
+    """A prediction at each token: the most frequent state after the same 8 symbols in `others`.
 
-    The result has shape (m, N) for m words in rows of N tokens.  If no other word contains these 8
-    symbols, the prediction is the most frequent of all states.  The token `outside` counts as a
-    symbol, and is also put before each row.
+    The 8 symbols are the last symbols up to the token. The result has shape (m, N) for m words in
+    rows of N tokens.  If no word of `others` contains these 8 symbols, the prediction is the most
+    frequent state in `others`.  The token `outside` counts as a symbol, and is also put before each
+    row.
     """
     keys, known = (_last(each.tokens, outside) for each in (words, others))
     inside, states = others.inside, int(others.states.max()) + 1

@@ -58,8 +58,8 @@ class Subject:
     T is the trained length.  `within` are words of T symbols at random places of a row, `measured`
     are the first of these words, and `long` are words of 2T symbols that begin at place 0.  Probes
     are fitted to the words `fitted`, and heads are chosen on the words `choosing`.  A hand-built
-    model has no token for the places before a word, so its words have T symbols and begin at place
-    0.
+    model has no token for the places before a word. So hand-built models are run on words of T
+    symbols that begin at place 0: the words `start`, with `start_fitted` for probes.
     """
 
     model: Transformer
@@ -108,7 +108,7 @@ class Subject:
         return np.asarray((self.outputs_long == self.long.states).mean(0))
 
     def at_random(self, count: int) -> Words:
-        """Fresh words of T symbols, the trained length, at random places of a row."""
+        """Fresh words of T symbols at random places of a row; T is the trained length."""
         return Words(*(each.numpy() for each in self.task.sequences(count, self.generator)))
 
     def from_start(self, count: int) -> Words:
@@ -142,7 +142,7 @@ def flip_flop(subject: Subject) -> Finding:
 
 
 def flip_flop_elsewhere(subject: Subject) -> Finding:
-    """Measures the outputs if all heads of a layer attend to an earlier write of another state.
+    """Measures the outputs if all heads of a layer attend to a symbol that sets another state.
 
     The layer is that of the head that attends most to the latest symbol that sets the first
     flip-flop of the automaton's cascade.
@@ -176,7 +176,7 @@ def flip_flop_elsewhere(subject: Subject) -> Finding:
 
 
 def chosen_head(model: Transformer, machine: Semiautomaton, words: Words) -> tuple[int, int, float]:
-    """The layer and head that attend most to the latest setting symbol, and this mean attention.
+    """The layer and head that attend most to the latest setting symbol, and the mean attention.
 
     Layers and heads are numbered from 1.  A setting symbol sets the first flip-flop of the cascade.
     """
@@ -262,7 +262,7 @@ def count(subject: Subject) -> Finding:
 
 
 def doubling(subject: Subject) -> Iterator[Finding]:
-    """Measures linear probes after each layer l for the map that the last 2^l symbols induce.
+    """Measures linear probes after layer l = 1, 2, … for the map that the last 2^l symbols induce.
 
     The probes read the stream at the last symbol of words of the trained length.
     """
@@ -308,7 +308,8 @@ def doubling(subject: Subject) -> Iterator[Finding]:
 def by_shorter(machine: Semiautomaton, others: Words, words: Words, symbols: int) -> float:
     """The accuracy of a null model that predicts the map of the last `symbols` symbols.
 
-    The null model is a table from the last `symbols`/2 symbols to the map, fitted to other words.
+    The null model is a table from the last `symbols`/2 symbols to the map, fitted to the words
+    `others`.
     """
     half = symbols // 2
 

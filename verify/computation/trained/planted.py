@@ -11,8 +11,8 @@ from verify.evidence.checkpoints import Trained
 def built(models: list[Trained]) -> list[Trained]:
     """Replaces each trained model by a hand-built model with the mechanisms that are measured.
 
-    The model is `shortcut`, or `semiautomaton` if the automaton has no cascade.  The token before a
-    word becomes one more symbol, which induces the identity map.
+    The model is `shortcut`, or `semiautomaton` if the automaton has no cascade.  The token at
+    places before a word becomes one more symbol, which induces the identity map.
     """
 
     def model(machine: Semiautomaton, length: int) -> object:

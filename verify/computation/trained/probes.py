@@ -26,11 +26,11 @@ def explained(fit: np.ndarray, values: np.ndarray, X: np.ndarray, wanted: np.nda
 def discriminated(fit: np.ndarray, classes: np.ndarray, X: np.ndarray, wanted: np.ndarray) -> Mean:
     """The accuracy on new data of linear discriminants, fitted to `fit` and `classes`.
 
-    Each row has k classes of different kinds, so `classes` and `wanted` are integers (m, k).  The
-    new data are the inputs X and the classes `wanted`.  A row is right if all its k classes are
-    right.  The class that is predicted for each kind has the largest xᵀC⁻¹μ − ½ μᵀC⁻¹μ + log p,
-    where x is the input, μ and p are the mean and the fraction of the class, and C is the
-    covariance within classes.
+    `fit` (m, D) are inputs, and `classes` (m, k) are k classes of each input, one of each of k
+    kinds. The new data are the inputs X and the classes `wanted`, in the same shapes.  A row is
+    right if all its k classes are right.  The class that is predicted for each kind has the largest
+    xᵀC⁻¹μ − ½ μᵀC⁻¹μ + log p, where x is the input, μ is the mean of the inputs of the class, p is
+    the fraction of inputs in the class, and C is the covariance within classes.
     """
     predicted = [_class(fit, kind, X) for kind in classes.T]
     right = (np.stack(predicted, axis=-1) == wanted).all(-1)

@@ -44,12 +44,12 @@ def connectivity_depth(
     more graphs with a pair beyond distance 3 than two layers trained within distance 3, and than
     one layer trained on all graphs.
 
-    A model is right on a graph if all pairs are right.  A comparison of two kinds holds if all
-    three seeds of one kind are above all three seeds of the other, by standard errors.  Without a
-    difference, each of the four comparisons would hold with probability 1/20.  All models were
-    trained for 2000 steps.  The loss of one layer still decreases after these steps, so that the
-    limit of the loss is not known.  Nothing is claimed for 2Clique (two disjoint cliques) or other
-    sizes.
+    A model is right on a graph if all pairs are right.  A comparison of two kinds of models holds
+    if the accuracies of all three seeds of one kind are above the accuracies of all three seeds of
+    the other kind, by standard errors.  Without a difference, each of the four comparisons would
+    hold with probability 1/20.  All models were trained for 2000 steps.  The loss of one layer
+    still decreases after these steps, so that the limit of the loss is not known.  Nothing is
+    claimed for 2Clique (two disjoint cliques) or other sizes.
     """
     trial = Trial.of(run, samples)
     one, two = (evaluated(prefix, "softmax", ("within", "all"), trial) for prefix in (ONE, TWO))
@@ -63,7 +63,7 @@ def connectivity_depth(
 
 
 def by_depth(one: Seeds, two: Seeds) -> Iterator[Finding]:
-    """Compares accuracies of one and two layers, by the graphs that the models were trained on."""
+    """Compares accuracies of models of one and of two layers, by their training graphs."""
     for id, name, graphs, worse, better in (
         (
             "one-layer/two-chain",

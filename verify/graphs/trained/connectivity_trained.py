@@ -38,7 +38,7 @@ BY_NAME = 0.5  # smallest fraction of squared weights that is not invariant, bef
 def connectivity_trained(
     run: Run, *, samples: Annotated[int, option("number of fresh graphs", min=100)] = 2000
 ) -> Iterator[Finding]:
-    """One layer learns connectivity from graphs within its capacity, and not from other graphs.
+    """One layer learns connectivity from graphs within its capacity, but not from graphs beyond it.
 
     One disentangled layer, whose capacity is distance 3, is trained on random graphs ER(8, 0.2).
     If all connected nodes of the training graphs are within distance 3, weights A ⊗ I + B ⊗ J ≥ 0
@@ -64,9 +64,9 @@ def connectivity_trained(
 def two_channels_findings(by: Seeds) -> Iterator[Finding]:
     """Checks trained weights A ⊗ I + B ⊗ J, where J is the all-ones matrix.
 
-    After training on graphs within distance 3, J must have a small part of the norm, and the model
-    must be right on all graphs.  After training on other graphs, J must have a larger part, and the
-    model must be wrong on 2Clique.
+    After training on graphs within distance 3, the fraction of the squared norm in B ⊗ J must be
+    small, and the model must be right on all graphs. After training on other graphs, this fraction
+    must be larger, and the model must be wrong on 2Clique.
     """
     for each in by["within"]:
         yield from labelled(
@@ -76,9 +76,9 @@ def two_channels_findings(by: Seeds) -> Iterator[Finding]:
 
 
 def free_findings(by: Seeds) -> Iterator[Finding]:
-    """Checks that free weights are nearly of the form A ⊗ I + B ⊗ J.
+    """Checks that free weights are nearly of the form A ⊗ I + B ⊗ J, J the all-ones matrix.
 
-    After training on graphs within distance 3 the part of the norm in J must be small.
+    After training on graphs within distance 3, the fraction of the squared norm in J must be small.
     """
     for each in by["within"]:
         right = [learns(each, ALMOST), *families(each, ALMOST)]
@@ -89,9 +89,11 @@ def free_findings(by: Seeds) -> Iterator[Finding]:
 
 
 def other_data(by: Seeds) -> Iterator[Finding]:
-    """Compares models trained on graphs beyond distance 3 with models trained within distance 3.
+    """Compares models trained with and without graphs of diameter above 3.
 
-    Each of the former is compared with all of the latter.
+    A graph is "within distance 3" if all of its connected nodes are at distance at most 3. Each
+    model that was trained on other graphs is compared with all models that were trained on graphs
+    within distance 3.
     """
     least = min((each.right.of("within") for each in by["within"]), key=lambda found: found.mean)
     most = max(parts_of(each.model).j for each in by["within"])
@@ -169,9 +171,10 @@ def unaided(parts: Parts) -> Finding:
 
 
 def controls(trial: Trial) -> Iterator[Finding]:
-    """Checks models before training: the accuracy is small, and the part of the norm in J is not.
+    """Checks that models before training are not right, and have weights in the channel J.
 
-    Free weights must not be of the form A ⊗ I + B ⊗ J.
+    J is the all-ones matrix. Free weights must not be near the form A ⊗ I + B ⊗ J, where I is the
+    identity.
     """
     channels, free = before_training(CHANNELS), before_training(FREE)
     for label, model in (("untrained channels", channels), ("untrained free weights", free)):
@@ -180,9 +183,10 @@ def controls(trial: Trial) -> Iterator[Finding]:
 
 
 def much_j(parts: Parts) -> Finding:
-    """Checks that before training the fraction of the squared norm in J is not small.
+    """Checks that before training the fraction of the squared norm in the channel J is not small.
 
-    For weights A ⊗ I + B ⊗ J with n nodes the fraction is near 1/(n + 1).
+    For weights A ⊗ I + B ⊗ J on n nodes, where J is the all-ones matrix, the fraction is near 1/(n
+    + 1).
     """
     return of_parts(
         "J",

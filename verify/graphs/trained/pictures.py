@@ -16,7 +16,7 @@ COLOURS = {"within": "tab:blue", "all": "tab:orange", "beyond": "tab:red"}
 def draw(channels: Seeds, free: Seeds) -> Figure:
     """Draws the accuracies of every seed by training graphs, and learned free weights W.
 
-    W is shown next to its projection onto the form A ⊗ I + B ⊗ J.
+    W is shown next to its projection A ⊗ I + B ⊗ J, where J is the all-ones matrix.
     """
     figure = Figure(figsize=(15, 8.4))
     panels = figure.subplots(2, 3)

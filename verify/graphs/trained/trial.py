@@ -49,7 +49,7 @@ class Right(NamedTuple):
     errors: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def of(self, graphs: str) -> Mean:
-        """The accuracy with this field name and its standard error, 0 if all graphs were tested."""
+        """The accuracy in the field `graphs`, with its standard error (0 if all were tested)."""
         errors = dict(zip(self._fields, self.errors, strict=False))
         return Mean(getattr(self, graphs), errors.get(graphs, 0.0))
 
@@ -64,9 +64,11 @@ class Right(NamedTuple):
 class Parts(NamedTuple):
     """Fractions of the squared norm of the weights W and of the unembedding C, by channel.
 
-    For weights A ⊗ I + B ⊗ J on n nodes, `j` is n²‖B‖²/(n‖A‖² + n²‖B‖²), and `j_in_W` the same for
-    W only.  Of the orthogonal split, `off_diagonal` is the invariant part off the diagonals, and
-    `rest` the part that is not invariant under relabelling.
+    On n nodes, with the identity I and the all-ones matrix J, let A ⊗ I + B ⊗ J be the weights
+    averaged over all relabellings. `j` is n²‖B‖²/(n‖A‖² + n²‖B‖²) for W and C together, and
+    `j_in_W` the same fraction for W only. `off_diagonal` is the fraction of the squared norm in the
+    averaged weights off the diagonals of the n × n blocks, and `rest` the fraction that is not
+    invariant under relabelling.
 
     J does not always count walks: in the block of C that reads I, J adds a constant to all outputs,
     as the threshold does.
@@ -119,7 +121,7 @@ class Trial:
 
 
 def all_right(model: Transformer, A: np.ndarray) -> np.ndarray:
-    """Whether a model predicts all pairs right, for each graph of A (m, n, n), as booleans (m,)."""
+    """Whether a model predicts all pairs of each graph of A (m, n, n) right, as booleans (m,)."""
     predicted = np.concatenate(
         [model(part).numpy() for part in np.split(A, range(AT_ONCE, len(A), AT_ONCE))]
     )
@@ -141,8 +143,8 @@ Seeds = Mapping[str, list[Seen]]
 def evaluated(prefix: str, which: str, kinds: tuple[str, ...], trial: Trial) -> Seeds:
     """The evaluated models of every seed, by training graphs, from the checkpoints `prefix`-`kind`.
 
-    `which` is the kind of transformer.  Raises ValueError for checkpoints that are missing, or of
-    another task or kind of transformer.
+    `which` is the kind of transformer, "disentangled" or "softmax".  Raises ValueError for
+    checkpoints that are missing, or of another task or kind of transformer.
     """
     kind = f"a {which} transformer trained on connectivity"
     return {
@@ -200,7 +202,7 @@ def witnesses() -> tuple[np.ndarray, np.ndarray]:
 
 
 def grids_of(model: Transformer) -> list[np.ndarray]:
-    """W of every layer and the unembedding C, from the model's tensors."""
+    """The score weights W of every layer, and the unembedding, from the model's tensors."""
     scores = [attn.W_K[0].mT @ attn.W_Q[0] for attn in model.attentions]
     return [W.detach().double().numpy() for W in (*scores, model.unembed.W_U)]
 
