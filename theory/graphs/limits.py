@@ -51,8 +51,7 @@ Node: TypeAlias = Annotated[Steps, Within(below="n")]
 def minimal_subgraph(
     A: OneGraph, weights: IntegerWeights, unembedding: Any, i: Node, j: Node
 ) -> np.ndarray:
-    """A subgraph (n, n) of A on which output (i, j) of a disentangled transformer is still
-    positive.
+    """A subgraph (n, n) of A on which a disentangled transformer's output (i, j) is positive.
 
     The outputs are the `disentangled_outputs` for `weights` and `unembedding`.  Each edge in turn
     is removed if output (i, j) stays positive without the edge. If all weights are ≥ 0, outputs are

@@ -44,23 +44,21 @@ def tripling_polynomial(n_layers: Layers) -> Polynomial:
 
 @checked
 def gram_polynomial(n_layers: Layers) -> Polynomial:
-    """The coefficients of the polynomial q_L(x), where q_0 = 1 + x², q_{l+1} = q_l + q_l³, L =
-    `n_layers`.
+    """The coefficients of the polynomial q_L, where q_0(x) = 1 + x² and q_{l+1} = q_l + q_l³.
 
-    For an adjacency matrix A, q_L(A) = h hᵀ, where h is the stream after L layers of the
-    disentangled transformer with scores h hᵀ.
+    L = `n_layers`.  For an adjacency matrix A, q_L(A) = h hᵀ, where h is the stream after L layers
+    of the disentangled transformer with scores h hᵀ.
     """
     return _tripled([1, 0, 1], n_layers)
 
 
 @checked
 def disentangled_polynomial(n_layers: Layers) -> Polynomial:
-    """The coefficients of the polynomial s_L(x), s_0 = 1 + x, s_{l+1} = s_l·(1 + q_l), L =
-    `n_layers`.
+    """The coefficients of the polynomial s_L, where s_0(x) = 1 + x and s_{l+1} = s_l·(1 + q_l).
 
-    q_l is the `gram_polynomial` of l layers. For an adjacency matrix A (n, n), s_L(A) is the sum of
-    all n × n blocks of the stream after L layers of the disentangled transformer whose scores are h
-    hᵀ for the stream h.
+    L = `n_layers`. q_l is the `gram_polynomial` of l layers. For an adjacency matrix A (n, n),
+    s_L(A) is the sum of all n × n blocks of the stream after L layers of the disentangled
+    transformer whose scores are h hᵀ for the stream h.
     """
     s, q = [1, 1], [1, 0, 1]
     for _ in range(n_layers):

@@ -33,7 +33,7 @@ def aperiodic_iff_flip_flops(n_states: int) -> Finding:
         0,
         Verdict.of(not wrong) if 0 < aperiodic < len(automata) else Verdict.UNDECIDED,
         f"{len(wrong)} exceptions; {aperiodic} of the monoids are aperiodic",
-        "none",
+        "no exception",
         f"{wrong[0]}: {wrong[0].transitions}" if wrong else "",
     )
 

@@ -178,7 +178,7 @@ def _parities(found: list[Circuits]) -> Iterator[Finding]:
         free,
         dict.fromkeys(free, 0),
         words=_by_length(free),
-        wanted="0, as for parity",
+        wanted="0, since parity changes with every symbol",
     )
 
 

@@ -32,8 +32,7 @@ ANY = 1e-3  # a sharpness at which different scores would give nearly equal weig
     faults_seen=[{"max_length": 6, "samples": 4}],
 )
 def majority(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
-    """One layer of one head and width 2 outputs, after each bit, whether the bits so far have more
-    1s than 0s.
+    """One layer of one head and width 2 outputs, after each bit, whether most bits so far are 1.
 
     All scores are 0, so softmax at any inverse temperature is exact.  No weight depends on the
     length, and there are no positions.  The signed logit (the logit with the sign of the right

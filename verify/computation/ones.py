@@ -54,7 +54,7 @@ def only_counts(model: Transformer) -> Finding:
         f"all {len(reads)} products of weights that read single symbols are 0"
         if not wrong
         else f"{wrong[0]} depends on the symbol",
-        "only the averaging head of layer 1 reads symbols",
+        "all 0, so that only the averaging head of layer 1 reads symbols",
     )
 
 

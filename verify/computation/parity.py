@@ -251,7 +251,7 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
         lost = bits_lost(arb(10).sqrt())
         yield Finding(
             "layer-norm",
-            "cross-entropy on every word, with layer norms",
+            "cross-entropy on every word, of the model with layer norms",
             "enclosure",
             interval(lost),
             (0.0598, 0.0599),
@@ -277,8 +277,8 @@ def _of_bounded(lengths: tuple[int, ...]) -> Finding:
         words.append(f"n = {n}: {digits(lost, 5 if n < 1000 else 8)}")
     return Finding(
         "bounded",
-        "mean cross-entropy over all words of n bits, with bounded positions and weights that do "
-        "not depend on n",
+        "mean cross-entropy over all words of n bits, of the model with position embeddings in "
+        "[−1, 1] and weights that do not depend on n",
         "enclosure",
         found,
         "1 − CE between m/2 − m²/4 and m/2, over ln 2",
@@ -304,15 +304,15 @@ def _of_ours(lengths: tuple[int, ...]) -> Finding:
             lost = cross_entropy(n, signed.__getitem__)
             found[f"β = {beta}, n = {n}"] = interval(lost)
             verdicts.append(below(lost, most))
-        words.append(f"β = {beta}: {digits(lost, 4)} ≤ {digits(most, 4)}")
+        words.append(f"{digits(lost, 4)} bits at β = {beta}, where the bound is {digits(most, 4)}")
     return Finding(
         "ours",
-        f"mean cross-entropy over all words of n = {', '.join(map(str, lengths))} bits, with "
-        "positions j and j²",
+        f"mean cross-entropy over all words of n = {', '.join(map(str, lengths))} bits, of the "
+        "model with position embeddings j and j²",
         "enclosure",
         found,
         "log₂(1 + e^−ρ), ρ = (1 − 2e^−β)/(1 + 2e^−β)",
         Verdict.together(verdicts),
-        "; ".join(words) + f" bits at n = {lengths[-1]}",
+        f"for n = {lengths[-1]}: " + "; ".join(words),
         "at most log₂(1 + e^−ρ), with ρ = (1 − 2e^−β)/(1 + 2e^−β), at every length",
     )

@@ -55,7 +55,7 @@ def identity(model: Transformer) -> Finding:
     wanted = [sum(domain.variables[:i], domain.number(0)) for i in range(1, N + 1)]
     return no_counterexample(
         "identity",
-        f"outputs and prefix sums of {N} numbers, as polynomials in these numbers",
+        f"outputs compared with prefix sums of {N} numbers, as polynomials in these numbers",
         (f"output {i + 1} is {found[i]}" for i in range(N) if found[i] != wanted[i]),
         evidence="identity",
         words=f"all {N} are equal",
@@ -79,7 +79,8 @@ def registers(model: Transformer, x: np.ndarray) -> Finding:
     rounded = float(np.abs(x).sum(-1).max()) >= 2.0**53
     return no_counterexample(
         "registers",
-        f"registers after layer ℓ and sums of the last s^ℓ numbers, for N = {x.shape[-1]} numbers",
+        "registers after layer ℓ, compared with sums of the last s^ℓ numbers, for "
+        f"N = {x.shape[-1]} numbers",
         search(),
         evidence="float" if rounded else "exact",
         words=f"equal after each of {model.n_layers} layers on {len(x)} rows",

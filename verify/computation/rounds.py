@@ -73,7 +73,9 @@ def rounds(
     two = [works_locally(in_turn, components(2, 1, overlapped=False), step) for step in (1, 2)]
     yield from labelled("in-turn", two)
     yield from gaps("in-turn", in_turn, components(2, 1, overlapped=False))
-    yield from labelled("tree-sum", _messages(run, n))
+    for found in labelled("tree-sum", _messages(run, n)):
+        found.name = found.name.removeprefix("tree-sum: " * found.id.endswith("/transpose"))
+        yield found
     yield from gaps("tree-sum", run.build(pram, tree_sum(3, 2)), tree_sum(3, 2))
     yield from labelled("random", _random(run, programs))
     yield from labelled("layer", _in_rounds(run))
@@ -112,7 +114,7 @@ def _messages(run: Run, n: int) -> Iterator[Finding]:
     wrong = (model(x).numpy() != block_sums(x, s**model.n_layers)).any()
     yield equal(
         "sums",
-        f"outputs of the model and sums of {n} numbers, in a tree of fan-in {s}",
+        f"outputs of the model, compared with sums of {n} numbers in a tree of fan-in {s}",
         f"{model.name} is wrong" if wrong else None,
         evidence=whole_evidence(model),
         words=f"equal on {len(x)} rows",
@@ -127,10 +129,12 @@ def _messages(run: Run, n: int) -> Iterator[Finding]:
     found["wrong"] = int((np.concatenate(columns, axis=2) != np.swapaxes(M, 1, 2)).sum())
     yield same(
         "transpose",
-        "transpose of a 3 × 3 matrix, in one round in which each machine sends 3 messages to s = 3 "
-        "slots",
+        "transpose of a 3 × 3 matrix, in one round of messages in which each machine sends 3 "
+        "messages to s = 3 slots",
         found,
         {"heads": 9, "layers": 1, "wrong": 0},
+        words=f"{plural(model.n_heads, 'head')}, {plural(model.n_layers, 'layer')}, "
+        f"{found['wrong']} wrong entries",
         wanted="s² heads, one layer, no wrong entry",
     )
 
@@ -174,8 +178,8 @@ def _in_rounds(run: Run) -> Iterator[Finding]:
     N = len(before)
     yield no_counterexample(
         "hardmax",
-        f"stream after a layer of {model.name}, computed by N² machines (N = {N} tokens) of fan-in "
-        f"{', '.join(map(str, FAN_INS))}",
+        f"stream after one layer of {model.name} on N = {N} tokens, computed by N² machines of "
+        f"fan-in {', '.join(map(str, FAN_INS))}",
         wrong,
         words="equal to the stream of the model",
     )
@@ -186,8 +190,8 @@ def _in_rounds(run: Run) -> Iterator[Finding]:
         words=f"equal to the definition for {plural(attn.n_heads, 'head')}",
     )
     wanted = {f"f = {fan_in}": rounds_of_a_layer(N, fan_in) for fan_in in FAN_INS}
-    words = ", ".join(f"{fan_in}: {count}" for fan_in, count in counts.items())
-    name = f"rounds for one head of N = {N} tokens, by fan-in f"
+    words = ", ".join(f"{count} rounds for {fan_in}" for fan_in, count in counts.items())
+    name = f"number of rounds in which machines of fan-in f compute one head on N = {N} tokens"
     yield same("rounds", name, counts, wanted, words=words, wanted="3⌈log_f N⌉")
 
 

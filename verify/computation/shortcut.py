@@ -151,7 +151,7 @@ def free_of_length(statement: OverTokens, model: Transformer) -> Finding:
         long,
         short,
         words=words,
-        wanted=f"as for at most {T} symbols",
+        wanted=f"the size of the model for words of at most {T} symbols",
     )
 
 

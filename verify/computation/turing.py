@@ -106,7 +106,8 @@ def _runs(
     halts = ", then ⊥ since the machine halts" if wanted[0, -1] < 0 else ""
     found = decoded("run", "decoded steps on a blank tape", [(model, prompts, wanted)])
     found.words = (
-        found.words and f"right for {len(made)} steps{halts}; {marked} cells are not blank"
+        found.words
+        and f"the model is right for {len(made)} steps{halts}; {marked} cells are then not blank"
     )
     yield found
     yield decoded(

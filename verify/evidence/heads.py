@@ -24,8 +24,7 @@ constant 1 has the name "1"."""
 def head_is(
     id: str, model: Transformer, layers: range, scores: Products, values: Products
 ) -> Finding:
-    """The finding that the first head of each of the layers `layers` has exactly the stated
-    weights.
+    """The finding that the first head of each of these layers has the stated weights, exactly.
 
     Layers are counted from 1. `scores` maps pairs of registers (query, key) to factors: the head's
     scores must be Σ factor·⟨query, key⟩ over these pairs. `values` maps pairs of registers
@@ -71,16 +70,6 @@ def head_is(
         Verdict.of(off == 0) if exact else Verdict.UNDECIDED,
         words if off == 0 else f"weights differ by up to {off:g}",
         "as proved",
-    )
-
-
-def _product(registers: tuple[str, str], factor: float) -> str:
-    """The term factor·⟨query, key⟩ of a score, where a query of 1 is constant."""
-    query, key = registers
-    return (
-        f"{factor:g}·{key}(key)"
-        if query == CONSTANT
-        else f"{factor:g}·⟨{query}(query), {key}(key)⟩"
     )
 
 

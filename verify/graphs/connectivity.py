@@ -206,10 +206,12 @@ def paths(statement: OverGraphs) -> Finding:
         found[f"L = {L}"] = [*unseen, largest.bit_length()]
         wanted[f"L = {L}"] = [0, 0, 2, int(case.outputs(A).max()).bit_length()]
     words = "; ".join(
-        f"{depth}: {a}, {b}, {c} pairs (outputs of up to {bits} bits)"
+        f"{a}, {b}, {c} pairs for {depth}, where the number of bits of the largest output is {bits}"
         for depth, (a, b, c, bits) in found.items()
     )
-    name = "number of pairs with output 0, on paths of diameter 3^L − 1, 3^L and 3^L + 1"
+    name = (
+        "number of pairs with output 0 of L layers, on paths of diameter 3^L − 1, 3^L and 3^L + 1"
+    )
     evidence: Evidence = "float" if rounded else "exact"
     return same(
         "paths", name, found, wanted, evidence=evidence, words=words, wanted="0, 0, 2 pairs"
@@ -246,11 +248,11 @@ def registers(case: Case, A: np.ndarray) -> Finding:
 
     return no_counterexample(
         "registers",
-        "registers compared with their layer invariants, positive exactly where dist ≤ 3^l after "
-        "layer l",
+        "registers compared with their layer invariants; the sum of blocks of the stream after "
+        "layer l is positive exactly at distances ≤ 3^l",
         search(),
         evidence=evidence_of(model, A),
-        words=f"all {len(model.stages)} are equal on {len(A)} graphs",
+        words=f"true for all {len(model.stages)} invariants on {len(A)} graphs",
     )
 
 
@@ -294,11 +296,12 @@ def identity(run: Run, case: Case) -> Finding:
     missed = miss_probability(sizes)
     return equal(
         "tripling/identity",
-        "tripling: outputs compared with p_L(A), p_{l+1} = p_l + p_l³, for all symmetric A "
-        f"(n = {n}, L = {case.L}), modulo a random prime",
+        f"tripling: outputs of L = {case.L} layers compared with p_L(A), where p_0(x) = x and "
+        f"p_{{l+1}} = p_l + p_l³, for all symmetric {n} × {n} matrices A, modulo a random prime",
         None if ours == theirs else "the output is not p_L(A)",
         evidence="identity",
-        words=f"equal; the degree is {capacity(case.L)}; error probability ≤ {missed:.1e}",
+        words=f"equal polynomials of degree {capacity(case.L)}, with error probability at most "
+        f"{missed:.1e}",
     )
 
 
@@ -333,13 +336,14 @@ def powers() -> Finding:
 
     return no_counterexample(
         "powers",
-        "powers of A with positive coefficients for L = 0, …, 4 layers; all other "
-        "coefficients are 0",
+        "powers of the adjacency matrix A with positive coefficients in three polynomials, for "
+        "L = 0, …, 4 layers; all other coefficients are 0",
         search(),
-        words="odd powers up to 3^L (tripling), all powers up to 3^L (disentangled), even "
-        "powers up "
-        "to 2·3^L (inner products of tokens)",
-        wanted="these, so that entries are positive exactly up to distances 3^L, 3^L and 2·3^L",
+        words="for outputs of tripling, the odd powers up to 3^L; for outputs of the "
+        "disentangled transformer, all powers up to 3^L; for its inner products of tokens, the "
+        "even powers up to 2·3^L",
+        wanted="these powers, so that entries are positive exactly at distances up to 3^L, 3^L "
+        "and 2·3^L",
     )
 
 
@@ -365,7 +369,7 @@ def beside(tripled: Case, disentangling: Case, A: np.ndarray) -> Finding:
     return no_counterexample(
         "beside",
         "inner products ⟨h_i, h_j⟩ of tokens of the disentangled transformer, compared with "
-        "K ← K + K³ from K = I + A²",
+        "the iteration K ← K + K³ from K = I + A², A the adjacency matrix",
         search(),
         words=f"all entries equal in rational arithmetic after each of {tripled.L} layers, on "
         f"{len(few)} graphs",
@@ -405,7 +409,7 @@ def least(run: Run, clipped: OverGraphs) -> Finding:
         "smallest number of clipped layers that connects all pairs of a path of diameter D, for "
         f"D = 1 … {diameters[-1]}"
     )
-    words = f"{found[-1]} for D = {diameters[-1]}"
+    words = f"for example {found[-1]} layers for D = {diameters[-1]}"
     return same("least", name, found, wanted, words=words, wanted="⌈log₃D⌉")
 
 
@@ -417,8 +421,11 @@ def short_formats(tripled: OverGraphs) -> Finding:
         model = deepcopy(tripled.at(len(A), 3).model).to(getattr(torch, name))
         wrong[name] = int((model(A).numpy() != connected(A)).sum())
     verdict = Verdict.of(not any(wrong.values()))
-    name = "number of wrong pairs in dtypes that round (two paths of 14 nodes, 3 layers)"
-    words = ", ".join(f"{kind}: {count}" for kind, count in wrong.items())
+    name = (
+        "number of wrongly predicted pairs in dtypes that round sums, on two paths of 14 nodes, "
+        "with 3 layers of tripling"
+    )
+    words = ", ".join(f"{count} in {kind}" for kind, count in wrong.items())
     wanted = "none, since rounding preserves the sign of sums and products of nonnegative numbers"
     return Finding(
         "short-formats", name, "float", wrong, dict.fromkeys(wrong, 0), verdict, words, wanted

@@ -155,23 +155,25 @@ def _findings(graphs: dict[str, Pointers], found: dict[str, Counts]) -> Iterator
     stated = {
         "tripling": (
             tripling_takes,
-            "smallest number of layers of tripling (linear attention, width n)",
+            "smallest number of layers with which tripling connects the right pairs of a graph",
             "⌈log₃D⌉, for the largest diameter D of a component",
         ),
         "squaring": (
             squaring_takes,
-            "smallest number of layers of squaring (width 2n)",
+            "smallest number of layers with which squaring connects the right pairs of a graph",
             "⌈log₂D⌉, for the largest diameter D of a component",
         ),
         "pointers": (
             pointers_take,
-            "smallest number of layers of pointer doubling (k-hop induction heads)",
-            "1 + ⌈log₂h⌉, for h hops to the fixed points",
+            "smallest number of layers with which pointer doubling by k-hop induction heads "
+            "connects the right pairs of a graph",
+            "1 + ⌈log₂h⌉, where h hops lead from every node to a node that points to itself",
         ),
         "search": (
             search_takes,
-            "tokens of the search by chain of thought (2 layers)",
-            "the number of nodes of the component",
+            "number of tokens in which the search by chain of thought decodes the component of a "
+            "source, with 2 layers",
+            "the number of nodes of the source's component",
         ),
     }
     for id, (takes, name, wanted) in stated.items():
@@ -183,7 +185,8 @@ def _findings(graphs: dict[str, Pointers], found: dict[str, Counts]) -> Iterator
     counts = {graph: each["machine"] for graph, each in found.items()}
     yield each_at_most(
         "machine",
-        "smallest number of layers that run the PRAM program (width 18)",
+        "smallest number of layers with which the model of the PRAM program labels the components "
+        "of a graph",
         "exact",
         {graph: np.nan if count < 0 else count for graph, count in counts.items()},
         {graph: machine_takes(each) for graph, each in graphs.items()},
@@ -193,4 +196,7 @@ def _findings(graphs: dict[str, Pointers], found: dict[str, Counts]) -> Iterator
 
 
 def _words(counts: Counts) -> str:
-    return ", ".join(f"{graph.replace(',', ' with')}: {n}" for graph, n in counts.items())
+    return ", ".join(
+        f"{n} on {graph.replace('path,', 'the path with').replace('random', 'random graph')}"
+        for graph, n in counts.items()
+    )

@@ -149,8 +149,8 @@ def by_definition(run: Run, n: int) -> Finding:
             yield from differences(over_q(built(run, n, weights), A), wanted, A)
 
     name = (
-        "outputs of the disentangled transformer, compared with h_L O for "
-        f"h ← [h, relu(h W hᵀ)h/n], n = {n}"
+        "outputs of the disentangled transformer, compared with their definition h_L O, where "
+        f"h_0 = [I, A] and h_{{l+1}} = [h_l, relu(h_l W_l h_lᵀ)h_l/n], for n = {n} nodes"
     )
     words = f"all entries equal in rational arithmetic, for {len(drawn)} random weights"
     return no_counterexample("definition", name, search(), words=words)
@@ -181,15 +181,15 @@ def subgraphs(run: Run, samples: int) -> Finding:
             most[key] = max(most.get(key, 0), edges)
             count += int(far(A, layers)[i, j])
     limits = {key: capacity(int(key[-1])) for key in most}
-    sizes_found = ", ".join(f"{key}: at most {edges} edges" for key, edges in most.items())
+    sizes_found = ", ".join(f"at most {edges} edges for {key}" for key, edges in most.items())
     return each_at_most(
         "subgraphs",
-        "weights ≥ 0, threshold 0: number of edges of minimal subgraphs on which an output is "
-        "positive",
+        "models of L layers with weights ≥ 0: number of edges of minimal subgraphs on which an "
+        "output is positive",
         "exact",
         {**most},
         {**limits},
-        words=f"{sizes_found}; {count} of the pairs are beyond distance 3^L",
+        words=f"{sizes_found}; {count} of the outputs are at pairs beyond distance 3^L",
         wanted="at most 3^L edges",
     )
 
@@ -228,7 +228,7 @@ def sound(run: Run, samples: int) -> Finding:
     words = (
         f"true on {len(A)} graphs; {reach} models have a positive output at a connected pair "
         "beyond "
-        f"distance 3, and {right} models have none at an unconnected pair"
+        f"distance 3, and {right} models have no positive output at an unconnected pair"
     )
     return if_seen(reach > 0 < right, no_counterexample("sound", name, wrong, words=words))
 
@@ -265,17 +265,17 @@ def terms(run: Run, n: int) -> Finding:
                 yield f"{nodes} nodes, steps {word}: fewer than {limit} between two cliques"
 
     name = (
-        "number of walks of k steps, with jumps, between two nodes farther apart than k in a graph "
-        "of degrees ≤ ⌊n/2⌋: at most the number between two cliques"
+        "the number of walks of k steps and r jumps to any other node, between two nodes farther "
+        "apart than k in a graph of n nodes and degrees ≤ ⌊n/2⌋, is at most the number of such "
+        "walks between two cliques"
     )
     words = (
         f"true for {count} graphs and {len(WORDS)} kinds of walks of up to "
         f"{max(map(sum, WORDS))} steps"
     )
     wanted = (
-        "at most, and between two cliques at least, ⌊n/2⌋^k((n − 1)^r − (−1)^r)/n for k "
-        "steps and r "
-        "jumps"
+        "at most ⌊n/2⌋^k((n − 1)^r − (−1)^r)/n walks, and between two cliques at least this "
+        "number of walks"
     )
     wrong = search() if count else ["no graph"]
     return no_counterexample("terms", name, wrong, words=words, wanted=wanted)
@@ -304,13 +304,14 @@ def cliques(run: Run, n: int, samples: int) -> Iterator[Finding]:
                     largest = max(largest, float(values.max() / across.min()))
         found = at_most(
             f"two-clique/{layers}",
-            f"weights A ⊗ I + B ⊗ J ≥ 0, L = {layers}: number of pairs not within distance 3^L "
-            "whose output exceeds an output between two cliques",
+            f"models of L layers, L = {layers}, with weights A ⊗ I + B ⊗ J ≥ 0, J all ones: number "
+            "of pairs not within distance 3^L whose output exceeds an output at a pair between two "
+            "cliques",
             "exact",
             larger,
             0,
-            words=f"{larger} of {pairs}; largest ratio of the outputs {largest:.2g}; "
-            f"in {negative} of the weights A has a negative entry",
+            words=f"{larger} of {pairs}; the largest ratio of the two outputs is {largest:.2g}; "
+            f"A has a negative entry in {negative} of the models",
             wanted="none, so that a model that connects such a pair also connects the two cliques",
         )
         yield if_seen(largest > 0 < negative, found)
@@ -333,14 +334,13 @@ def regular(run: Run, samples: int) -> Finding:
     found = [(of_far_pairs(run, m, L, channels(run, 2 * m, L, 0, 2)), m, L) for m, L in sizes]
     seen = sum(any(values) for values, *_ in found)
     name = (
-        "weights A ⊗ I + B ⊗ J ≥ 0: outputs at pairs farther apart than 3^L in a cycle of 2m "
-        "nodes, "
-        "compared with outputs at pairs between two cycles of m nodes"
+        "models of L layers with weights A ⊗ I + B ⊗ J ≥ 0, J all ones: outputs at pairs farther "
+        "apart than 3^L in a cycle of 2m nodes, compared with outputs at pairs between two cycles "
+        "of m nodes"
     )
     words = (
-        f"equal for m = 3^L + 1, L = 1, 2 and random weights; {seen} of the weights have a "
-        "positive "
-        "output there"
+        f"equal for m = 3^L + 1, L = 1, 2 and random weights; {seen} of the models have a "
+        "positive output at such a pair"
     )
     wrong = chain.from_iterable(starmap(several, found))
     return if_seen(seen > 0, no_counterexample("regular", name, wrong, words=words))
@@ -386,8 +386,8 @@ def distinguished(run: Run) -> Iterator[Finding]:
         listed = "; ".join(f"{shown(each)} on {name}" for name, each in outputs.items())
         yield same(
             f"two-cycles/{layers}",
-            f"signed weights, L = {layers}: values of the outputs on C_2m and on C_m ∪ C_m, "
-            f"m = {m} > 3^L",
+            f"model of L layers, L = {layers}, with signed weights: values of the outputs on a "
+            f"cycle C_2m of 2m nodes and on two cycles C_m ∪ C_m of m nodes, for m = {m} > 3^L",
             {**outputs, "wrong": wrong[0] if wrong else None},
             {**wanted, "wrong": None},
             evidence="exact" if layers == 1 else "float",
@@ -411,8 +411,11 @@ def row_sums(run: Run) -> Finding:
         *_, H = model.streams(np.stack([cycles(n), cycles(m, m)]))
         S = H[..., model.stream["layer_1"]][..., :n].numpy()
         found[f"m = {m}"] = [sorted({*each.sum(1).tolist()}) for each in S]
-    words = ", ".join(f"{key}: {shown(a)} and {shown(b)}" for key, (a, b) in found.items())
-    name = "row sums of relu(3J − 2A²), J all ones, on C_2m and on C_m ∪ C_m"
+    words = ", ".join(f"{shown(a)} and {shown(b)} for {key}" for key, (a, b) in found.items())
+    name = (
+        "row sums of relu(3J − 2A²), where J is all ones and A the adjacency matrix, of a cycle of "
+        "2m nodes and of two cycles of m nodes"
+    )
     wanted = {"m = 4": [[11.0], [12.0]], "m = 5": [[17.0], [17.0]]}
     return same("row-sums", name, found, wanted, evidence="float", words=words)
 
@@ -433,9 +436,9 @@ def closed_bands(run: Run, samples: int) -> Finding:
     wrong = (w for each in drawn for w in apart(run, *each))
     differ = [any(apart(run, 4, 1, cutting(run, 4, 1))) for _ in range(CONTROLS)]
     name = (
-        "signed weights A ⊗ I + B ⊗ J, m ≥ 4·3^(L−1) + 1: outputs at pairs farther apart "
-        "than 3^L in "
-        "a cycle of 2m nodes, compared with outputs at pairs between two cycles of m nodes"
+        "models of L layers with signed weights A ⊗ I + B ⊗ J, J all ones: outputs at pairs "
+        "farther apart than 3^L in a cycle of 2m nodes, compared with outputs at pairs between two "
+        "cycles of m ≥ 4·3^(L−1) + 1 nodes"
     )
     words = (
         f"equal for {len(drawn)} random weights, L = 1, 2; at m = 4, L = 1 the outputs differ for "

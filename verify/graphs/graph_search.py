@@ -180,8 +180,8 @@ def whole_component(model: Transformer, graphs: list[Started]) -> Finding:
         "decoded nodes, then ⊥, compared with the nodes that breadth-first search reaches",
         search(),
         evidence="float",
-        words=f"equal, in as many tokens as these nodes ({sum(map(len, components))} in all), on "
-        f"{len(graphs)} graphs",
+        words="equal, and the number of decoded tokens is the number of these nodes, "
+        f"{sum(map(len, components))} in all, on {len(graphs)} graphs",
     )
 
 

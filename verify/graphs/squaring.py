@@ -93,7 +93,7 @@ def families(run: Run, n: int, samples: int) -> dict[str, np.ndarray]:
         "path": path(n)[None],
         "2Chain": two_chain(n)[None],
         "2Clique": two_clique(n)[None],
-        "one apart": apart(n)[None],
+        "clique and isolated node": apart(n)[None],
         "no edge": np.eye(n, dtype=np.int64)[None],
     }
     if n > 2:
@@ -255,13 +255,12 @@ def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
         real,
         ENCLOSED,
         words=f"at most {real:.2g}",
-        wanted="2^−64, the accuracy of the balls",
+        wanted="at most 2^−64, the accuracy of the balls",
     )
 
 
 def needed(model: Transformer) -> Finding:
-    """Checks that softmax slightly below the necessary inverse temperature makes a wrong
-    prediction.
+    """Checks that softmax below the necessary inverse temperature makes a wrong prediction.
 
     On an isolated node and a clique of all other nodes, all logits of the isolated node for other
     nodes must be above ½, so that it is predicted connected to them.
@@ -279,14 +278,14 @@ def needed(model: Transformer) -> Finding:
     layers = "1 layer" if L == 1 else f"{L} layers"
     return Finding(
         "needed",
-        "number of nodes of a clique to which an isolated node is predicted connected, at "
-        f"β = {beta:.3g}, {layers}",
+        "number of nodes of a clique to which an isolated node is predicted connected by "
+        f"softmax at β = {beta:.3g}, for {layers} and n = {n} nodes",
         "enclosure",
         wrong,
         n - 1,
         Verdict.together(verdicts),
         f"{wrong} of {n - 1} nodes have logits above ½",
-        f"all, since β is below ln(2(n − 1)((N + ½)^L − 1)) = {limit:.3g}",
+        f"all, since β is below ln(2(n − 1)((N + ½)^L − 1)) = {limit:.3g}, N = 2^⌈log₂n⌉",
     )
 
 

@@ -77,15 +77,17 @@ def projection(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
         for grid, W in drawn.items()
         if (kronecker(channels_of(W, n), n) != two_channels_by_definition(W, n)).any()
     )
-    name = f"average of W over all relabellings of {n} nodes, compared with A ⊗ I + B ⊗ J"
+    name = (
+        f"average of a matrix W of blocks over all relabellings of {n} nodes, compared with the "
+        "projection A ⊗ I + B ⊗ J of W, J all ones"
+    )
     blocks = ", ".join(f"{a} × {b}" for a, b in drawn)
     words = f"all entries equal in rational arithmetic, for {blocks} blocks"
     return no_counterexample("projection", name, wrong, words=words)
 
 
 def split(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
-    """Checks that the parts of `orthogonal_split` equal squared norms of projections, and sum to
-    ‖W‖².
+    """Checks that the parts of ‖W‖² equal squared norms of projections of W, and sum to ‖W‖².
 
     `drawn` contains the matrices W of n × n blocks.
     """
@@ -126,10 +128,10 @@ def shares(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
     missing = min(map(abs, found)) > 0
     return same(
         "shares",
-        "‖A ⊗ I + B ⊗ J‖² − n‖A‖² − n²‖B‖²",
+        "‖A ⊗ I + B ⊗ J‖² − n‖A‖² − n²‖B‖², J all ones",
         {"left": [str(each) for each in found], "some": missing},
         {"left": [str(each) for each in wanted], "some": True},
-        words=f"equal to 2n⟨A, B⟩ and not 0, for example {float(found[0]):.3g}",
+        words=f"equal to 2n⟨A, B⟩ and not 0; for one W it is {float(found[0]):.3g}",
         wanted="2n⟨A, B⟩, since ⟨I, J⟩ = n",
     )
 
@@ -164,9 +166,10 @@ def names(run: Run, n: int) -> Iterator[Finding]:
 
     yield no_counterexample(
         "names",
-        f"weights A ⊗ I + B ⊗ J are equivariant on a path of {n} nodes, 1 and 2 layers",
+        "models of 1 and 2 layers with weights A ⊗ I + B ⊗ J, J all ones, are equivariant on a "
+        f"path of {n} nodes",
         search(),
-        words=f"outputs are relabelled with the nodes in all {len(orders)} orders",
+        words=f"outputs are relabelled as the nodes are, in all {len(orders)} orders of the nodes",
     )
     other = [run.rng.integers(-3, 4, each.shape) for each in one]
     outputs = disentangled_outputs(A, other[:1], other[1])
@@ -174,11 +177,13 @@ def names(run: Run, n: int) -> Iterator[Finding]:
     moved = [(over_q(model, relabelled(A, o)) == outputs[o][:, o]).all() for o in orders]
     yield same(
         "names/other",
-        "random weights outside the two channels are not equivariant",
+        "models with random weights, not of the form A ⊗ I + B ⊗ J, are not equivariant on this "
+        "path",
         {"order as given": bool(moved[0]), "every order": bool(all(moved))},
         {"order as given": True, "every order": False},
-        words=f"outputs differ in {len(moved) - sum(moved)} of {len(moved)} orders",
-        wanted="the outputs differ in some order, and are equal in the given order",
+        words="outputs differ from the relabelled outputs in "
+        f"{len(moved) - sum(moved)} of {len(moved)} orders of the nodes",
+        wanted="they differ in some order, and are equal in the given order",
     )
 
 
@@ -199,7 +204,8 @@ def counting(run: Run) -> Finding:
             yield from differences(S, degrees[..., :, None] * degrees[..., None, :], A)
 
     name = (
-        "A J A compared with deg degᵀ, J all ones, on all graphs of 2 to "
+        "A J A compared with deg degᵀ, where A is the adjacency matrix, J all ones, and deg the "
+        "column of degrees, on all graphs of 2 to "
         f"{graphs[-1].shape[-1]} nodes"
     )
     words = f"all entries equal on {sum(map(len, graphs))} graphs"

@@ -68,32 +68,32 @@ def by_depth(one: Seeds, two: Seeds) -> Iterator[Finding]:
         (
             "one-layer/two-chain",
             "(accuracy on 2Chain of one layer trained on all graphs) < (accuracy on 2Chain of one "
-            "layer trained within distance 3)",
+            "layer trained on graphs of diameter at most 3)",
             "two_chain",
             one["all"],
             one["within"],
         ),
         (
             "one-layer/within",
-            "(accuracy within distance 3 of one layer trained on all graphs) < (accuracy within "
-            "distance 3 of one layer trained within distance 3)",
+            "(accuracy on graphs of diameter at most 3, of one layer trained on all graphs) < "
+            "(accuracy on graphs of diameter at most 3, of one layer trained on such graphs)",
             "within",
             one["all"],
             one["within"],
         ),
         (
             "two-layers/beyond",
-            "(accuracy beyond distance 3 of two layers trained within distance 3) < "
-            "(accuracy beyond "
-            "distance 3 of two layers trained on all graphs)",
+            "(accuracy on graphs of diameter above 3, of two layers trained on graphs of diameter "
+            "at most 3) < (accuracy on graphs of diameter above 3, of two layers trained on all "
+            "graphs)",
             "beyond",
             two["within"],
             two["all"],
         ),
         (
             "depth/beyond",
-            "(accuracy beyond distance 3 of one layer trained on all graphs) < (accuracy beyond "
-            "distance 3 of two layers trained on all graphs)",
+            "(accuracy on graphs of diameter above 3, of one layer trained on all graphs) < "
+            "(accuracy on graphs of diameter above 3, of two layers trained on all graphs)",
             "beyond",
             one["all"],
             two["all"],

@@ -101,18 +101,18 @@ def other_data(by: Seeds) -> Iterator[Finding]:
         accuracy = each.right.of("within")
         fewer = Finding(
             "graphs",
-            "accuracy on fresh graphs within distance 3, compared with the models trained on such "
-            "graphs",
+            "accuracy on fresh graphs of diameter at most 3, compared with the models trained on "
+            "such graphs",
             "trained",
             accuracy.value,
             least.value,
             sign_of(*apart(accuracy, least)),
             words=f"{each.right.within:.1%}; on graphs as in training {each.right}",
-            wanted=f"below {least:.1%}, the smallest of those models, {BY}",
+            wanted=f"below {least:.1%}, the smallest accuracy of those models, {BY}",
         )
         wrong = at_most(
             "two-clique",
-            "accuracy on 2Clique",
+            "accuracy on 2Clique, two disjoint cliques",
             "trained",
             each.right.two_clique,
             0.0,
@@ -122,14 +122,14 @@ def other_data(by: Seeds) -> Iterator[Finding]:
         parts = parts_of(each.model)
         larger = Finding(
             "J",
-            "fraction of the squared norm of the weights in the channel J, compared with the "
-            "models trained within distance 3",
+            "fraction of the squared norm of the weights in the channel J, the all-ones matrix, "
+            "compared with the models trained on graphs of diameter at most 3",
             "trained",
             parts.j,
             most,
             Verdict.of(parts.j > most),
             words=f"{parts}"
-            + (f"; {parts.j / most:.3g} times the largest of those models in J" if most else ""),
+            + (f"; {parts.j / most:.3g} times the largest in J of those models" if most else ""),
             wanted=f"above {most:.2g} in J",
         )
         yield from labelled(each.name, [fewer, wrong, larger])
@@ -138,8 +138,8 @@ def other_data(by: Seeds) -> Iterator[Finding]:
 def families(each: Seen, least: float) -> Iterator[Finding]:
     """Checks that the accuracies on 2Chain and on 2Clique are at least `least`."""
     for id, name, accuracy in (
-        ("two-chain", "2Chain", each.right.two_chain),
-        ("two-clique", "2Clique", each.right.two_clique),
+        ("two-chain", "2Chain, two disjoint paths", each.right.two_chain),
+        ("two-clique", "2Clique, two disjoint cliques", each.right.two_clique),
     ):
         yield at_least(
             id,
@@ -156,7 +156,7 @@ def little_j(parts: Parts) -> Finding:
     """Checks that the fraction of the squared norm of the weights in the channel J is small."""
     return of_parts(
         "J",
-        "fraction of the squared norm of the weights in the channel J",
+        "fraction of the squared norm of the weights in the channel J, the all-ones matrix",
         at_most,
         parts,
         "j",
@@ -190,7 +190,8 @@ def much_j(parts: Parts) -> Finding:
     """
     return of_parts(
         "J",
-        "fraction of the squared norm of the weights in the channel J, before training",
+        "fraction of the squared norm of the weights in the channel J, the all-ones matrix, "
+        "before training",
         at_least,
         parts,
         "j",
@@ -213,5 +214,7 @@ def of_parts(
     """Compares a fraction of the squared norm of the weights with its bound."""
     part = {"j": "in J", "rest": "not invariant"}[which]
     wanted = f"{'at most' if compare is at_most else 'at least'} {bound:g} {part}"
-    value = getattr(parts, which)
-    return compare(id, name, "trained", value, bound, words=str(parts), wanted=wanted)
+    value, words = getattr(parts, which), str(parts)
+    if which == "rest":  # the compared part first
+        words = "; ".join([*words.split("; ")[-1:], *words.split("; ")[:-1]])
+    return compare(id, name, "trained", value, bound, words=words, wanted=wanted)

@@ -56,8 +56,8 @@ class Right(NamedTuple):
     def __str__(self) -> str:
         own, within, beyond, chain, clique = (f"{accuracy:.1%}" for accuracy in self[:5])
         return (
-            f"{own} (within distance 3: {within}, beyond: {beyond}, 2Chain: {chain}, "
-            f"2Clique: {clique})"
+            f"{own}; on graphs of diameter at most 3: {within}, on graphs of diameter above 3: "
+            f"{beyond}, on 2Chain: {chain}, on 2Clique: {clique}"
         )
 
 
@@ -81,8 +81,9 @@ class Parts(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.j:.2g} in J ({self.j_in_W:.2g} for only W), {self.off_diagonal:.2g} invariant "
-            f"off the diagonals, {self.rest:.2g} not invariant"
+            f"{self.j:.2g} in J; for the score weights alone {self.j_in_W:.2g} in J; "
+            f"{self.off_diagonal:.2g} invariant and off the diagonals of blocks; {self.rest:.2g} "
+            "not invariant"
         )
 
 
@@ -190,7 +191,7 @@ def learns(each: Seen, least: float) -> Finding:
         found.value,
         least,
         Verdict.HOLDS if own == 1 else sign_of(own - least, error),
-        words=f"{own:.2%} ± {error:.2%} {str(each.right).partition(' ')[2]}",
+        words=f"{own:.2%} ± {error:.2%}; {str(each.right).partition('; ')[2]}",
         wanted=f"at least {least:.0%}, {BY}",
     )
 
