@@ -97,7 +97,7 @@ def over_the_rationals(run: Run, case: Case) -> Finding:
         wrong += not case.agrees(given)
     return equal(
         "rational",
-        f"predictions of transformer and algorithm over Q, 3 random instances ({case})",
+        f"predictions of transformer and algorithm over Q ({case}, 3 instances)",
         smallest_failure(run, case) if wrong else None,
     )
 

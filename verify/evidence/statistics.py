@@ -138,6 +138,7 @@ def agreeing(
         {"share": fraction, **more},  # the key of recorded runs
         1 - LEVEL,
         agreed(fraction),
-        f"{words}; as required in {fraction:.1%} of {RESAMPLED} resampled sets of prompts",
+        f"{words}; the requirement is met in {fraction:.1%} of {RESAMPLED} resampled sets of "
+        "prompts",
         f"{wanted}, in at least {1 - LEVEL:.1%} of the resampled sets".removeprefix(", in "),
     )

@@ -107,8 +107,8 @@ def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
     few *= len(compared) < len(least)
     return Finding(
         "best",
-        f"largest |R| on [{smallest:g}, {largest:g}] of the residual polynomial R of "
-        f"L = 1 … {len(reached)} layers",
+        f"maximum of |R| on [{smallest:g}, {largest:g}] for the residual polynomial R that L "
+        f"layers compute, L = 1 … {len(reached)}",
         "float",
         reached,
         least,
@@ -182,11 +182,12 @@ def _coefficients(k: int, smallest: float, largest: float) -> Finding:
         at |= {rung.slot: rung.exponent for rung in rungs}
     return at_most(
         "coefficients",
-        f"largest ratio of the rounding error of a factor in the weights to its bound, over "
-        f"{len(ratios)} factors of the product formulas",
+        f"largest ratio of the rounding error of a coefficient in the weights to its bound, over "
+        f"{len(ratios)} coefficients of the formulas for T_n as products of T_q and T_{{q−1}}, q ≈ "
+        "n/3",
         "exact",
         max(ratios, default=0.0),
         1.0,
         words=f"{max(ratios, default=0.0):.1%}",
-        wanted=f"at most 100 % of {ROUNDINGS} roundings and 2^−44",
+        wanted=f"at most 100 % of the bound, which is {ROUNDINGS} roundings plus 2^−44",
     )

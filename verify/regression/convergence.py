@@ -167,17 +167,17 @@ def distance_to_ols(
     return replace(
         found.holds,
         id="ols",
-        name=f"distance of the prediction from that of least squares after k = {k} steps, "
-        "relative to the latter",
+        name=f"distance of the prediction after k = {k} steps from the least-squares prediction "
+        "x_qᵀw, relative to the latter",
         measured={"distance": relatively["distance"], "off by": found.holds.measured},
         bound={"distance": relatively["left"], "off by": found.holds.bound},
         words=found.holds.words.replace(
             "relative error",
-            f"{relatively['distance']:.2e}; the relative error of the difference, compared with "
-            "x_qᵀE^(2^k)w, is",
+            f"{relatively['distance']:.2e}; compared with the distance x_qᵀE^(2^k)w of k exact "
+            "steps, where E = I − S M₀, it has the relative error",
         ),
-        wanted=f"the distance |x_qᵀE^(2^k)w| = {relatively['left']:.2e} of k exact steps, with an "
-        f"error {found.holds.wanted}",
+        wanted=f"the distance {relatively['left']:.2e} of k exact steps, with a relative error "
+        f"{found.holds.wanted}",
     )
 
 

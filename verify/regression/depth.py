@@ -26,14 +26,15 @@ LARGEST_K = 100  # largest k of the table
 STARTED: dict[Start, str] = {"gram": "from αS", "identity": "from αI"}
 MODULO = (
     modulo_primes,
-    "predictions equal at d = 2, n = 3 mod random primes, error probability ≤ 1e-20 each",
+    "equal predictions for d = 2 and n = 3, modulo random primes with error probabilities of at "
+    "most 1e-20",
 )
 COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
     "all": MODULO,
     "modular": MODULO,
-    "exact": (over_the_rationals, "predictions equal at d = 2, n = 3 over Q"),
-    "symbolic": (symbolically, "predictions equal symbolically, k ≤ 3, d = n = 1"),
-    "float": (None, "predictions not compared"),
+    "exact": (over_the_rationals, "equal predictions for d = 2 and n = 3 over Q"),
+    "symbolic": (symbolically, "equal predictions as polynomials for k ≤ 3 and d = n = 1"),
+    "float": (None, "predictions that are not compared"),
 }
 """For each domain, the check that the layouts compute the same steps, and its description."""
 
@@ -106,8 +107,8 @@ def _degree_is_attained(run: Run, start: Start, largest_k: int) -> Finding:
     statement = newton_statement(run, "direct", start, ALPHA)
     return same(
         f"degree/{start}",
-        f"degree in the prompt of the prediction after k Newton–Schulz steps {STARTED[start]}, "
-        f"k = 0 … {largest_k}",
+        "degree, as a polynomial in the prompt, of the prediction after k Newton–Schulz steps "
+        f"{STARTED[start]}, k = 0 … {largest_k}",
         [degree_of(statement.at(1, 1, k)) for k in range(largest_k + 1)],
         [newton_degree(k, start) for k in range(largest_k + 1)],
         evidence="identity",
@@ -118,7 +119,10 @@ def _degree_is_attained(run: Run, start: Start, largest_k: int) -> Finding:
 def _degree_by_layer(layout: str, statement: OverExamples, k: int) -> Finding:
     """Compares the degree of the stream after each layer with three times the degree before it."""
     id = f"{layout}/degrees"
-    name = f"degree in the prompt after each layer of the layout {layout}, k = {k} steps"
+    name = (
+        "largest degree, as a polynomial in the prompt, in the stream before the first layer and "
+        f"after each layer, for the construction newton(layout='{layout}') with k = {k} steps"
+    )
     domain, case = Degrees(), statement.at(2, 3, k)
     try:
         # Zeros of the prompt count as constants, which can only raise a degree bound.
@@ -140,8 +144,8 @@ def _lower_bound(largest_k: int) -> Finding:
     right = sum(3 ** (layers - 1) < degree <= 3**layers for layers, degree in least)
     return same(
         "lower-bound",
-        "lower bound on the number L of layers with linear or ReLU heads and ReLU MLPs that "
-        f"compute k Newton–Schulz steps, k = 0 … {largest_k}",
+        "lower bound on the number L of layers of linear or ReLU heads and ReLU MLPs that "
+        f"compute k Newton–Schulz steps, for k = 0 … {largest_k} from αS and from αI",
         right,
         len(least),
         words=f"3^(L−1) < (degree of the prediction) ≤ 3^L in {right} of {len(least)} cases",
@@ -169,16 +173,17 @@ def _row(run: Run, k: int, domain: DomainName) -> Finding:
                 verdicts.append(same_steps.verdict)
                 if same_steps.detail and not detail:
                     detail = f"{layout}: {same_steps.name}: {same_steps.detail}"
-        layers_of = ", ".join(f"{layout} {count}" for layout, count in row.items())
+        layers_of = ", ".join(f"{layout} has {count}" for layout, count in row.items())
         words.append(f"{STARTED[start]}, {layers_of}, and the lower bound is {bound}")
     return Finding(
         f"layers/{k}",
-        f"number of layers of each layout for k = {k} Newton–Schulz steps",
+        f"number of layers of the construction newton for k = {k} Newton–Schulz steps, by layout",
         "exact" if domain in ("exact", "float") else "identity",
         counted,
         bounds,
         Verdict.together(verdicts),
         "; ".join(words),
-        f"the stated numbers, and the lower bound for the layout ladder; {compared}",
+        "the number stated for each layout, which is the lower bound for the layout ladder; "
+        f"{compared}",
         detail,
     )

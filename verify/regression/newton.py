@@ -151,9 +151,9 @@ def _twice_as_many_examples(run: Run) -> Finding:
     differs = f"predicted {answer}; from α/4 it is {both[0]}, from α {both[1]}"
     return equal(
         "paper/other-n",
-        f"prediction of the layout paper with weights for n = {n} examples from m = {2 * n} "
-        f"examples, d = {d}, k = {k}",
+        f"prediction from m = {2 * n} examples by the construction newton(layout='paper') whose "
+        f"weights are made for n = {n} examples, d = {d}, k = {k}",
         None if prediction == wanted != other else differs,
-        words="equal to the steps from α/4, and not to the steps from α",
-        wanted="the steps from α(n/m)²",
+        words="equal to the result of k steps from α/4, and not to that from α",
+        wanted="the result of k steps from α(n/m)²",
     )

@@ -100,13 +100,13 @@ def _in_range(run: Run, method: Method, rows: list[int], d: int) -> Finding:
     inside = domain.matrix(wider).rank() == X.rank()
     return equal(
         "range",
-        "w_k ∈ range(Xᵀ) and S w_k − b = −E^p b for the weights w_k that the transformer computes "
-        f"in k steps, over Q, d = {d}, n = {n}, X of rank {X.rank()}",
+        "the weights w_k that the transformer computes in k steps satisfy w_k ∈ range(Xᵀ) and "
+        f"S w_k − b = −E^N b, over Q, for d = {d}, n = {n} and X of rank {X.rank()}",
         None
         if inside and as_stated
-        else f"w_k ∈ range(Xᵀ): {inside}, S w_k − b = −E^p b: {as_stated}",
-        words="both are true",
-        wanted="both true",
+        else f"w_k ∈ range(Xᵀ): {inside}, S w_k − b = −E^N b: {as_stated}",
+        words="both hold",
+        wanted="both",
     )
 
 
@@ -141,8 +141,8 @@ def _reaches_least_squares(run: Run, method: Method, rows: list[int], d: int) ->
         allowed,
         verdict,
         f"{relatively['distance']:.1e}",
-        f"at most {relatively['left']:.1e} (for the residual) + {relatively['rounding']:.1e} (for "
-        "rounding)",
+        f"at most {relatively['left']:.1e} from the residual plus {relatively['rounding']:.1e} "
+        "from rounding",
         detail,
     )
     yield modulo_primes(run, case)

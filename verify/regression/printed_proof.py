@@ -19,7 +19,7 @@ from constructions.transformer import Transformer
 from theory.regression.matrices import identity
 from verify.claim import Run
 from verify.domains import Rational, Symbolic
-from verify.finding import Finding, Verdict, same
+from verify.finding import Finding, Verdict, same, shown
 
 
 def printed(run: Run) -> Iterator[Finding]:
@@ -60,13 +60,13 @@ def equal_signs(run: Run) -> Finding:
     is_absolute = error_of(as_printed, np.abs(scores)) <= rounding
     return Finding(
         "newton-signs",
-        "relative error of the product that the proof computes by two heads of equal sign, which "
-        "compute |u| in place of u (eq. 21, 28)",
+        "relative error, in one layer, of the product that the proof computes by two ReLU heads of "
+        "equal sign, which compute |u| in place of u (eq. 21, 28)",
         "float",
         {"as printed": error, "repaired": repaired},
         {"as printed": 0.01, "repaired": rounding},
         Verdict.of(bool(is_absolute and repaired <= rounding and error > 0.01)),
-        f"{error:.0%} in one layer as printed; with heads of opposite sign, only rounding errors",
+        f"{error:.0%} as printed; with heads of opposite sign, only rounding errors",
         "above 1 % as printed, and only rounding errors as corrected",
     )
 
@@ -97,6 +97,8 @@ def printed_alpha() -> Finding:
         "and for half of it",
         {as_printed: top_residuals(2), half: top_residuals(1)},
         {as_printed: [-1, *[1] * 7], half: [0] * 8},
+        words=f"for α = 2/‖SSᵀ‖₂ they are {shown(top_residuals(2))}; for half of this α they are "
+        f"{shown(top_residuals(1))}",
         wanted="no convergence for α = 2/‖SSᵀ‖₂, so that α < 2/‖SSᵀ‖₂ is required",
     )
 
@@ -147,13 +149,14 @@ def fixed_alpha() -> Finding:
     residual = int(1 - longer * (alpha * longer))
     return Finding(
         "newton-any-examples",
-        'convergence "on any examples": residual at x = (2) of weights that converge at x = (1)',
+        'convergence "on any examples", as printed: residual 1 − αλ² of the start on the single '
+        "example x = (2), for the α = 1/λmax² of the example x = (1)",
         "exact",
         residual,
         1,
         Verdict.of(abs(residual) > 1),
-        f"{residual}, for α = 1/λmax² at x = (1)",
-        "an absolute value above 1, so that these weights do not converge at x = (2)",
+        f"{residual}",
+        "an absolute value above 1, so that the iteration with this α diverges on x = (2)",
     )
 
 
@@ -211,8 +214,8 @@ def causal_remark(run: Run) -> Finding:
         M = 2 * M - M @ sigma @ M
     return Finding(
         "newton-causal-remark",
-        "relative error of the layers of remark B.6 (causal attention) after 0, 1, 2, … steps, "
-        "d = 20",
+        "relative error of the layers that remark B.6 defines for causal attention, after 0, 1, 2, "
+        "… steps, d = 20",
         "float",
         errors,
         0,

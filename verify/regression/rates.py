@@ -202,20 +202,27 @@ class Count(NamedTuple):
 
 
 COUNTS = (
-    Count("gradient descent", "ln(1/ε)/−ln(1 − 1/κ)", gradient_descent_steps),
-    Count("Newton from αS", "log₂(ln(1/ε)/−ln(1 − 1/κ²))", newton_steps),
-    Count("Newton from αI", "log₂(ln(1/ε)/−ln(1 − 1/κ))", partial(newton_steps, start="identity")),
+    Count("gradient descent", "⌈ln(1/ε)/−ln(1 − 1/κ)⌉", gradient_descent_steps),
+    Count("Newton from αS", "⌈log₂(ln(1/ε)/−ln(1 − 1/κ²))⌉", newton_steps),
+    Count(
+        "Newton from αI", "⌈log₂(ln(1/ε)/−ln(1 − 1/κ))⌉", partial(newton_steps, start="identity")
+    ),
     Count(
         "Newton",
-        "rounded up from 2 log₂κ + log₂ln(1/ε)",
+        "⌈2 log₂κ + log₂ln(1/ε)⌉",
         lambda c, e: max(0, int(np.ceil(newton_steps_estimate(c, e)))),
         least=False,
         residual="Newton from αS",
     ),
     Count(
-        "hyperpower of order 3", "log₃(ln(1/ε)/−ln(1 − 1/κ²))", partial(hyperpower_steps, order=3)
+        "hyperpower of order 3", "⌈log₃(ln(1/ε)/−ln(1 − 1/κ²))⌉", partial(hyperpower_steps, order=3)
     ),
-    Count("Chebyshev", "2ρ^k ≤ ε", chebyshev_steps, least=False),
+    Count(
+        "Chebyshev",
+        "the smallest k with 2ρ^k ≤ ε, where ρ = (√κ − 1)/(√κ + 1)",
+        chebyshev_steps,
+        least=False,
+    ),
 )
 
 
@@ -226,11 +233,12 @@ def _stated_count(count: Count) -> Finding:
     """Checks that the stated steps suffice on [1, κ], and are the fewest if the count is exact."""
     return no_counterexample(
         f"count/{count.method}".replace(" ", "-"),
-        f"stated number of steps of {count.method} for the condition number κ and the accuracy ε, "
-        f"{count.words}",
+        f"stated number of steps, {count.words}, in which {count.method} reaches the relative "
+        "error ε at the condition number κ",
         _wrong_counts(count),
         evidence="float",
-        words=f"as stated for {len(CASES)} pairs of κ ≤ 1e4 and ε ≥ 1e−12",
+        words=f"this number suffices{', and no smaller number does,' * count.least} for "
+        f"{len(CASES)} pairs of κ ≤ 1e4 and ε ≥ 1e−12",
         wanted="the smallest sufficient number" if count.least else "a sufficient number",
     )
 
@@ -261,8 +269,8 @@ def _digits_double(run: Run, digits: int) -> Finding:
     ratios = [b / a for a, b in pairwise(exponents[:-1]) if a > 0]
     return at_least(
         "digits",
-        "smallest ratio of the correct digits after a Newton–Schulz step to those before it, in a "
-        f"computation with {digits} digits",
+        "smallest ratio of the number of correct digits after a Newton–Schulz step to the number "
+        f"before the step, in a computation with {digits} digits",
         "float",
         min(ratios, default=0.0),
         2 * (1 - 1e-12),

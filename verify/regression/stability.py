@@ -81,22 +81,26 @@ def stays_within(start: str, found: Errors) -> Finding:
     for measured, bound in zip(found.float32, found.bound32, strict=True):
         if bound <= WIDEST:
             verdicts.append(Verdict.of(measured <= bound))
-    shown = ", ".join(
-        f"{far:.0e} ({short:.0e}) after {L} layers"
+    shown = "; ".join(
+        f"{far:.0e} in float64 and {short:.0e} in float32 after {L} layers"
         for L, far, short in zip(found.layers, found.float64, found.float32, strict=True)
     )
-    bounds = [f"{b:.0e} ({c:.0e})" for b, c in zip(found.bound64, found.bound32, strict=True)]
+    bounds = [
+        f"{b:.0e} and {c:.0e} after {L} layers"
+        for L, b, c in zip(found.layers, found.bound64, found.bound32, strict=True)
+    ]
     return Finding(
         f"error/{start}/{found.condition:.0f}",
-        "relative distance of the prediction in float64 (and in float32) from that of least "
-        f"squares, by Newton–Schulz steps from α{'S' if start == 'gram' else 'I'} at the condition "
-        f"number {found.condition:g}",
+        "relative distance of the prediction from that of least squares after Newton–Schulz steps "
+        f"from α{'S' if start == 'gram' else 'I'}, for increasing numbers of layers, at the "
+        f"condition number {found.condition:g}",
         "float",
         {"layers": found.layers, "float64": found.float64, "float32": found.float32},
         {"float64": found.bound64, "float32": found.bound32},
         Verdict.together(verdicts),
         shown,
-        f"at most {', '.join(bounds)}; float32 is compared if its bound is informative",
+        f"in float64 and float32, at most {'; '.join(bounds)}; a bound for float32 above "
+        f"{WIDEST:g} is not compared",
     )
 
 
@@ -109,13 +113,15 @@ def does_not_grow(start: str, found: list[Errors]) -> Finding:
     least = min(each.layers[-1] - each.layers[-2] for each in found)
     return at_most(
         f"growth/{start}",
-        "ratio of the rounding bound per layer at twice the number of steps for convergence to "
-        f"that at this number, by Newton–Schulz steps from α{'S' if start == 'gram' else 'I'}",
+        "(rounding bound per layer after 2K Newton–Schulz steps)/(rounding bound per layer after K "
+        f"steps), where K steps from α{'S' if start == 'gram' else 'I'} suffice for convergence",
         "float",
         max(growth),
         AMPLIFIED,
-        words=f"{', '.join(f'{g:.2g}' for g in growth)} for increasing condition numbers",
-        wanted=f"at most {AMPLIFIED:g}; tripling in each layer would give {3.0**least:.0e}",
+        words=f"{', '.join(f'{g:.2g}' for g in growth)} for the condition numbers "
+        f"{', '.join(f'{each.condition:g}' for each in found)}",
+        wanted=f"at most {AMPLIFIED:g}; rounding errors that triple in each layer would give "
+        f"{3.0**least:.0e}",
     )
 
 

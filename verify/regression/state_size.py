@@ -72,7 +72,7 @@ def _degrees(run: Run) -> Iterator[Finding]:
     causal, full = (descent_statement(run, mask, 0.5) for mask in ("causal", "ladder"))
     yield same(
         "degree/causal",
-        "degree in the prompt of the prediction after L = 1 … 6 causal layers",
+        "degree, as a polynomial in the prompt, of the prediction after L = 1 … 6 causal layers",
         [degree_of(causal.at(1, 1, L)) for L in LAYERS],
         [2 * L + 1 for L in LAYERS],
         evidence="identity",
@@ -80,7 +80,8 @@ def _degrees(run: Run) -> Iterator[Finding]:
     )
     yield same(
         "degree/full",
-        "degree in the prompt of the prediction after L = 1 … 6 layers of full attention",
+        "degree, as a polynomial in the prompt, of the prediction after L = 1 … 6 layers of full "
+        "attention",
         # The ladder with (3^L − 1)/2 steps of gradient descent has L layers.
         [degree_of(full.at(1, 1, (3**L - 1) // 2)) for L in LAYERS],
         [3**L for L in LAYERS],
@@ -102,13 +103,26 @@ def _the_same_weights(run: Run) -> Iterator[Finding]:
         (
             rereading,
             "rereading",
-            "causal layers that each read the examples compute gradient descent per prefix",
+            "in causal layers that each read the examples, for gradient descent on every prefix",
         ),
-        (online, "sharing", "residuals shared under a causal mask give online gradient descent"),
-        (tripling, "tripling", "full attention triples the number of gradient steps in each layer"),
-        (own, "own", "d² numbers per token triple the power of a prefix's residual per layer"),
+        (
+            online,
+            "sharing",
+            "in causal layers that share the residuals of examples, for online gradient descent",
+        ),
+        (
+            tripling,
+            "tripling",
+            "in layers of full attention, each of which triples the number of gradient steps",
+        ),
+        (
+            own,
+            "own",
+            "in causal layers with d² numbers per token, each of which triples the power of the "
+            "residual of a prefix",
+        ),
     ):
-        found.id, found.name = id, f"{name}, {found.name}"
+        found.id, found.name = id, f"{found.name}, {name}"
         yield found
 
 
@@ -116,10 +130,10 @@ METHODS: dict[str, tuple[Callable[[float, float], int], str]] = {
     "gradient descent": (optimal_gradient_descent_steps, "≈ ½ κ ln(1/ε)"),
     # The smallest k with 1/T_k((κ + 1)/(κ − 1)) ≤ ε.
     "Chebyshev": (lambda c, e: ceil(acosh(1 / e) / acosh((c + 1) / (c - 1))), "≈ ½ √κ ln(2/ε)"),
-    "Newton from αS": (newton_steps, "≈ 2 log₂κ + log₂ln(1/ε), 4 more for 4κ"),
+    "Newton from αS": (newton_steps, "≈ 2 log₂κ + log₂ln(1/ε), and so 4 more steps for 4κ"),
     "Newton from αI": (
         partial(newton_steps, start="identity"),
-        "≈ log₂κ + log₂ln(1/ε), 2 more for 4κ",
+        "≈ log₂κ + log₂ln(1/ε), and so 2 more steps for 4κ",
     ),
 }
 """The steps stated for κ and ε, and their asymptotics in words."""
@@ -152,7 +166,7 @@ def _stated_counts(counts: dict[str, list[int]]) -> Iterator[Finding]:
     for name, (stated, wanted) in METHODS.items():
         found = counts[name]
         growth = (
-            f"{per_factor_of_four(found):.2f} more steps for 4κ than for κ"
+            f"on average, {per_factor_of_four(found):.2f} more steps for 4κ than for κ"
             if name.startswith("Newton")
             else f"the fitted exponent of κ is {fitted_exponent(found):.2f}"
         )
@@ -199,8 +213,8 @@ def _no_krylov_method_is_faster(counts: list[int]) -> Finding:
         sum(alternate),
         len(alternate),
         evidence="float",
-        words="with one step fewer, Chebyshev's residual exceeds 1e−3 at all extrema, with "
-        f"alternating signs, for all {len(alternate)} condition numbers"
+        words=f"all {len(alternate)}; with one step fewer, Chebyshev's residual exceeds 1e−3 at "
+        "all extrema, with alternating signs"
         if all(alternate)
         else "signs at the extrema do not alternate",
         wanted="all condition numbers, by the theorem of de la Vallée Poussin",
@@ -217,14 +231,14 @@ def _few_layers(counts: Mapping[str, list[int]]) -> Iterator[Finding]:
         (
             "ladder",
             "chebyshev",
-            "Chebyshev's method under full attention (layout ladder)",
+            "the construction of Chebyshev's method under full attention",
             "½ log₃κ + O(1) layers",
             lambda c: log(c**0.5 * log(2 / SHRINK) + 3, 3) + 1,
         ),
         (
             "causal-ladder",
             CAUSAL,
-            "the Newton–Schulz iteration with d² numbers per token (layout causal ladder)",
+            "the causal construction of the Newton–Schulz iteration with d² numbers per token",
             "log₃κ + O(1) layers",
             lambda c: log(2 * c * log(1 / SHRINK), 3) + 3,
         ),

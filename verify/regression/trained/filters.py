@@ -117,8 +117,8 @@ def planted(probed: Probed) -> Finding:
             off += [abs(found.power - power), abs(float(np.log2(found.steps)) - k)]
     return at_most(
         "filter/planted",
-        "largest error of p and log₂ m in the residual filter (1 − z^p)^m, fitted to Newton steps "
-        "from αS and αI in place of a layer",
+        "largest error of p and log₂ m when the residual filter (1 − (λ/λmax)^p)^m is fitted to "
+        "Newton steps from αS and from αI, for which p and m are known, in place of a layer",
         "float",
         max(off),
         RECOVERED,
@@ -134,7 +134,7 @@ def filters(probed: Probed, tables: Tables) -> tuple[list[Finding], Mean | None]
     layers = [layer for layer in range(1, len(squares)) if squares[layer] <= LARGEST_ERROR]
     found = [planted(probed), *apart(probed, tables)]
     if not layers:
-        name = "exponent p of the residual filter (1 − z^p)^m fitted to each layer"
+        name = "exponent p of the residual filter (1 − (λ/λmax)^p)^m fitted to each layer"
         words = (
             f"the error of every layer exceeds {LARGEST_ERROR:.0%} of a label's variance after d "
             "or more examples"
@@ -156,9 +156,9 @@ def _power(layers: Sequence[int], powers: Sequence[Mean]) -> Finding:
     verdicts = [sign_of(BETWEEN - power.mean, *power[1:]) for power in powers]
     return Finding(
         "filter/power",
-        f"exponent p of the residual filter (1 − z^p)^m fitted to layers {layers[0]} to "
-        f"{layers[-1]}, which is 1 for gradient descent and Newton from αI and 2 for Newton from "
-        "αS",
+        f"exponent p of the residual filter (1 − (λ/λmax)^p)^m fitted to layers {layers[0]} to "
+        f"{layers[-1]}, where p = 1 is gradient descent or Newton from αI, and p = 2 is Newton "
+        "from αS",
         "trained",
         [power.value for power in powers],
         BETWEEN,
@@ -181,39 +181,41 @@ def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
     doublings = np.log2(steps[-1])
     return Finding(
         "filter/doublings",
-        f"growth with the layer of the number m of gradient steps fitted to layers {layers[0]} to "
-        f"{layers[-1]}, by the residual filter (1 − z)^m",
+        f"growth with the layer of the number m of gradient steps whose residual filter "
+        f"(1 − λ/λmax)^m fits layers {layers[0]} to {layers[-1]} best",
         "trained",
         {"log2 m": doublings, "unexplained": [each.unexplained for each in fits[-1]]},
         "exponential",
         verdict,
-        f"log₂ m = {', '.join(f'{each:.1f}' for each in doublings)} "
-        f"({' or '.join(sorted(laws))}); the filters leave "
-        f"{', '.join(f'{each.unexplained:.0%}' for each in fits[-1])} of the squared error "
-        "unexplained",
-        "exponential growth, with the largest correlation of all kinds of growth and a larger one "
-        "than random sequences, even if any group of prompts is left out",
+        f"log₂ m = {', '.join(f'{each:.1f}' for each in doublings)} for the layers in order; the "
+        f"kind of growth is {' or '.join(sorted(laws))}; the filters do not explain "
+        f"{', '.join(f'{each.unexplained:.0%}' for each in fits[-1])} of the squared error",
+        "exponential growth, whose correlation is the largest of all kinds of growth and larger "
+        f"than for random sequences, also if any of {GROUPS} groups of prompts is left out",
     )
 
 
 def _no_filter(layer: int, errors: Errors) -> Finding:
     name = (
-        f"fraction of layer {layer}'s squared error that no residual filters R_t explain, which "
-        "may depend on the number t of examples"
+        f"fraction of layer {layer}'s squared error that the best residual filters R_t(λ/λmax) do "
+        "not explain, with a separate filter R_t for each number t of examples"
     )
     if len(errors.z) < 4 * FOR_EACH:
         words = f"{len(errors.z)} prompts are too few: at least {4 * FOR_EACH} are necessary"
         return Finding("filter/none", name, "trained", None, NO_FILTER, Verdict.UNDECIDED, words)
     fraction = jackknifed(lambda group: errors.no_filter(layer, group))
-    left = {f"p = {p:g}": errors.fitted(layer, p).unexplained for p in (1.0, 2.0)}
-    left |= {"any p": errors.fitted(layer).unexplained, "ridge": errors.ridge(layer)}
-    words = ", ".join(f"{name} {value:.0%}" for name, value in left.items())
+    one, two = (errors.fitted(layer, p).unexplained for p in (1.0, 2.0))
+    words = (
+        f"a filter (1 − (λ/λmax)^p)^m for all t does not explain {one:.0%} for p = 1, {two:.0%} "
+        f"for p = 2 and {errors.fitted(layer).unexplained:.0%} for the best p; ridge regression "
+        f"does not explain {errors.ridge(layer):.0%}"
+    )
     return above(
         "filter/none",
         name,
         fraction,
         NO_FILTER,
-        words=f"{fraction.mean:.0%} ± {fraction.error:.0%}; with one filter for all t, {words}",
+        words=f"{fraction.mean:.0%} ± {fraction.error:.0%}; {words}",
         wanted=f"above {NO_FILTER:.0%} {BY}, so that gradient descent and Newton do not explain "
         "the layer, for any number of steps",
     )
@@ -229,14 +231,13 @@ def _by_length(layer: int, errors: Errors) -> Finding:
         t: jackknifed(lambda group, at=at: at.fitted(layer, without=group).power)
         for t, at in alone.items()
     }
-    words = ", ".join(
-        f"{power:.2f} for t = {t} ({fraction[t - d]:.0%} of the squared error)"
-        for t, power in powers.items()
-    )
+    words = ", ".join(f"{power:.2f}" for power in powers.values())
+    words += "; the squared error is divided among these t as "
+    words += ", ".join(f"{fraction[t - d]:.0%}" for t in powers)
     return Finding(
         "filter/by-length",
-        f"exponent p of the residual filter (1 − z^p)^m fitted to layer {layer} after t examples, "
-        f"t = {d}, …, {max(powers)}",
+        f"exponent p of the residual filter (1 − (λ/λmax)^p)^m fitted to layer {layer} after t "
+        f"examples, t = {d}, …, {max(powers)}",
         "trained",
         {f"t = {t}": power.value for t, power in powers.items()},
         BETWEEN,
@@ -266,7 +267,7 @@ def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
     fraction = float(squares[:, : d - 1].sum() / squares.sum())
     yield above(
         "short-prefixes",
-        "fraction of the last layer's squared error on prefixes with fewer than d examples",
+        "fraction of the last layer's squared error that is on prefixes of fewer than d examples",
         short,
         words=f"{fraction:.1%}",
         wanted=f"above 90% {BY}; on these prefixes the errors of all methods of minimum norm are "
@@ -279,23 +280,24 @@ def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
     nearer = 0 if nearest == cosines[0, 2].mean() else 1
     yield above(
         "ceiling",
-        "(similarity of Newton and gradient descent to each other) − (similarity of the last layer "
-        "to the nearer of these algorithms)",
+        "(similarity of Newton's errors to those of gradient descent) − (similarity of the last "
+        "layer's errors to those of the more similar of the two algorithms)",
         estimated(ceiling - cosines[nearer, 2]),
-        words=f"the similarities of errors are {ceiling.mean():.4f} and {nearest:.4f}",
+        words=f"{ceiling.mean():.4f} − {nearest:.4f} = "
+        f"{estimated(ceiling - cosines[nearer, 2]):.4f}",
         wanted=f"a difference above 0 {BY}",
     )
     long = error_cosines(rules[..., d:], compared[..., d - 1 :], labels[:, d:])
     best = estimated(long[int(long[1, 2].mean() > long[0, 2].mean()), 2])
     yield below(
         "long-prefixes",
-        "similarity of the last layer's errors to the errors of Newton and of gradient descent, on "
-        "prefixes with at least d examples",
+        "similarity of the last layer's errors to those of Newton and to those of gradient "
+        "descent, on prefixes of at least d examples",
         best,
         0.5,
-        words=f"{long[0, 2].mean():.3f} (Newton) and {long[1, 2].mean():.3f} (gradient descent); "
+        words=f"{long[0, 2].mean():.3f} to Newton and {long[1, 2].mean():.3f} to gradient descent; "
         f"the similarity of these algorithms to each other is {long[0, 1].mean():.3f}",
-        wanted=f"the larger of both below 0.5 {BY}",
+        wanted=f"the larger of the two similarities below 0.5 {BY}",
     )
 
 
@@ -307,7 +309,7 @@ def over_seeds(powers: Sequence[Mean]) -> Iterator[Finding]:
     mean = estimated(values)
     yield below(
         "seeds/power",
-        "exponent p of the residual filter (1 − z^p)^m fitted to the last layer, mean over "
+        "exponent p of the residual filter (1 − (λ/λmax)^p)^m fitted to the last layer, mean over "
         f"{len(values)} seeds",
         mean,
         BETWEEN,

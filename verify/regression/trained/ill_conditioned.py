@@ -86,7 +86,7 @@ def steps_that_match(run: Run, tables: Tables) -> Finding:
         "numbers of steps of Newton and of gradient descent whose errors are most similar to those "
         "of the last layer",
         float(((newton > 0) & (descent >= TIMES * newton)).mean()),
-        words=f"{counted(*both)}, with {tables.gradient_descent.algorithm}",
+        words=f"{counted(*both)} of step size {tables.factor:g}/λmax",
         wanted=WANTED,
         newton=tables.newton.best[-1],
         descent=tables.gradient_descent.best[-1],
@@ -95,5 +95,8 @@ def steps_that_match(run: Run, tables: Tables) -> Finding:
 
 def counted(*both: Likeness) -> str:
     """Steps and similarities of Newton and gradient descent, in words."""
-    newton, descent = (f"{each.best[-1]} (similarity {each.last.mean():.3f})" for each in both)
-    return f"Newton {newton}, gradient descent {descent}"
+    newton, descent = both
+    return (
+        f"{newton.best[-1]} steps of Newton, with similarity {newton.last.mean():.3f}, and "
+        f"{descent.best[-1]} steps, with similarity {descent.last.mean():.3f}, of gradient descent"
+    )

@@ -77,24 +77,26 @@ def linear_in_the_query(induced: Induced) -> Finding:
     least = float(linear.mean(0).min())
     return Finding(
         "linear",
-        "fraction of prompts on which the part of the error that is nonlinear in the query is "
-        "below the linear part",
+        "fraction of prompts on which less than half of the last layer's squared error is "
+        "nonlinear in the query",
         "trained",
         least,
         0.5,
         Verdict.together(verdicts),
         f"at least {least:.0%} for each number of examples; the nonlinear part is at most "
-        f"{fractions.max():.0%} of the mean error; R² of the linear fit is {explained} by layer",
-        f"above one half for each of 1 to {len(fractions)} examples {BY}, and less error than the "
-        "constant prediction 0",
+        f"{fractions.max():.0%} of the mean squared error; R² of the linear fit is {explained} for "
+        "the layers in order",
+        f"above one half {BY} for each number of examples from 1 to {len(fractions)}, and an error "
+        "below that of the constant prediction 0",
     )
 
 
 def like_those_of_newton(run: Run, induced: Induced) -> Iterator[Finding]:
     """Yields findings on the growth of the matching steps and the similarity of the last layer."""
-    label, first = "whose induced weights are most similar to those of a layer", induced.first
+    label = "are most similar to the layer's induced weights (the linear fit of its predictions)"
+    first = induced.first
     if first is None:
-        name = f"number of steps of Newton {label}"
+        name = f"number of steps after which the weights of Newton {label}"
         words = "no layer has less error than the constant prediction 0"
         yield at_least("newton", name, "trained", 0, 1, words=words, wanted="one such layer")
         return
@@ -102,14 +104,14 @@ def like_those_of_newton(run: Run, induced: Induced) -> Iterator[Finding]:
     for (kind, wanted), each in zip(EXPECTED.items(), both, strict=True):
         setting = f"{each.algorithm}, from layer {first + 1} on"
         later = Likeness(setting, each.steps, each.alike[:, first:])
-        name = f"number of steps of {kind} {label}"
+        name = f"number of steps after which the weights of {kind} {label}"
         yield growth(run, kind.lower().replace(" ", "-"), name, later, wanted)
     newton, descent = induced.newton.last, induced.gradient_descent.last
     difference = estimated(newton - descent)
     yield above(
         "last-layer",
-        "(similarity of the last layer's induced weights to the weights of Newton) − (similarity "
-        "to the weights of gradient descent)",
+        "(similarity of the last layer's induced weights, the linear fit of its predictions, to "
+        "the weights of Newton) − (similarity to the weights of gradient descent)",
         difference,
         words=f"{newton.mean():.4f} − {descent.mean():.4f} = {difference:.5f}",
         wanted=f"a difference above 0 {BY}",

@@ -39,7 +39,8 @@ def falls(probed: Probed) -> Iterator[Finding]:
         before_it = f"layer {layer - 1}" if layer > 1 else "the embedding"
         yield above(
             f"layer-{layer}",
-            f"(error of {before_it}) − (error of layer {layer}), by linear probes",
+            f"(error of a linear probe of {before_it}) − (error of a linear probe of layer "
+            f"{layer})",
             drop,
             words=f"{before.mean():.4f} − {after.mean():.4f} = {drop:.4f}",
             wanted=f"a difference above 0 {BY}",

@@ -128,13 +128,13 @@ def beats_the_ladder(depth: int, own: np.ndarray, p: Prompts) -> Finding:
     error = estimated(own)
     return below(
         "ladder",
-        f"mean squared error of the model, compared with that of the {steps} gradient steps of the "
-        "layout ladder with as many layers",
+        f"mean squared error of the model, compared with that of {steps} gradient steps, which the "
+        f"construction gradient_descent(layout='ladder') computes in {depth} layers",
         error,
         built,
-        words=f"{error:.2g}, compared with {built:.3g} at the best step size "
+        words=f"{error:.2g} for the model, and {built:.3g} for gradient steps of the best size "
         f"{p.y.shape[-1] * size:.3g}/n",
-        wanted=f"less than the error of the gradient steps {BY}",
+        wanted=f"an error of the model below that of the gradient steps {BY}",
     )
 
 
@@ -154,13 +154,13 @@ def terms(
     each, tops = ", ".join(map(str, found.values())), ", ".join(f"{top:g}" for top in found)
     return agreeing(
         "terms",
-        "smallest number of terms of a polynomial p for which the predictor x_qᵀp(S)Xᵀy has at "
-        "most the model's error, for several cutoffs on the eigenvalues of S/n",
+        "smallest number of coefficients of a polynomial p for which the predictor x_qᵀp(S)Xᵀy has "
+        "at most the model's error, on prompts where S/n has no eigenvalue above c",
         float((counts >= steps).all(0).mean()),
-        words=f"{each} terms for the cutoffs {tops}; {low} to {high} terms in most resampled sets "
-        f"of prompts for the cutoff {LARGEST:g} (models of this depth with fixed coefficients have "
-        f"at most {most} terms, and then an error of at least {best[LARGEST][most - 1]:.3g})",
-        wanted=f"at least {steps} terms for all cutoffs",
+        words=f"{each} coefficients for c = {tops}; for c = {LARGEST:g}, {low} to {high} in most "
+        f"resampled sets of prompts; a model of this depth with fixed p has at most {most} "
+        f"coefficients, for which the error is at least {best[LARGEST][most - 1]:.3g}",
+        wanted=f"at least {steps} coefficients for every c",
         terms={f"{top:g}": count for top, count in found.items()},
     )
 

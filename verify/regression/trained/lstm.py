@@ -94,16 +94,21 @@ def like_online(own: Probed) -> Iterator[Finding]:
     (online,), step_size = algorithms.online_gradient_descent()
     more = alike(own, online, predicted)
     size = "1/‖x‖²" if step_size is None else f"{step_size:.3g}"
-    label = f"(similarity of the model to {ONLINE} of step size {size}) − (similarity to"
+    label = (
+        f"(similarity of the LSTM's errors to those of {ONLINE} with step size {size}) − "
+        "(similarity to those of"
+    )
     exact = alike(own, algorithms.least_squares(), predicted)
     yield more_like("online", f"{label} least squares)", more, exact)
     for name, power in POWERS.items():
-        for kind, whose, equal in ("online", "the model", predicted), ("as-online", ONLINE, online):
+        for kind, whose, equal in ("online", "the LSTM", predicted), ("as-online", ONLINE, online):
             doublings, less = at_error_of(equal, own, power, predicted)
             id = f"{kind}/{name.replace(' ', '-')}"
             steps = doublings if power == 2 else 2**doublings
-            how = f"; {name} has this error after {steps:.1f} steps"
-            stopped = f"{label} {name} with the number of steps that has the error of {whose})"
+            how = f"; {name} has this error after {steps:.1f} steps, by interpolation"
+            stopped = (
+                f"{label} {name} after the number of steps at which it has the error of {whose})"
+            )
             yield more_like(id, stopped, more, less, how)
 
 
@@ -178,12 +183,14 @@ def nearer(cosines: Mapping[str, np.ndarray]) -> Iterator[Finding]:
         online, exact = zip(cosines[name], cosines[other], strict=True)
         found = more_like(
             f"online/{other}",
-            f"(similarity of the LSTM to {ONLINE}) − (similarity of {other} to {ONLINE})",
+            f"(similarity of the LSTM's errors to those of {ONLINE}) − (similarity of {other}'s "
+            f"errors to those of {ONLINE})",
             *online,
         )
-        found.wanted += "; the published similarities for d = 20 are 0.954 and 0.806"
+        found.wanted += "; for d = 20, the published similarities are 0.954 and 0.806"
         label = (
-            f"(similarity of {other} to least squares) − (similarity of the LSTM to least squares)"
+            f"(similarity of {other}'s errors to those of least squares) − (similarity of the "
+            "LSTM's errors to those of least squares)"
         )
         less = more_like(f"least-squares/{other}", label, *reversed(exact))
         yield from labelled(name, [found, less])
@@ -203,13 +210,14 @@ def first_layer(own: Probed) -> Finding:
     by_layer = ", ".join(f"{error:.3f}" for error in errors[1:].mean(-1))
     found = below(
         "first-layer",
-        "(error of the first layer) − (error of the last layer), by linear probes",
+        "(error of a linear probe of the first layer) − (error of a linear probe of the last "
+        "layer)",
         gain,
         NOTHING * (1 - own.best),
-        words=f"{gain:.4f}; the errors by layer are {by_layer} and the Bayes error is "
-        f"{own.best:.3f}",
-        wanted=f"a difference below {NOTHING:.0%} of 1 − (Bayes error) {BY}, for several layers "
-        "with less error than the embedding",
+        words=f"{gain:.4f}; the errors of the layers in order are {by_layer}, and the Bayes error "
+        f"is {own.best:.3f}",
+        wanted=f"a difference below {NOTHING:.0%} of 1 − (Bayes error) {BY}, for a model of "
+        "several layers whose last layer has less error than the embedding",
     )
     several = sign_of(*learned) if len(errors) > 2 else Verdict.UNDECIDED
     found.verdict = Verdict.together([found.verdict, several])
@@ -231,10 +239,11 @@ def forgets(errors: Mapping[str, np.ndarray]) -> Iterator[Finding]:
     """Compares the LSTM, the first model, with the others by the slope of error against gap."""
     name, *others = errors
     slopes, words = slopes_of(errors[name])
-    found, wanted = estimated(slopes), f"a slope above 0 {BY}"
+    found, wanted = estimated(slopes), f"growth above 0 {BY}"
     yield above(
         f"{name}/forgets",
-        f"{name}: slope of the error at a repeated example, by the number of examples in between",
+        f"{name}: growth of the squared error at a repeated example, for each further example in "
+        "between (slope of a linear fit)",
         found,
         words=words,
         wanted=wanted,
@@ -243,10 +252,10 @@ def forgets(errors: Mapping[str, np.ndarray]) -> Iterator[Finding]:
         theirs, words = slopes_of(errors[other])
         yield above(
             f"{name}/forgets/{other}",
-            f"{other}: (a tenth of the LSTM's slope of the error at a repeated example) − (the "
-            "slope of this model)",
+            f"{other}: (a tenth of the growth of the LSTM's squared error at a repeated example, "
+            "for each further example in between) − (growth of the error of this model)",
             estimated(slopes / 10 - theirs),
-            words=f"for this model, {words}",
+            words=f"{estimated(slopes / 10 - theirs):.5f}; for this model, the growth is {words}",
             wanted=f"a difference above 0 {BY}",
         )
 
@@ -256,4 +265,4 @@ def slopes_of(errors: np.ndarray) -> tuple[np.ndarray, str]:
     gaps = np.arange(len(errors)) - (len(errors) - 1) / 2
     slopes, first, last = gaps @ errors / (gaps @ gaps), errors[0].mean(), errors[-1].mean()
     words = f"the error is {first:.3f} after 0 and {last:.3f} after {len(errors) - 1} examples"
-    return slopes, f"{words}, and the slope {estimated(slopes):.5f} per example"
+    return slopes, f"{estimated(slopes):.5f} per example; {words}"

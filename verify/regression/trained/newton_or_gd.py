@@ -77,12 +77,23 @@ def same_polynomials(run: Run) -> Finding:
 
 def growth_by_layer(run: Run, tables: Tables) -> Iterator[Finding]:
     """Yields findings on the growth of matching steps, by similarity and by squared difference."""
-    label = "number of steps most similar to a layer, for"
+
+    def most_similar(algorithm: str) -> str:
+        return (
+            f"number of steps after which the errors of {algorithm} are most similar to the errors "
+            "of the layer"
+        )
+
     for (kind, wanted), table in zip(EXPECTED.items(), tables.both, strict=True):
-        id, name = kind.lower().replace(" ", "-"), f"{label} {kind}"
-        yield growth(run, id, name, table, wanted)
-        by_squares = f"{name}, by squared difference"
+        id = kind.lower().replace(" ", "-")
+        yield growth(run, id, most_similar(kind), table, wanted)
+        by_squares = (
+            f"number of steps after which the predictions of {kind} have the smallest mean squared "
+            "difference from those of the layer"
+        )
         yield growth(run, f"{id}/squares", by_squares, table.by_squares, wanted)
     for condition, table in zip(CONDITIONS, tables.momentum, strict=True):
-        name = f"{label} {table.algorithm}"
+        name = most_similar(
+            f"gradient descent with the best momentum for eigenvalues in [λmax/{condition}, λmax]"
+        )
         yield growth(run, f"momentum-{condition}", name, table, "exponential")

@@ -78,16 +78,17 @@ def as_good(own: np.ndarray, labels: np.ndarray, ridge: np.ndarray) -> Finding:
     gains = {"σ²/4": estimated(smaller - error), "4σ²": estimated(larger - error)}
     return Finding(
         "errors",
-        "squared error of the model, compared with that of ridge regression with the penalties "
-        "σ²/4 and 4σ²",
+        "mean squared error of the model, compared with that of ridge regression with the "
+        "penalties σ²/4 and 4σ²",
         "trained",
         {penalty: gain.value for penalty, gain in gains.items()},
         0,
         Verdict.together(sign_of(*gain) for gain in gains.values()),
-        f"{error.mean():.3f}, compared with {smaller.mean():.3f} ({gains['σ²/4']:.3f} more) and "
-        f"{larger.mean():.3f} ({gains['4σ²']:.3f} more); the model exceeds the Bayes error "
-        f"{best.mean():.3f} by {error.mean() / best.mean() - 1:.1%}",
-        f"less than both errors of ridge regression {BY}",
+        f"{error.mean():.3f} for the model, {smaller.mean():.3f} for the penalty σ²/4, which is "
+        f"{gains['σ²/4']:.3f} more, and {larger.mean():.3f} for 4σ², which is {gains['4σ²']:.3f} "
+        f"more; the error of the model exceeds the Bayes error {best.mean():.3f} by "
+        f"{error.mean() / best.mean() - 1:.1%}",
+        f"an error of the model below both errors of ridge regression {BY}",
     )
 
 
@@ -97,13 +98,14 @@ def nearest(run: Run, noise: float, apart: np.ndarray, *, own: bool) -> Finding:
     means = apart.mean(-1)
     at = means.argmin()
     penalty = float(noise**2 * 2.0 ** POWERS[at])
-    kind = "the variance of the noise" if own else "less than the variance of the noise"
+    kind = "equal to" if own else "below"
     return agreeing(
         "nearest" if own else "nearest-without-noise",
-        "penalty for which ridge regression is nearest to the model",
+        "penalty for which the predictions of ridge regression are nearest to those of the model",
         float((again == 0 if own else again < 0).mean()),
-        words=f"{penalty:.3g}, where σ² = {noise**2:.3g}; the squared difference is "
-        f"{means[at]:.4f}, and {means[POWERS == 0][0]:.4f} for the penalty σ²",
-        wanted=f"{kind} σ²",
+        words=f"{penalty:.3g}, where the noise has the variance σ² = {noise**2:.3g}; the mean "
+        f"squared difference of predictions is {means[at]:.4f} for this penalty and "
+        f"{means[POWERS == 0][0]:.4f} for σ²",
+        wanted=f"a penalty {kind} the variance σ² of the noise",
         penalty=penalty,
     )

@@ -66,16 +66,16 @@ def cells(tables: Tables, prompts: str) -> Iterator[Finding]:
         agree, largest = verdicts.count(Verdict.HOLDS), float(apart.max())
         yield Finding(
             f"cells/{theirs.algorithm}".replace(" ", "-"),
-            "absolute difference of the similarities to the published table of "
-            f"{theirs.algorithm}, cell by cell",
+            "absolute difference between each similarity of errors and its value in the published "
+            f"table of {theirs.algorithm}",
             "trained",
             {"largest": largest, "mean": float(apart.mean()), "agree": agree, "of": apart.size},
             bound,
             Verdict.together(verdicts),
-            f"{agree} of {apart.size} cells agree; the largest difference is {largest:.3f} and the "
-            f"mean difference {apart.mean():.3f}",
-            f"at most {bound:.3f} {BY} in each cell, {ERRORS:g} standard deviations between two "
-            "small models",
+            f"{agree} of {apart.size} similarities agree; the largest difference is {largest:.3f} "
+            f"and the mean difference is {apart.mean():.3f}",
+            f"at most {bound:.3f} {BY} for each similarity, which is {ERRORS:g} standard "
+            "deviations between two small models",
         )
 
 
@@ -87,17 +87,18 @@ def growth_in_published_tables() -> Iterator[Finding]:
         at = LAWS.index(wanted)
         found = same(
             f"published/{each.algorithm}".replace(" ", "-"),
-            f"growth with the layer of the number of steps of {each.algorithm} most similar to a "
+            "growth with the layer of the number of steps after which the errors of "
+            f"{each.algorithm.replace('newton', 'Newton')} are most similar to the errors of the "
             "layer, in the published table (12 layers, d = 20)",
             law,
             wanted,
             evidence="trained",
-            words=f"{law}, with {', '.join(map(str, steps))} steps by layer; the correlation is "
-            f"{straight[at]:.4f} for {wanted} growth, at most {straight.max():.4f} (for "
-            f"{LAWS[int(straight.argmax())]} growth), and below "
-            f"{random_straightness(len(steps)):.4f} for 19 of 20 random sequences",
-            wanted=f"{wanted} growth, with the largest correlation and a larger one than 19 of 20 "
-            "random sequences",
+            words=f"{law}, with {', '.join(map(str, steps))} steps for the layers in order; the "
+            f"correlation is {straight[at]:.4f} for {wanted} growth; the largest correlation is "
+            f"{straight.max():.4f}, for {LAWS[int(straight.argmax())]} growth; 19 of 20 random "
+            f"sequences have correlations below {random_straightness(len(steps)):.4f}",
+            wanted=f"{wanted} growth, whose correlation is the largest of all kinds of growth and "
+            "larger than for 19 of 20 random sequences",
         )
         if law == "unclear":
             found.verdict = Verdict.UNDECIDED

@@ -141,11 +141,11 @@ def closer(tables: Tables, published: str) -> Finding:
     apart = ", ".join(f"{-each.by_squares.mean[:, -1].max():.4f}" for each in compared)
     return above(
         "last-layer",
-        "(similarity of the last layer to Newton from αS) − (similarity to Newton from αI), by "
-        "their errors",
+        "(similarity of the last layer's errors to those of Newton from αS) − (similarity to those "
+        "of Newton from αI)",
         difference,
-        words=f"{difference:.4f}; the similarities are {similarities}, and the squared differences "
-        f"{apart}",
+        words=f"{difference:.4f}; the similarities are {similarities}; the mean squared "
+        f"differences of predictions are {apart}, in the same order",
         wanted=f"a difference above 0 {BY}; the published similarities for d = 20 are {published}",
     )
 
@@ -162,13 +162,17 @@ def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Fin
     laws = Counter[str]()
     for steps, count in matched.items():
         laws[growth_of(np.array(steps))] += count
-    common = ", ".join(f"{law} {count / len(again):.0%}" for law, count in laws.most_common())
+    shown = {"unclear": "no clear", "none": "no"}
+    common = ", ".join(
+        f"{count / len(again):.0%} have {shown.get(law, law)} growth"
+        for law, count in laws.most_common()
+    )
     found = agreeing(
         id,
         f"growth with the layer of the {name}",
         laws[wanted] / len(again),
-        words=f"{', '.join(map(str, likeness.best))} steps by layer ({likeness.algorithm}); over "
-        f"resampled sets the growth is {common}",
+        words=f"{', '.join(map(str, likeness.best))} steps for the layers in order "
+        f"({likeness.algorithm}); of resampled sets of prompts, {common}",
         wanted=f"{wanted} growth",
         steps=likeness.best,
     )
