@@ -69,10 +69,11 @@ class Combinations:
     def inverse(self, of: NumberSystem, S: Any, power: int) -> Any:
         """The matrix G with S·G = I − R, where R is the residual of degree `power` at the matrix S.
 
-        The plan gives R as a combination R = Σ f·R_a²R_c + Σ f·R_b − Σ f·S R_b − Σ f·S R_b³ of
-        residuals of smaller degrees a, b, c with factors f. The factors of the first two sums add
-        up to 1. Hence G = Σ f·(G_a + R_a G_a + R_a²G_c) + Σ f·G_b + Σ f·R_b + Σ f·R_b³, where
-        S·G_a = I − R_a.
+        Let R_n be the residual of degree n, and G_n the matrix with S·G_n = I − R_n. The plan gives
+        R as a combination R = Σ f·R_a²R_c + Σ f·R_b − Σ f·S R_b − Σ f·S R_b³. Each sum is over
+        degrees a, b, c smaller than `power`, with a factor f for each term, and the factors of the
+        first two sums add up to 1. Hence G = Σ f·(G_a + R_a G_a + R_a²G_c) + Σ f·G_b + Σ f·R_b + Σ
+        f·R_b³.
         """
         zero, unit = of.number(0) * S, identity(of, S.nrows())
         slots, found = {"low": zero, "high": zero}, {0: zero}
@@ -105,18 +106,18 @@ def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Tran
 
     `chebyshev(d, k, smallest, largest)(x, y, x_query)` is the prediction x_qᵀ Q_k(S) Xᵀ y. The rows
     of X are the examples x (…, n, d), y (…, n) are their labels, x_q = x_query (…, d) and S = XᵀX.
-    The polynomial Q_k is the one for which the residual R(λ) = 1 − λ·Q_k(λ), of degree k, has the
-    smallest maximum of |R| on [smallest, largest]; `chebyshev.py` contains the formulas. The model
-    has ⌈log₃(2k + 1)⌉ layers of at most 9 linear heads and width at most 5d + 3. It accepts any
-    number of examples.
+    Among all polynomials Q of degree k − 1, Q_k is the polynomial for which the residual R(λ) = 1 −
+    λ·Q(λ) has the smallest maximum of |R| on [smallest, largest]. The formulas are in
+    `chebyshev.py`. The model has ⌈log₃(2k + 1)⌉ layers of at most 9 linear heads and width at most
+    5d + 3. The model accepts any number of examples.
 
-    If every non-zero eigenvalue λ of S lies in [smallest, largest], then |R(λ)| is at most
-    2((√κ − 1)/(√κ + 1))^k with κ = largest/smallest, plus the rounding of the weights (see
-    `chebyshev.py`). ⌈log₃(√κ ln(2/ε) + 1)⌉ layers suffice for accuracy ε. Newton's method requires
-    2^k ≈ κ ln(1/ε), hence ⌈log₃(2κ ln(1/ε) + 1)⌉ layers.
+    If every non-zero eigenvalue λ of S lies in [smallest, largest], then |R(λ)| is at most 2((√κ −
+    1)/(√κ + 1))^k with κ = largest/smallest, plus the rounding of the weights (see `chebyshev.py`).
+    For |R(λ)| ≤ ε, ⌈log₃(√κ ln(2/ε) + 1)⌉ layers suffice. Newton's method requires 2^k ≈ κ ln(1/ε),
+    hence ⌈log₃(2κ ln(1/ε) + 1)⌉ layers.
 
-    Raises ValueError if smallest > largest, and if 2/(smallest + largest) or its inverse is outside
-    the range of float64.
+    Raises ValueError if smallest > largest, and if 2/(smallest + largest) or (smallest + largest)/2
+    is outside the range of float64.
 
     Source: [Saad2003, Algorithm 12.1] for the method; the proof of the layers is in `chebyshev.py`.
     """

@@ -58,8 +58,8 @@ def gradient_descent(
     The iteration converges to the minimum-norm solution iff 0 < step_size < 2/λmax(XᵀX).
 
     Raises ValueError for the layout "ladder" if k = 0 or causal=True. Causal layers cannot compute
-    the ladder, because a causal layer raises the degree in the matrix XᵀX of a prefix by only 1
-    (see the claim `state-size`).
+    the layout "ladder", because a causal layer raises the degree in the matrix XᵀX of a prefix by
+    only 1 (see the claim `state-size`).
 
     Source: [vonOswald2023, Proposition 1] for "direct"; the proofs for the other layouts are in
     `gradient_descent.py` and `ladder.py`.

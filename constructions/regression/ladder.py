@@ -60,14 +60,18 @@ from constructions.transformer import Transformer
 
 @dataclass(frozen=True)
 class Rung:
-    """A slot, and the combination of residuals R that a layer writes to the slot.
+    """The residual that a layer writes to one slot, as a combination of residuals of other slots.
 
-    A slot is a group of registers that store one residual, a polynomial R of S = XᵀX for the
-    examples X. The combination is Σ factor·R_a²R_c over `products` {(a, c): factor}, plus Σ
-    factor·R over `unchanged`, minus Σ factor·S·R over `once`, minus Σ factor·S·R³ over `cubed`.
-    Every R is the residual in the named slot before the layer. The factors of `products` and
-    `unchanged` sum to 1. So the combination equals I for S = 0, like every residual. `exponent` is
-    the exponent or degree of the combination, and `parts` names the registers that are written.
+    A slot is a group of registers that store one residual R, a polynomial of S = XᵀX for the
+    examples X. `slot` is the slot that the layer writes. In the following sums, R_a is the residual
+    that the slot with the name a stores before the layer. The combination is the sum of
+    factor·R_a²R_c over `products` {(a, c): factor}, plus the sum of factor·R_a over `unchanged` {a:
+    factor}, minus the sum of factor·S·R_a over `once`, minus the sum of factor·S·R_a³ over `cubed`.
+    The factors of `products` and `unchanged` sum to 1, so the combination equals I for S = 0, like
+    every residual.
+
+    `exponent` is the exponent or degree of the combination, and `parts` names the registers of the
+    slot that the layer writes.
     """
 
     slot: str
@@ -92,9 +96,10 @@ def ladder(
     """A transformer that predicts x_qᵀ G Xᵀ y, where I − S·G is the last residual of the plan.
 
     S = XᵀX, where the rows of X are the examples, y are their labels and x_q is the query. The plan
-    combines residuals of the family `of` and has one entry for each layer. The width is 5d + 3, or
-    3d + 2 if one slot of registers suffices. The number of examples is arbitrary.  The last layer
-    computes only the register s = y − xᵀG Xᵀy, which the unembedding reads.
+    has one entry for each layer, which states how the layer combines residuals of the family `of`.
+    The width is 5d + 3, or 3d + 2 if every layer stores only one residual. The number of examples
+    is arbitrary. The last layer computes only the register s = y − xᵀG Xᵀy, which the unembedding
+    reads.
     """
     stream = ladder_stream(d, plan)
     layers = LadderLayers(stream, of)

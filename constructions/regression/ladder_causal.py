@@ -43,12 +43,12 @@ from theory.regression.newton import Start
 
 
 def ladder_causal(d: int, k: int, alpha: float, start: Start) -> Transformer:
-    """A causal transformer of ⌈k log₃2⌉ + 2 layers from αI, or one more from αS.
+    """A causal transformer that computes k Newton–Schulz steps for every prefix of the examples.
 
-    The transformer computes k Newton–Schulz steps from M₀ = αS (start "gram") or αI ("identity"),
-    with α = `alpha` and S = XᵀX for the examples X of each prefix. It has at most 4d² + 1 linear
-    heads in a layer and a width of at most 4d² + 3d + 2, or 5d² + 3d + 2 from αS.  Entry t of the
-    output is the prediction from the first t examples.
+    The start is M₀ = αS (start "gram") or αI ("identity"), with α = `alpha` and S = XᵀX for the
+    examples X of each prefix. The transformer has ⌈k log₃2⌉ + 2 layers from αI, and one more layer
+    from αS. It has at most 4d² + 1 linear heads in a layer and a width of at most 4d² + 3d + 2, or
+    5d² + 3d + 2 from αS. Entry t of the output is the prediction from the first t examples.
     """
     plan = exponents(2**k)
     slots = SLOTS[: max(map(len, plan))]
@@ -118,7 +118,7 @@ def exponents(power: int) -> list[tuple[int, ...]]:
 
 
 def summands(n: int, below: tuple[int, ...]) -> tuple[int, int]:
-    """Two exponents a and c among those of the layer below (`below`) such that n = a + 2c."""
+    """The exponents a and c that the layer below stores (`below`), with n = a + 2c."""
     more = n - 3 * below[0]
     return below[more % 2], below[more // 2]
 

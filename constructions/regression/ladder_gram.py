@@ -55,10 +55,11 @@ from theory.regression.newton import Start
 
 
 class Level(NamedTuple):
-    """The exponents n of (I − αS²)^n that are stored after a layer.
+    """The exponents n of the powers (I − αS²)^n that tokens store after a layer.
 
-    `with_image` are the exponents n for which the registers w = S E^n x and f = xᵀE^n b are stored
-    as well, where E = I − αS².
+    S = XᵀX and b = Xᵀy for the examples X with labels y, and x is the input of a token.
+    `with_image` contains the exponents n for which tokens store the registers w = S E^n x and f =
+    xᵀE^n b as well, where E = I − αS².
     """
 
     exponents: tuple[int, ...]
@@ -68,16 +69,20 @@ class Level(NamedTuple):
     def degree(self) -> int:
         """The largest degree of a register, as a polynomial in the prompt.
 
-        For exponent n, the registers w and f have degree 4n + 3, and all other registers 4n + 1.
+        For exponent n, the registers w and f (those of `with_image`) have degree 4n + 3, and all
+        other registers have degree 4n + 1.
         """
         return max(4 * n + 1 + 2 * (n in self.with_image) for n in self.exponents)
 
 
 class Rung(NamedTuple):
-    """A slot, and the exponent 2a + c + more that a layer writes to the slot.
+    """The power E^n of a residual that a layer writes to one slot, and the slots that it reads.
 
-    a and c are the exponents of two slots before the layer. `parts` names the registers that are
-    written; it contains w and f only if the layer stores them.
+    The residual is E = I − αS² with S = XᵀX for the examples X. A slot is a group of registers that
+    store one power of E. `slot` is the slot that the layer writes, and `exponent` is n. `a` and `c`
+    name two slots. If they store exponents p and q before the layer, n = 2p + q + `more`. `parts`
+    names the registers of the slot that the layer writes: u, e and s, and also w and f if the layer
+    stores S E^n x and xᵀE^n b for inputs x and b = Xᵀy, where y are the labels.
     """
 
     slot: str
@@ -94,7 +99,8 @@ Plan = list[tuple[Rung, ...]]
 def gram_powers(power: int) -> Plan:
     """The rungs of each of ⌈log₃(4·power + 1)⌉ layers, from exponent 0 to exponent `power`.
 
-    A rung is a slot of registers and the exponent that a layer writes to the slot.
+    The exponents are those of the powers of I − αS² that tokens store. A rung names a group of
+    registers (a slot) and the exponent that a layer writes to this slot.
     """
     levels = [Level((power,), frozenset())]
     for layers in reversed(range(ceil_log3(4 * power + 1))):
@@ -112,10 +118,10 @@ def gram_powers(power: int) -> Plan:
 
 
 def level_below(top: Level, layers: int) -> Level:
-    """The level after `layers` layers, from which one more layer computes the level `top`.
+    """The exponents that `layers` layers store, from which one more layer computes those of `top`.
 
-    The function returns the first choice, in the order of the module's docstring, whose degrees are
-    at most 3^layers.
+    The function returns the first choice, in the order of the module's docstring, whose registers
+    have degrees of at most 3^layers.
     """
     q = top.exponents[0] // 3
     for exponents in ((q,), (q, q + 1)):

@@ -41,7 +41,11 @@ INVARIANTS: dict[str, tuple[Any, float]] = {
 
 @runtime_checkable
 class Written(Protocol):
-    """A protocol of the parts of a slot that a layer writes, for the residual of one exponent."""
+    """A protocol of what a layer writes to one slot, a group of registers that store one residual.
+
+    The residual is a power or a combination with one `exponent`, and `parts` names the registers
+    that the layer writes.
+    """
 
     @property
     def slot(self) -> str: ...
@@ -79,9 +83,9 @@ def _stream(d: int, parts: Iterable[str]) -> Stream:
 class LadderLayers:
     """A builder of ladders, which appends one layer at a time.
 
-    Slots contain powers or combinations of the residuals `of`.  Heads with the same query and key
-    are merged, and one head with the mask "diagonal" moves registers of a token to other
-    registers of the same token.  Linear reads of registers that are still 0 are omitted.
+    A slot is a group of registers that store one residual of the family `of`. Heads with the same
+    query and key are merged, and one head with the mask "diagonal" moves registers of a token to
+    other registers of the same token. Linear reads of registers that are still 0 are omitted.
     """
 
     def __init__(self, stream: Stream, of: Residuals) -> None:
@@ -100,7 +104,7 @@ class LadderLayers:
         return (0.0 if name in self._empty else 1.0) * self.stream.read(name)
 
     def parts(self, rung: Written, last: bool) -> Iterator[str]:
-        """Records the parts of a rung that the layer writes, and yields their names.
+        """Records the registers of a slot that the layer writes, and yields their names.
 
         In the last layer, only the part s is written, because the unembedding reads only s.
         """
@@ -111,7 +115,7 @@ class LadderLayers:
     def assign(self, into: str, *readings: LinearRead) -> None:
         """Sets the register `into` to the sum of linear reads of the same token.
 
-        Heads of the same layer add to this sum.
+        The outputs of heads of the same layer are added to this sum.
         """
         before = self._diagonal.get(into, -self.read(into))
         self._diagonal[into] = sum(readings, start=before)
@@ -119,15 +123,17 @@ class LadderLayers:
     def add_head(self, query: LinearReads, key: LinearReads, value: LinearRead, into: str) -> None:
         """Adds a head that writes Σ_i ⟨query, key_i⟩ value_i to the register `into`.
 
-        The sum is over the tokens i.
+        The sum is over the tokens i, whose keys and values are the linear reads `key` and `value`.
         """
         if all(any(each.terms for each in _each(part)) for part in (query, key, value)):
             self._scores.setdefault((query, key), []).append((value, into))
 
     def product(self, into: str, part: str, a: str, c: str, factor: float = 1.0) -> None:
-        """Adds one part (u, e or s) of the product factor·R_a²R_c to the register `into`.
+        """Adds one of the parts u, e, s of the product factor·R_a²R_c to the register `into`.
 
-        R_a and R_c are the residuals in the slots a and c.
+        R_a and R_c are the residuals in the slots a and c. For a residual R = I − S G, the parts on
+        a token with input x and label y are u = G x, e = R x and s = y − xᵀG b, where S = XᵀX and b
+        = Xᵀy for the examples X.
         """
         x, y = self.read("x"), self.read("y")
         (u_a, e_a, s_a), (u_c, e_c, s_c) = ([self.read(f"{s}_{p}") for p in "ues"] for s in (a, c))
@@ -165,9 +171,9 @@ class LadderLayers:
         self._begin()
 
     def model(self, d: int, source: str) -> Transformer:
-        """The transformer of the layers so far.
+        """The transformer that consists of all layers so far.
 
-        Its prediction is −s, for the register s of the slot "low".
+        The prediction is −s at the query, where s is the register "low_s".
         """
         return Transformer(
             embed(self.stream, x={"x": 1.0, "low_e": 1.0}, y={"y": 1.0, "low_s": 1.0}),

@@ -57,35 +57,34 @@ def newton(
     The layout "ladder" with full attention has the smallest possible number of layers among
     transformers with linear or ReLU attention, ReLU MLPs and tokens that are affine in the prompt.
 
-    Errors in low precision were measured at κ(S) = 30, d = 5, n = 10 on six prompts. In float32,
-    the error of "ladder" is at most 6e−6 up to k = 100, because errors are multiplied by powers of
-    the residual. The error of "direct" is at most 2e−5 up to k = 40: in every step, an error δ of
-    the stored M_j x becomes (2I − M_j S)δ, which tends to δ. The error of "paper" exceeds 0.1 %
-    after k = 15, because in every step an error δ becomes 2δ. In float16, the error of "ladder" is
-    at most 3 % up to k = 100, and "direct" and "paper" overflow.
+    Errors in low precision were measured on six prompts with d = 5 and n = 10, where the condition
+    number of S is 30. In float32, the error of "ladder" is at most 6e−6 up to k = 100, because
+    errors are multiplied by powers of the residual. The error of "direct" is at most 2e−5 up to k =
+    40: in step j, a rounding error δ of the stored M_j x becomes (2I − M_j S)δ, and the matrix 2I −
+    M_j S tends to I. The error of "paper" exceeds 0.1 % after k = 15, because a rounding error
+    doubles in every step. In float16, the error of "ladder" is at most 3 % up to k = 100, and
+    "direct" and "paper" overflow.
 
     The model computes the recursion for every prompt, whether M_k converges or not. M_k converges
-    to the pseudo-inverse on range(S) iff 0 < alpha < 2/λmax(S)² (gram), resp. 0 < alpha < 2/λmax(S)
-    (identity).
+    to the pseudo-inverse on range(S) iff 0 < alpha < 2/λmax(S)² for the start "gram", and iff 0 <
+    alpha < 2/λmax(S) for the start "identity".
 
-    Args:
-        d: the dimension of the inputs, ≥ 1.
-        k: the number of steps, ≥ 0; ≤ 1000 for "direct", whose weights contain 2^k.
-        alpha: α > 0, a weight of the model.
-        layout: a layout of the tables above.
-        start: "gram" for M₀ = αS, "identity" for M₀ = αI.
-        interleaved: if true, the tokens are x₁, y₁, …, x_n, y_n, x_q [Garg2022], and one more
-            layer of unique-hard attention copies x_i to the token of y_i ("direct" only). Positions
-            t² are exact in float64, and in float32 up to about a thousand examples.
-        causal: if true, the model returns (…, n + 1), where entry t is the prediction from the
-            first t examples, and each token stores S and M of its prefix.
-        n: the number of examples, for "paper" only, whose weights contain n: prompts must have
-            exactly n examples. Models of other layouts accept any number of examples.
+    Args: d: the dimension of the inputs, ≥ 1. k: the number of steps, ≥ 0; ≤ 1000 for "direct",
+        whose weights contain 2^k. alpha: α > 0, a weight of the model. layout: a layout of the
+        tables above. start: "gram" for M₀ = αS, "identity" for M₀ = αI. interleaved: if true, the
+        tokens are x₁, y₁, …, x_n, y_n, x_q [Garg2022], and one more layer of unique-hard attention
+        copies x_i to the token of y_i ("direct" only). Positions t² are exact in float64, and in
+        float32 up to about a thousand examples. causal: if true, the model returns (…, n + 1),
+        where entry t is the prediction from the first t examples, and each token stores the
+        matrices S and M_j of its prefix. n: the number of examples, for "paper" only, whose weights
+        contain n: prompts must have exactly n examples. Models of other layouts accept any number
+        of examples.
 
     Raises ValueError if the layout does not support an option, and if the model exceeds the memory.
 
-    Source: [Fu2024, Theorem 5.1] for "paper"; "direct" and "ladder" have fewer layers, and their
-    proofs are in their files.  The recursion is due to [Schulz1933] and [BenIsrael1965].
+    Source: [Fu2024, Theorem 5.1] for "paper". The layouts "direct" and "ladder" have fewer layers;
+    their proofs are in `newton_direct.py`, `newton_causal.py`, `ladder.py`, `ladder_gram.py` and
+    `ladder_causal.py`. The recursion is due to [Schulz1933] and [BenIsrael1965].
     """
     if n is not None and layout != "paper":
         raise InputError(

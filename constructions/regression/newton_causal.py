@@ -45,9 +45,9 @@ def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transf
     """A causal transformer of k + 2 layers that predicts from every prefix of the examples.
 
     The transformer computes k Newton–Schulz steps from M₀ = alpha·S (start "gram") or alpha·I
-    ("identity"), where S = XᵀX for the examples X of each prefix. It has at most max(d², d + 1)
-    linear heads in a layer and width 2d² + 3d + 2.  Entry t of the output is the prediction from
-    the first t examples, as in `constructions.examples.shifted`.
+    ("identity"), where S = XᵀX for the examples X of each prefix. The transformer has at most
+    max(d², d + 1) linear heads in a layer and width 2d² + 3d + 2. Entry t of the output is the
+    prediction from the first t examples, as in `constructions.examples.shifted`.
     """
     rows = range(1, d + 1)
     widths = {"x": d, "key": d, "y": 1, "b": d, "estimate": 1}
@@ -90,11 +90,11 @@ def newton_causal(d: int, k: int, alpha: float, start: Start = "gram") -> Transf
 
 
 def sums(stream: Stream, factors: Mapping[str, float]) -> list[Head]:
-    """Heads that sum over the examples before token t: x_i x_iᵀ into matrices, and y_i x_i into b.
+    """Heads that sum x_i x_iᵀ and y_i x_i over the examples before a token.
 
-    Row a of the matrix in register NAME receives factor·Σ_{i<t} x_{i,a} x_i, for every entry NAME:
-    factor of `factors`, and the register b receives Σ_{i<t} y_i x_i. The heads require a causal
-    mask; the key of a query is 0.
+    x_i is example i and y_i is its label. For every entry NAME: factor of `factors`, the matrix in
+    the registers NAME of token t receives factor·Σ_{i<t} x_i x_iᵀ. The register b of token t
+    receives Σ_{i<t} y_i x_i. The heads require a causal mask; the key of a query is 0.
     """
     key = stream.read("key")
     heads = [

@@ -27,11 +27,12 @@ from theory.regression.newton import Start
 
 
 def newton_direct(d: int, k: int, alpha: float, start: Start) -> Transformer:
-    """A transformer of k + 2 layers from αS, or k + 1 from αI, each with one linear head.
+    """A transformer that computes k Newton–Schulz steps by layers of one linear head.
 
-    The transformer computes k Newton–Schulz steps from M₀ = αS (start "gram") or αI ("identity"),
-    with α = `alpha` and S = XᵀX for the examples X. The width is 2d + 2.  There is one token per
-    example (x, y) and one per query (x, 0), and no token attends to a query.
+    The start is M₀ = αS (start "gram") or αI ("identity"), with α = `alpha` and S = XᵀX for the
+    examples X. The transformer has k + 2 layers from αS, and k + 1 layers from αI. The width is 2d
+    + 2. There is one token for each example x with label y, with the entries (x, y), and one token
+    (x, 0) for each query x. No token attends to a query.
     """
     stream = Stream(x=d, u=d, y=1, estimate=1)
     x = stream.read("x")
@@ -41,7 +42,10 @@ def newton_direct(d: int, k: int, alpha: float, start: Start) -> Transformer:
 
 
 def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transformer:
-    """`newton_direct` for prompts x₁, y₁, …, x_n, y_n, x_q, with one more layer and width 3d + 5.
+    """`newton_direct` for prompts in which the tokens of examples and labels alternate.
+
+    The tokens are x₁, y₁, …, x_n, y_n, x_q, for n examples x_i with labels y_i and a query x_q. The
+    transformer has one layer more than `newton_direct`, and width 3d + 5.
 
     The first layer is a unique-hard head that copies x_i from the previous token to the register
     `key` of the token of y_i.  Token t = 0, …, 2n contains the sign s_t = (−1)^t, and the score
@@ -49,11 +53,11 @@ def newton_interleaved(d: int, k: int, alpha: float, start: Start) -> Transforme
 
         2(t − 1)j − j² − 2 s_t s_j  =  (t − 1)² − 2 + [−(t − 1 − j)² + 4·(s_t ≠ s_j)],
 
-    where the bracket is 4 at j = t − 1 and at most 0 at every other j. For t = 0, which does not
-    have a previous token, the bracket is 0 at j = 1 and −1 at j = 0. So the maximum is unique.
-    Each label token reads the input before it. Input tokens and the query read a label token, whose
-    x is 0. So the register `key` of these tokens stays 0, and only label tokens contribute in later
-    layers.
+    where the expression in square brackets is 4 at j = t − 1 and at most 0 at every other j. Token
+    t = 0 does not have a previous token; for t = 0, this expression is 0 at j = 1 and −1 at j = 0.
+    So the maximum is unique. Each label token reads the input of the previous token. Input tokens
+    and the query read a label token, whose register x is 0. So the register `key` of input tokens
+    and of the query stays 0, and only label tokens contribute in later layers.
     """
     stream = Stream(x=d, key=d, u=d, y=1, estimate=1, t=1, t_squared=1, parity=1)
     x, key, t, t_squared, parity = map(stream.read, ("x", "key", "t", "t_squared", "parity"))

@@ -41,8 +41,9 @@ from constructions.transformer import Transformer
 def newton_paper(d: int, k: int, alpha: float, n: int) -> Transformer:
     """A transformer of k + 8 layers with two ReLU heads each and width 5d + 3, for n examples.
 
-    The transformer computes k Newton–Schulz steps from M₀ = alpha·XᵀX for the n examples X, with
-    ReLU scores divided by n. `newton` states the theorem and explains the arguments.
+    The transformer computes k Newton–Schulz steps from M₀ = alpha·XᵀX, where the rows of X are the
+    n examples. The scores are ReLU scores divided by n. The docstring of `newton` states the
+    theorem and explains the arguments.
     """
     stream = Stream(m=d, x=d, y=1, carry=d, product=d, w=d, one=1, estimate=1)
     stream.fits(k, heads=2)

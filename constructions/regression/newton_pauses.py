@@ -43,10 +43,10 @@ FewSteps: TypeAlias = Annotated[Steps, Within(most=1000)]
 
 
 class Paused(Examples):
-    """Prompts that consist of example tokens (x_i, y_i), k groups of d pause tokens, and queries.
+    """Prompts that consist of examples, k groups of d pause tokens, and queries.
 
-    The embedding of the a-th pause token of group j is the unit vector e_a in the columns of group
-    j. Queries have separate columns.
+    Each example of dimension d is one token, with its label. The embedding of pause token a = 1, …,
+    d of group j is the unit vector e_a in the columns of group j. Queries have separate columns.
     """
 
     def __init__(self, d: int, groups: int) -> None:
@@ -75,11 +75,12 @@ def newton_with_pauses(d: Count, k: FewSteps, alpha: StepSize) -> Transformer:
     """A causal transformer that computes k Newton–Schulz steps from M₀ = alpha·I.
 
     `newton_with_pauses(d, k, alpha)(x, y, x_query)` is x_queryᵀ M_k Xᵀ y with M_{j+1} = 2M_j − M_j
-    S M_j, S = XᵀX and M₀ = alpha·I, which is the prediction of `newton(d, k, alpha,
-    start="identity")`. The rows of X are the examples x (…, n, d), and y (…, n) are their labels.
-    The model has k + 2 layers of one linear head, width dk + 2d + 2, and dk pause tokens between
-    examples and queries. In contrast, `newton(…, causal=True)` stores O(d²) numbers in each token
-    and predicts from every prefix.
+    S M_j, S = XᵀX and M₀ = alpha·I. This is the prediction of `newton(d, k, alpha,
+    start="identity")` too. The rows of X are the examples x (…, n, d), y (…, n) are their labels,
+    and x_query (…, d) is the query. The model has k + 2 layers of one linear head and width dk + 2d
+    + 2. There are dk pause tokens between the examples and the queries. In contrast, each token of
+    the model `newton(…, causal=True)` stores O(d²) numbers, and this model predicts from every
+    prefix.
 
     M_k converges to the pseudo-inverse on range(S) iff 0 < alpha < 2/λmax(S).
     """

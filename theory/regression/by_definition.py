@@ -19,8 +19,8 @@ def newton(
     """Predictions Q M_k Xᵀ y after k Newton–Schulz steps M_{j+1} = 2M_j − M_j S M_j.
 
     S = XᵀX, and M₀ = alpha·S for start "gram" or alpha·I for "identity". The rows of X (n × d) are
-    the examples, y (n × 1) their labels, and the rows of Q (m × d) the queries; the result is
-    m × 1.
+    n examples of dimension d, and y (n × 1) are their labels. The rows of Q (m × d) are m queries,
+    and the result is m × 1.
     """
     S, two = X.transpose() * X, of.number(2)
     M = start_matrix(of, S, alpha, start)
@@ -35,8 +35,8 @@ def hyperpower(
     """Predictions Q M_k Xᵀ y after k hyperpower steps, whose sums are computed term by term.
 
     A step is M_{j+1} = M_j Σ_{i<order} (I − S M_j)^i, where S = XᵀX and M₀ = alpha·S. The rows of X
-    (n × d) are the examples, y (n × 1) their labels, and the rows of Q (m × d) the queries; the
-    result is m × 1.
+    (n × d) are n examples of dimension d, and y (n × 1) are their labels. The rows of Q (m × d) are
+    m queries, and the result is m × 1.
     """
     S = X.transpose() * X
     M, unit = start_matrix(of, S, alpha, "gram"), identity(of, S.nrows())
@@ -54,8 +54,8 @@ def gradient_descent(
 ) -> Matrix:
     """Predictions Q w after k steps w ← w + step_size·Xᵀ(y − X w) of gradient descent from w = 0.
 
-    The rows of X (n × d) are the examples, y (n × 1) their labels, and the rows of Q (m × d) the
-    queries; the result is m × 1.
+    The rows of X (n × d) are n examples of dimension d, and y (n × 1) are their labels. The rows of
+    Q (m × d) are m queries, and the result is m × 1.
     """
     eta = of.number(*step_size.as_integer_ratio())
     w = of.number(0) * (X.transpose() * y)
@@ -67,8 +67,9 @@ def gradient_descent(
 def online_gradient_descent(of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix) -> Matrix:
     """Predictions Q w after one pass of online gradient descent (normalised LMS) from w = 0.
 
-    Example i, row x_i of X (n × d) with label y_i, changes w to w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖².
-    Examples with x_i = 0 are skipped. The rows of Q (m × d) are the queries; the result is m × 1.
+    The rows x_i of X (n × d) are n examples of dimension d, and the entries y_i of y (n × 1) are
+    their labels. Example i changes w to w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖². Examples with x_i = 0 are
+    skipped. The rows of Q (m × d) are m queries, and the result is m × 1.
     """
     w = of.number(0) * (X.transpose() * y)
     for row, label in zip(X.tolist(), y.tolist(), strict=True):
@@ -84,8 +85,8 @@ def least_squares(of: NumberSystem, X: Matrix, y: Matrix) -> Matrix:
     """The minimum-norm minimiser w of ‖X w − y‖, computed over ℚ from rational entries.
 
     X factors as C F: the rows of F are the non-zero rows of the echelon form of X, and the columns
-    of C are the columns of X at the pivots. So C and Fᵀ have full column rank, and w = Fᵀ(F
-    Fᵀ)⁻¹(CᵀC)⁻¹Cᵀ y.
+    of C are the columns of X at the pivots. So the matrices C and Fᵀ have full column rank, and w =
+    Fᵀ(F Fᵀ)⁻¹(CᵀC)⁻¹Cᵀ y.
     """
     X, y = (_over_q(matrix) for matrix in (X, y))
     echelon, rank = X.rref()

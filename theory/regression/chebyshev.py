@@ -12,10 +12,7 @@ from theory.regression.normal_equations import normal_equations
 
 
 def ordered_bounds(smallest: np.ndarray, largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`smallest` and `largest`, broadcast to one shape.
-
-    Raises `ValueError` unless smallest ≤ largest everywhere.
-    """
+    """The bounds `smallest` and `largest`, broadcast to one shape."""
     low, high = np.broadcast_arrays(smallest, largest)
     if (low > high).any():
         raise InputError(
@@ -38,10 +35,10 @@ def chebyshev_iterates(
 
         T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)),
 
-    where T_k is the Chebyshev polynomial. Among all polynomials of degree k with value 1 at 0, this
-    one has the smallest maximum of the absolute value over [a, c] [Saad2003, Algorithm 12.1]. For
-    a = c the iteration is gradient descent with step size 1/a. The iteration diverges if S has an
-    eigenvalue above a + c; only overflow raises an error.
+    where T_k is the Chebyshev polynomial. Among all polynomials in λ of degree k with value 1 at 0,
+    this quotient has the smallest maximum of the absolute value over [a, c] [Saad2003, Algorithm
+    12.1]. For a = c the iteration is gradient descent with step size 1/a. The iteration diverges if
+    S has an eigenvalue above a + c; only overflow raises an error.
 
     Raises `ValueError` if smallest > largest, if an iterate overflows, and where `normal_equations`
     does.
@@ -75,7 +72,8 @@ def chebyshev(
 ) -> np.ndarray:
     """The weights w_k (…, d) after `k` ≥ 0 steps of the Chebyshev semi-iteration.
 
-    The arguments x (…, n, d), y (…, n), `smallest` and `largest` are those of `chebyshev_iterates`,
-    which raises the same errors.
+    The rows of X are the examples x (…, n, d) of a prompt, y (…, n) are their labels, and the
+    interval [smallest, largest] should contain the non-zero eigenvalues of XᵀX. Raises `ValueError`
+    as `chebyshev_iterates` does.
     """
     return after(k, chebyshev_iterates(x, y, smallest, largest))

@@ -24,8 +24,8 @@ def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
     once ‖Xᵀr‖ ≤ (n + d)·eps·‖X‖_F·‖y‖. The step size of a further step would be a quotient of
     rounding errors.
 
-    x and y may have any norm, because both are first divided by powers of two, which is exact.
-    Raises `ValueError` if w_k itself overflows.
+    x and y may have any norm, because they are first divided by powers of two, and this division is
+    exact. Raises `ValueError` if an iterate w_k overflows.
     """
     given_x, given_y = x, y
     x, x_power = _near_one(x, (-2, -1))

@@ -41,10 +41,10 @@ def ceil_log3(value: Count) -> int:
 def newton_degree(k: FewSteps, start: Start = "gram") -> int:
     """The degree of the prediction of k Newton–Schulz steps, as a polynomial in the prompt.
 
-    The prediction is x_qᵀ M_k Xᵀ y for the prompt X, y, x_q, where M_{j+1} = 2M_j − M_j S M_j and
-    S = XᵀX. The degree is 2^{k+2} + 1 from M₀ = αS (start "gram") and 2^{k+1} + 1 from M₀ = αI
-    ("identity"). Proof: M_k is a polynomial in S of degree 2^{k+1} − 1 from αS and of degree
-    2^k − 1 from αI; S has degree 2 in X; and x_q, X and y each raise the degree by one.
+    The prediction is x_qᵀ M_k Xᵀ y for the prompt X, y, x_q, where M_{j+1} = 2M_j − M_j S M_j and S
+    = XᵀX. The degree is 2^{k+2} + 1 from M₀ = αS (start "gram") and 2^{k+1} + 1 from M₀ = αI
+    ("identity"). Proof: M_k is a polynomial in S of degree 2^{k+1} − 1 from αS and of degree 2^k −
+    1 from αI; S has degree 2 in X; and each of the factors x_q, X and y raises the degree by one.
     """
     return 2 ** (k + (2 if start == "gram" else 1)) + 1
 

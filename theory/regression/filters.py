@@ -43,10 +43,11 @@ EVERY = 8  # the initial guess is fitted to every eighth error
 
 
 class Filter(NamedTuple):
-    """A fitted filter (1 − z^power)^steps, and the fraction `unexplained` of the squared error.
+    """The filter (1 − z^power)^steps that is nearest to the errors of a predictor.
 
-    The filter is a function of z = λ/λmax for the eigenvalues λ of S = XᵀX. `unexplained` is the
-    sum of the squared residuals of the fit, divided by the sum of the squared errors.
+    The filter is a function of z = λ/λmax, for the eigenvalues λ of S = XᵀX with the examples X of
+    a prefix and the largest eigenvalue λmax. `unexplained` is the sum of the squared residuals of
+    the fit, divided by the sum of the squared errors.
     """
 
     power: float
@@ -68,10 +69,11 @@ def fitted_filter(
 ) -> Filter:
     """The filter (1 − z^p)^m that is nearest to given prediction errors in the least-squares sense.
 
-    Error k, of N `errors` (N,), is fitted by Σ_i (1 − z_ki^p)^m c_ki. Here c_ki are the
-    `components` (N, d) of the correct prediction in the eigenbasis of S = XᵀX, and `z` (N, d) are
-    the ratios λ_i/λmax of the eigenvalues. Both p and m are fitted; if `power` is given,
-    p = `power` and only m is fitted.
+    There are N `errors` (N,), each for a prefix of examples X. Error k is fitted by Σ_i (1 −
+    z_ki^p)^m c_ki. Here c_ki are the `components` (N, d) of the correct prediction along the d
+    eigenvectors of S = XᵀX, and z_ki are the ratios `z` (N, d) of the eigenvalues of S to its
+    largest eigenvalue. Both p and m are fitted; if `power` is given, p = `power` and only m is
+    fitted.
 
     Raises `ValueError` for fewer than 8 errors, and if all errors are 0.
     """
@@ -106,12 +108,14 @@ def fitted_filter(
 
 @checked
 def fitted_ridge(errors: Errors, components: Components, z: Ratios) -> tuple[float, float]:
-    """The μ of the ridge filter μ/(z + μ) nearest to given errors, and the unexplained fraction.
+    """The number μ for which the filter μ/(z + μ) of ridge regression is nearest to given errors.
 
-    Error k, of N `errors` (N,), is fitted by Σ_i c_ki·μ/(z_ki + μ) in the least-squares sense,
-    where c_ki are the `components` (N, d) of the correct prediction and `z` (N, d) the ratios
-    λ_i/λmax, as in `fitted_filter`. The unexplained fraction is the sum of the squared residuals of
-    the fit, divided by the sum of the squared errors.
+    The unexplained fraction is returned as well. There are N `errors` (N,), each for a prefix of
+    examples X. Error k is fitted by Σ_i c_ki·μ/(z_ki + μ) in the least-squares sense. Here c_ki are
+    the `components` (N, d) of the correct prediction along the d eigenvectors of S = XᵀX, and z_ki
+    are the ratios `z` (N, d) of the eigenvalues of S to its largest eigenvalue. The unexplained
+    fraction is the sum of the squared residuals of the fit, divided by the sum of the squared
+    errors.
 
     Raises `ValueError` as `fitted_filter` does.
     """
@@ -133,10 +137,11 @@ def unexplained_fraction(
 ) -> float:
     """The fraction of the squared `errors` (N,) that no function R of z = λ/λmax explains.
 
-    Error k is fitted by Σ_i R(z_ki) c_ki in the least-squares sense, with the `components` c_ki (N,
-    d) and the ratios z_ki (N, d) of `fitted_filter`. R is piecewise linear in log z, with `n_knots`
-    knots at quantiles of log z and `n_knots` equally spaced knots. Raises `ValueError` as
-    `fitted_filter` does.
+    There are N errors, each for a prefix of examples X. Error k is fitted by Σ_i R(z_ki) c_ki in
+    the least-squares sense. Here c_ki are the `components` (N, d) of the correct prediction along
+    the d eigenvectors of S = XᵀX, and z_ki are the ratios `z` (N, d) of the eigenvalues λ of S to
+    its largest eigenvalue λmax. R is piecewise linear in log z, with `n_knots` knots at quantiles
+    of log z and `n_knots` equally spaced knots. Raises `ValueError` as `fitted_filter` does.
     """
     total, place = _total(errors, components), np.log(z)
     spaced, quantiles = np.linspace(place.min(), 0, n_knots), np.linspace(0, 1, n_knots)

@@ -19,8 +19,8 @@ def gradient_descent_iterates(x: Inputs, y: Labels, step_size: PerPrompt) -> Ite
     b = Xᵀy, and η = `step_size` > 0 is one number or one per prompt. If b ≠ 0, the iterates
     converge to the minimum-norm least-squares solution if and only if η < 2/λmax(S). With a larger
     step size they diverge, and only overflow raises an error. `gradient_descent_residual` returns
-    the exact residual factor. One head of linear attention computes a step [vonOswald2023,
-    Proposition 1].
+    the exact residual factor. One head of linear attention computes one step of gradient descent
+    [vonOswald2023, Proposition 1].
 
     Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
     """

@@ -23,12 +23,12 @@ StepsByLayer: TypeAlias = Annotated[Any, Reals("layers", Within(least=0, most=10
 
 @checked
 def matching_steps(steps: StepNumbers, similarity: Similarity) -> np.ndarray:
-    """The best-matching step count of each layer, up to the first layer with the largest count.
+    """The number of steps of an algorithm that is most similar to each layer of a model.
 
-    `similarity` (k, layers) is the similarity of each layer to an algorithm after each of the k
-    step counts `steps` (k,). Later layers are a plateau and are left out. However, if a layer of
-    the plateau matches fewer steps than the layer before the plateau, the counts of all layers are
-    returned.
+    `similarity` (k, layers) is the similarity of each layer to the algorithm after each of the k
+    step counts `steps` (k,). The result ends with the first layer that has the largest count. Later
+    layers are a plateau and are left out. However, if a layer of the plateau matches fewer steps
+    than the layer before the plateau, the counts of all layers are returned.
     """
     best = steps[similarity.argmax(axis=0)]
     top = int(best.argmax())
@@ -38,15 +38,16 @@ def matching_steps(steps: StepNumbers, similarity: Similarity) -> np.ndarray:
 
 @checked
 def growth_of(steps: StepsByLayer) -> str:
-    """The growth of the step counts `steps` (layers,) with the layer, as a word such as "linear".
+    """The growth of a step count with the number of the layer, as a word such as "linear".
 
-    Five correlations are compared. Four are correlations with the number of the layer: of the
-    counts ("linear"), of their square roots ("quadratic"), of their cube roots ("cubic") and of
-    their logarithms ("exponential"). The fifth is the correlation of the counts with the logarithm
-    of the layer ("logarithmic"). The largest correlation determines the growth. The result is
-    "unclear" if this correlation is not above the 95 % quantile for random increasing sequences of
-    the same length, or if there are fewer than four different counts. The result is "none" if the
-    counts decrease somewhere or are all equal.
+    `steps` (layers,) contains a step count for each layer. Five correlations are compared. Four of
+    them are with the number of the layer: the correlation of the counts ("linear"), of the square
+    roots of the counts ("quadratic"), of the cube roots ("cubic") and of the logarithms
+    ("exponential"). The fifth is the correlation of the counts with the logarithm of the layer
+    ("logarithmic"). The largest correlation determines the growth. The result is "unclear" if the
+    largest correlation is not above the 95 % quantile for random increasing sequences of the same
+    length, or if there are fewer than four different counts. The result is "none" if the counts
+    decrease somewhere or are all equal.
     """
     if (np.diff(steps) < 0).any() or len(np.unique(steps)) == 1:
         return "none"
@@ -58,7 +59,10 @@ def growth_of(steps: StepsByLayer) -> str:
 
 
 def straightness(steps: np.ndarray) -> np.ndarray:
-    """The correlations (count, 5) of sequences `steps` (count, layers), one for each of `LAWS`."""
+    """The five correlations that `growth_of` compares, for each of several sequences, (count, 5).
+
+    `steps` (count, layers) contains `count` sequences. The correlations are in the order of `LAWS`.
+    """
     layer = np.arange(1.0, steps.shape[-1] + 1)
     seen = (
         (steps, layer),
@@ -80,7 +84,8 @@ def straightness(steps: np.ndarray) -> np.ndarray:
 def random_straightness(n_layers: int) -> float:
     """The 95 % quantile of the largest of the five correlations of a random sorted sequence.
 
-    The sequences have `n_layers` entries; the correlations are those of `straightness`.
+    The random sequences have `n_layers` entries, and the five correlations are those of
+    `straightness`.
     """
     sequences = np.sort(np.random.default_rng(0).uniform(1, MOST, (10_000, n_layers)), axis=-1)
     return float(np.quantile(straightness(sequences).max(-1), 1 - LEVEL))

@@ -22,10 +22,10 @@ def hyperpower_inverses(
 ) -> Iterator[np.ndarray]:
     """Yield the approximate inverses M₀, M₁, … (each (…, d, d)) of the hyperpower iteration.
 
-    A step is M ← M (I + E + … + E^(p−1)) with E = I − S M, for symmetric positive semidefinite S
-    (…, d, d) and p = `order` ≥ 2. The residual satisfies I − S M_{j+1} = (I − S M_j)^p, so I − S
-    M_k = (I − S M₀)^(p^k); p = 2 is the Newton–Schulz iteration [BenIsrael1965]. M₀ is alpha·S
-    (start "gram") or alpha·I ("identity"). The iteration converges under the condition of
+    A step is M ← M (I + E + … + E^(p−1)) with E = I − S M, for a symmetric positive semidefinite
+    matrix S (…, d, d) and p = `order` ≥ 2. The residual satisfies I − S M_{j+1} = (I − S M_j)^p, so
+    I − S M_k = (I − S M₀)^(p^k); p = 2 is the Newton–Schulz iteration [BenIsrael1965]. M₀ is
+    alpha·S (start "gram") or alpha·I ("identity"). The iteration converges under the condition of
     `newton_inverses`.
 
     Raises `ValueError` if an iterate overflows.

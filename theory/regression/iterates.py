@@ -22,10 +22,7 @@ def after(k: int, iterates: Iterator[np.ndarray]) -> np.ndarray:
 def finite(
     iterates: Iterator[np.ndarray], remedy: str, **given: np.ndarray
 ) -> Iterator[np.ndarray]:
-    """Yield the same iterates, and raise `InputError` at the first iterate that is not finite.
-
-    The message contains the largest absolute value of each of the arrays `given`, and the `remedy`.
-    """
+    """Yield the given iterates, and raise `InputError` at the first iterate that is not finite."""
     for steps, iterate in enumerate(iterates):
         if not np.isfinite(iterate).all():
             raise InputError(

@@ -36,10 +36,11 @@ def polynomial_errors(
 ) -> list[arb]:
     """The least mean squared errors of predictors x_qᵀ p(S) Xᵀy with fixed polynomials p, as balls.
 
-    Entry t − 1, for t = 1, …, `n_terms`, is the minimum of E (x_qᵀ p(S) Xᵀy − ⟨w, x_q⟩)² over the
-    polynomials p with t coefficients. X (n, d), w and x_q have independent standard normal entries,
-    y = Xw and S = XᵀX. If `largest` is given, the mean is over the prompts for which S has no
-    eigenvalue above `largest`. For d = 1 and without `largest`, the minima are 1/binom(t + n/2, t).
+    The rows of X (n, d) are n examples, y = Xw are their labels for weights w, x_q is the query,
+    and S = XᵀX. X, w and x_q have independent standard normal entries. For t = 1, …, `n_terms`,
+    entry t − 1 is the minimum of E (x_qᵀ p(S) Xᵀy − ⟨w, x_q⟩)² over the polynomials p with t
+    coefficients. If `largest` is given, the mean is over the prompts for which S has no eigenvalue
+    above `largest`. For d = 1 and without `largest`, the minima are 1/binom(t + n/2, t).
 
     Raises `ValueError` as `wishart_moments` does, and if `n_terms` is too large for the precision
     of the moments.
@@ -71,9 +72,10 @@ def gradient_descent_error(
 ) -> arb:
     """The mean squared error E tr (I − ηS)^{2k} of k gradient steps from 0 with step size η.
 
-    η is `step_size`, and S = XᵀX, where X (n, d) has independent standard normal entries. The
-    labels are ⟨w, x⟩ without noise, and w and the query are standard normal too. If `largest` is
-    given, the mean is over the prompts for which S has no eigenvalue above `largest`.
+    η is `step_size`, and S = XᵀX, where the rows x of X (n, d) are n examples with independent
+    standard normal entries. The label of an example x is ⟨w, x⟩ for weights w, without noise. The
+    weights w and the query are standard normal too. If `largest` is given, the mean is over the
+    prompts for which S has no eigenvalue above `largest`.
 
     Raises `ValueError` as `wishart_moments` does, and if `k` is so large that the result would have
     too few correct bits.
@@ -88,9 +90,10 @@ def gradient_descent_error(
 def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) -> float:
     """The step size η that minimises `gradient_descent_error`, as a float.
 
-    The error E tr (I − ηS)^{2k} is convex in η, where S = XᵀX and X (n, d) is standard normal. The
-    zero of its derivative, −2k E tr S(I − ηS)^{2k−1}, is found by bisection. If `largest` is given,
-    the mean is over the S without eigenvalues above `largest`.
+    The error E tr (I − ηS)^{2k} of k gradient steps is convex in η, where S = XᵀX and X (n, d) has
+    independent standard normal entries. Its derivative is −2k E tr S(I − ηS)^{2k−1}, and the zero
+    of the derivative is found by bisection. If `largest` is given, the mean is over the S without
+    eigenvalues above `largest`.
 
     Raises `ValueError` as `wishart_moments` does, and if `k` is too large for the precision of the
     moments.

@@ -20,7 +20,7 @@ Matrix = Any
 
 @runtime_checkable
 class NumberSystem(Protocol):
-    """A number system for the entries of matrices, with functions that construct both."""
+    """A number system, with functions that construct its numbers and matrices of these numbers."""
 
     def number(self, numerator: int, denominator: int = 1) -> Any: ...
     def matrix(self, rows: Sequence[Sequence[Any]]) -> Matrix: ...
@@ -50,8 +50,8 @@ def matrix_power(of: NumberSystem, matrix: Matrix, exponent: int) -> Matrix:
 def inverse_of_power(of: NumberSystem, S: Matrix, alpha: float, start: Start, p: int) -> Matrix:
     """The matrix G_p = Σ_{i<p} E^i M₀ with E = I − S M₀, by repeated squaring along the bits of p.
 
-    M₀ is alpha·S for `start="gram"`, or alpha·I for `start="identity"`. G_p satisfies
-    I − S G_p = E^p.
+    S is a square matrix, and M₀ is alpha·S for `start="gram"`, or alpha·I for `start="identity"`.
+    G_p satisfies I − S G_p = E^p.
     """
     first = start_matrix(of, S, alpha, start)
     unit = identity(of, S.nrows())
@@ -66,11 +66,12 @@ def inverse_of_power(of: NumberSystem, S: Matrix, alpha: float, start: Start, p:
 def on_each_prefix(
     rows: Callable[..., Matrix], of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, *more: Any
 ) -> Matrix:
-    """The values of the function `rows` on every prefix of the examples, as one matrix.
+    """The results of the function `rows` for every prefix of the examples, as one matrix.
 
-    For t = 0, …, n, `rows` is called with the number system, the first t rows of X and of y, the
-    next input (row t + 1 of X, or Q for t = n) and `more`. For t = 0, the prefix is replaced by one
-    example with x = 0 and y = 0.
+    The rows of X are n examples, y are their labels, and Q is the query. For t = 0, …, n, `rows` is
+    called with the number system, the first t rows of X and of y, the next input (row t + 1 of X,
+    or Q for t = n) and the arguments `more`. For t = 0, it is called with one example x = 0 with
+    label 0.
     """
     inputs, labels, found = [*X.tolist(), *Q.tolist()], y.tolist(), []
     none, no_label = [[of.number(0)] * X.ncols()], [[of.number(0)]]

@@ -22,7 +22,7 @@ ALPHA_REMEDY = "give fewer steps, a smaller alpha, or smaller x and y"
 def starting_inverse(S: np.ndarray, alpha: np.ndarray, start: Start) -> np.ndarray:
     """The matrix M₀ (…, d, d): alpha·S for `start="gram"`, alpha·I for `start="identity"`.
 
-    S has the shape (…, d, d); `alpha` > 0 is one number or one per matrix.
+    S has the shape (…, d, d), and `alpha` > 0 is one number, or one number for each matrix S.
     """
     with np.errstate(over="ignore"):
         return alpha[..., None, None] * (
@@ -45,12 +45,12 @@ def newton_inverses(
 
     Proof: M_k is a polynomial in S, so it commutes with S and I − S(2M − M S M) = (I − S M)². By
     induction the residual is (I − S M₀)^(2^k). From αS, the residual multiplies an eigenvector of S
-    with eigenvalue λ by (1 − αλ²)^(2^k). This factor is 1 for λ = 0; for λ > 0 it tends to 0 iff
-    |1 − αλ²| < 1.
+    with eigenvalue λ by (1 − αλ²)^(2^k). The factor is 1 for λ = 0; for λ > 0 the factor tends to 0
+    iff |1 − αλ²| < 1.
 
     Let b be in range(S), M₀ = αS and w = S⁺b, and let ρ be the largest |1 − αλ²| over the
     eigenvalues λ > 0. Then S M_k b − b = −(I − S M₀)^(2^k) b, hence |qᵀM_k b − qᵀw| ≤ ρ^(2^k) ‖q‖
-    ‖w‖ for every query q. This bound is at most ε once 2^k ≥ ln(‖q‖‖w‖/ε)/(−ln ρ).
+    ‖w‖ for every query q. For ε > 0, this bound is at most ε once 2^k ≥ ln(‖q‖‖w‖/ε)/(−ln ρ).
 
     For singular S the iterates from αI grow like 2^k on the null space of S. In float64 the
     accuracy is lost again if the iteration is continued long after convergence [Soderstrom1974].

@@ -24,8 +24,8 @@ def ols(x: Inputs, y: Labels) -> np.ndarray:
     The rows of X are the examples x (…, n, d) of a prompt, and y (…, n) are their labels. The
     solution is computed from the singular values of X, not of XᵀX. It is therefore accurate for
     condition numbers of X up to 1/(max(n, d)·eps). If the solution were computed from XᵀX, the
-    limit would be the square root of this number. Singular values below `rank_cut(x)` times the
-    largest count as zero.
+    largest such condition number would be the square root of 1/(max(n, d)·eps). Singular values
+    below `rank_cut(x)` times the largest count as zero.
 
     Raises `ValueError` if the weights overflow.
     """
@@ -37,6 +37,6 @@ def rank_cut(x: np.ndarray) -> float:
     """The relative cut-off max(n, d)·eps of the singular values of x (…, n, d).
 
     A singular value below this fraction of σmax counts as zero, because the rounding error of the
-    decomposition is of that size [Higham2002, Chapter 20].
+    singular value decomposition has this size [Higham2002, Chapter 20].
     """
     return max(x.shape[-2:]) * float(np.finfo(np.float64).eps)

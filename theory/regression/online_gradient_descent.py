@@ -14,13 +14,13 @@ from theory.regression.iterates import finite
 def online_gradient_descent_iterates(
     x: Inputs, y: Labels, step_size: PerPrompt | None = None
 ) -> Iterator[np.ndarray]:
-    """Yield the iterates w₀ = 0, …, w_n (each (…, d)) of one pass over the examples.
+    """Yield the iterates w₀ = 0, …, w_n (each (…, d)) of one pass over the n examples of a prompt.
 
-    The examples x_i are the rows of x (…, n, d), the labels y_i the entries of y (…, n), and
-    w_i = w_{i−1} + η_i (y_i − w_{i−1}ᵀx_i) x_i. By default η_i = 1/‖x_i‖², so that w_i fits example
-    i exactly, and w_i = w_{i−1} if x_i = 0. This is the projection method of [Kaczmarz1937]
-    (normalised LMS) and the online learner of [Fu2024]. If `step_size` is given, η_i = `step_size`,
-    one number or one per prompt.
+    The examples x_i are the rows of x (…, n, d), the labels y_i the entries of y (…, n), and w_i =
+    w_{i−1} + η_i (y_i − w_{i−1}ᵀx_i) x_i. By default η_i = 1/‖x_i‖², so that w_i fits example i
+    exactly, and w_i = w_{i−1} if x_i = 0. With this step size, the method is the projection method
+    of [Kaczmarz1937] (normalised LMS) and the online learner of [Fu2024]. If `step_size` is given,
+    all η_i equal `step_size`, which is one number, or one number for each prompt.
 
     Raises `ValueError` if an iterate overflows.
     """

@@ -68,9 +68,10 @@ def newton_digits(
     condition number of S: the residual formed from M contains the rounding error of M times a
     factor of at most ‖S‖‖S⁻¹‖ [Soderstrom1974]. The precision is local to the call.
 
-    Raises `ValueError` if the iteration does not converge to the inverse. This is the case if S is
-    singular (or has a condition number above 10⁵⁰), and if alpha ≥ 2/λmax² for start "gram", resp.
-    alpha ≥ 2/λmax for "identity", where λmax is the largest eigenvalue of S.
+    Raises `ValueError` if the iteration does not converge to the inverse. The iteration does not
+    converge if S is singular (or has a condition number above 10⁵⁰). Let λmax be the largest
+    eigenvalue of S. The iteration does not converge either if alpha ≥ 2/λmax² for the start "gram",
+    and if alpha ≥ 2/λmax for the start "identity".
     """
     gram = _exact_gram(x)
     d = len(gram)

@@ -30,7 +30,8 @@ Dimension: TypeAlias = CountFrom2
 class Prompts:
     """A batch of prompts for in-context regression, and the weights that generated the labels.
 
-    `…` is the number of prompts, n the number of examples and d the dimension of the inputs.
+    In the shapes of the attributes, `…` is the number of prompts, n is the number of examples, and
+    d is the dimension of the inputs.
     """
 
     x: np.ndarray
@@ -67,9 +68,9 @@ def gaussian_prompts(
 ) -> Prompts:
     """Prompts with x_i ~ N(0, I_d), w ~ N(0, I_d) and y_i = ⟨w, x_i⟩ + noise·N(0, 1).
 
-    There are `n_prompts` prompts of n examples (x_i, y_i) each, and each prompt has separate
-    weights w. This is the task of [Garg2022]. The query and its label have the same distribution as
-    an example.
+    There are `n_prompts` prompts of n examples x_i of dimension d with labels y_i, and each prompt
+    has separate weights w. These prompts are the task of [Garg2022]. The query and its label have
+    the same distribution as an example.
     """
     _drawable(n_prompts, n, d)
     generator = np.random.default_rng(seed)
@@ -82,10 +83,11 @@ def ill_conditioned_prompts(
 ) -> Prompts:
     """Prompts with x_i ~ N(0, Σ), where Σ = Q diag(100, …, 100, 1, …, 1) Qᵀ.
 
-    There are `n_prompts` prompts of n examples. ⌊d/2⌋ of the d eigenvalues of Σ are 100 and the
-    others are 1. The eigenbasis Q is Haar-distributed and independent for each prompt [Fu2024]. The
-    query of a prompt has the same Σ as the examples. The distributions of w and of the noise are
-    those of `gaussian_prompts`.
+    There are `n_prompts` prompts of n examples x_i of dimension d, whose labels y_i are ⟨w, x_i⟩
+    with weights w, plus noise. ⌊d/2⌋ of the d eigenvalues of Σ are 100 and the others are 1. The
+    eigenbasis Q is Haar-distributed and independent for each prompt [Fu2024]. The query of a prompt
+    has the same Σ as the examples. The weights w and the noise have the distributions of
+    `gaussian_prompts`.
     """
     _drawable(n_prompts, n, d)
     generator = np.random.default_rng(seed)
@@ -108,9 +110,10 @@ def covariance_prompts(
 ) -> Prompts:
     """Prompts with x_i ~ N(0, Σ) for a given `covariance` Σ (d, d).
 
-    There are `n_prompts` prompts of n examples x_i.
+    There are `n_prompts` prompts of n examples x_i of dimension d, whose labels y_i are ⟨w, x_i⟩
+    with weights w, plus noise.
 
-    The distributions of w and of the noise are those of `gaussian_prompts`. Raises `ValueError`
+    The weights w and the noise have the distributions of `gaussian_prompts`. Raises `ValueError`
     unless Σ is symmetric and positive semidefinite, up to d·eps·‖Σ‖; it may be singular.
     """
     d = len(covariance)

@@ -45,12 +45,12 @@ def _linear_steps(target: float, decay: float) -> int:
 
 @checked
 def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """The steps k of gradient descent with step size 1/λmax to relative error ε: (1 − 1/κ)^k ≤ ε.
+    """The number of steps of gradient descent with step size 1/λmax to relative error ε.
 
-    k ≥ 1 is the smallest such number. κ = `condition` is the condition number λmax/λmin of S = XᵀX
-    on its range, and ε = `epsilon`. A step multiplies the error along an eigenvector with
-    eigenvalue λ by 1 − λ/λmax, and |1 − λ/λmax| ≤ 1 − 1/κ on [λmin, λmax]. So k = ⌈ln(1/ε)/(−ln(1 −
-    1/κ))⌉ ≤ ⌈κ ln(1/ε)⌉.
+    The number is the smallest k ≥ 1 with (1 − 1/κ)^k ≤ ε, where ε = `epsilon` and κ = `condition`
+    is the condition number λmax/λmin of S = XᵀX on its range. A step multiplies the error along an
+    eigenvector of S with eigenvalue λ by 1 − λ/λmax, and |1 − λ/λmax| ≤ 1 − 1/κ on [λmin, λmax]. So
+    k = ⌈ln(1/ε)/(−ln(1 − 1/κ))⌉ ≤ ⌈κ ln(1/ε)⌉.
     """
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 1))
 
@@ -59,10 +59,11 @@ def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
 def optimal_gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
     """The steps of gradient descent with step size η = 2/(λmax + λmin) to relative error ε.
 
-    The count is the smallest k ≥ 1 with ρ^k ≤ ε, where ρ = (κ − 1)/(κ + 1) is the minimum over η of
-    the maximum of |1 − ηλ| over λ in [λmin, λmax]. κ = `condition` is the condition number
-    λmax/λmin of S = XᵀX on its range, and ε = `epsilon`. The count is approximately half the count
-    for η = 1/λmax [Saad2003, Section 4.2.1].
+    The count is the smallest k ≥ 1 with ρ^k ≤ ε, where ρ = (κ − 1)/(κ + 1), ε = `epsilon`, and κ =
+    `condition` is the condition number λmax/λmin of S = XᵀX on its range. A step with step size η
+    multiplies the error along an eigenvector of S with eigenvalue λ by 1 − ηλ. The maximum of |1 −
+    ηλ| over λ in [λmin, λmax] is smallest for η = 2/(λmax + λmin), and then equals ρ. The count is
+    approximately half the count for η = 1/λmax [Saad2003, Section 4.2.1].
     """
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 2))
 
@@ -71,8 +72,8 @@ def optimal_gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> i
 def chebyshev_steps(condition: Condition, epsilon: OpenUnit) -> int:
     """The steps of the Chebyshev semi-iteration on [λmin, λmax] to relative error ε.
 
-    The count is the smallest k with 2ρ^k ≤ ε, where ρ = (√κ − 1)/(√κ + 1), κ = `condition` is the
-    condition number λmax/λmin of S = XᵀX on its range, and ε = `epsilon`. In k steps, the error
+    The count is the smallest k ≥ 1 with 2ρ^k ≤ ε. Here ε = `epsilon`, ρ = (√κ − 1)/(√κ + 1), and κ
+    = `condition` is the condition number λmax/λmin of S = XᵀX on its range. In k steps, the error
     along every eigenvector is multiplied by at most 1/T_k((κ + 1)/(κ − 1)) = 2/(ρ^k + ρ^−k) ≤ 2ρ^k,
     where T_k is the Chebyshev polynomial [Saad2003, Section 6.11].
     """
@@ -85,8 +86,8 @@ def chebyshev_steps(condition: Condition, epsilon: OpenUnit) -> int:
 def conjugate_gradient_steps(condition: Condition, epsilon: OpenUnit) -> int:
     """The steps of conjugate gradients to relative error ε in the energy norm ‖e‖_S = √(eᵀSe).
 
-    e is the error of the weights, S = XᵀX, κ = `condition` is the condition number of S on its
-    range, and ε = `epsilon`. The count equals `chebyshev_steps(condition, epsilon)`, because in the
+    Here e is the error of the weights, S = XᵀX, and ε = `epsilon`. κ = `condition` is the condition
+    number of S on its range. The count equals `chebyshev_steps(condition, epsilon)`, because in the
     energy norm the error of conjugate gradients is at most the error of any polynomial method with
     the same number of steps [Saad2003, Section 6.11]. (In the Euclidean norm, the relative error
     can be larger by a factor of at most √κ.) Conjugate gradients converge in at most rank(S) steps.
@@ -138,8 +139,8 @@ def newton_steps_estimate(condition: Condition, epsilon: OpenUnit, start: Start 
 
     The number is 2 log₂κ + log₂ ln(1/ε) for start "gram" and log₂κ + log₂ ln(1/ε) for "identity",
     where κ = `condition` and ε = `epsilon`, as in [Fu2024]. If the number is positive, its ceiling
-    is at least `newton_steps`, because −ln(1 − t) ≥ t. If the number is not positive, 0 steps
-    suffice.
+    is at least `newton_steps`, because −ln(1 − t) ≥ t for 0 ≤ t < 1. If the number is not positive,
+    0 steps suffice.
     """
     power = 2 if start == "gram" else 1
     return power * math.log2(condition) + math.log2(-math.log(epsilon))

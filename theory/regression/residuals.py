@@ -70,7 +70,7 @@ def gradient_descent_residual(
 ) -> np.ndarray:
     """The residual factor R(λ) = (1 − ηλ)^k of k steps of gradient descent.
 
-    λ is an `eigenvalue` of XᵀX and η the `step_size`. k steps multiply the error along an
+    λ is an `eigenvalue` of XᵀX, and η is the `step_size`. The k steps multiply the error along an
     eigenvector with eigenvalue λ by R(λ).
     """
     return _power_residual(*_descent_power(eigenvalue, k, step_size))
@@ -80,9 +80,10 @@ def gradient_descent_residual(
 def gradient_descent_fitted(
     eigenvalue: NonNegativeArray, k: StepsArray, step_size: PositiveArray
 ) -> np.ndarray:
-    """The fraction 1 − (1 − ηλ)^k of an eigencomponent that k gradient steps have fitted.
+    """The fraction of an error component that k steps of gradient descent remove, 1 − (1 − ηλ)^k.
 
-    λ is the `eigenvalue` of XᵀX and η the `step_size`. The fraction is accurate for small λ too.
+    The component is along an eigenvector of XᵀX with `eigenvalue` λ, and η is the `step_size`. The
+    fraction is accurate for small λ too.
     """
     return _power_fitted(*_descent_power(eigenvalue, k, step_size))
 
@@ -104,9 +105,10 @@ def newton_residual(
 def newton_fitted(
     eigenvalue: NonNegativeArray, k: StepsArray, alpha: PositiveArray, start: Start = "gram"
 ) -> np.ndarray:
-    """The fraction 1 − R(λ) of an eigencomponent that k Newton–Schulz steps have fitted.
+    """The fraction of an error component that k Newton–Schulz steps remove, 1 − R(λ).
 
-    R(λ) is `newton_residual` at the `eigenvalue` λ. The fraction is accurate for small λ too.
+    The component is along an eigenvector of XᵀX with `eigenvalue` λ, and R(λ) is the
+    `newton_residual` of λ. The fraction is accurate for small λ too.
     """
     return _power_fitted(*_hyperpower_power(eigenvalue, k, 2, alpha, start))
 
@@ -136,9 +138,10 @@ def hyperpower_fitted(
     alpha: PositiveArray,
     start: Start = "gram",
 ) -> np.ndarray:
-    """The fraction 1 − R(λ) of an eigencomponent that k hyperpower steps have fitted.
+    """The fraction of an error component that k hyperpower steps remove, 1 − R(λ).
 
-    R(λ) is `hyperpower_residual` at the `eigenvalue` λ. The fraction is accurate for small λ too.
+    The component is along an eigenvector of XᵀX with `eigenvalue` λ, and R(λ) is the
+    `hyperpower_residual` of λ. The fraction is accurate for small λ too.
     """
     return _power_fitted(*_hyperpower_power(eigenvalue, k, order, alpha, start))
 
@@ -201,13 +204,13 @@ def chebyshev_residual(
     a = `smallest` and c = `largest` are the ends of the interval, and T_k is the Chebyshev
     polynomial. k steps multiply the error along an eigenvector with eigenvalue λ by R(λ).
 
-    The maximum of |R| on [a, c] is 1/T_k((c + a)/(c − a)). Every polynomial Q of degree k with
-    Q(0) = 1 has at least this maximum of |Q| on [a, c] [Saad2003, Section 6.11]. Proof: at the
-    k + 1 extrema of T_k on [a, c], R takes this value with alternating signs. If |Q| were smaller
-    everywhere on [a, c], R − Q would change its sign between any two neighbouring extrema, which
-    gives k zeros. R − Q also vanishes at 0 < a. A polynomial of degree k with k + 1 zeros is 0, so
-    R = Q, a contradiction. Hence |Q| ≤ ε on [a, c] requires degree k ≥
-    arcosh(1/ε)/arcosh((c + a)/(c − a)).
+    The maximum of |R| on [a, c] is 1/T_k((c + a)/(c − a)). For every polynomial Q of degree k with
+    Q(0) = 1, the maximum of |Q| on [a, c] is at least as large [Saad2003, Section 6.11]. Proof: at
+    k + 1 points of [a, c], R takes the values ±1/T_k((c + a)/(c − a)) with alternating signs. If
+    |Q| were smaller everywhere on [a, c], R − Q would change its sign between any two neighbouring
+    points of these k + 1 points, so R − Q would have k zeros. R − Q also vanishes at 0 < a. A
+    polynomial of degree k with k + 1 zeros is 0, so R = Q, a contradiction. Hence, for 0 < ε < 1, a
+    polynomial with |Q| ≤ ε on [a, c] has a degree k ≥ arcosh(1/ε)/arcosh((c + a)/(c − a)).
 
     For a = c, R is the limit (1 − λ/a)^k. For λ > a + c, |R(λ)| exceeds 1. Raises `ValueError` if
     smallest > largest.
@@ -219,9 +222,10 @@ def chebyshev_residual(
 def chebyshev_fitted(
     eigenvalue: NonNegativeArray, k: StepsArray, smallest: PositiveArray, largest: PositiveArray
 ) -> np.ndarray:
-    """The fraction 1 − R(λ) of an eigencomponent that k Chebyshev steps have fitted.
+    """The fraction of an error component that k Chebyshev steps remove, 1 − R(λ).
 
-    R(λ) is `chebyshev_residual` at the `eigenvalue` λ. The fraction is accurate for small λ too.
+    The component is along an eigenvector of XᵀX with `eigenvalue` λ, and R(λ) is the
+    `chebyshev_residual` of λ. The fraction is accurate for small λ too.
     """
     return _chebyshev(eigenvalue, k, smallest, largest)[1]
 

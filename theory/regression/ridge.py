@@ -12,10 +12,11 @@ from theory.regression.iterates import largest
 def ridge(x: Inputs, y: Labels, penalty: PerPrompt) -> np.ndarray:
     """The weights w (…, d) of ridge regression, which minimise ‖Xw − y‖² + penalty·‖w‖².
 
-    They are w = (XᵀX + penalty·I)⁻¹ Xᵀy. The rows of X are the examples x (…, n, d) of a prompt, y
-    (…, n) are their labels, and `penalty` > 0 is one number or one per prompt. The weights are
-    computed as V diag(σ/(σ² + penalty)) Uᵀ y from the singular value decomposition X = U diag(σ)
-    Vᵀ. This is accurate even if the penalty is far below the rounding error of S.
+    The weights are w = (XᵀX + penalty·I)⁻¹ Xᵀy. The rows of X are the examples x (…, n, d) of a
+    prompt, y (…, n) are their labels, and `penalty` > 0 is one number, or one number for each
+    prompt. The weights are computed as V diag(σ/(σ² + penalty)) Uᵀ y from the singular value
+    decomposition X = U diag(σ) Vᵀ. This computation is accurate even if the penalty is far below
+    the rounding error of XᵀX.
 
     Raises `ValueError` if σ² or the weights overflow.
     """

@@ -32,26 +32,30 @@ SecondWeights: TypeAlias = Annotated[Any, Reals("l m n d")]
 
 @dataclass(frozen=True)
 class Estimate:
-    """Means over prompts, `mean`, and their standard errors, `error`."""
+    """Means over prompts (`mean`), and the standard errors of these means (`error`)."""
 
     mean: np.ndarray
     error: np.ndarray
 
     @staticmethod
     def over_prompts(values: np.ndarray) -> Estimate:
-        """The mean and its standard error, from `values` (…, m) on m ≥ 2 independent prompts."""
+        """The mean over prompts and its standard error, from `values` (…, m) on m ≥ 2 prompts.
+
+        The prompts are independent. The standard error is that of the mean.
+        """
         m = values.shape[-1]
         return Estimate(values.mean(-1), values.std(-1, ddof=1) / np.sqrt(m))
 
 
 @checked
 def error_similarity(first: First, second: Second, labels: PromptLabels) -> Estimate:
-    """The similarity of errors, E cos∠(first − labels, second − labels) [Fu2024].
+    """The mean cosine between the errors of two sets of predictors [Fu2024].
 
     `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n) by k and by l
     predictors, on m prompts with n labels each. On each prompt, the cosine of the two vectors of n
-    errors is computed. The result is the mean (k, l) of the cosine over the m prompts, with its
-    standard error. If all errors of a predictor on a prompt are 0, the cosine counts as 0.
+    errors, `first` − `labels` and `second` − `labels`, is computed. The result is the mean (k, l)
+    of the cosine over the m prompts, and the standard error of the mean. If all errors of a
+    predictor on a prompt are 0, the cosine counts as 0.
 
     Raises `ValueError` for fewer than 2 prompts.
     """
@@ -62,9 +66,9 @@ def error_similarity(first: First, second: Second, labels: PromptLabels) -> Esti
 def error_cosines(first: First, second: Second, labels: PromptLabels) -> np.ndarray:
     """The cosines (k, l, m) between the errors of two sets of predictors, on each of m prompts.
 
-    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n).
-    `error_similarity` returns the mean of these cosines over prompts. Raises `ValueError` for fewer
-    than 2 prompts.
+    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n) by k and by l
+    predictors, with n labels for each prompt. `error_similarity` returns the mean of these cosines
+    over prompts. Raises `ValueError` for fewer than 2 prompts.
     """
     _several(first)
     return _cosines(first - labels, second - labels)
@@ -72,10 +76,12 @@ def error_cosines(first: First, second: Second, labels: PromptLabels) -> np.ndar
 
 @checked
 def error_distance(first: First, second: Second, labels: PromptLabels) -> Estimate:
-    """The mean squared difference of predictions (k, l), E ‖first − second‖²/n, over prompts.
+    """The mean squared difference of the predictions of two sets of predictors.
 
-    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n) on m prompts.
-    Raises `ValueError` for fewer than 2 prompts.
+    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n) by k and by l
+    predictors, on m prompts with n labels each. The result is the mean (k, l) of ‖first −
+    second‖²/n over prompts, and the standard error of the mean. Raises `ValueError` for fewer than
+    2 prompts.
     """
     return Estimate.over_prompts(error_distances(first, second, labels))
 
@@ -84,7 +90,8 @@ def error_distance(first: First, second: Second, labels: PromptLabels) -> Estima
 def error_distances(first: First, second: Second, labels: PromptLabels) -> np.ndarray:
     """The mean squared differences (k, l, m) of predictions, on each of m prompts.
 
-    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n).
+    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n) by k and by l
+    predictors, with n labels for each prompt. A mean is over the n labels of a prompt.
     `error_distance` returns the mean of these differences over prompts. Raises `ValueError` for
     fewer than 2 prompts.
     """
@@ -97,11 +104,11 @@ def error_distances(first: First, second: Second, labels: PromptLabels) -> np.nd
 
 @checked
 def induced_weights(queries: Queries, predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the best linear fit of a predictor as a function of the query, and its R² [Fu2024].
+    """The weights that a predictor induces: its best linear fit in the query [Fu2024].
 
-    The `queries` (…, T, d) follow the same examples, T > d, and the `predictions` at these queries
-    have the shape (…, T). The function returns the least-squares weights w (…, d) and R² (…), which
-    is 1 if the predictor is linear in the query.
+    There are T > d `queries` (…, T, d) after the same examples, and `predictions` (…, T) at these
+    queries. The function returns the least-squares weights (…, d) and the R² (…) of the fit. R² is
+    1 if the predictor is linear in the query.
 
     Raises `ValueError` if T ≤ d.
     """
@@ -123,8 +130,10 @@ def induced_weights(queries: Queries, predictions: Predictions) -> tuple[np.ndar
 def weight_similarity(first: FirstWeights, second: SecondWeights) -> Estimate:
     """The mean cosine (k, l) between the induced weights of two sets of predictors.
 
-    `first` (k, m, n, d) and `second` (l, m, n, d) are weights of dimension d on n prefixes of m
-    prompts. The mean is over the n prefixes, then over the m prompts [Fu2024].
+    `first` (k, m, n, d) and `second` (l, m, n, d) are the weights, of dimension d, that k and l
+    predictors induce on n prefixes of each of m prompts. Induced weights are the least-squares fit
+    of predictions by linear functions of the query. The mean is over the n prefixes, then over the
+    m prompts [Fu2024].
 
     Raises `ValueError` for fewer than 2 prompts.
     """
@@ -135,9 +144,10 @@ def weight_similarity(first: FirstWeights, second: SecondWeights) -> Estimate:
 def weight_cosines(first: FirstWeights, second: SecondWeights) -> np.ndarray:
     """The mean cosines (k, l, m) between induced weights, on each of m prompts.
 
-    `first` (k, m, n, d) and `second` (l, m, n, d) are weights of dimension d; the mean is over the
-    n prefixes of a prompt. `weight_similarity` returns the mean of these cosines over prompts.
-    Raises `ValueError` for fewer than 2 prompts.
+    `first` (k, m, n, d) and `second` (l, m, n, d) are the weights, of dimension d, that k and l
+    predictors induce on n prefixes of each prompt: the least-squares fit of predictions by linear
+    functions of the query. A mean is over the n prefixes of a prompt. `weight_similarity` returns
+    the mean of these cosines over prompts. Raises `ValueError` for fewer than 2 prompts.
     """
     _several(first)
     return np.asarray(_cosines(first, second).mean(-1))

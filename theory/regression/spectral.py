@@ -32,10 +32,10 @@ class PrefixSpectrum:
 
     The examples are the rows of x (…, n, d), with labels y (…, n), and the query is x_query (…, d).
     For t = 0, …, n, let X_t be the matrix of the first t examples and y_t the vector of their
-    labels; S_t = X_tᵀX_t and b_t = X_tᵀy_t. Let x_next be x_{t+1}, or the query for t = n. The
-    attributes are
-        eigenvalues (…, n + 1, d)  of S_t, ascending; eigenvalues of its null space are exactly 0
-        components  (…, n + 1, d)  c_i of the OLS prediction at x_next, by eigendirection.
+    labels; S_t = X_tᵀX_t and b_t = X_tᵀy_t. Let x_next be example t + 1, or the query for t = n.
+    The
+    attributes are eigenvalues (…, n + 1, d) of S_t, ascending; eigenvalues of its null space are
+        exactly 0 components (…, n + 1, d) c_i of the OLS prediction at x_next, by eigendirection.
     Each method of this class returns predictions at x_next of shape (steps, …, n + 1), for a list
     of step counts. A step size or another real parameter is one number or broadcasts to (…, n + 1),
     for example `1 / spectrum.largest`.
@@ -143,17 +143,26 @@ class PrefixSpectrum:
         return np.where(least < np.inf, least, 1)
 
     def ols(self) -> np.ndarray:
-        """Predictions (…, n + 1) of the minimum-norm least-squares solution of every prefix."""
+        """Predictions (…, n + 1) of the minimum-norm least-squares solution of every prefix.
+
+        Entry t of the last axis is the prediction from the first t of n examples.
+        """
         return self.components.sum(axis=-1)
 
     @checked
     def ridge(self, penalties: PositiveArray) -> np.ndarray:
-        """Predictions (len(penalties), …, n + 1) of ridge regression, for each of `penalties`."""
+        """Predictions (len(penalties), …, n + 1) of ridge regression, for each of `penalties`.
+
+        Entry t of the last axis is the prediction from the first t of n examples.
+        """
         return self._predict(residuals.ridge_fitted, np.atleast_1d(penalties))
 
     @checked
     def gradient_descent(self, steps: Iterable[Steps], step_size: PositiveArray) -> np.ndarray:
-        """Predictions (len(steps), …, n + 1) of gradient descent after each count in `steps`."""
+        """Predictions (len(steps), …, n + 1) of gradient descent after each count in `steps`.
+
+        Entry t of the last axis is the prediction from the first t of n examples.
+        """
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, step_size: np.ndarray) -> np.ndarray:
             return residuals.gradient_descent_fitted(eigenvalue, k, step_size)
@@ -166,8 +175,9 @@ class PrefixSpectrum:
     ) -> np.ndarray:
         """Predictions (len(steps), …, n + 1) of Newton–Schulz after each step count in `steps`.
 
-        The iteration of every prefix starts at M₀ = alpha·S_t ("gram") or alpha·I ("identity"),
-        where S_t = X_tᵀX_t and X_t is the matrix of the first t examples.
+        Entry t of the last axis is the prediction from the first t of n examples. The iteration of
+        every prefix starts at M₀ = alpha·S_t ("gram") or alpha·I ("identity"), where S_t = X_tᵀX_t
+        and X_t is the matrix of the first t examples.
         """
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, alpha: np.ndarray) -> np.ndarray:
@@ -181,8 +191,9 @@ class PrefixSpectrum:
     ) -> np.ndarray:
         """Predictions (len(steps), …, n + 1) of hyperpower after each step count in `steps`.
 
-        The iteration of every prefix has the given `order` and starts at M₀ = alpha·S_t ("gram") or
-        alpha·I ("identity"), where S_t = X_tᵀX_t and X_t is the matrix of the first t examples.
+        Entry t of the last axis is the prediction from the first t of n examples. The iteration of
+        every prefix has the given `order` and starts at M₀ = alpha·S_t ("gram") or alpha·I
+        ("identity"), where S_t = X_tᵀX_t and X_t is the matrix of the first t examples.
         """
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, alpha: np.ndarray) -> np.ndarray:
@@ -196,7 +207,8 @@ class PrefixSpectrum:
     ) -> np.ndarray:
         """Predictions (len(steps), …, n + 1) of Chebyshev's method on [smallest, largest].
 
-        There is one prediction after each step count in `steps`, for every prefix.
+        There is a prediction after each step count in `steps`. Entry t of the last axis is the
+        prediction from the first t of n examples.
         """
         return self._predict(
             residuals.chebyshev_fitted,

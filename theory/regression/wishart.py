@@ -41,9 +41,12 @@ Size: TypeAlias = Annotated[Count, Within(most=10**4)]
 def wishart_moments(
     n: Size, d: Size, n_moments: Size, largest: Positive | None = None
 ) -> list[arb]:
-    """The moments E tr S^k, k < `n_moments`, of S = XᵀX for standard normal X (n, d), as Arb balls.
+    """The moments E tr S^k, k < `n_moments`, of a Wishart matrix S = XᵀX, as Arb balls.
 
-    If `largest` is given, the mean is over the S whose eigenvalues are all at most `largest`.
+    The entries of X (n, d) are independent standard normal.
+
+    If `largest` is given, the mean is over the matrices S whose eigenvalues are all at most
+    `largest`.
 
     Raises `ValueError` if n < d or n − d is even, because the integrals are then not finite sums,
     and if `largest` is too small for the precision.

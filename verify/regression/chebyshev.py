@@ -48,12 +48,13 @@ def chebyshev(
     [a, b] is the smallest among all predictions x_qᵀ p(S) Xᵀ y with a fixed polynomial p that L
     layers of linear or ReLU attention compute.
 
-    R_k = T_k(l)/T_k(σ), where T_k is the Chebyshev polynomial, l maps [a, b] to [−1, 1] and
-    σ = (b + a)/(b − a) is the value of |l| at 0.
+    R_k(λ) = T_k(l(λ))/T_k(σ), where T_k is the Chebyshev polynomial, l is the affine map of [a, b]
+    onto [−1, 1], and σ = (b + a)/(b − a) is the value of |l| at 0.
 
-    The weights contain quotients of the numbers T_j(σ), rounded to float64. The checks are that the
-    transformer equals the product formulas with the coefficients in its weights, and that these
-    coefficients are those of Chebyshev's method up to rounding.
+    The layers compute R_k by product formulas of Chebyshev polynomials, whose coefficients are
+    weights of the transformer: quotients of the numbers T_0(σ), …, T_k(σ), rounded to float64. Two
+    things are checked: the transformer computes the product formulas with these rounded
+    coefficients, and the rounded coefficients equal those of Chebyshev's method up to rounding.
     """
     if not 0 < smallest < largest < np.inf:
         raise InputError(

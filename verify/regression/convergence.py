@@ -23,10 +23,10 @@ from verify.finding import Finding, Verdict
 def safe_alpha(x: np.ndarray, start: Start) -> float:
     """A power of two alpha for which Newton–Schulz converges on all prompts x (…, n, d).
 
-    It is the largest power of two that is at most 1/‖S‖_F² (start "gram"), resp. 1/‖S‖_F
-    ("identity"), for every S = XᵀX, where X is the matrix of the inputs of a prompt. The iteration
-    converges because ‖S‖_F is at least the largest eigenvalue of S. A power of two is exact in
-    every number system.
+    `alpha` is the largest power of two that is at most 1/‖S‖_F² for the start "gram", and at most
+    1/‖S‖_F for the start "identity", for every S = XᵀX, where X is the matrix of the inputs of a
+    prompt. The iteration converges because ‖S‖_F is at least the largest eigenvalue of S. A power
+    of two is exact in every number system.
     """
     gram = np.swapaxes(x, -1, -2) @ x
     norm = float(np.sqrt((gram**2).sum((-1, -2))).max())
@@ -38,7 +38,7 @@ def safe_alpha(x: np.ndarray, start: Start) -> float:
 
 
 def largest_eigenvalue(x: np.ndarray) -> float:
-    """The largest eigenvalue of XᵀX over all prompts, whose inputs are the rows of X."""
+    """The largest eigenvalue of XᵀX over all prompts, for the inputs X of a prompt."""
     return float(np.linalg.eigvalsh(np.swapaxes(x, -1, -2) @ x).max())
 
 
@@ -77,15 +77,18 @@ def _converges(symbol: str, value: float, limit: float, power: str, why: str) ->
 
 
 class FromOls(NamedTuple):
-    """Predictions ŷ of a transformer, compared with least-squares predictions x_qᵀw, by prompt.
+    """Predictions of a transformer, compared with the predictions of least squares.
 
-    The weights w have minimum norm, S = XᵀX for the examples X, and M₀ is the start.
+    There is an entry for each prompt. ŷ is the prediction of the transformer at the query x_q, and
+    x_qᵀw is the least-squares prediction, where w are the least-squares weights of minimum norm.
+    The transformer computes an iteration from the matrix M₀, whose residual I − S M₀ is E and
+    becomes E^p. Here S = XᵀX for the examples X.
 
     least     x_qᵀw, computed over Q and rounded to float64
     distance  |ŷ − x_qᵀw|
-    left      |x_qᵀE^p w|, the exact distance, with the residual E = I − S M₀
+    left      |x_qᵀE^p w|, the distance in exact arithmetic
     rounding  the bound on the rounding error of the transformer
-    holds     the finding that |ŷ − x_qᵀ(w − E^p w)| is within this rounding
+    holds     the finding that |ŷ − x_qᵀ(w − E^p w)| is at most this bound on the rounding error
     """
 
     least: np.ndarray
@@ -107,11 +110,11 @@ def from_ols(
     scale: float,
     start: Start,
 ) -> FromOls:
-    """The distance to ordinary least squares of predictions x_qᵀM Xᵀy, where S M = I − E^power.
+    """Compares predictions x_qᵀM Xᵀy, for M with S M = I − E^power, with ordinary least squares.
 
-    S = XᵀX and E = I − S M₀, with M₀ = scale·S (start "gram") or scale·I ("identity"). `in_float`
-    contains the predictions of the transformer and their rounding bounds. All other numbers are
-    computed over ℚ and in balls.
+    S = XᵀX for the examples X with labels y, x_q is the query, and E = I − S M₀, with M₀ = scale·S
+    (start "gram") or scale·I ("identity"). `in_float` contains the predictions of a transformer in
+    float64 and bounds on their rounding errors. All other numbers are computed over ℚ and in balls.
     """
 
     def both(domain: Domain, X: Matrix, y: Matrix, Q: Matrix, _: int) -> Matrix:
@@ -157,10 +160,11 @@ def _determined(domain: Domain, X: Matrix, y: Matrix) -> Matrix:
 def distance_to_ols(
     examples: Examples, in_float: tuple[np.ndarray, np.ndarray], k: int, alpha: float, start: Start
 ) -> Finding:
-    """Compares the distance to least squares after k Newton steps with |x_qᵀE^(2^k) w|.
+    """The finding on the distance of the predictions after k Newton steps from least squares.
 
-    E = I − S M₀, with M₀ = alpha·S ("gram") or alpha·I ("identity"), and w are the least-squares
-    weights of minimum norm.
+    The distance is compared with its exact value |x_qᵀE^(2^k) w|, where x_q is the query and w are
+    the least-squares weights of minimum norm. For the examples X and S = XᵀX, E = I − S M₀ with M₀
+    = alpha·S (start "gram") or alpha·I ("identity").
     """
     found = from_ols(examples, in_float, 2**k, alpha, start)
     relatively = relative(found)

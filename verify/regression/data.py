@@ -20,10 +20,11 @@ MOST_BYTES = 10**8  # the largest size of a CSV file
 
 
 class Table(NamedTuple):
-    """The standardised rows of a file: examples, and m held-out queries.
+    """The standardised rows of a file: examples, and m rows that are held out as queries.
 
-    `answers` (m,) are the targets of the queries in standard units, (target − centre)/spread;
-    `lines` are the line numbers of the queries in the file.
+    `answers` (m,) are the values of the column `target` in the held-out rows, in standard units:
+    (value − centre)/spread. `lines` are the line numbers of the queries in the file, and `constant`
+    are the names of constant columns.
     """
 
     examples: Examples
@@ -46,12 +47,12 @@ def gaussian_examples(run: Run, samples: int, n: int, d: int) -> Examples:
 
 
 def read_table(path: Path, target: str | None, seed: int | np.random.Generator) -> Table:
-    """The rows of a numeric CSV file with a header, a fifth of them held out as queries.
+    """The rows of a numeric CSV file with a header, of which a fifth is held out as queries.
 
-    Of N rows, at most 64 and at most 10⁶/N are held out, since each requires a pass over all rows.
-    The other rows are the training rows. Columns are shifted and scaled to mean 0 and variance 1
-    over the training rows, and held-out rows are shifted and scaled by the same amounts. A constant
-    feature becomes 0. The default target is the last column.
+    Of N rows, at most 64 and at most 10⁶/N are held out, because each held-out row requires a pass
+    over all rows. The other rows are the training rows. Columns are shifted and scaled to mean 0
+    and variance 1 over the training rows, and held-out rows are shifted and scaled by the same
+    amounts. A constant feature becomes 0. The default target is the last column.
 
     Raises InputError if the file is missing, empty, ragged or not numeric; if it has NaN or
     infinite entries, fewer than three rows or fewer than two columns; if the target is not exactly

@@ -69,8 +69,9 @@ def depth(
     and a layer at most triples the degree: a head multiplies three quantities that are affine in
     the stream, and ReLU is piecewise linear. So L layers, on tokens affine in the prompt, compute
     piecewise polynomials of degree ≤ 3^L. On an open set where the output is one polynomial, 3^L is
-    at least the degree of the prediction. Rounding errors do not triple: their bound grows at most
-    linearly in the number of layers, which is proved from αI (docs/depth.md) and observed from αS.
+    at least the degree of the prediction. Rounding errors do not triple: the bound on the rounding
+    errors grows at most linearly in the number of layers. This is proved for the start αI
+    (docs/depth.md) and observed for the start αS.
     """
     if largest_k > LARGEST_K:
         layers = sum(len(layouts) for layouts in LAYOUTS.values()) * (largest_k + 1) ** 2 // 2

@@ -42,13 +42,14 @@ def gradient_descent(
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
     """For all X, y and x_q, k layers of one linear head predict ⟨w_k, x_q⟩ exactly over Q, where
-    w_k is the result of k steps w ← w − η(S w − Xᵀy) of gradient descent from w = 0, S = XᵀX.  With
-    causal attention, k layers predict from every prefix at once.  With full attention,
-    ⌈log₃(2k + 1)⌉ layers of several heads suffice, which is the smallest possible number.
+    w_k is the result of k steps w ← w − η(S w − Xᵀy) of gradient descent from w = 0, S = XᵀX. With
+    causal attention, k layers predict from every prefix at once. With full attention, ⌈log₃(2k +
+    1)⌉ layers of several heads suffice, and fewer layers do not suffice.
 
-    η is a weight. The widths are d + 1, 2d + 2 for causal layers, and at most 5d + 3 for the
-    ladder. The residual after k steps is the power (I − ηS)^k, whose exponent triples in each layer
-    of the ladder.
+    The step size η is a weight of the model. The width is d + 1 for layers of one head, 2d + 2 for
+    causal layers, and at most 5d + 3 for the layout "ladder" with ⌈log₃(2k + 1)⌉ layers. The
+    residual after k steps is the power (I − ηS)^k, and each layer of the layout "ladder" triples
+    its exponent.
     """
     examples = gaussian_examples(run, samples, n, d)
     chosen_size = safe_alpha(examples.x, "identity") if step_size is None else step_size

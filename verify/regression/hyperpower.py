@@ -40,12 +40,12 @@ def hyperpower(
 ) -> Iterator[Finding]:
     """For all X, y and x_q, ⌈log₃(4p^k + 1)⌉ layers of linear attention, the smallest possible
     number, predict x_qᵀ M_k Xᵀ y exactly over Q, where M_k is the result of k hyperpower steps of
-    order p ≥ 2.  The steps are M_{j+1} = M_j (I + E + … + E^{p−1}) with E = I − S M_j, from
-    M₀ = αS, S = XᵀX.
+    order p ≥ 2. The steps are M_{j+1} = M_j (I + E + … + E^{p−1}) with E = I − S M_j, from M₀ = αS
+    with a number α > 0 and S = XᵀX.
 
-    The iteration converges to the pseudo-inverse iff 0 < α < 2/λmax(S)²; for p = 2 it is the
-    Newton–Schulz iteration. The number of layers is the smallest possible because of the degree of
-    the prediction (claim `depth`).
+    The iteration converges to the pseudo-inverse iff 0 < α < 2/λmax(S)². For p = 2, the hyperpower
+    iteration is the Newton–Schulz iteration. The number of layers is the smallest possible because
+    of the degree of the prediction (claim `depth`).
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "gram") if alpha is None else alpha

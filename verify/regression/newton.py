@@ -81,9 +81,9 @@ def newton(
 
     Layout "paper" has the k + 8 layers of [Fu2024, Theorem 5.1], with ReLU attention and n in the
     weights; "direct" has k + 2 layers of one linear head; "ladder" has ⌈log₃(2^(k+2) + 1)⌉ layers
-    of linear heads, the smallest number.  The causal layouts predict from every prefix at once.
-    The transformers compute the recursion for every X. It converges to the pseudo-inverse iff 0 < α
-    < 2/λmax(S)² (from αI: 0 < α < 2/λmax(S)).
+    of linear heads, the smallest number. The causal layouts predict from every prefix at once. The
+    transformers compute the recursion for every X. The recursion converges to the pseudo-inverse
+    iff 0 < α < 2/λmax(S)² for M₀ = αS, and iff 0 < α < 2/λmax(S) for M₀ = αI.
     """
     if run.certificates is not None and (layout == "paper" or interleaved):
         raise InputError(

@@ -62,10 +62,10 @@ def newton_on_data(
     log₂(ln(‖q‖‖w‖/ε)/(−ln ρ)) steps, where w = S⁺Xᵀy and ρ is the largest |1 − αλ²| over the
     nonzero eigenvalues λ of S.
 
-    Columns are standardised, and a fifth of the rows are held out as queries. The prediction is
-    that of the claim `newton`. Further findings are the numbers of steps after which the recursion
-    and the transformer in float64 reach ordinary least squares, and the accuracy of both on the
-    held-out rows.
+    Columns are standardised, and a fifth of the rows are held out as queries. The claim `newton`
+    checks the same prediction on random examples. Further findings are the numbers of steps after
+    which the recursion and the transformer in float64 reach ordinary least squares, and the
+    accuracy of the recursion and of the transformer on the held-out rows.
     """
     if predictions is not None:
         json_target(str(predictions))
@@ -122,9 +122,10 @@ def newton_on_data(
 def exactly(
     statement: OverExamples, x: np.ndarray, y: np.ndarray, queries: np.ndarray, k: int
 ) -> Finding:
-    """Checks equality over Q on the float64 numbers of the data, for every held-out row.
+    """Checks that transformer and recursion are equal over Q on the data, for every held-out row.
 
-    Predictions have about 53 bits times the degree; k is reduced if they would be too long.
+    The entries of the data are float64 numbers. A prediction has about 53 bits times its degree; k
+    is reduced if the predictions would be too long.
     """
     n, d = x.shape
     while k > 1 and 53 * 2 ** (k + 2) * n * d * d > LARGEST_EXACT:
@@ -140,10 +141,10 @@ def exactly(
 
 
 def steps_to_ols(examples: Examples, alpha: float, start: Start) -> tuple[int | None, int]:
-    """The number of steps of the recursion to within ACCURACY of least squares, and its bound.
+    """The steps of the recursion until it is within ACCURACY of least squares, and a bound on them.
 
-    Both numbers are maxima over queries. The number of steps is None if the recursion does not
-    converge.
+    The number of steps and the bound are maxima over queries. The number of steps is None if the
+    recursion does not converge.
     """
     x, y, queries = examples
     eigenvalues, vectors = _spectrum(x)
@@ -201,7 +202,7 @@ def held_out(
     """Compares the root mean squared errors of the transformer and least squares on held-out rows.
 
     By the triangle inequality, the two root mean squared errors differ by at most the root mean
-    square of the distances between the predictions, which `from_ols` bounds.
+    square of the distances between the two predictions. `from_ols` bounds these distances.
     """
     examples, answers = table.examples, table.answers
     (x, y, queries), (n, d) = examples, examples.x.shape
@@ -265,9 +266,10 @@ def _spectrum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_csv(table: Table, predicted: dict[str, np.ndarray]) -> str:
-    """The text of a CSV file with the held-out rows and their predictions.
+    """The text of a CSV file with the held-out rows and the predictions for these rows.
 
-    The columns are the line in the file, the target, the prediction of each layout, and OLS.
+    The columns are the line in the file, the target, the prediction of each layout, and the
+    prediction of ordinary least squares (`ols`).
     """
     x, y, queries = table.examples
     columns = {table.target: table.answers, **predicted, "ols": queries @ ols(x, y)}

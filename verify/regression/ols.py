@@ -30,9 +30,10 @@ FAMILIES: dict[str, Callable[[int], list[int]]] = {
 
 
 class Method(NamedTuple):
-    """An iterative method whose k steps raise the residual I − S M₀ to a power.
+    """An iterative method whose steps raise the residual I − S M₀ to a power.
 
-    M₀ is scale·S (start "gram") or scale·I ("identity"), where S = XᵀX for the examples X.
+    After k steps, the exponent is `power`(k). M₀ is scale·S (start "gram") or scale·I ("identity")
+    for a number `scale`, where S = XᵀX for the examples X.
     """
 
     start: Start
@@ -73,9 +74,9 @@ def ols(
     E = I − αS² and N = 2^k for the Newton–Schulz iteration, and E = I − ηS and N = k for gradient
     descent.
 
-    w_k is a polynomial in S applied to b = Xᵀy, so it is in the range of Xᵀ. On this range, X⁺y is
-    the only solution of S w = b, and the eigenvalues of E are in (−1, 1).  The checks are for X of
-    full rank, tall (n > d) and wide (n < d), and for X with repeated rows.
+    w_k is a polynomial in S applied to b = Xᵀy, so w_k is in the range of Xᵀ. On this range, X⁺y is
+    the only solution of S w = b, and the eigenvalues of E are in (−1, 1). Three kinds of X with n
+    rows and d columns are checked: full rank with n > d, full rank with n < d, and repeated rows.
     """
     for family, rows in FAMILIES.items():
         for name, method in METHODS.items():

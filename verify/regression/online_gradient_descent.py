@@ -27,14 +27,15 @@ def online_gradient_descent(
     domain: Annotated[Literal["all", "float", "exact", "modular"], option("number system")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """For all X, y and x_q, n causal layers of one linear head and a ReLU MLP predict ⟨w_n, x_q⟩
-    exactly over Q, where w_n is the result of one pass of Kaczmarz's method (normalised LMS with
-    step size 1) over n examples.  The steps are w ← w + (y_i − ⟨w, x_i⟩) x_i/‖x_i‖² for
-    i = 1, …, n from w = 0.  Prompts contain x_i, y_i and x_i/‖x_i‖².
+    """For all examples X with labels y and all queries x_q, n causal layers of one linear head and
+    a ReLU MLP predict ⟨w_n, x_q⟩ exactly over Q, where w_n is the result of one pass of Kaczmarz's
+    method (normalised LMS with step size 1) over n examples. The steps are w ← w + (y_i − ⟨w, x_i⟩)
+    x_i/‖x_i‖² for i = 1, …, n from w = 0. Prompts contain x_i, y_i and x_i/‖x_i‖².
 
-    This is online gradient descent that fits each example exactly; the MLPs, in all layers but the
-    last, add the label.  Because of the quotients, the prediction is a rational function of the
-    inputs. So the symbolic domain, which has polynomials, does not apply, and the error probability
+    This is online gradient descent that fits each example exactly. In every layer except the last,
+    the MLP adds the label y_i of a token to the register that contains its residual. Because of the
+    divisions by ‖x_i‖², the prediction is a rational function of the inputs, and not a polynomial.
+    So the symbolic domain, which computes with polynomials, does not apply. The error probability
     of the modular domain accounts for the denominators.
     """
     case = online_statement(run).at(d, n, 0)

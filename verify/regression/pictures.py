@@ -36,7 +36,7 @@ COLOURS = {"paper": "#b5651d", "direct": "#1f5fa8", "ladder": "#2e8b57"}
 def panels_of(
     width: float, height: float, columns: int = 1, legend: str = "best", rows: int = 1
 ) -> Iterator[tuple[Figure, Any]]:
-    """A context manager that yields a figure and its panels, row by row.
+    """A context manager that yields a figure and the panels of the figure, row by row.
 
     On exit, a grid and a legend are added to each panel.
     """
@@ -51,12 +51,13 @@ def panels_of(
 def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: Start) -> Figure:
     """The figure of the distance to OLS by layer, and of the layers by number of steps.
 
-    The left panel shows the relative distance of the weights after each layer to OLS on x (n, d), y
-    (n,), computed from the registers with unit vectors as queries. It also shows gradient descent
-    with step size 1/λ_max and one step per layer. The bound for the k steps after layer k + 1 of
-    the layout "direct" is (1 − αλ_min²)^(2^k), or (1 − αλ_min)^(2^k) from αI. λ_min and λ_max are
-    the smallest non-zero and the largest eigenvalue of XᵀX. The right panel shows the number of
-    layers for k steps.
+    The n examples of dimension d are x (n, d), with labels y (n,). The left panel shows the
+    relative distance of the weights after each layer from the OLS weights. The weights are computed
+    from the registers with unit vectors as queries. The left panel also shows gradient descent with
+    step size 1/λ_max and one step per layer. Let λ_min and λ_max be the smallest non-zero and the
+    largest eigenvalue of xᵀx, and α = `alpha`. For k steps, which the layout "direct" has computed
+    after layer k + 1, the left panel shows the bound (1 − αλ_min²)^(2^k) for the start αS, or (1 −
+    αλ_min)^(2^k) for the start αI. The right panel shows the number of layers for k steps.
     """
     n, d = x.shape
     with panels_of(10, 4, columns=2) as (figure, (left, right)):
@@ -84,8 +85,9 @@ def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: St
 def error_by_layer(model: Transformer, x: np.ndarray, y: np.ndarray) -> Iterator[tuple[int, float]]:
     """Yields the relative distance of the weights to least squares after each layer.
 
-    The layers are those after which registers contain M x or xᵀM Xᵀy for an approximate inverse M.
-    The distance is ‖M Xᵀy − w‖/‖w‖, where w are the least-squares weights.
+    Only layers are used after which registers contain M x or xᵀM Xᵀy for an approximate inverse M
+    of XᵀX, where X are the examples and y their labels. The distance is ‖M Xᵀy − w‖/‖w‖, where w
+    are the least-squares weights.
     """
     d, exact = x.shape[1], ols(x, y)
     streams, found = list(model.streams(x, y, np.eye(d))), dict[int, np.ndarray]()
@@ -105,8 +107,8 @@ def depth_picture(largest_k: int, errors: Mapping[Start, list[Errors]]) -> Figur
     """The figure of layers by number of Newton steps, and of errors of the ladder by layers.
 
     The left panels are for M₀ = αS, and the right panels for M₀ = αI. The upper panels show the
-    number of layers and its lower bound. The lower panels show the distance to least squares, and a
-    bound on it, in two dtypes.
+    number of layers and a lower bound on this number. The lower panels show the distance to least
+    squares in two dtypes, and a bound on this distance.
     """
     with panels_of(10, 8, columns=2, rows=2) as (figure, panels):
         for panel, below, start, name in zip(
@@ -141,9 +143,11 @@ def draw_layers(panel: Axes, largest_k: int, start: Start) -> None:
 
 
 def rates_picture(x: np.ndarray, y: np.ndarray, w: np.ndarray, kappa: float) -> Figure:
-    """The figure of the relative error ‖w_k − w‖/‖w‖ (solid) and its bound (dashed) by steps k.
+    """The figure of the relative error of the weights and a bound on it, by the number of steps.
 
-    The examples are x (n, d) with labels y = x w (n,), and xᵀx has eigenvalues from 1 to `kappa`.
+    The relative error ‖w_k − w‖/‖w‖ of the weights w_k after k steps is a solid line, and the bound
+    is a dashed line. There are n examples x (n, d) with labels y = x w (n,), and xᵀx has
+    eigenvalues from 1 to `kappa`.
     """
     S, b, root = x.T @ x, x.T @ y, np.sqrt(kappa)
     many, few = np.arange(200), np.arange(40)
@@ -181,8 +185,9 @@ def state_size_picture(
 ) -> Figure:
     """The figure of steps, layers or examples by condition number, on logarithmic axes.
 
-    It shows the `counts` of each method at each of `conditions`, and the mean number of `examples`
-    of one pass of online gradient descent, with three standard errors.
+    The figure shows the `counts` of each method at each of `conditions`. It also shows the mean
+    number of `examples` that one pass of online gradient descent requires, with three standard
+    errors.
     """
     means, errors = np.array(list(examples.values())).T
     with panels_of(7.5, 4.5) as (figure, (panel,)):

@@ -33,7 +33,11 @@ def printed(run: Run) -> Iterator[Finding]:
 
 
 def equal_signs(run: Run) -> Finding:
-    """Equations (21) and (28): relu(u) + relu(−u) is |u| and not u, as one Newton layer shows."""
+    """Equations (21) and (28): the printed heads compute |u| in place of u, by one Newton layer.
+
+    Two heads of equal sign compute relu(u) + relu(−u) = |u|; heads of opposite sign compute relu(u)
+    − relu(−u) = u. Here u is a score.
+    """
     d, n = 20, 40
     x, query = run.rng.standard_normal((n, d)), run.rng.standard_normal(d)
     alpha = 1 / np.linalg.eigvalsh(x.T @ x)[-1] ** 2
@@ -74,9 +78,9 @@ def equal_signs(run: Run) -> Finding:
 def printed_alpha() -> Finding:
     """Equation (37): with α = 2/‖SSᵀ‖₂, the residual does not tend to 0 in the top eigendirection.
 
-    The residual after k steps is (1 − αλ²)^(2^k) with αλ² = 2, which is −1 for k = 0 and 1 for all
-    k ≥ 1. For S = diag(1, 2, 3), where ‖SSᵀ‖₂ = 9, the residuals for α = 2/9 and α = 1/9 are
-    computed over Q.
+    Let λ be the largest eigenvalue of S. The residual after k steps is (1 − αλ²)^(2^k), where αλ² =
+    2. So the residual is −1 for k = 0 and 1 for all k ≥ 1. For S = diag(1, 2, 3), where ‖SSᵀ‖₂ = 9,
+    the residuals for α = 2/9 and α = 1/9 are computed over Q.
     """
     domain = Rational()
     S = domain.matrix([[domain.number(i * (i == j)) for j in (1, 2, 3)] for i in (1, 2, 3)])
@@ -113,7 +117,8 @@ RIGHT: Coefficients = ((2, -1), (4, -6, 4, -1))
 def printed_expansions() -> Finding:
     """Equations (38) and (39): the coefficients of M₁ and M₂ in powers of S, with M₀ = αS.
 
-    M₁ and M₂ are polynomials in S, so the equations are identities of polynomials in one variable.
+    M₁ and M₂ are the matrices after one and two Newton–Schulz steps. They are polynomials in S, so
+    the equations are identities of polynomials.
     """
     domain = Symbolic(["a", "s"])
     a, s = domain.variables
@@ -141,8 +146,8 @@ def printed_expansions() -> Finding:
 def fixed_alpha() -> Finding:
     """For every α, the iteration diverges on some examples: α = 1/λmax² diverges on doubled inputs.
 
-    The residual on an eigenvector of S with eigenvalue λ is (1 − αλ²)^(2^k), which diverges for
-    αλ² > 2.
+    S = XᵀX for the examples X, and λmax is its largest eigenvalue. After k steps, the residual on
+    an eigenvector of S with eigenvalue λ is (1 − αλ²)^(2^k), which diverges for αλ² > 2.
     """
     S, longer = fmpq(1**2), fmpq(2**2)  # for x = (1) and x = (2)
     alpha = 1 / S**2
@@ -161,13 +166,14 @@ def fixed_alpha() -> Finding:
 
 
 def product_in_an_mlp() -> Finding:
-    """Proposition B.4 (mul in one layer): every ReLU MLP multiplies with an error.
+    """Proposition B.4 (`mul` in one layer): every ReLU MLP multiplies with an error.
 
-    On the inputs (t, t), 0 ≤ t ≤ 1, an MLP of M ReLU neurons is linear on at most M + 1 pieces, and
-    one piece has length h ≥ 1/(M + 1). On this piece, t² minus its shifted chord is h²/8, −h²/8,
-    h²/8 at the left end, the middle and the right end, and every line has at least this distance to
-    t² (de la Vallée Poussin). So the error is at least h²/8 ≥ 1/(8(M + 1)²) for all weights. The
-    arithmetic is checked for M = 4, 16, 64, 256.
+    Consider the products t·t for 0 ≤ t ≤ 1. On these inputs (t, t), an MLP of M ReLU neurons is
+    linear on at most M + 1 intervals, and one interval has length h ≥ 1/(M + 1). On this interval,
+    let c be the line through the end points of the curve t², lowered by h²/8. The difference of t²
+    and c is h²/8, −h²/8 and h²/8 at the left end, the middle and the right end. By the theorem of
+    de la Vallée Poussin, every line has at least the distance h²/8 to t². So the error is at least
+    h²/8 ≥ 1/(8(M + 1)²) for all weights. The arithmetic is checked for M = 4, 16, 64, 256.
     """
     half, neurons, exact = fmpq(1, 2), (4, 16, 64, 256), 0
     for M in neurons:
@@ -194,12 +200,16 @@ def product_in_an_mlp() -> Finding:
 def causal_remark(run: Run) -> Finding:
     """Remark B.6, evaluated literally: causal ReLU attention, divided by t, coefficient −1/2.
 
-    The remark, which is stated without proof, claims that for n sufficiently larger than d, token t
-    stores M_k x_t of Newton on its Σ̂_t = S_t/t, up to the error of Σ̂_t.  But token t adds −½
-    (1/t) Σ_{i≤t} m_i ⟨m_i, x_t⟩, where m_i = M^(i) x_i has the matrix M^(i) of the prefix of token
-    i, so the sum is (1/t) Σ_i M^(i) x_i x_iᵀ M^(i) x_t and not M^(t) Σ̂_t M^(t) x_t.  In this
-    finding, α is small enough for all of these recursions to converge, but the evaluated layers
-    diverge: at most 40 steps are computed, until the relative error exceeds 1000.
+    Let x_1, …, x_n be examples of dimension d. For the first t examples, let Σ̂_t = (1/t) Σ_{i≤t}
+    x_i x_iᵀ, and let M^(t) be the matrix of the Newton–Schulz iteration on Σ̂_t after some steps.
+    The remark is stated without proof. It claims that if n is sufficiently larger than d, token t
+    stores M^(t) x_t, up to the error of Σ̂_t.
+
+    But in each step, token t adds −½ (1/t) Σ_{i≤t} m_i ⟨m_i, x_t⟩, where m_i = M^(i) x_i contains
+    the matrix of the prefix of token i. So the sum is (1/t) Σ_{i≤t} M^(i) x_i x_iᵀ M^(i) x_t, and
+    not M^(t) Σ̂_t M^(t) x_t. In this finding, the start is αΣ̂_t, and α is small enough for the
+    iteration on every Σ̂_t to converge. However, the evaluated layers diverge. At most 40 steps are
+    computed, until the relative error exceeds 1000.
     """
     d, n = 20, 40
     x = run.rng.standard_normal((n, d))

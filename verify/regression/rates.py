@@ -44,15 +44,17 @@ def rates(
     digits: Annotated[int, option("decimal digits of the multiprecision run", min=20)] = 5000,
 ) -> Iterator[Finding]:
     """Let κ be the condition number of S on its range. A step of gradient descent of size 1/λmax
-    multiplies the error by at most 1 − 1/κ. Step k of the Newton–Schulz iteration multiplies the
-    error by at most (1 − κ^−2)^(2^k) from the start S/λmax², and by at most (1 − 1/κ)^(2^k) from
-    the start I/λmax. k steps of Chebyshev's method multiply the error by at most
-    2((√κ − 1)/(√κ + 1))^k, and so do k steps of conjugate gradients in the energy norm.
+    multiplies the error by at most 1 − 1/κ. Step k = 0, 1, … of the Newton–Schulz iteration
+    multiplies the error by at most (1 − κ^−2)^(2^k) from the start S/λmax², and by at most (1 −
+    1/κ)^(2^k) from the start I/λmax. k steps of Chebyshev's method multiply the error by at most
+    2((√κ − 1)/(√κ + 1))^k. The same bound holds for the error of k steps of conjugate gradients in
+    the energy norm.
 
-    Each inequality is checked at every step, for gradient descent, Newton and Chebyshev on the
-    hand-built transformers. The stated step counts are checked to suffice, and the exact counts to
-    be the smallest. Each Newton step is checked to double the correct digits, up to thousands of
-    digits.
+    Here S = XᵀX for the examples X, and λmax is the largest eigenvalue of S. Each inequality is
+    checked at every step: for gradient descent, the Newton–Schulz iteration and Chebyshev's method
+    on the hand-built transformers. Step counts to a given accuracy are checked to suffice, and
+    those stated as the smallest are checked to be the smallest. Each Newton step is checked to
+    double the correct digits, up to thousands of digits.
     """
     if not 1 < condition < 1e8:
         raise InputError(f"condition is {condition}: give a condition number between 1 and 1e8")
@@ -69,8 +71,8 @@ def rates(
 class Problem:
     """A noiseless regression problem of a given condition number.
 
-    The inputs are x (d, d), where xᵀx has log-spaced eigenvalues from 1 to `condition` in a random
-    eigenbasis, and the labels are y = x w for random weights w.
+    The d examples of dimension d are the rows of x (d, d). xᵀx has log-spaced eigenvalues from 1 to
+    `condition` and a random eigenbasis. The labels are y = x w for random weights w.
     """
 
     def __init__(self, rng: np.random.Generator, condition: float, d: int) -> None:
@@ -86,9 +88,10 @@ class Problem:
         self.floor = 8 * d * EPS * condition * float(np.linalg.norm(self.w))
 
     def error(self, model: Any) -> tuple[float, float]:
-        """The error of the weights that a model computes, ‖w_model − w‖, and its rounding bound.
+        """The error of the weights that a model computes, and a bound on its rounding.
 
-        The weights are the predictions of the model at unit vectors as queries.
+        The error is the norm of the difference from the weights w of the problem. The weights of
+        the model are its predictions at unit vectors as queries.
         """
         d = len(self.w)
         x, y = np.broadcast_to(self.x, (d, d, d)), np.broadcast_to(self.y, (d, d))
@@ -188,10 +191,11 @@ def _conjugate_gradient_every_step(problem: Problem) -> Finding:
 
 
 class Count(NamedTuple):
-    """A stated number of steps for condition number κ and relative error ε, with its formula.
+    """A stated number of steps of a method for a condition number and a relative error.
 
-    It also contains whether the number is stated to be the smallest. `residual` names the method
-    whose residual is evaluated, if it differs from `method`.
+    `steps` computes the number, and `words` is the formula for a condition number κ and a relative
+    error ε. `least` is true if the number is stated to be the smallest. If `residual` is given, the
+    residual of this method is evaluated in place of the residual of `method`.
     """
 
     method: str

@@ -25,10 +25,11 @@ FLOAT32 = 2.0**29  # the ulp of float32 divided by the ulp of float64
 
 
 class Errors(NamedTuple):
-    """Errors of ladders with increasing numbers of Newton steps, at one condition number.
+    """Errors of the layout "ladder" by number of layers, at one condition number.
 
-    For each number of layers in `layers`, the record contains the largest distance to least squares
-    in two dtypes, relative to the prediction, and its bound. The bound is the residual plus the
+    The transformers compute Newton steps, and `layers` are their numbers of layers. For each number
+    of layers, the record contains the largest distance to least squares in float64 and in float32,
+    relative to the prediction, and bounds on these distances. A bound is the residual plus the
     rounding to first order. `rounding` is the bound on the rounding in float64, and `agrees` states
     whether the rounding satisfies it.
     """
@@ -44,7 +45,7 @@ class Errors(NamedTuple):
 
 
 def errors(run: Run, start: Start, condition: float) -> Errors:
-    """The errors of ladders on ten noisy examples with the given condition number.
+    """The errors of the layout "ladder" on ten noisy examples with the given condition number.
 
     XᵀX has five eigenvalues from 1 to `condition`.
     """
@@ -73,9 +74,9 @@ def errors(run: Run, start: Start, condition: float) -> Errors:
 
 
 def stays_within(start: str, found: Errors) -> Finding:
-    """Compares the errors in float64 and float32 with their bounds, for each number of layers.
+    """Compares the errors in float64 and float32 with bounds, for each number of layers.
 
-    Float32 is compared only if its bound is informative.
+    An error in float32 is compared only if the bound on it is informative.
     """
     verdicts = [*found.agrees]
     for measured, bound in zip(found.float32, found.bound32, strict=True):
@@ -105,9 +106,10 @@ def stays_within(start: str, found: Errors) -> Finding:
 
 
 def does_not_grow(start: str, found: list[Errors]) -> Finding:
-    """Checks the growth of the rounding bound per layer from convergence to twice as many steps.
+    """Checks the growth of the rounding bound per layer when the number of steps doubles.
 
-    The growth is at most the factor by which later layers amplify the rounding of one layer.
+    The first number of steps is the number that convergence requires. The growth is at most the
+    factor by which later layers amplify the rounding of one layer.
     """
     growth = [growth_per_layer(each.rounding, each.layers) for each in found]
     least = min(each.layers[-1] - each.layers[-2] for each in found)

@@ -38,20 +38,24 @@ def state_size(
         int, option("number of random streams for the one-pass method", min=2)
     ] = 200,
 ) -> Iterator[Finding]:
-    """For 0 < ε < 1 < κ, a polynomial R with R(0) = 1 and |R| ≤ ε on [1, κ] has degree at least
-    k = arcosh(1/ε)/arcosh((κ + 1)/(κ − 1)) ≈ ½√κ ln(2/ε). So at least k causal layers are necessary
-    if each layer multiplies once by the matrix S of a prefix.  In contrast, ½ log₃ κ + O(1) layers
-    of full attention suffice, and so do log₃ κ + O(1) causal layers with d² numbers per token.
+    """For 0 < ε < 1 < κ, a polynomial R with R(0) = 1 and |R| ≤ ε on [1, κ] has degree at least k =
+    arcosh(1/ε)/arcosh((κ + 1)/(κ − 1)) ≈ ½√κ ln(2/ε). Here R is the residual polynomial of the
+    weights for S = XᵀX, whose eigenvalues are in [1, κ]. So at least k causal layers are necessary
+    if each layer multiplies once by the matrix S of a prefix. In contrast, ½ log₃ κ + O(1) layers
+    of full attention suffice, and log₃ κ + O(1) causal layers suffice if each token stores d²
+    numbers, where d is the dimension of the inputs.
 
-    These numbers are for a fixed accuracy. With a state of d numbers, one pass of online gradient
-    descent is observed to take a number of examples linear in κ. If each layer reads the examples
-    once, L causal layers give a polynomial of degree L in the S of a prefix, and Chebyshev's
-    polynomial is the best of these. In two other cases the degree triples in every layer, and O(log
-    κ) layers suffice: if tokens store d² numbers and multiply matrices of their prefix, and under
-    full attention, where all tokens have the same S. The findings report the numbers of steps of
-    these methods, and check that the residual of every polynomial of the same degree is at least as
-    large. An argument, but not a proof, suggests that other causal constructions of width O(d) do
-    not have fewer layers: results of earlier tokens j depend on a different matrix S_j.
+    These numbers of layers are for a fixed accuracy ε. With a state of d numbers, one pass of
+    online gradient descent is observed to take a number of examples linear in κ. If each layer
+    reads the examples once, L causal layers give a polynomial of degree L in the matrix S of a
+    prefix, and Chebyshev's polynomial has the smallest residual among all polynomials of this
+    degree. In two other cases the degree triples in every layer, so O(log κ) layers suffice: if
+    tokens store d² numbers and multiply matrices of their prefix, or under full attention, where
+    all tokens have the same matrix S. The findings report the numbers of steps of gradient descent,
+    Chebyshev's method and the Newton–Schulz iteration, and check that no polynomial of a smaller
+    degree than that of Chebyshev's method has a residual below ε. An argument, but not a proof,
+    suggests that other causal constructions of width O(d) do not have fewer layers: the results of
+    an earlier token depend on the matrix S of another prefix.
     """
     yield from _degrees(run)
     yield from _the_same_weights(run)
@@ -140,9 +144,10 @@ METHODS: dict[str, tuple[Callable[[float, float], int], str]] = {
 
 
 def steps_against_condition() -> dict[str, list[int]]:
-    """The smallest number k of steps with residual |R_k| ≤ 1e−3 on [1, κ], by method and κ.
+    """The smallest number of steps that reduce the residual to 1e−3, for each method.
 
-    The numbers are found by search.
+    For each κ in `CONDITIONS`, the residual polynomial R_k after k steps satisfies |R_k| ≤ 1e−3 on
+    [1, κ]. The numbers are found by search.
     """
     return {name: [_least_steps(name, condition) for condition in CONDITIONS] for name in METHODS}
 
@@ -183,12 +188,19 @@ def _stated_counts(counts: dict[str, list[int]]) -> Iterator[Finding]:
 
 
 def fitted_exponent(counts: list[int]) -> float:
-    """The least-squares slope of the logarithms of `counts` against log κ."""
+    """The exponent of κ in `counts`, fitted by least squares.
+
+    `counts` are numbers of steps for the condition numbers κ in `CONDITIONS`. The exponent is the
+    slope of their logarithms against log κ.
+    """
     return float(np.polyfit(np.log(CONDITIONS), np.log(counts), 1)[0])
 
 
 def per_factor_of_four(counts: list[int]) -> float:
-    """The mean increase of `counts` from condition number κ to 4κ."""
+    """The mean increase of `counts` from a condition number κ to the condition number 4κ.
+
+    `counts` are numbers of steps for the condition numbers in `CONDITIONS`.
+    """
     return float(np.diff(counts).mean())
 
 
@@ -259,13 +271,14 @@ def _few_layers(counts: Mapping[str, list[int]]) -> Iterator[Finding]:
 def one_pass_examples(
     run: Run, conditions: Sequence[float], samples: int
 ) -> Mapping[float, tuple[float, float]]:
-    """The mean number of examples that one pass requires, with its standard error, by κ.
+    """The mean number of examples that one pass requires, for each of the condition numbers κ.
 
-    One pass of online gradient descent is run until ‖w − w*‖ ≤ ‖w*‖/10, where w* are the weights of
-    the noiseless labels. Inputs are Gaussian with d = 8; half of the eigenvalues of their
-    covariance are κ, for each κ in `conditions`, and half are 1. A step reduces the error in a
-    direction of eigenvalue 1 by the relative amount E[x_s²/‖x‖²] ≈ E[1/(κ χ²₄)] = 1/(2κ), where x_s
-    is the component of x in this direction. (With only two large eigenvalues, this mean has another
+    The standard error of each mean is returned as well. One pass of online gradient descent is run
+    until its weights w satisfy ‖w − w*‖ ≤ ‖w*‖/10, where w* are the weights of the noiseless
+    labels. Inputs x are Gaussian of dimension d = 8. Half of the eigenvalues of their covariance
+    are κ, and half are 1, for each κ in `conditions`. A step reduces the error in a direction of
+    eigenvalue 1 by the relative amount E[x_s²/‖x‖²] ≈ E[1/(κ χ²₄)] = 1/(2κ), where x_s is the
+    component of x in this direction. (If only two eigenvalues were κ, the mean would have another
     factor ln κ.)
     """
     found: dict[float, tuple[float, float]] = {}

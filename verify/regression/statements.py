@@ -24,7 +24,8 @@ def newton_statement(
 ) -> OverExamples:
     """The statement that a layout computes k Newton–Schulz steps, for every d, n and k.
 
-    Causal layouts predict from every prefix.
+    d is the dimension of the inputs and n the number of examples. Causal layouts predict from every
+    prefix of the examples.
     """
     causal = layout in CAUSAL
     steps = partial(by_definition.newton, alpha=alpha, start=start)
@@ -56,7 +57,8 @@ def layouts_of(
 ) -> list[Layout]:
     """The layouts to check. Raises ValueError for options that a layout does not support.
 
-    The number of pairs of tokens is limited for ReLU attention, which evaluates all pairs.
+    `pairs` is the number of pairs of tokens in all prompts. This number is limited for ReLU
+    attention, because ReLU attention evaluates all pairs.
     """
     if interleaved and layout not in ("all", "direct"):
         raise InputError(f"interleaved is True and layout is '{layout}': use the layout 'direct'")
@@ -81,7 +83,8 @@ def newton_theorem(layout: Layout, start: Start, interleaved: bool = False) -> s
 def descent_statement(run: Run, layout: Descent, eta: float) -> OverExamples:
     """The statement that a layout computes k gradient steps of size `eta`, for every d, n and k.
 
-    The causal layout predicts from every prefix.
+    d is the dimension of the inputs and n the number of examples. The causal layout predicts from
+    every prefix of the examples.
     """
     steps = partial(by_definition.gradient_descent, step_size=eta)
 
@@ -101,7 +104,8 @@ def descent_statement(run: Run, layout: Descent, eta: float) -> OverExamples:
 def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExamples:
     """The statement that a transformer computes k steps of Chebyshev's method, for every d, n, k.
 
-    The coefficients are rounded, and the interval is [smallest, largest].
+    d is the dimension of the inputs and n the number of examples. The coefficients are rounded, and
+    the interval is [smallest, largest].
     """
 
     def algorithm(of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, k: int) -> Matrix:
@@ -120,7 +124,8 @@ def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExampl
 def online_statement(run: Run) -> OverExamples:
     """The statement that a transformer computes one pass of online gradient descent.
 
-    The statement holds for every d and n; the argument k is ignored.
+    The statement holds for every dimension d of the inputs and every number n of examples. The
+    number k of steps, an argument of all statements, is ignored.
     """
     return OverExamples(
         build=lambda d, n, _: run.build(constructions.online_gradient_descent, d, n),

@@ -152,9 +152,7 @@ def _majority(run: Run, d: int) -> Standard:
 
 
 def own_function(run: Run, values: np.ndarray, name: str) -> Standard:
-    """A function of d bits that the user gives by its `values` (2^d,), with a junta of all bits as
-    model.
-    """
+    """A function of d bits that the user gives by its `values` (2^d,), with a junta as model."""
     return _as_junta(run, values, name, figures_of(values))
 
 

@@ -31,12 +31,14 @@ RECOVERED = 1e-6  # largest error of p and log₂ m for predictions in float64
 
 @dataclass(frozen=True)
 class Errors:
-    """Errors of layers (layers + 1, m, t) on the prefixes with at least d examples.
+    """Errors of the layers of a model on the prefixes of prompts with at least d examples.
 
-    There are m prompts with t such prefixes each.
+    `errors` (layers + 1, m, t) are those of linear probes of the embedding and of each layer. There
+    are m prompts with t such prefixes each, and d is the dimension of the inputs.
 
-    `components` (m, t, d) are the components of the least-squares prediction, one per
-    eigendirection of XᵀX, and `z` (m, t, d) are the ratios λ/λmax of the eigenvalues.
+    For the examples X of a prefix, let λ be the d eigenvalues of XᵀX, and λmax the largest.
+    `components` (m, t, d) are the components of the least-squares prediction along the d
+    eigenvectors of XᵀX, and `z` (m, t, d) are the ratios λ/λmax.
     """
 
     errors: np.ndarray
@@ -45,7 +47,7 @@ class Errors:
 
     @staticmethod
     def of(probed: Probed, predictions: np.ndarray | None = None) -> Errors:
-        """The errors of a model's layers, or of other predictions on its prompts."""
+        """The errors of the layers of a probed model, or of given `predictions` on its prompts."""
         d, spectrum = probed.trained.task.d, probed.algorithms.spectrum
         predictions = probed.predictions if predictions is None else predictions
         eigenvalues = spectrum.eigenvalues[:, d:]
@@ -58,7 +60,9 @@ class Errors:
     def fitted(self, layer: int, power: float | None = None, without: int | None = None) -> Filter:
         """The filter (1 − z^p)^m that is nearest to the errors of a layer.
 
-        If `power` is given, p = `power`. If `without` is given, this group of prompts is left out.
+        z is the ratio of an eigenvalue of XᵀX to the largest eigenvalue, for the examples X of a
+        prefix. p and m are fitted; if `power` is given, p = `power` and only m is fitted. If
+        `without` is given, the group of prompts with this number is left out.
         """
         return fitted_filter(*self._rows(layer, without), power)
 
@@ -73,15 +77,20 @@ class Errors:
         return fitted_ridge(*self._rows(layer, None))[1]
 
     def after(self, more: int) -> Errors:
-        """The errors restricted to prefixes of exactly d + `more` examples."""
+        """The same errors, restricted to prefixes of exactly d + `more` examples.
+
+        d is the dimension of the inputs.
+        """
         at = slice(more, more + 1)
         return Errors(self.errors[..., at], self.components[:, at], self.z[:, at])
 
     def no_filter(self, layer: int, without: int | None = None) -> float:
-        """The fraction of a layer's squared error that no filter R_t(λ/λmax) explains.
+        """The fraction of a layer's squared error that no residual filter explains.
 
-        There is a separate function R_t for each length t of the prefix. If `without` is given,
-        this group of prompts is left out.
+        For the examples X of a prefix, a filter is a function R_t(λ/λmax) of the eigenvalues λ of
+        XᵀX, where λmax is the largest eigenvalue. There is a separate function R_t for each number
+        t of examples of the prefix. If `without` is given, the group of prompts with this number is
+        left out.
         """
         kept = np.arange(len(self.z)) % GROUPS != without
         knots = min(MOST_KNOTS, int(kept.sum()) // FOR_EACH)
@@ -97,9 +106,10 @@ class Errors:
 
 
 def jackknifed(value: Any) -> Mean:
-    """The number `value(None)` with its jackknife standard error over groups of prompts.
+    """A number computed from all prompts, with its jackknife standard error over groups of prompts.
 
-    `value(g)` is the same number without the group g.
+    The number is `value(None)`, and `value(g)` is the number computed without group g of the
+    prompts.
     """
     without = np.array([value(group) for group in range(GROUPS)])
     spread = np.sqrt((GROUPS - 1) / GROUPS * ((without - without.mean()) ** 2).sum())
@@ -107,7 +117,12 @@ def jackknifed(value: Any) -> Mean:
 
 
 def planted(probed: Probed) -> Finding:
-    """Checks that the fit recovers p and m of the filter (1 − z^p)^m of a known algorithm."""
+    """Checks that the fit of a filter (1 − z^p)^m recovers p and m of known algorithms.
+
+    The known algorithms are Newton's method from αS and from αI, whose errors take the place of the
+    errors of a layer. z is the ratio of an eigenvalue of XᵀX to the largest eigenvalue, for the
+    examples X of a prefix.
+    """
     algorithms, off = probed.algorithms, []
     for name, (power, steps) in PLANTED.items():
         start: Start = "gram" if name.endswith("S") else "identity"
@@ -128,7 +143,11 @@ def planted(probed: Probed) -> Finding:
 
 
 def filters(probed: Probed, tables: Tables) -> tuple[list[Finding], Mean | None]:
-    """The findings on the filters (1 − z^p)^m of the layers of a model, and p of the last layer."""
+    """The findings on the filters (1 − z^p)^m that are fitted to the layers of a model.
+
+    The exponent p of the last layer is returned as well. z is the ratio of an eigenvalue of XᵀX to
+    the largest eigenvalue, for the examples X of a prefix.
+    """
     errors = Errors.of(probed)
     squares = (errors.errors**2).mean((1, 2)) / probed.variance
     layers = [layer for layer in range(1, len(squares)) if squares[layer] <= LARGEST_ERROR]
@@ -248,9 +267,11 @@ def _by_length(layer: int, errors: Errors) -> Finding:
 
 
 def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
-    """Compares similarities of errors on prefixes with fewer than d examples and with d or more.
+    """Compares similarities of errors on short prefixes and on long prefixes.
 
-    The similarity of the two algorithms to each other is the reference.
+    Short prefixes have fewer than d examples, where d is the dimension of the inputs. The errors of
+    the last layer are compared with the errors of Newton's method and of gradient descent. The
+    similarity of these two algorithms to each other is the reference.
     """
     algorithms, d = probed.algorithms, probed.trained.task.d
     newton, descent = tables.both
@@ -302,7 +323,10 @@ def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
 
 
 def over_seeds(powers: Sequence[Mean]) -> Iterator[Finding]:
-    """Yields the finding on the fitted exponent p of the last layer, over at least three seeds."""
+    """Yields the finding on the exponent p fitted to the last layer, over at least three seeds.
+
+    p is the exponent of the filter (1 − z^p)^m. With fewer seeds, there is no finding.
+    """
     if len(powers) < 3:
         return
     values = np.array([power.mean for power in powers])

@@ -75,7 +75,7 @@ def steps_in_published_tables(newton: Likeness, descent: Likeness) -> Finding:
 def steps_that_match(run: Run, tables: Tables) -> Finding:
     """Compares the best-matching numbers of Newton and gradient steps on resampled prompts.
 
-    Both algorithms are compared on the same resampled sets of prompts.
+    The two algorithms are compared on the same resampled sets of prompts.
     """
     both = tables.both
     again = resampled(run.rng, np.concatenate([each.alike[:, -1] for each in both]))

@@ -42,17 +42,18 @@ def induced_weights(
     ] = 100,
 ) -> Iterator[Finding]:
     """Published observation: given the examples, the predictions of a trained transformer are
-    nearly linear in the query.  The number of Newton–Schulz steps that best match its induced
-    weights grows linearly with the layer, and the number of gradient steps that best match them
-    grows exponentially.
+    nearly linear in the query. The number of Newton–Schulz steps that best match its induced
+    weights grows linearly with the layer, and the number of gradient steps that best match the
+    induced weights grows exponentially.
 
     The model predicts at many queries after the same examples. The induced weights of a layer's
     probe are the least-squares fit of these predictions. For every number of examples, on most
     prompts, the part of the last layer's squared error that is nonlinear in the query is smaller
-    than the linear part. For each layer, starting at the first with less error than the constant 0,
-    consider the number of steps whose weights have the largest mean cosine with the induced
-    weights. This number grows linearly with the layer for Newton's method from αS, and
-    exponentially for gradient descent.
+    than the linear part. For each layer, starting at the first layer with less error than the
+    constant 0, consider the number of steps of an algorithm whose weights have the largest mean
+    cosine with the induced weights. This number grows linearly with the layer for Newton's method
+    from αS (where S = XᵀX for the examples X, and α = 1/λmax² for the largest eigenvalue λmax of
+    S), and exponentially for gradient descent.
     """
     found = {}
     for trained in models_of(checkpoint, TRANSFORMER):
@@ -120,13 +121,15 @@ def like_those_of_newton(run: Run, induced: Induced) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class Induced:
-    """Weights that layers induce at T queries after the first t examples of m prompts, t = 1, …, n.
+    """The weights that the layers of a model induce after the first t examples of m prompts, t ≤ n.
 
-    `weights` (layers, m, n, d) are the induced weights. The other attributes are mean squares over
-    the T queries: `predicted` (layers, m, n) of the predictions, `error` (layers, m, n) of the
-    errors, and `silent` (m, 1) of the errors of the constant 0. `nonlinear` (layers, m, n) is the
-    sum of squares of the residuals of the linear fit divided by T − d, whose expectation does not
-    depend on T.
+    The induced weights are the least-squares fit of the predictions at T queries by linear
+    functions of the query. `weights` (layers, m, n, d) are the induced weights for t = 1, …, n,
+    where d is the dimension of the queries. Three attributes are mean squares over the T queries:
+    `predicted` (layers, m, n) of the predictions, `error` (layers, m, n) of the errors, and
+    `silent` (m, 1) of the errors of the constant 0. `nonlinear` (layers, m, n) is the sum of
+    squares of the residuals of the linear fit divided by T − d. The expectation of this quotient
+    does not depend on T.
     """
 
     prompts: Prompts
@@ -138,7 +141,11 @@ class Induced:
 
     @staticmethod
     def of(run: Run, trained: Trained, samples: int) -> Induced:
-        """The model on fresh prompts of its task, with probes fitted to other prompts."""
+        """The induced weights of a trained model on fresh prompts of its task.
+
+        The predictions of layers are those of linear probes, which are fitted to other prompts.
+        `samples` is the number of fresh prompts.
+        """
         probes = fitted_probes(run, trained)[:1]
         samples, times = (min(samples, QUICK[0]), QUICK[1]) if run.quick else (samples, QUERIES)
         n, d = trained.task.points - 1, trained.task.d
@@ -164,7 +171,11 @@ class Induced:
 
     @property
     def explained(self) -> np.ndarray:
-        """The R² (layers, m, n) of the linear fit, corrected for the number d of weights."""
+        """The R² (layers, m, n) of the linear fit to the predictions, corrected for overfitting.
+
+        There is an R² for each layer, each of m prompts, and each number of examples from 1 to n.
+        The correction accounts for the number d of fitted weights.
+        """
         return 1 - self.nonlinear / np.maximum(self.predicted, np.finfo(float).tiny)
 
     @property
@@ -176,18 +187,23 @@ class Induced:
 
     @cached_property
     def newton(self) -> Likeness:
-        """Cosines between induced weights and the weights of Newton's method, by number of steps.
+        """Cosines between the induced weights of layers and the weights of Newton's method.
 
-        The iteration starts from αS with α = 1/λmax² for each prefix.
+        The induced weights of a layer are the least-squares fit of its predictions by linear
+        functions of the query. There is a cosine for each number of Newton steps. For the examples
+        X of a prefix and S = XᵀX, the iteration starts from αS, where α = 1/λmax² and λmax is the
+        largest eigenvalue of S.
         """
         cosines = self._beside(lambda s: s.newton(NEWTON_STEPS, 1 / s.largest**2))
         return Likeness("Newton from αS", np.array(NEWTON_STEPS), cosines)
 
     @cached_property
     def gradient_descent(self) -> Likeness:
-        """Cosines between induced weights and the weights of gradient descent, by number of steps.
+        """Cosines between the induced weights of layers and the weights of gradient descent.
 
-        The step size is chosen by similarity to the last layer.
+        The induced weights of a layer are the least-squares fit of its predictions by linear
+        functions of the query. There is a cosine for each number of gradient steps. The step size
+        is chosen such that gradient descent is most similar to the last layer.
         """
 
         def tried(factor: float) -> Likeness:

@@ -21,9 +21,9 @@ def layers(
     """Published observation: with a linear probe fitted to each layer, the mean squared error of a
     transformer trained on in-context linear regression falls from every layer to the next.
 
-    A linear probe of every layer is fitted by least squares to some prompts and measured on others;
-    the excess error from the finite number of fitted prompts is estimated and subtracted.  Squared
-    errors are relative to the variance of a label, and averaged over all prefixes.
+    A linear probe of every layer is fitted by least squares to some prompts and measured on other
+    prompts. The excess error from the finite number of fitted prompts is estimated and subtracted.
+    Squared errors are relative to the variance of a label, and averaged over all prefixes.
     """
     probed = []
     for trained in models_of(checkpoint, TRANSFORMER):

@@ -29,22 +29,24 @@ def linear_depth(
     run: Run, *, samples: Annotated[int, option("number of fresh prompts", min=100)] = 10_000
 ) -> Iterator[Finding]:
     """Our observation: the error of a trained linear transformer of L layers is at most that of the
-    best predictor x_qᵀp(S)Xᵀy with a fixed polynomial p of 3^(L−1) terms, and less than that of
-    (3^L − 1)/2 gradient steps.
+    best predictor x_qᵀp(S)Xᵀy with a fixed polynomial p of 3^(L−1) terms, and less than the error
+    of (3^L − 1)/2 gradient steps.
 
-    The models are attention-only, with d = 5 and 20 noiseless examples. L layers of linear
-    attention compute polynomials of degree at most 3^L in the prompt. So if they compute a
-    predictor x_qᵀp(S)Xᵀy with fixed p, then p has at most (3^L − 1)/2 terms. The hand-built ladder
-    of L layers attains this number: it computes (3^L − 1)/2 gradient steps, here with the best step
-    size. A trained model is measured by the smallest number of terms for which the error of the
-    best p is at most that of the model. This number is at least 3^(L−1), which triples with each
-    layer.
+    A prompt consists of n = 20 examples X of dimension d = 5 with noiseless labels y and a query
+    x_q, and S = XᵀX. The models consist of attention layers only. L layers of linear attention
+    compute polynomials of degree at most 3^L in the prompt. So if L layers compute a predictor
+    x_qᵀp(S)Xᵀy with a fixed polynomial p, then p has at most (3^L − 1)/2 terms. The hand-built
+    transformer of L layers (layout "ladder") attains this number: it computes (3^L − 1)/2 gradient
+    steps, here with the best step size. A trained model is measured by the smallest number of terms
+    for which the error of the best p is at most the error of the model. For models of L layers,
+    this number of terms is at least 3^(L−1), which triples with each layer.
 
     Mean squared errors are over the prompts whose S/n has no eigenvalue above 3, which are 499 of
     every 500 prompts. On the other prompts, errors of polynomials of such degrees are unbounded and
-    would dominate the mean.  The number of terms depends on this cutoff, so it is computed for four
-    cutoffs.  The errors of the ladder and of the best polynomials are exact, from the moments of
-    the Wishart distribution; those of trained models are estimates from fresh prompts.
+    would dominate the mean. The number of terms depends on the largest eigenvalue that is allowed,
+    so it is computed for four such cutoffs. The errors of the hand-built transformers and of the
+    best polynomials are exact, from the moments of the Wishart distribution. The errors of trained
+    models are estimates from fresh prompts.
     """
     depths = {L: models_of(f"regression-linear-{L}-layer{'s' * (L > 1)}", LINEAR) for L in DEPTHS}
     task = depths[1][0].task
@@ -77,19 +79,25 @@ def linear_depth(
 def tripled_and_most(depth: int) -> tuple[int, int]:
     """The numbers of terms 3^(L−1) and (3^L − 1)/2 for L = `depth` layers.
 
-    The second is the largest possible number, and the ladder attains it.
+    (3^L − 1)/2 is the largest possible number of terms, which the layout "ladder" attains.
     """
     return 3 ** (depth - 1), (3**depth - 1) // 2
 
 
 def largest_eigenvalues(p: Prompts) -> np.ndarray:
-    """The largest eigenvalue of XᵀX/n for each of m prompts of n examples X, (m,)."""
+    """The largest eigenvalue of XᵀX/n for each prompt, (m,).
+
+    There are m prompts `p`, and X are the n examples of a prompt.
+    """
     x = p.x
     return np.asarray(np.linalg.eigvalsh(x.swapaxes(-1, -2) @ x)[:, -1] / x.shape[-2])
 
 
 def usual(p: Prompts, largest: float) -> Prompts:
-    """The prompts of n examples X for which XᵀX/n has no eigenvalue above `largest`."""
+    """The prompts for which XᵀX/n has no eigenvalue above `largest`.
+
+    X are the n examples of a prompt in `p`.
+    """
     kept = largest_eigenvalues(p) <= largest
     return Prompts(*(getattr(p, field.name)[kept] for field in fields(p)))
 
@@ -97,7 +105,8 @@ def usual(p: Prompts, largest: float) -> Prompts:
 def best_descent(p: Prompts, steps: int) -> tuple[float, float]:
     """The best step size for `steps` gradient steps, and its mean squared error.
 
-    The prompts are random with the sizes n and d of the prompts `p`.
+    The mean is over random prompts with the number of examples and the dimension of the prompts
+    `p`.
     """
     n, d = p.x.shape[-2:]
     size = best_step_size(n, d, steps, LARGEST * n)
@@ -105,7 +114,10 @@ def best_descent(p: Prompts, steps: int) -> tuple[float, float]:
 
 
 def one_step(own: np.ndarray, p: Prompts) -> Finding:
-    """Compares one layer with the optimum, one gradient step of the best size, paired by prompt."""
+    """Compares a model of one layer with one gradient step of the best size, paired by prompt.
+
+    This gradient step is the best predictor that one layer computes.
+    """
     size, least = best_descent(p, 1)
     step = size * np.vecdot(np.matvec(p.x.swapaxes(-1, -2), p.y), p.x_query)
     worse = estimated(own - (step - p.y_query) ** 2)
@@ -122,7 +134,10 @@ def one_step(own: np.ndarray, p: Prompts) -> Finding:
 
 
 def beats_the_ladder(depth: int, own: np.ndarray, p: Prompts) -> Finding:
-    """Compares the model's error with that of the gradient steps that the ladder computes."""
+    """Compares the error of a model of several layers with the error of gradient steps.
+
+    The gradient steps are those that the layout "ladder" computes with the same number of layers.
+    """
     _, steps = tripled_and_most(depth)
     size, built = best_descent(p, steps)
     error = estimated(own)
@@ -141,9 +156,11 @@ def beats_the_ladder(depth: int, own: np.ndarray, p: Prompts) -> Finding:
 def terms(
     run: Run, depth: int, own: Mapping[float, np.ndarray], best: Mapping[float, np.ndarray]
 ) -> Finding:
-    """The finding on the smallest number of terms with at most the error of a model, by cutoff.
+    """The finding on the smallest number of terms with at most the error of a model.
 
-    The terms are those of the polynomial p in the predictor x_qᵀp(S)Xᵀy.
+    The terms are those of the polynomial p in the predictor x_qᵀp(S)Xᵀy, for examples X with labels
+    y, a query x_q and S = XᵀX. For each cutoff in `CUTOFFS`, the errors are on prompts of n
+    examples for which S/n has no eigenvalue above the cutoff.
     """
     counts = np.array(
         [[fewest(error, best[top]) for error in resampled(run.rng, own[top])] for top in CUTOFFS]
@@ -166,6 +183,10 @@ def terms(
 
 
 def fewest(error: float, best: np.ndarray) -> int:
-    """The smallest number of terms with at most this error, or len(best) + 1 if none."""
+    """The smallest number of terms of a polynomial with at most a given error.
+
+    Entry t − 1 of `best` is the least error of a polynomial with t terms. If every entry of `best`
+    exceeds `error`, the result is len(best) + 1.
+    """
     enough = np.append(best <= error, True)
     return int(enough.argmax()) + 1

@@ -50,16 +50,17 @@ def lstm(
     repeated example grows with the number of examples in between, and the later layers of the LSTM
     do not reduce its error.
 
-    The similarity of the LSTM to online gradient descent (of their errors) is compared with three
-    others: that of the transformer to online gradient descent, that of the LSTM to least squares,
-    and those of the LSTM to Newton's method and gradient descent at equal error. Equal error means
-    that the number of steps, possibly not an integer, is chosen so that the algorithm has the error
-    of the LSTM, or of online gradient descent. The error at a repeated example is fitted by a
-    linear function of the number of examples in between. The probe of the first layer is compared
-    with the probe of the last layer.
+    Two predictors are similar if their errors are similar. The similarity of the LSTM to online
+    gradient descent is compared with three kinds of similarity: the similarity of the transformer
+    to online gradient descent, the similarity of the LSTM to least squares, and the similarities of
+    the LSTM to Newton's method and to gradient descent at equal error. Equal error means that the
+    number of steps, which may be fractional, is chosen such that the algorithm has the same error
+    as the LSTM, or the same error as online gradient descent. The error at a repeated example is
+    fitted by a linear function of the number of examples between the example and its repetition.
+    The probe of the first layer is compared with the probe of the last layer.
 
-    Each LSTM is compared with algorithms on separate prompts, so that seeds are independent, and
-    with transformers on the prompts of the first LSTM.
+    Each LSTM is compared with algorithms on separate prompts, so that seeds are independent. Each
+    LSTM is compared with transformers on the prompts of the first LSTM.
     """
     recurrent, attentive = models_of(checkpoint, LSTM), models_of(transformer, TRANSFORMER)
     for each, other in product(recurrent, attentive):
@@ -84,7 +85,7 @@ def lstm(
 
 
 def like_online(own: Probed) -> Iterator[Finding]:
-    """Compares the similarity to online gradient descent with that to other algorithms.
+    """Compares the similarity of a model to online gradient descent and to other algorithms.
 
     The other algorithms are least squares, Newton's method and gradient descent. The numbers of
     steps of Newton's method and gradient descent are chosen such that their error is the error of
@@ -115,15 +116,17 @@ def like_online(own: Probed) -> Iterator[Finding]:
 def at_error_of(
     equal: np.ndarray, own: Probed, power: float, predicted: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """The exponent log₂ m of a filter of equal error, and its similarity to a model, by prompt.
+    """The number m of steps with a given error, as log₂ m, and the similarity to a model by prompt.
 
-    The filter (1 − z^power)^m is that of Newton's method from αS (power 2) or of gradient descent
-    (power 1). The number m, possibly not an integer, is chosen such that the filter has the error
-    of the predictions `equal`.
+    The algorithm has the residual filter (1 − z^power)^m, where z is the ratio of an eigenvalue of
+    XᵀX to the largest eigenvalue for the examples X of a prefix. Power 2 is Newton's method from αS
+    after log₂ m steps, and power 1 is gradient descent after m steps. The number m, which may be
+    fractional, is chosen such that the algorithm has the error of the predictions `equal`.
+    `predicted` are the predictions of the model.
 
     As m is estimated from the same prompts, the first-order influence of each prompt on m is added
-    to the similarity on that prompt. This correction does not change the mean, and corrects its
-    standard error.
+    to the similarity on this prompt. This correction does not change the mean, and corrects the
+    standard error of the mean.
     """
 
     def at(doublings: float) -> tuple[np.ndarray, np.ndarray]:
@@ -146,7 +149,10 @@ def at_error_of(
 
 
 def alike(own: Probed, rule: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """The cosine between the errors of a model and of an algorithm on each of m prompts, (m,)."""
+    """The cosine between the errors of two predictors on each of m prompts, (m,).
+
+    `rule` and `predicted` are the predictions of an algorithm and of a model.
+    """
     labels = own.algorithms.labels
     return error_cosines(rule[None, :, 1:], predicted[None, :, 1:], labels[:, 1:])[0, 0]
 
@@ -168,7 +174,11 @@ def over_seeds(similar: Sequence[Sequence[Finding]]) -> Iterator[Finding]:
 
 
 def similarities(models: Sequence[Trained], probed: Probed) -> dict[str, np.ndarray]:
-    """The similarity of a model's errors to online gradient descent and least squares, (2, m)."""
+    """The similarities of each model to online gradient descent and to least squares, (2, m).
+
+    A similarity is the cosine between the errors of the model and of the algorithm on one of m
+    prompts.
+    """
     algorithms, labels = probed.algorithms, probed.algorithms.labels
     rules = np.stack([algorithms.online_gradient_descent()[0][0], algorithms.least_squares()])
     predicted = np.stack([predictions_of(each.model, probed.prompts) for each in models])
@@ -177,7 +187,10 @@ def similarities(models: Sequence[Trained], probed: Probed) -> dict[str, np.ndar
 
 
 def nearer(cosines: Mapping[str, np.ndarray]) -> Iterator[Finding]:
-    """Compares the first model, the LSTM, with each of the others, paired by prompt."""
+    """Compares the similarities of the LSTM, the first model, with those of each other model.
+
+    The similarities are to online gradient descent and to least squares, and are paired by prompt.
+    """
     name, *others = cosines
     for other in others:
         online, exact = zip(cosines[name], cosines[other], strict=True)
@@ -197,7 +210,10 @@ def nearer(cosines: Mapping[str, np.ndarray]) -> Iterator[Finding]:
 
 
 def more_like(id: str, name: str, more: np.ndarray, less: np.ndarray, how: str = "") -> Finding:
-    """Checks that the similarities `more` (m,) exceed `less` on average, paired by prompt."""
+    """Checks that the similarities `more` exceed the similarities `less` on average.
+
+    Both are arrays (m,) of similarities on the same m prompts, and are paired by prompt.
+    """
     difference = estimated(more - less)
     words = f"{more.mean():.3f} − {less.mean():.3f} = {difference:.3f}{how}"
     return above(id, name, difference, words=words, wanted=f"a difference above 0 {BY}")
@@ -225,9 +241,10 @@ def first_layer(own: Probed) -> Finding:
 
 
 def forgetting(trained: Trained, probed: Probed) -> np.ndarray:
-    """Squared errors (n, m) at a repetition of x_i after n examples, over the variance of a label.
+    """Squared errors (n, m) at a query that repeats one of the n examples of each of m prompts.
 
-    Row g belongs to the example that g other examples follow, so row 0 belongs to the last example.
+    Row g contains the errors if the repeated example is followed by g other examples, so row 0
+    belongs to the last example. The errors are divided by the variance of a label.
     """
     p = probed.prompts
     again = reversed(range(p.x.shape[-2]))
@@ -236,7 +253,10 @@ def forgetting(trained: Trained, probed: Probed) -> np.ndarray:
 
 
 def forgets(errors: Mapping[str, np.ndarray]) -> Iterator[Finding]:
-    """Compares the LSTM, the first model, with the others by the slope of error against gap."""
+    """Compares the LSTM, the first model, with the other models by the slope of the error.
+
+    The error is that at a repeated example, as a function of the number of examples in between.
+    """
     name, *others = errors
     slopes, words = slopes_of(errors[name])
     found, wanted = estimated(slopes), f"growth above 0 {BY}"
@@ -261,7 +281,10 @@ def forgets(errors: Mapping[str, np.ndarray]) -> Iterator[Finding]:
 
 
 def slopes_of(errors: np.ndarray) -> tuple[np.ndarray, str]:
-    """The slopes (m,) of errors (gaps, m), and in words their mean and the errors at the ends."""
+    """The slope of the error by the number of examples in between, for each of m prompts, (m,).
+    `errors` (n, m) contains the errors at a repeated example after 0, …, n − 1 other examples. The
+    mean slope and the mean errors in the first and last row are returned as words.
+    """
     gaps = np.arange(len(errors)) - (len(errors) - 1) / 2
     slopes, first, last = gaps @ errors / (gaps @ gaps), errors[0].mean(), errors[-1].mean()
     words = f"the error is {first:.3f} after 0 and {last:.3f} after {len(errors) - 1} examples"

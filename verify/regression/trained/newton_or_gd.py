@@ -23,19 +23,23 @@ def newton_or_gd(
     run: Run, *, checkpoint: Checkpoint = "regression-small", samples: Samples = 2000
 ) -> Iterator[Finding]:
     """Published observation: the number of Newton–Schulz steps that best match a layer of a trained
-    transformer grows linearly with the layer, and the number of gradient steps that best match it
-    grows exponentially.  The last layer is more similar to the Newton–Schulz iteration than to
+    transformer grows linearly with the layer, and the number of gradient steps that best match a
+    layer grows exponentially. The last layer is more similar to the Newton–Schulz iteration than to
     gradient descent.
 
     A layer is matched by the number of steps with the largest similarity of errors, or with the
-    smallest squared difference. Layers after the first with the largest number are left out if they
-    match about as many steps. Newton starts from αS with α = 1/λmax² for each prefix. The step size
-    of gradient descent is searched, and gradient descent with momentum is compared for several
-    condition numbers. Only the growth distinguishes the two algorithms: from αI, k Newton steps are
-    exactly 2^k gradient steps, so similarities at the best numbers of steps compare only starts and
-    step sizes. Most of the squared error is on prefixes with fewer than d examples, where the
-    errors of all methods are similar. On longer prefixes, the residual filter (1 − z^p)^m with z =
-    λ/λmax is fitted: p = 2 is Newton from αS, and p = 1 is gradient descent or Newton from αI.
+    smallest squared difference. The layers after the first layer with the largest number of steps
+    are left out if they match about as many steps. Let X be the examples of a prefix, S = XᵀX, and
+    λmax the largest eigenvalue of S. The Newton–Schulz iteration starts from αS with α = 1/λmax².
+    The step size of gradient descent is searched, and gradient descent with momentum is compared
+    for several condition numbers. Only the growth distinguishes the two algorithms: k Newton steps
+    from αI equal 2^k gradient steps, so similarities at the best numbers of steps compare only
+    starts and step sizes.
+
+    Most of the squared error is on prefixes with fewer than d examples, where d is the dimension of
+    the inputs. On these prefixes, the errors of all methods are similar. On longer prefixes, the
+    residual filter (1 − z^p)^m is fitted to the errors of a layer, where z = λ/λmax for the
+    eigenvalues λ of S. p = 2 is Newton from αS, and p = 1 is gradient descent or Newton from αI.
     """
     models, found, powers = models_of(checkpoint, TRANSFORMER), {}, list[Mean]()
     yield same_polynomials(run)
@@ -56,7 +60,11 @@ def newton_or_gd(
 
 
 def same_polynomials(run: Run) -> Finding:
-    """Compares k Newton steps from αI with 2^k gradient steps, by their matrices M Xᵀ over Q."""
+    """Compares k Newton steps from αI with 2^k gradient steps, over Q.
+
+    After these steps the weights are M Xᵀy for a matrix M, the examples X and their labels y. The
+    matrices M Xᵀ of both algorithms are compared.
+    """
     d, doublings, alpha = 3, 5, 2.0**-9
     domain = Rational()
     X = domain.weights(run.rng.integers(-4, 5, (2 * d, d)).astype(float))

@@ -35,10 +35,12 @@ def noisy(
     """Published observation: a transformer trained on labels with Gaussian noise of variance σ²
     predicts like ridge regression with penalty σ², the Bayes predictor.
 
-    For w ~ N(0, I) and labels with independent noise N(0, σ²), the Bayes predictor is ridge
-    regression with penalty σ². The nearest penalty is the penalty, among σ² times powers of 2, with
-    the smallest mean squared difference between predictions over all prefixes. On the same prompts,
-    the nearest penalty of a transformer trained without noise is smaller.
+    For labels ⟨w, x⟩ of inputs x, with weights w ~ N(0, I) and independent noise N(0, σ²), the
+    Bayes predictor is ridge regression with penalty σ². For each of the penalties σ² times a power
+    of 2, the predictions of the transformer are compared with the predictions of ridge regression
+    with this penalty. The nearest penalty is the one with the smallest mean squared difference over
+    all prefixes. On the same prompts, the nearest penalty of a transformer trained without noise is
+    smaller.
     """
     models, others = models_of(checkpoint, TRANSFORMER), models_of(noiseless, TRANSFORMER)
     for trained in models:
@@ -72,7 +74,11 @@ def check_prompts(trained: Trained, others: list[Trained]) -> None:
 
 
 def as_good(own: np.ndarray, labels: np.ndarray, ridge: np.ndarray) -> Finding:
-    """Compares the errors of the model and of ridge regression with other penalties, by prompt."""
+    """Compares the errors of the model with the errors of ridge regression, by prompt.
+
+    The penalties of ridge regression are a quarter of the Bayes penalty and four times this
+    penalty.
+    """
     error = ((own - labels) ** 2).mean(-1)
     smaller, best, larger = ((ridge[np.isin(POWERS, (-2, 0, 2))] - labels) ** 2).mean(-1)
     gains = {"σ²/4": estimated(smaller - error), "4σ²": estimated(larger - error)}
@@ -93,7 +99,12 @@ def as_good(own: np.ndarray, labels: np.ndarray, ridge: np.ndarray) -> Finding:
 
 
 def nearest(run: Run, noise: float, apart: np.ndarray, *, own: bool) -> Finding:
-    """The nearest penalty, from mean squared differences (penalties, m), over resampled prompts."""
+    """The finding on the penalty for which ridge regression is nearest to a model.
+
+    `apart` (penalties, m) contains mean squared differences of predictions, for each penalty and
+    each of m prompts. The nearest penalty is computed for resampled sets of prompts too. `own` is
+    true if the model was trained on noisy labels.
+    """
     again = POWERS[resampled(run.rng, apart).argmin(1)]
     means = apart.mean(-1)
     at = means.argmin()

@@ -46,7 +46,10 @@ def layers_picture(probed: Sequence[Probed]) -> Figure:
 
 
 def similarities_picture(tables: Mapping[str, Tables], prompts: str) -> Figure:
-    """Heat maps of similarity to Newton and gradient descent, by model, `published` last."""
+    """Heat maps of the similarity of layers to Newton and gradient descent, one row per model.
+
+    The last row contains the published similarities for the same kind of `prompts`.
+    """
     theirs = published(prompts)
     rows = [
         (name, each.newton, _doublings(each.gradient_descent, theirs[1].steps))
@@ -56,7 +59,11 @@ def similarities_picture(tables: Mapping[str, Tables], prompts: str) -> Figure:
 
 
 def weights_picture(found: Mapping[str, tuple[Likeness, Likeness]]) -> Figure:
-    """Heat maps of the similarity of weights to Newton and gradient descent, one row per model."""
+    """Heat maps of the similarity of induced weights to those of Newton and gradient descent.
+
+    There is one row per model. Induced weights are the least-squares fit of predictions by linear
+    functions of the query.
+    """
     rows = [(name, newton, _doublings(descent)) for name, (newton, descent) in found.items()]
     return _heat_maps(rows, "similarity of weights")
 
@@ -88,11 +95,12 @@ def terms_picture(
     best: np.ndarray,
     built: Sequence[float],
 ) -> Figure:
-    """Mean squared errors by number of terms.
+    """The figure of mean squared errors of polynomials and of models, by number of terms.
 
-    The errors are those of the best polynomials, of the hand-built ladders, and of the trained
-    models. A model of L layers is shown as a line from 3^(L−1) terms to (3^L − 1)/2 terms, the
-    largest possible number.
+    The terms are those of the polynomial p in the predictor x_qᵀp(S)Xᵀy, for examples X with labels
+    y, a query x_q and S = XᵀX. The errors are those of the best polynomials, of the hand-built
+    transformers (layout "ladder") and of the trained models. A trained model of L layers is shown
+    as a line from 3^(L−1) terms to (3^L − 1)/2 terms, the largest possible number.
     """
     with panels_of(7, 4.6) as (figure, (panel,)):
         label = "best polynomial"

@@ -33,22 +33,23 @@ FACTORS = (0.25, 0.5, 1.0, 1.5, 1.9)
 def prompts_of(
     task: Regression, n_prompts: int, seed: int | np.random.Generator, *, further: int = 0
 ) -> Prompts:
-    """Fresh prompts of the task of a model, with `further` additional examples."""
+    """Fresh prompts of the task of a trained model, with `further` additional examples."""
     draw = gaussian_prompts if task.covariance == "isotropic" else ill_conditioned_prompts
     return draw(n_prompts, task.points - 1 + further, task.d, noise=task.noise, seed=seed)
 
 
 def labels_of(p: Prompts) -> np.ndarray:
-    """The labels of examples and query, (m, n + 1)."""
+    """The labels of the n examples and of the query of each of m prompts, (m, n + 1)."""
     return np.concatenate([p.y, p.y_query[..., None]], axis=-1)
 
 
 def predictions_of(predictor: Predictor, p: Prompts) -> np.ndarray:
-    """The predictions (m, n + 1) of a trained model, a construction or another predictor.
+    """The predictions (m, n + 1) of a predictor on m prompts, at the n examples and at the query.
 
-    A predictor with outputs (…, n + 1) is called once. A predictor with outputs (…), at the query
-    only, is called for each number of examples from 1, and its prediction without examples counts
-    as 0.
+    The predictor is a trained model, a construction or another function of examples and queries. If
+    its outputs have the shape (…, n + 1), it is called once. If its outputs have the shape (…),
+    with a prediction at the query only, it is called for each number of examples from 1, and its
+    prediction without examples counts as 0.
     """
     predicted = answers_of(predictor, p.x, p.y, p.x_query)
     if predicted.ndim == 2:
@@ -62,7 +63,7 @@ def predictions_of(predictor: Predictor, p: Prompts) -> np.ndarray:
 def answers_of(
     predictor: Predictor, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
 ) -> np.ndarray:
-    """The outputs (m, …) of a predictor, called in chunks."""
+    """The outputs (m, …) of a predictor on m prompts, computed for some prompts at a time."""
     parts = [np.asarray(predictor(x[i], y[i], x_query[i]), np.float64) for i in chunks(len(x))]
     return np.concatenate(parts)
 
@@ -74,7 +75,12 @@ def chunks(m: int) -> Iterator[slice]:
 
 
 class Algorithms:
-    """Predictions of algorithms on the same prompts, (k, m, n + 1) for k numbers of steps."""
+    """The predictions of several algorithms on the same prompts.
+
+    Methods with an argument `steps` return an array (k, m, n + 1): for each of the k counts in
+    `steps` and each of m prompts, a prediction at each of the n examples and at the query. Each
+    prediction depends only on the prefix, the examples before.
+    """
 
     def __init__(self, p: Prompts) -> None:
         self.prompts, self.labels = p, labels_of(p)
@@ -83,8 +89,9 @@ class Algorithms:
     def newton(self, steps: Iterable[int], start: Start = "gram") -> np.ndarray:
         """Predictions (k, m, n + 1) of Newton's method after each of k step counts `steps`.
 
-        Each prefix has the start αS with α = 1/λmax² ("gram"), or αI with α = 1/λmax ("identity"),
-        where λmax is the largest eigenvalue of XᵀX for the examples X of the prefix.
+        There are m prompts of n examples and a query, and a prediction for each prefix of a prompt.
+        Let S = XᵀX for the examples X of a prefix, and let λmax be the largest eigenvalue of S. The
+        iteration starts at αS with α = 1/λmax² ("gram"), or at αI with α = 1/λmax ("identity").
         """
         power = 2 if start == "gram" else 1
         return self.spectrum.newton(steps, 1 / self.spectrum.largest**power, start)
@@ -92,8 +99,8 @@ class Algorithms:
     def gradient_descent(self, steps: Iterable[int], factor: float) -> np.ndarray:
         """Predictions (k, m, n + 1) of gradient descent with step size factor/λmax for each prefix.
 
-        λmax is the largest eigenvalue of XᵀX for the examples X of the prefix, and there are k
-        counts in `steps`.
+        There are k counts in `steps`, and m prompts of n examples and a query. λmax is the largest
+        eigenvalue of XᵀX for the examples X of the prefix.
         """
         return self.spectrum.gradient_descent(steps, factor / self.spectrum.largest)
 
@@ -102,7 +109,7 @@ class Algorithms:
 
         The method is the Chebyshev semi-iteration on [λmax/condition, λmax] for each prefix, where
         λmax is the largest eigenvalue of XᵀX for the examples X of the prefix. There are k counts
-        in `steps`.
+        in `steps`, and m prompts of n examples and a query.
         """
         largest = self.spectrum.largest
         return self.spectrum.chebyshev(steps, largest / condition, largest)
@@ -110,7 +117,8 @@ class Algorithms:
     def filtered(self, power: float, doublings: float) -> np.ndarray:
         """Predictions (m, n + 1) with the residual factor (1 − z^power)^r, r = 2^doublings.
 
-        z = λ/λmax is the ratio of an eigenvalue to the largest eigenvalue of a prefix.
+        There are m prompts of n examples and a query. For a prefix with the examples X, z = λ/λmax
+        is the ratio of an eigenvalue λ of XᵀX to the largest eigenvalue λmax.
 
         Power 2 is Newton's method from αS after `doublings` steps, and power 1 is gradient descent
         with step size 1/λmax for each prefix after 2^doublings steps. The numbers of steps need not
@@ -123,9 +131,10 @@ class Algorithms:
     def online_gradient_descent(self) -> tuple[np.ndarray, float | None]:
         """Predictions (1, m, n + 1) of one pass of online gradient descent, and the best step size.
 
-        The predictions are those with the best step size, which has the smallest squared error over
-        all prefixes. The candidates are 1/‖x_i‖² for example i, the rule of [Fu2024], which is
-        returned as None, and `FACTORS` times 1/E‖x‖².
+        There are m prompts of n examples and a query. The step size is the one with the smallest
+        squared error over all prefixes. It is chosen among the rule of [Fu2024], that is, 1/‖x_i‖²
+        for example x_i, and the numbers factor/E‖x‖² for each factor in `FACTORS`, where E‖x‖² is
+        the mean over all examples. The rule of [Fu2024] is returned as None.
         """
         p = self.prompts
         size = float(np.vecdot(p.x, p.x).mean())
@@ -142,12 +151,17 @@ class Algorithms:
         return run(best), best
 
     def least_squares(self) -> np.ndarray:
-        """Predictions (m, n + 1) of the minimum-norm least-squares solution of every prefix."""
+        """Predictions (m, n + 1) of the minimum-norm least-squares solution of every prefix.
+
+        There are m prompts of n examples and a query.
+        """
         return self.spectrum.ols()
 
     def bayes(self, noise: float) -> np.ndarray:
-        """The Bayes predictor for w ~ N(0, I), (m, n + 1).
+        """Predictions (m, n + 1) of the Bayes predictor for weights w ~ N(0, I).
 
-        Without noise it is least squares; otherwise it is ridge regression with penalty noise².
+        There are m prompts of n examples and a query. `noise` is the standard deviation of the
+        noise of labels. Without noise, the Bayes predictor is least squares; with noise, it is
+        ridge regression with penalty noise².
         """
         return self.spectrum.ridge([noise**2])[0] if noise else self.least_squares()

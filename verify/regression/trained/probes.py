@@ -23,7 +23,7 @@ Probes = list[np.ndarray]
 
 
 def fitted_probes(run: Run, trained: Trained) -> list[Probes]:
-    """The `best_probes` of a model, fitted to fresh prompts of its task."""
+    """The three sets of `best_probes` of a model, fitted to fresh prompts of its task."""
     count = FITTED // 10 if run.quick else FITTED
     return best_probes(trained.model, prompts_of(trained.task, count, run.rng))
 
@@ -31,9 +31,10 @@ def fitted_probes(run: Run, trained: Trained) -> list[Probes]:
 def best_probes(model: Any, fitted: Prompts) -> list[Probes]:
     """The least-squares probes of the embedding and of each layer, for three sets of prompts.
 
-    A probe is affine in the residual stream and the same at all positions.  The three sets are all
-    prompts `fitted`, every second prompt, and the other prompts.  Least squares is solved by its
-    normal equations; directions in which the stream of a layer is constant have weight 0.
+    A probe is an affine function of the residual stream of a token, and the same function at all
+    positions. The first set contains all prompts `fitted`, the second set every second of these
+    prompts, and the third set the other prompts. The least-squares problem is solved by its normal
+    equations; directions in which the stream of a layer is constant have weight 0.
     """
     wanted = labels_of(fitted)[..., None]
     moments: dict[tuple[int, int], np.ndarray] = {}
@@ -54,7 +55,11 @@ def best_probes(model: Any, fitted: Prompts) -> list[Probes]:
 def read(
     model: Any, weights: list[Probes], x: np.ndarray, y: np.ndarray, x_query: np.ndarray
 ) -> np.ndarray:
-    """The predictions of several probes of each layer, (probes, layers + 1, m, n + 1)."""
+    """The predictions of several probes of each layer, (probes, layers + 1, m, n + 1).
+
+    There are m prompts with n examples `x` and a query. Each of `weights` contains a probe of the
+    embedding and of each layer, and each probe has a prediction at each example and at the query.
+    """
     found = np.empty((len(weights), len(weights[0]), *y.shape[:-1], y.shape[-1] + 1))
     for place, streams in _streams(model, x, y, x_query):
         for layer, H in enumerate(streams):
@@ -65,11 +70,13 @@ def read(
 
 @dataclass(frozen=True)
 class Probed:
-    """A model, its prompts, and the predictions (layers + 1, m, n + 1) of probes of its layers.
+    """A trained model, m prompts of its task, and the predictions of linear probes.
 
-    The probes were fitted to other prompts. The predictions `halves` (2, layers + 1, m, n + 1) are
-    those of probes fitted to each half of these other prompts. Squared errors are relative to the
-    variance of a label, which is the squared error of the constant 0.
+    `predictions` (layers + 1, m, n + 1) are those of the probes of the embedding and of each layer,
+    at the n examples and the query of each prompt. The probes were fitted to other prompts.
+    `halves` (2, layers + 1, m, n + 1) are the predictions of probes that were fitted to one half
+    and to the other half of these other prompts. Squared errors are divided by the variance of a
+    label, which is the squared error of the constant prediction 0.
     """
 
     trained: Trained
@@ -79,7 +86,7 @@ class Probed:
 
     @staticmethod
     def of(run: Run, trained: Trained, samples: int) -> Probed:
-        """The model on fresh prompts of its task."""
+        """A trained model with probes, on `samples` fresh prompts of its task."""
         weights = fitted_probes(run, trained)
         count = min(samples, QUICK) if run.quick else samples
         p = prompts_of(trained.task, count, run.rng)
@@ -88,12 +95,12 @@ class Probed:
 
     @cached_property
     def algorithms(self) -> Algorithms:
-        """Algorithms on the same prompts."""
+        """The predictions of several algorithms on the prompts of the model."""
         return Algorithms(self.prompts)
 
     @cached_property
     def variance(self) -> float:
-        """The variance of a label, E‖x‖² + noise²."""
+        """The variance of a label, E‖x‖² + noise², for the examples x of the prompts."""
         x = self.prompts.x
         return float(np.vecdot(x, x).mean() + self.trained.task.noise**2)
 
@@ -103,17 +110,22 @@ class Probed:
 
     @cached_property
     def errors(self) -> np.ndarray:
-        """The errors of the best probes of the layers, (layers + 1, m).
+        """The errors of the best probes of the embedding and of each layer, (layers + 1, m).
 
-        The excess error of a fit to N prompts is about proportional to 1/N. It is estimated by the
-        difference of the errors for the halves and for the whole, and subtracted.
+        There are m prompts. If a probe is fitted to N prompts, its excess error over the best probe
+        is approximately proportional to 1/N. The excess error is estimated by the difference
+        between the errors of probes fitted to half of the prompts and of probes fitted to all
+        prompts, and is subtracted.
         """
         whole = self.error(self.predictions)
         return 2 * whole - self.error(self.halves).mean(0)
 
     @cached_property
     def bayes(self) -> np.ndarray:
-        """The predictions of the Bayes predictor, (m, n + 1)."""
+        """The predictions (m, n + 1) of the Bayes predictor on the m prompts.
+
+        There is a prediction at each of the n examples of a prompt and at the query.
+        """
         return self.algorithms.bayes(self.trained.task.noise)
 
     @property

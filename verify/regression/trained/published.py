@@ -50,10 +50,10 @@ def beside_published(trained: Trained, covariance: str) -> bool:
 
 
 def cells(tables: Tables, prompts: str) -> Iterator[Finding]:
-    """Compares our tables with the published tables, in the rows of equal steps.
+    """Compares our tables with the published tables, in the rows with the same numbers of steps.
 
-    Each table belongs to one training run. `BETWEEN_SEEDS` is the largest standard deviation of a
-    cell between seeds of the small models.
+    A table contains the similarities of the layers of one trained model to an algorithm.
+    `BETWEEN_SEEDS` is the largest standard deviation of a cell between seeds of the small models.
     """
     bound = ERRORS * 2**0.5 * BETWEEN_SEEDS
     for table, theirs in zip(tables.both, published(prompts), strict=True):

@@ -30,9 +30,9 @@ EXPECTED = {"Newton": "linear", "gradient descent": "exponential"}
 
 @dataclass(frozen=True)
 class Likeness:
-    """The similarity of the layers of a model to one algorithm, by number of steps.
+    """The similarity of the layers of a model to one algorithm, for several numbers of steps.
 
-    `alike` (k, layers, m) contains similarities, for example cosines, between each layer and the
+    `alike` (k, layers, m) contains the similarities, for example cosines, between a layer and the
     algorithm after each of k step counts `steps`, on each of m prompts.
     """
 
@@ -42,12 +42,12 @@ class Likeness:
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean of the similarity over prompts, (k, layers)."""
+        """The mean of the similarity over prompts, (k, layers), for k step counts."""
         return np.asarray(self.alike.mean(-1))
 
     @property
     def error(self) -> np.ndarray:
-        """The standard error of the mean similarity, (k, layers)."""
+        """The standard error of the mean similarity, (k, layers), for k step counts."""
         return np.asarray(self.alike.std(-1, ddof=1) / np.sqrt(self.alike.shape[-1]))
 
     @property
@@ -57,14 +57,21 @@ class Likeness:
 
     @property
     def last(self) -> np.ndarray:
-        """The similarity (m,) of the last layer to the best-matching iterate, by prompt."""
+        """The similarity of the last layer to the algorithm after the best-matching steps.
+
+        There is a similarity for each of m prompts, (m,).
+        """
         return np.asarray(self.alike[self.mean[:, -1].argmax(), -1])
 
 
 @dataclass(frozen=True)
 class Table(Likeness):
-    """Cosines between the errors on a prompt, and `squares` (k, layers, m): mean squared
-    differences of predictions relative to the variance of a label."""
+    """The similarity of the errors of layers to the errors of one algorithm, by number of steps.
+
+    `alike` (k, layers, m) contains the cosines between the errors of a layer and the errors of the
+    algorithm after each of k step counts, on each of m prompts. `squares` (k, layers, m) contains
+    the mean squared differences of the predictions, divided by the variance of a label.
+    """
 
     squares: np.ndarray
 
@@ -76,12 +83,13 @@ class Table(Likeness):
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of several algorithms for the same layers.
+    """The similarities of the layers of one model to several algorithms.
 
     The algorithms are Newton from αS and from αI, gradient descent, and gradient descent with
     momentum. The step size of gradient descent is `factor`/λmax, where `factor` is the entry of
-    `FACTORS` most similar to the last layer. Gradient descent with the best momentum for each κ of
-    `CONDITIONS` is the Chebyshev semi-iteration on [λmax/κ, λmax] of each prefix.
+    `FACTORS` most similar to the last layer. Here λmax is the largest eigenvalue of XᵀX for the
+    examples X of a prefix. Gradient descent with the best momentum is the Chebyshev semi-iteration
+    on [λmax/κ, λmax], for each κ in `CONDITIONS`.
     """
 
     newton: Table
@@ -92,7 +100,10 @@ class Tables:
 
     @staticmethod
     def of(probed: Probed, descent_steps: Sequence[int] = DESCENT_STEPS) -> Tables:
-        """The tables of a probed model, from its predictions after at least one example."""
+        """The similarities of the layers of a probed model to the algorithms.
+
+        They are computed from predictions after at least one example.
+        """
         algorithms = probed.algorithms
         layers, wanted = probed.predictions[1:, :, 1:], algorithms.labels[:, 1:]
 
@@ -132,8 +143,9 @@ class Tables:
 def closer(tables: Tables, published: str) -> Finding:
     """Compares the similarities of the last layer to Newton from αS and from αI, paired by prompt.
 
-    Both starts have their best-matching numbers of steps k ≤ 30; k steps from αI are 2^k gradient
-    steps. Gradient descent with any number of steps and five step sizes is reported for comparison.
+    For each start, the number of steps is the best-matching number k ≤ 30. k steps from αI are 2^k
+    gradient steps. Gradient descent with any number of steps and five step sizes is reported for
+    comparison.
     """
     compared = tables.newton, tables.newton_from_identity, tables.gradient_descent
     difference = estimated(tables.newton.last - tables.newton_from_identity.last)
@@ -153,8 +165,9 @@ def closer(tables: Tables, published: str) -> Finding:
 def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Finding:
     """Checks that the steps most similar to the layers have the growth `wanted`.
 
-    The verdict depends on the fraction of resampled sets of prompts with this growth. It is
-    undecided if every growth has at most the correlation of random sequences.
+    The verdict depends on the fraction of resampled sets of prompts with this growth. In place of a
+    failure, the verdict is undecided if `growth_of` finds the growth unclear in more than a
+    fraction `LEVEL` of the resampled sets.
     """
     again = resampled(run.rng, likeness.alike)
     # Many resampled sets have the same matching steps.
@@ -182,10 +195,12 @@ def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Fin
 
 
 def save_cells(path: Path, tables: Mapping[str, Tables]) -> None:
-    """Writes every cell as a row of a CSV file: the similarity of errors and its standard error.
+    """Writes the similarities of errors and their standard errors as rows of a CSV file.
 
-    The standard error of one model is over its prompts. For the mean of several models compared
-    with the same algorithms, it is over the models, which have different prompts.
+    There is a row for each model, algorithm, number of steps and layer. The standard error of one
+    model is over its prompts. If several models are compared with the same algorithms, the means
+    over models are written too; their standard errors are over models, which have different
+    prompts.
     """
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
