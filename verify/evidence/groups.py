@@ -39,13 +39,20 @@ def separated(gaps: Iterable[Mean]) -> Verdict:
 
 
 def all_below(
-    id: str, name: str, low: Sequence[Any], high: Sequence[Any], gap: Gap, *, words: str = ""
+    id: str,
+    name: str,
+    low: Sequence[Any],
+    high: Sequence[Any],
+    gap: Gap,
+    *,
+    kinds: tuple[str, str] = ("the first kind", "the second kind"),
+    words: str = "",
 ) -> Finding:
-    """The finding that each seed of one kind of model has a smaller value than each seed of
-    another.
+    """The finding that each seed of one kind of model has a smaller value than each of another.
 
     `low` and `high` contain one measurement for each seed. `gap` is `paired` if measurements are
     arrays (m,) over the same m inputs, and `apart` if measurements are independent estimates.
+    `kinds` are the names of the two kinds.
     """
     gaps = [gap(one, other) for one in low for other in high]
     nearest = min(gaps, key=lambda found: abs(found.mean))
@@ -57,9 +64,9 @@ def all_below(
         [*map(_mean, low)],
         [*map(_mean, high)],
         separated(gaps),
-        f"by seed, {one} for the first kind and {other} for the second; the smallest difference "
+        f"by seed, {one} for {kinds[0]}, and {other} for {kinds[1]}; the smallest difference "
         f"between two seeds of different kinds is {nearest:.2g}" + (f"; {words}" if words else ""),
-        f"every seed of the first kind below every seed of the second kind, {BY}",
+        f"every seed of {kinds[0]} below every seed of {kinds[1]}, {BY}",
     )
 
 

@@ -96,16 +96,21 @@ def difference(low: np.ndarray, high: np.ndarray) -> Mean:
     return Mean(b.mean - a.mean, sqrt(a.error**2 + b.error**2), min(a.freedom, b.freedom))
 
 
+def named(architecture: str) -> str:
+    """The kind of network in words, for an architecture and a number of layers."""
+    kind, layers = architecture.rsplit(" ", 1)
+    return f"{kind}s with {layers} layer{'s' * (layers != '1')}"
+
+
 def shown(rows: dict[str, Row], threshold: str) -> str:
     """The mean Sens of all architectures for one distribution of the weights, on one line."""
     parts = []
     for name, row in rows.items():
         values = row.at[threshold]
-        constant = f" ({row.constant:.0%} constant)" if threshold == "0" else ""
-        few = f" ({len(values)} draws)" if len(values) < FEWEST else ""
-        parts.append(
-            f"{name}: {_mean(values):.3f}{constant}{few}" if len(values) else f"{name}: none"
-        )
+        constant = f" ({row.constant:.0%} of them constant)" if threshold == "0" else ""
+        few = f" ({len(values)} networks)" if len(values) < FEWEST else ""
+        mean = f"{_mean(values):.3f}" if len(values) else "not defined"
+        parts.append(f"{mean} for {named(name)}{constant}{few}")
     return ", ".join(parts)
 
 
@@ -118,16 +123,20 @@ def _below(
     """
     few = min(len(low), len(high)) < FEWEST
     found = Mean(np.nan, np.nan, 1) if few else difference(low, high)
-    left = f"; {len(high)} and {len(low)} draws count, and {FEWEST} of each are required" * few
+    left = (
+        f"; {len(high)} and {len(low)} networks have enough different outputs, and at least "
+        f"{FEWEST} of each kind are required"
+    ) * few
     return Finding(
         depth,
-        f"(mean Sens of {pair[1]}) − (mean Sens of {pair[0]})",
+        f"(mean Sens of random {named(pair[1])}) − (mean Sens of random {named(pair[0])}), where "
+        "Sens is the probability that a flip of a random bit changes the value",
         "statistical",
         found.value,
         0.0,
         sign_of(*found),
-        f"{found:.3f}; mean Sens by architecture and number of layers: {words}{left}",
-        f"positive, by {ERRORS:g} standard errors",
+        f"{found:.3f}; the mean Sens is {words}{left}",
+        f"above 0 by {ERRORS:g} standard errors",
     )
 
 
@@ -145,14 +154,14 @@ def _control(table: Table) -> Finding:
     verdict = Verdict.of(most <= 1) if apart else Verdict.UNDECIDED
     return Finding(
         "control",
-        "|mean Sens of one half of the transformers − mean Sens of the other half|, divided by 3 "
-        "standard errors",
+        "|mean Sens of one half of the random transformers − mean Sens of the other half|, divided "
+        "by 3 standard errors of this difference",
         "statistical",
         most,
         1.0,
         verdict,
-        f"largest of {len(apart)} ratios {most:.2f}",
-        "every ratio at most 1",
+        f"at most {most:.2f} in {len(apart)} settings of depth, weights and threshold",
+        "at most 1 in every setting",
     )
 
 
@@ -172,14 +181,15 @@ def _planted(table: Table) -> Finding:
     verdict = Verdict.of(distinguished == count and wrong < EXACT) if count else Verdict.UNDECIDED
     return Finding(
         "planted",
-        "comparisons of Sens(f) with Sens(f ⊕ parity), f computed by transformers at the median",
+        "(mean Sens of f ⊕ parity) − (mean Sens of f), where f are the functions of random "
+        "transformers with the median output as threshold",
         "statistical",
         distinguished,
         count,
         verdict,
-        f"a positive difference in {distinguished} of {count}, equal to 1 − 2·Sens(f) up to "
-        f"{wrong:.0e}",
-        f"a positive difference in all, by {ERRORS:g} standard errors",
+        f"above 0 in {distinguished} of {count} settings of depth and weights, and equal to "
+        f"1 − 2·(mean Sens of f) up to {wrong:.0e}",
+        f"above 0 by {ERRORS:g} standard errors in every setting",
     )
 
 
@@ -189,11 +199,12 @@ def _linear(rows: dict[str, Row]) -> Finding:
     least = min(each for name, each in fractions.items() if name != SHALLOW)
     return Finding(
         "linear",
-        "fraction of linear threshold functions among networks with normal weights, at the median",
+        "fraction of linear threshold functions among the functions of networks with normal "
+        "weights, with the median output as threshold",
         "statistical",
         fractions,
         1.0,
         Verdict.of(least >= 1) if np.isfinite(least) else Verdict.UNDECIDED,
-        ", ".join(f"{name}: {each:.0%}" for name, each in fractions.items()),
-        f"100 % for every architecture except {SHALLOW}",
+        ", ".join(f"{each:.0%} for {named(name)}" for name, each in fractions.items()),
+        f"100% for every kind of network except {named(SHALLOW)}",
     )

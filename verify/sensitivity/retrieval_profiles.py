@@ -85,7 +85,7 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
             found = [
                 answers_equal(
                     "answers",
-                    f"predictions of the model and of the definition, all {V}^{n} sequences",
+                    f"predictions, compared with the definition of the task on all {V}^{n} sequences",
                     statement,
                     [(model, rows)],
                 ),
@@ -146,11 +146,12 @@ def _profile(values: np.ndarray, V: int, n: int, name: str) -> Finding:
     found, wanted = forced_profile(values, V), brute_force(V, n, name)
     return same(
         "profile",
-        "influence of each position by counting pairs of sequences, and by the definition of the "
-        "task",
+        "influence of each position on the model's prediction, compared with the influence by the "
+        "definition of the task",
         [str(each) for each in found],
         [str(each) for each in wanted],
-        words=f"equal, {' '.join(f'{float(each):.3f}' for each in found)}",
+        words="equal; from the first position to the last, the influence is "
+        + ", ".join(f"{float(each):.3f}" for each in found),
         wanted="equal",
     )
 
@@ -168,7 +169,10 @@ def brute_force(V: int, n: int, name: str) -> tuple[Fraction, ...]:
 def _stated(values: np.ndarray, V: int, wanted: str) -> Finding:
     profile = forced_profile(values, V)
     mean = sum(profile, start=Fraction(0)) / len(profile)
-    name = "Sens, the mean over positions of the influence if another token is put there"
+    name = (
+        "Sens, the mean over positions of the probability that the prediction changes if the token "
+        "at the position is replaced by a different token"
+    )
     return same("sens", name, str(mean), wanted, words=str(mean), wanted=wanted)
 
 
@@ -177,11 +181,12 @@ def _decomposed(values: np.ndarray, V: int) -> Iterator[Finding]:
     total = sum(profile, start=Fraction(0))
     yield same(
         "efron-stein",
-        "Efron–Stein weights ‖e^S‖²: Σ |S| ‖e^S‖² = n·Sens for redrawn tokens, and Σ ‖e^S‖² = 1",
+        "sums Σ |S|·‖e^S‖² and Σ ‖e^S‖² of the Efron–Stein weights over all sets S of positions",
         [str(sum(k * weight for k, weight in enumerate(weights))), str(sum(weights))],
         [str(total), "1"],
-        words=f"Σ |S| ‖e^S‖² = {total}, Σ ‖e^S‖² = 1",
-        wanted=f"n·Sens = {total} by counting, and 1",
+        words=f"{total} and 1",
+        wanted=f"n·Sens = {total}, where Sens is counted for tokens replaced by a uniform symbol, "
+        "and 1",
     )
     probabilities = [change_when_redrawn(values, V, delta) for delta in DELTAS]
     bounds = [hybrid_bound(values, V, delta) for delta in DELTAS]
@@ -190,13 +195,14 @@ def _decomposed(values: np.ndarray, V: int) -> Iterator[Finding]:
     )
     yield same(
         "hybrid",
-        "probability that the prediction changes if each token is redrawn with probability "
-        f"δ = {', '.join(map(str, DELTAS))}",
+        "probability that the prediction changes if each token is replaced by a uniform symbol "
+        f"with probability δ, for δ = {', '.join(map(str, DELTAS))}",
         holds,
         len(DELTAS),
         evidence="exact",
         words=f"{', '.join(f'{float(each):.3f}' for each in probabilities)}",
-        wanted=f"at most δ·n·Sens = {', '.join(map(_bound, bounds))}",
+        wanted=f"at most δ·n·Sens = {', '.join(map(_bound, bounds))}, where Sens is for one token "
+        "replaced by a uniform symbol",
     )
 
 
@@ -212,11 +218,12 @@ def _chance(run: Run) -> Finding:
     wanted = [change_when_redrawn_by_definition(values, V, delta) for delta in DELTAS]
     return same(
         "probability",
-        "probability that the prediction of the induction head changes if each token is redrawn "
-        f"with probability δ, by the Efron–Stein weights and by all pairs, V = {V}, n = {n}",
+        "probability that the prediction of the induction head changes if each token is replaced "
+        "by a uniform symbol with probability δ, by the Efron–Stein weights, compared with a sum "
+        f"over all pairs of sequences of {n} tokens over {V} symbols",
         [str(each) for each in found],
         [str(each) for each in wanted],
-        words="equal, "
+        words="equal for each δ; the probability is "
         + ", ".join(f"{float(each):.3f} at δ = {x}" for each, x in zip(found, DELTAS, strict=True)),
         wanted="equal",
     )
@@ -229,8 +236,8 @@ def _last_but_one(run: Run) -> Finding:
     found = {n: last_but_one(last_values(statement, 2, n)) for n in lengths}
     return same(
         "two-symbols",
-        "influence of the token before the last on the induction head, V = 2, "
-        f"for n = {lengths[0]}, …, {lengths[-1]}",
+        "influence of the token before the last on the prediction of the induction head, for n = "
+        f"{lengths[0]}, …, {lengths[-1]} tokens over 2 symbols",
         {f"n={n}": str(each) for n, each in found.items()},
         {f"n={n}": "1" for n in found},
         words=", ".join(map(str, found.values())),
@@ -251,7 +258,8 @@ def _recency(run: Run) -> Finding:
     profile = forced_profile(last_values(models(run)["hop 1"], 4, 6), 4)
     return same(
         "recency",
-        "influence of each position on the induction head, from first to last, V = 4, n = 6",
+        "influence of each position on the prediction of the induction head, from the first to the "
+        "last of 6 tokens over 4 symbols",
         rises(profile),
         len(profile) - 1,
         evidence="exact",

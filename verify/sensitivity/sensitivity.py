@@ -64,6 +64,14 @@ TOKENS = 4, 3  # symbols and tokens of a function over tokens
 SEEDS, FEW, OFTEN = 100, 200, 0.2  # seeds, sequences per seed, and probability of error
 QUICK_SEEDS = 25
 MOST_BITS = 14  # largest d, as models are run on all 2^d words
+MEASURES = {
+    "Sens": "mean influence Sens",
+    "I": "total influence I",
+    "Var": "variance",
+    "degree": "degree",
+    "s": "maximum sensitivity s",
+    "s²": "s², the square of the maximum sensitivity",
+}
 STANDARD = {"table": (None,)}  # options for the standard functions only
 MOST_BUILT = 10  # largest d of a user's table that is built, with 2^d hidden neurons
 
@@ -135,18 +143,19 @@ def _own(run: Run, path: Path) -> Iterator[Finding]:
 def _computed(each: Standard, model: Transformer, quick: bool) -> Iterator[Finding]:
     """The model computes the function on all words, and its figures equal the closed forms."""
     words, statement = all_sequences(each.d, 2), each.statement
-    name = f"outputs of the model and of the function on all 2^{each.d} words"
+    name = f"outputs of the model, compared with the function on all 2^{each.d} words"
     yield answers_equal("words", name, statement, [(model, words)])
     values = answered(model, each.d)
     found = figures_of(values)
     yield same(
         "figures",
-        f"measures of the function that the model computes ({each.d} bits) and closed forms",
+        f"measures of the function of {each.d} bits that the model computes, compared with closed "
+        "forms",
         {key: str(value) for key, value in found.items()},
         {key: str(value) for key, value in each.figures.items()},
         evidence=exact_evidence(model),
-        words=f"equal, {shown(found)}",
-        wanted=f"equal, {shown(each.figures)}",
+        words=f"equal; {shown(found)}",
+        wanted=f"equal; {shown(each.figures)}",
     )
     yield _two_ways(values)
     if each.noise is not None:
@@ -169,7 +178,8 @@ def _units(each: Standard, model: Transformer) -> Finding:
     found = units(model)
     words = f"{sum(found)}"
     name = "number of hidden ReLU neurons"
-    return same("units", name, found, [wanted(k)], words=words, wanted=formula)
+    stated = f"{formula} for k = {k}" if "k" in formula else formula
+    return same("units", name, found, [wanted(k)], words=words, wanted=stated)
 
 
 def _gaps(each: Standard, model: Transformer) -> Finding:
@@ -180,7 +190,8 @@ def _gaps(each: Standard, model: Transformer) -> Finding:
     return replace(
         least,
         id="gap",
-        name=f"smallest score gap of all heads ({len(found)}) over all valid pairs",
+        name=f"smallest difference between the scores of a right key and a wrong key, over all "
+        f"heads ({len(found)})",
         verdict=Verdict.together(finding.verdict for finding in found),
     )
 
@@ -192,7 +203,7 @@ def answered(model: Transformer, d: int) -> np.ndarray:
 
 def shown(figures: Mapping[str, Any]) -> str:
     """The given measures of a function with their names, on one line."""
-    return ", ".join(f"{name} {value}" for name, value in figures.items())
+    return ", ".join(f"{MEASURES[name]} = {value}" for name, value in figures.items())
 
 
 def _two_ways(values: np.ndarray) -> Finding:
@@ -200,10 +211,12 @@ def _two_ways(values: np.ndarray) -> Finding:
     counted, summed = influences(values), influences_by_spectrum(values)
     return same(
         "influences",
-        "influence of bit i by counting flips, and as Σ f̂(S)² over S ∋ i",
+        "influence of each bit by counting flips, compared with the sum of f̂(S)² over the sets S "
+        "that contain the bit",
         [str(each) for each in counted],
         [str(each) for each in summed],
-        words=f"equal for {len(counted)} bits; smallest {min(counted)}, largest {max(counted)}",
+        words=f"equal for {len(counted)} bits; the smallest influence is {min(counted)} and the "
+        f"largest {max(counted)}",
         wanted="equal",
     )
 
@@ -213,12 +226,13 @@ def _noise(values: np.ndarray, stated: Fraction, evidence: Evidence) -> Finding:
     found = noise_sensitivity(values, NOISE)
     return same(
         "noise",
-        f"probability that the value changes if every bit is flipped with probability δ = {NOISE}",
+        "probability that the value of the function changes if every bit is flipped independently "
+        f"with probability {NOISE}",
         str(found),
         str(stated),
         evidence=evidence,
         words=f"{float(found):.4f}",
-        wanted=f"closed form, {float(stated):.4f}",
+        wanted=f"{float(stated):.4f}, by the closed form",
     )
 
 
@@ -231,13 +245,13 @@ def _ordered(figures: Mapping[str, np.ndarray], words: str) -> Iterator[Finding]
         holds = int(np.sum(low <= high))
         yield same(
             f"{small}-{large}".replace("²", "2"),
-            f"inequality {small} ≤ {large}",
+            f"inequality ({MEASURES[small]}) ≤ ({MEASURES[large]}) of a Boolean function",
             holds,
             len(low),
             evidence="exact",
             words=words
             or f"holds for {holds} functions, with equality for {int(np.sum(low == high))}",
-            wanted=f"holds for all {len(low)}" + " [Huang2019]" * (small == "degree"),
+            wanted=f"holds for all {len(low)} functions" + " [Huang2019]" * (small == "degree"),
         )
 
 
@@ -253,21 +267,22 @@ def _random(run: Run) -> Iterator[Finding]:
     agree = sum(bool((walsh_hadamard(f) == walsh_hadamard_by_definition(f)).all()) for f in drawn)
     yield same(
         "transform",
-        f"Walsh–Hadamard transform and the sums of the definition, 1 to {longest} bits",
+        f"Walsh–Hadamard transform of functions of 1 to {longest} bits, compared with the sums of "
+        "the definition",
         agree,
         len(drawn),
         words=f"equal for {agree} random functions",
-        wanted=f"equal for all {len(drawn)}",
+        wanted=f"equal for all {len(drawn)} functions",
     )
     pairs = [(f, delta) for f in drawn[:6] for delta in DELTAS]
     agree = sum(noise_sensitivity(f, x) == noise_sensitivity_by_definition(f, x) for f, x in pairs)
     yield same(
         "noise",
-        "noise sensitivity by the spectrum, and as a sum over all pairs of words",
+        "noise sensitivity by Fourier coefficients, compared with a sum over all pairs of words",
         agree,
         len(pairs),
-        words=f"equal for {agree} pairs of a random function and δ",
-        wanted=f"equal for all {len(pairs)}",
+        words=f"equal for {agree} pairs of a random function and a flip probability",
+        wanted=f"equal for all {len(pairs)} pairs",
     )
     yield _noise_bound(drawn)
 
@@ -278,11 +293,12 @@ def _noise_bound(tables: list[np.ndarray], words: str = "") -> Finding:
     holds = sum(bool(noise_sensitivity(f, x) <= x * total_influence(f)) for f, x in pairs)
     return same(
         "noise-bound",
-        "probability that f changes under independent flips with probability δ, at most δ·I(f)",
+        "inequality (probability that the value changes if each bit is flipped with probability δ) "
+        "≤ δ·(total influence)",
         holds,
         len(pairs),
-        words=words or f"holds for {holds} pairs of a random function f and δ",
-        wanted=f"holds for all {len(pairs)}",
+        words=words or f"holds for {holds} pairs of a random function and δ",
+        wanted=f"holds for all {len(pairs)} pairs",
     )
 
 
@@ -327,8 +343,8 @@ def _of_tokens(run: Run, samples: int) -> Iterator[Finding]:
     missed = sum(not one.interval[0] <= exact <= one.interval[1] for one in each)
     yield at_most(
         "coverage",
-        f"number of seeds whose interval of confidence 1 − η does not contain Sens = {exact}, "
-        f"{FEW} sequences each, η = {OFTEN:g}",
+        f"number of seeds whose confidence interval for Sens does not contain Sens = {exact}, with "
+        f"{FEW} sequences for each seed and confidence 1 − η, η = {OFTEN:g}",
         "statistical",
         missed,
         OFTEN * seeds,
@@ -343,9 +359,12 @@ def largest(tokens: np.ndarray) -> np.ndarray:
 
 
 TITLES = {
+    "3-parity": "the parity of 3 bits",
+    "dictator": "the value of one bit",
+    "and-3": "the conjunction of 3 bits",
     "torch-module": "the majority as a torch module",
-    "redrawn": "the largest token, if one is redrawn",
-    "seeds": "the largest token, if one is redrawn, over all seeds",
+    "redrawn": "the largest token, if one token is replaced by a uniform symbol",
+    "seeds": "the largest token, if one token is replaced by a uniform symbol, with all seeds",
 }
 
 
@@ -357,13 +376,15 @@ def _covers(label: str, found: Estimate, sens: Fraction) -> Finding:
     exact = float(sens)
     finding = at_most(
         label,
-        f"|estimated Sens − exact Sens| for {TITLES.get(label, label)}, "
-        f"N = {found.count} random words, confidence 1 − η, η = {found.eta:g}",
+        f"|estimate − exact value| of the mean influence Sens of {TITLES[label]}, with "
+        f"N = {found.count} random inputs and confidence 1 − η, η = {found.eta:g}",
         "statistical",
         abs(found.value - exact),
         found.radius,
-        words=f"{abs(found.value - exact):.4f}; estimate {found}, exact {sens} = {exact:.4f}",
-        wanted=f"at most the radius √(ln(2/η)/2N) = {found.radius:.4f}",
+        words=f"{abs(found.value - exact):.4f}; the estimate is {found}, and the exact value is "
+        f"{sens} = {exact:.4f}",
+        wanted=f"at most √(ln(2/η)/(2N)) = {found.radius:.4f}, the radius of the confidence "
+        "interval",
     )
     if finding.verdict is Verdict.HOLDS and 2 * found.radius >= exact:
         few = f"{finding.words}; give more samples, so that the radius is below Sens/2"

@@ -76,33 +76,36 @@ def _steps(sizes: range) -> Iterator[Finding]:
         return sum(each), len(each)
 
     def found(id: str, name: str, counts: tuple[int, int], wanted: str) -> Finding:
-        words = f"holds for {counts[0]} pairs of d ≤ {most} and k"
+        words = f"as required for {counts[0]} pairs (d, k) with d ≤ {most}"
         agree, count = (np.nan, np.nan) if counts[1] == 0 else counts  # undecided if there are none
         return same(id, name, agree, count, evidence="identity", words=words, wanted=wanted)
 
     yield found(
         "shifts",
-        "step (1), the sum of χ_S over the words with j bits −1, where |S| = k",
+        "step (1) of the proof, the sum of χ_S(x) = Π_{i ∈ S} x_i over the words x in {±1}^d with "
+        "j entries −1, for a set S of k bits",
         counted(lambda d, k: shift_polynomial(k, d - k) == by_minus_ones(d, k)),
-        "equal to the coefficient of T^j in (I − T)^k (I + T)^{d−k}",
+        "the coefficient of T^j in (I − T)^k (I + T)^{d−k}",
     )
     yield found(
         "difference",
-        "step (2), the difference of the shift polynomials of degrees k and k + 2",
+        "step (2) of the proof, the difference of the polynomials of steps (1) for k and for k + 2",
         counted(_difference, 2),
         "(I − T)^k (I + T)^{d−k} − (I − T)^{k+2} (I + T)^{d−k−2} = 4T (I − T)^k (I + T)^{d−k−2}",
     )
     yield found(
         "smaller-cube",
-        "step (3), the shifted points are the points of the cube of d − 2 bits",
+        "step (3) of the proof, the means of d bits ±1, of which j + 1 are −1, compared with the "
+        "means of d − 2 bits, of which j are −1",
         counted(_same_points, 3),
         "1 − 2(j + 1)/d = (d − 2)/d · (1 − 2j/(d − 2))",
     )
     yield found(
         "walks",
-        f"step (4), the eigenvalues of Φ = t^m, m ≤ {DEGREE}, are d^{{−m}} times numbers of walks",
+        "step (4) of the proof, the mean of (Σ_i x_i/d)^m·χ_S(x) over all words x in {±1}^d, for a "
+        f"set S of k bits and m ≤ {DEGREE}",
         counted(_walks),
-        "E (Σx/d)^m χ_S = d^{−m} #{walks of m steps from ∅ to S} ≥ 0",
+        "d^−m times the number of walks of m steps from ∅ to S on the cube, and so at least 0",
     )
 
 
@@ -138,11 +141,12 @@ def _on_cubes(
         agree += [a - b for a, b in zip(mu, mu[2:], strict=False)] == smaller
     return same(
         "differences",
-        "μ_k − μ_{k+2} and the eigenvalue of degree k of Φ((d − 2)t/d) on d − 2 bits",
+        "μ_k − μ_{k+2} for the eigenvalues μ_k of a kernel Φ(⟨x, y⟩/d) on d bits, compared with "
+        "the eigenvalue of degree k of the kernel with Φ((d − 2)t/d) in place of Φ(t) on d − 2 bits",
         agree,
         len(series),
-        words=f"equal for {agree} random Φ and all k",
-        wanted=f"equal for all {len(series)}",
+        words=f"equal for all k, for {agree} random polynomials Φ",
+        wanted=f"equal for all {len(series)} polynomials",
     )
 
 
@@ -150,19 +154,21 @@ def _lemma(found: list[list[Fraction]]) -> Iterator[Finding]:
     """The lemma on random Φ, and μ_k < μ_{k+1} for some of them."""
     weak = sum(all(a >= b for a, b in zip(mu, mu[2:], strict=False)) for mu in found)
     least = min(min(mu) for mu in found)
-    name, wanted = "number of random Φ with μ_k ≥ μ_{k+2} for all k", f"all {len(found)}"
+    kernels = "kernels Φ(⟨x, y⟩/d) on {±1}^d with a random polynomial Φ"
+    name = f"number of {kernels} whose eigenvalues satisfy μ_k ≥ μ_{{k+2}} for all k"
+    wanted = f"all {len(found)}"
     yield same("lemma", name, weak, len(found), words=f"{weak}", wanted=wanted)
-    name = "smallest eigenvalue of the kernels of all random Φ"
+    name = f"smallest eigenvalue of all {len(found)} {kernels}"
     yield at_least("positive", name, "exact", least, 0, words=f"{least}", wanted="at least 0")
     full = sum(not all(a >= b for a, b in pairwise(mu)) for mu in found)
     yield at_least(
         "not-monotone",
-        "number of random Φ with μ_k < μ_{k+1} for some k",
+        f"number of {kernels} whose eigenvalues satisfy μ_k < μ_{{k+1}} for some k",
         "exact",
         full,
         1,
         words=f"{full} of {len(found)}",
-        wanted="at least 1, so that μ_k does not always decrease with k",
+        wanted="at least 1, so that the eigenvalues do not always decrease with the degree k",
     )
 
 
@@ -172,7 +178,8 @@ def _counterexample() -> Finding:
     wanted = ["1/6", "0", "1/18", *["0"] * (SQUARE_BITS - 2)]
     return same(
         "counterexample",
-        f"eigenvalues μ₀, …, μ_{SQUARE_BITS} of Φ = t² for d = {SQUARE_BITS}, where μ₁ < μ₂",
+        f"eigenvalues μ_0, …, μ_{SQUARE_BITS} of the kernel (⟨x, y⟩/d)² on {{±1}}^d for "
+        f"d = {SQUARE_BITS}, where μ_1 < μ_2",
         [str(mu) for mu in found],
         wanted,
         words=", ".join(map(str, found)),
@@ -186,11 +193,12 @@ def _by_definition(series: list[list[Fraction]]) -> Finding:
     agree = sum(eigenvalues(c, d) == eigenvalues_by_definition(c, d) for c, d in cases)
     return same(
         "definition",
-        f"eigenvalues by shifts, and as means over all words, d ≤ {WORDS}",
+        f"eigenvalues of a kernel Φ(⟨x, y⟩/d) on {{±1}}^d by shifts of Φ, compared with means over "
+        f"all words, d ≤ {WORDS}",
         agree,
         len(cases),
-        words=f"equal for {agree} pairs of a random Φ and d",
-        wanted=f"equal for all {len(cases)}",
+        words=f"equal for {agree} pairs of a random polynomial Φ and d",
+        wanted=f"equal for all {len(cases)} pairs",
     )
 
 
@@ -207,9 +215,10 @@ def _eigenfunctions(c: list[Fraction], d: int = 4) -> Finding:
         agree += images == [mu[int(chosen.sum())] * s for s in chi]
     return same(
         "eigenfunctions",
-        f"number of sets S for which the kernel K satisfies K χ_S = μ_|S| χ_S, d = {d}",
+        "number of sets S of bits for which K χ_S = μ_|S| χ_S, where χ_S(x) = Π_{i ∈ S} x_i and K "
+        f"is the matrix of a random kernel Φ(⟨x, y⟩/d) on {{±1}}^d, d = {d}",
         agree,
         2**d,
         words=f"{agree}",
-        wanted=f"all {2**d}",
+        wanted=f"all {2**d} sets",
     )

@@ -72,7 +72,7 @@ def learnt(seen: Seen, words: str) -> Finding:
         "trained",
         accuracy,
         seen.task.until,
-        words=f"{accuracy:.2%}, on held-out inputs {held_out(seen):.1%}; {words}",
+        words=f"{accuracy:.2%}; the accuracy on held-out inputs is {held_out(seen):.1%}; {words}",
         wanted=f"at least {seen.task.until:.0%}, the accuracy at which training stops",
     )
 

@@ -90,8 +90,11 @@ def digits_sensitivity(
     for kind, each in seeds.items():
         for seen, rows in zip(each, curves.trained[kind], strict=True):
             corners = rows[..., [0, 3, 12, 15]].mean((-2, -1))
-            words = f"Sens {listed(rows.mean((-2, -1)))} at σ = {listed(SIGMAS)}"
-            words += f"; for the corners {listed(corners)}"
+            words = (
+                "Sens (the fraction of noisy patches that change the prediction) is "
+                f"{listed(rows.mean((-2, -1)))} for noise of standard deviation σ = "
+                f"{listed(SIGMAS)}; for noise on the four corner patches, Sens is {listed(corners)}"
+            )
             yield from labelled(seen.name, [learnt(seen, words)])
     for sigma in ENDS:
         yield from labelled(f"sigma={sigma:g}", order(curves, sigma))
@@ -124,15 +127,18 @@ def order(curves: Curves, sigma: float) -> Iterator[Finding]:
     for kind in others:
         at = SIGMAS.index(sigma)
         without = " and ".join(
-            listed(curves.untrained[each][:, at].mean((-2, -1))) for each in (own, kind)
+            f"{listed(curves.untrained[each][:, at].mean((-2, -1)))} for the {each}"
+            for each in (own, kind)
         )
         yield all_below(
             f"below-{kind}",
-            f"Sens of the {own} and Sens of the {kind} at σ = {sigma:g}",
+            f"Sens of the {own}, compared with Sens of the {kind}, for noise of standard deviation "
+            f"σ = {sigma:g}",
             curves.at(own, sigma),
             curves.at(kind, sigma),
             paired,
-            words=f"before training, {without}",
+            kinds=(f"the {own}", f"the {kind}"),
+            words=f"before training, Sens is {without}",
         )
 
 
@@ -144,13 +150,15 @@ def controls(run: Run, seeds: Seeds, curves: Curves, inputs: np.ndarray) -> Iter
     least, most = ENDS
     for kind, each in seeds.items():
         low, high = curves.at(kind, least), curves.at(kind, most)
-        name = f"Sens at σ = {least:g} and Sens at σ = {most:g}"
-        yield from labelled(kind, [all_below("noise", name, low, high, paired)])
+        kinds = f"the {kind} at σ = {least:g}", f"the {kind} at σ = {most:g}"
+        name = f"Sens for noise of standard deviation σ = {least:g}, compared with σ = {most:g}"
+        yield from labelled(kind, [all_below("noise", name, low, high, paired, kinds=kinds)])
         changed = max(untouched(run, seen, inputs) for seen in each)
         right = max(float(s.task.measured(before_training(s))[0]) for s in each)
         none = at_most(
             "none",
-            f"largest fraction, over seeds, of predictions that change at σ = {NOTHING:g}",
+            f"fraction of predictions that noise of standard deviation σ = {NOTHING:g} changes, "
+            "the largest over seeds",
             "trained",
             changed,
             0.0,

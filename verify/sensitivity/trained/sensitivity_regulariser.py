@@ -176,10 +176,11 @@ def level(each: Measured) -> Finding:
     the model too.
     """
     words = (
-        f"{each.loss:.4f}; accuracy {each.accuracy:.1%}, on held-out images {each.held_out:.1%}, "
-        f"with noise {each.noisy.mean():.1%}, shifted by a pixel {each.shifted:.1%}; "
-        f"Sens {each.changed.mean():.3f}; growth of the loss {each.sharpness:.2f}, "
-        f"trace of the Hessian {each.trace:.0f}"
+        f"{each.loss:.4f}; the accuracy is {each.accuracy:.1%} on the images of training, "
+        f"{each.held_out:.1%} on held-out images, {each.noisy.mean():.1%} on held-out images with "
+        f"noise, and {each.shifted:.1%} on held-out images shifted by a pixel; Sens is "
+        f"{each.changed.mean():.3f}, the growth of the loss near the minimum {each.sharpness:.2f}, "
+        f"and the trace of the Hessian {each.trace:.0f}"
     )
     wanted = f"from {LEVEL[0]:g} to {LEVEL[1]:g}"
     name = "cross-entropy on the images of training"
@@ -197,7 +198,8 @@ def half(plain: Measured, own: Measured, augmented: Measured) -> Finding:
         "(Sens after training with the regulariser) / (Sens after plain training, the same seed)",
         found,
         HALF,
-        words=f"{found:.2f}; with augmentation in place of the regulariser, {other:.2f}",
+        words=f"{found:.2f}; with augmentation in place of the regulariser, the ratio is "
+        f"{other:.2f}",
         wanted=f"below {HALF:g}, {BY}",
     )
 
@@ -215,10 +217,11 @@ def bears_noise(
     ):
         yield all_below(
             id,
-            f"accuracy under noise after {name}, and after training with the regulariser",
+            f"accuracy under noise after {name}, compared with training with the regulariser",
             [each.noisy for each in before],
             [each.noisy for each in regularised],
             paired,
+            kinds=(name, "training with the regulariser"),
         )
 
 
@@ -237,10 +240,11 @@ def flatter(
         own, other, control = (
             [figure(each) for each in group] for group in (regularised, plain, augmented)
         )
-        words = f"with augmentation {listed(each.mean for each in control)}"
+        words = f"with augmentation, the values are {listed(each.mean for each in control)}"
         title = "trace of the Hessian" if id == "trace" else "growth of the loss near the minimum"
-        name = f"{title} with the regulariser, and after plain training"
-        yield all_below(f"flatter/{id}", name, own, other, apart, words=words)
+        name = f"{title} after training with the regulariser, compared with plain training"
+        kinds = "training with the regulariser", "plain training"
+        yield all_below(f"flatter/{id}", name, own, other, apart, kinds=kinds, words=words)
 
 
 def null(plain: list[Measured]) -> Finding:
@@ -249,7 +253,8 @@ def null(plain: list[Measured]) -> Finding:
     least = min(ratios, key=lambda each: each.mean)
     finding = above(
         "seeds",
-        "smallest ratio of Sens of one seed of plain training to Sens of another seed",
+        "(Sens after plain training with one seed) / (Sens after plain training with another "
+        "seed), the smallest ratio",
         least,
         HALF,
         words=f"{least:.2f}",

@@ -118,7 +118,9 @@ def text_positions(
     control, predicted = profile(naive_bayes(counts, equal)), naive_bayes(counts, equal)(windows[1])
     wanted = text.split_windows()[1][1].numpy()[: len(predicted)]
     finding = uniform(control)
-    finding.words += f"; accuracy on held-out windows {float((predicted == wanted).mean()):.1%}"
+    finding.words += (
+        f"; the accuracy on held-out windows is {float((predicted == wanted).mean()):.1%}"
+    )
     yield from labelled("naive-Bayes", [finding, positions(control)])
     yield from labelled("rising-weights", [recency(profile(naive_bayes(counts, rising)))])
     run.draw({k: [p.by_word for p in each] for k, each in found.items()})
@@ -130,12 +132,19 @@ def of_one(kind: str, seen: Seen, own: Profile, before: np.ndarray) -> Iterator[
     `before` (windows, words) contains the fractions of replacements that change the prediction of
     the model before training.
     """
-    words = f"Sens {own.trained.mean():.3f}, on held-out windows {own.held_out.mean():.3f}"
-    yield learnt(seen, f"{words}; influence by position {listed(own.by_word)}")
+    words = (
+        "Sens (the fraction of word replacements that change the prediction) is "
+        f"{own.trained.mean():.3f} on windows of training and {own.held_out.mean():.3f} on "
+        "held-out windows; the influence of the words, from the first to the last, is "
+    )
+    yield learnt(seen, words + listed(own.by_word).replace(" ", ", "))
     judged = uniform if kind == "transformer" else recency
     finding = judged(own)
     first, last = before[:, :END].mean(), before[:, -END:].mean()
-    finding.words += f"; influence before training: last {last:.3f}, first {first:.3f}"
+    finding.words += (
+        f"; before training, the mean influence of the last {END} words is {last:.3f}, and that of "
+        f"the first {END} words {first:.3f}"
+    )
     yield finding
     if kind == "transformer":
         yield positions(own)
@@ -169,10 +178,10 @@ def positions(own: Profile) -> Finding:
     least = min(each.mean for each in ratios)
     return below(
         "positions",
-        "(largest influence of a position) / (mean influence)",
+        "(largest influence of a position) / (mean influence of all positions)",
         most,
         UNIFORM[1],
-        words=f"{most:.2f}; the smallest influence divided by the mean is {least:.2f}",
+        words=f"{most:.2f}; (smallest influence) / (mean influence) is {least:.2f}",
         wanted=f"below {UNIFORM[1]:.2f}, {BY}",
     )
 
@@ -197,9 +206,11 @@ def sensitive(found: dict[str, list[Profile]]) -> Iterator[Finding]:
         for where, name in (("held_out", "held out"), ("trained", "of training")):
             low, high = ([getattr(each, where).mean(1) for each in found[k]] for k in (own, kind))
             id = f"sensitive/{kind.replace(', ', '-')}/{name.replace(' ', '-')}"
-            other = f"{kind.replace(', ', ' on the ')} state"
-            words = f"Sens of the {own} and Sens of the {other}, on windows {name}"
-            yield all_below(id, words, low, high, paired)
+            which = "last state" if kind.endswith("last") else "mean of all states"
+            kinds = f"the {own}", f"the LSTM that reads the {which}"
+            windows = f"windows {name}" if name == "of training" else "held-out windows"
+            title = f"Sens of {kinds[0]}, compared with Sens of {kinds[1]}, on {windows}"
+            yield all_below(id, title, low, high, paired, kinds=kinds)
 
 
 def word_counts(windows: np.ndarray, topics: np.ndarray, V: int) -> np.ndarray:
