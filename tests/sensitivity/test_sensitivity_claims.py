@@ -185,7 +185,7 @@ def test_functions_and_their_sums_with_parity_are_told_apart():
 def test_architectures_of_which_no_draw_is_left_are_said_to_have_none():
     few = {"0": np.array([0.25, 0.5]), "median": np.array([])}
     rows = {"LSTM 1": random_table.Row(few, 0.5, np.zeros((0, 256), dtype=bool))}
-    assert "none" in random.shown(rows, "median")
+    assert "not defined" in random.shown(rows, "median")
     assert "50%" in random.shown(rows, "0")
 
 

@@ -98,7 +98,7 @@ def difference(low: np.ndarray, high: np.ndarray) -> Mean:
 
 def named(architecture: str) -> str:
     """The kind of network in words, for an architecture and a number of layers."""
-    kind, layers = architecture.rsplit(" ", 1)
+    kind, _, layers = architecture.partition(" ")
     return f"{kind}s with {layers} layer{'s' * (layers != '1')}"
 
 

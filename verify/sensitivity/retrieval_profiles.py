@@ -85,7 +85,7 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
             found = [
                 answers_equal(
                     "answers",
-                    f"predictions, compared with the definition of the task on all {V}^{n} sequences",
+                    f"predictions, compared with the definition of the task, all {V}^{n} sequences",
                     statement,
                     [(model, rows)],
                 ),

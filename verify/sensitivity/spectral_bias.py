@@ -142,7 +142,8 @@ def _on_cubes(
     return same(
         "differences",
         "μ_k − μ_{k+2} for the eigenvalues μ_k of a kernel Φ(⟨x, y⟩/d) on d bits, compared with "
-        "the eigenvalue of degree k of the kernel with Φ((d − 2)t/d) in place of Φ(t) on d − 2 bits",
+        "the eigenvalue of degree k of the kernel on d − 2 bits that has Φ((d − 2)t/d) in place "
+        "of Φ(t)",
         agree,
         len(series),
         words=f"equal for all k, for {agree} random polynomials Φ",
