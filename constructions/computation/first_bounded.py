@@ -50,8 +50,8 @@ def first_symbol_bounded(max_length: Count, *, layer_norm: bool = False) -> Tran
     | yes        | 2      | 1     | 12    | 1, 10              | 0 and ±√6     |
 
     The model maps words (…, n), n ≤ max_length, to (…, 1).  The logits of the answers 0 and 1 are 0
-    and the given number.  The first layer has no head.  Only the number of positions depends on
-    max_length.  √6 and √12 are rounded to float64.
+    and the number in the table.  The first layer has no head.  Only the number of positions depends
+    on max_length.  √6 and √12 are rounded to float64.
     """
     _, T = sizes(2, max_length)
     sides = Sides(REGISTERS, layer_norm)

@@ -71,7 +71,7 @@ def hard_attention_circuit(model: ExactModel) -> ThresholdCircuit:
     """A circuit of AND, OR and NOT gates that computes the answer of a model at the last token.
 
     The model has unique-hard attention.  Raises `ValueError` for a head that averages different
-    values, and for a token whose stream can have more than MOST_CONTENTS values.
+    values, and for a token whose stream can have more than 512 values.
     """
     built = _Built(model)
     answers = built.contents(len(model.layers), model.last)

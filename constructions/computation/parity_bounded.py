@@ -71,8 +71,8 @@ def parity_bounded(n: Count, *, layer_norm: bool = False) -> Transformer:
     | no         | 2      | 2     | 10    | 3             | 0 and ±Θ(1/n²)    |
     | yes        | 2      | 2     | 20    | 3, and 18     | 0 and ±√10        |
 
-    The model maps words (…, n) to (…, 1).  The logits of the answers 0 and 1 are 0 and the given
-    number.  The positions j/(n + 1), and the factors 1/√5 and √20, are rounded to float64.
+    The model maps words (…, n) to (…, 1).  The logits of the answers 0 and 1 are 0 and the number
+    in the table.  The positions j/(n + 1), and the factors 1/√5 and √20, are rounded to float64.
     """
     _, n = sizes(2, n)
     sides = Sides(REGISTERS, layer_norm)

@@ -84,10 +84,11 @@ def pram(program: Program) -> Transformer:
     an array of integers (…, N') for N' processors, where N' is at most program.processors.  A layer
     has one head for each address that is read and one for each write, all with a full mask.
 
-    Raises ValueError if no register contains the square of the address of a write.  This is so if
-    the address is an input, or is set by plus or minus.  In this case read `index` at the address
-    one step before, and write to the register that was read.  Also raises ValueError for a program
-    that does not fit in memory, and for scores of more than 53 bits.
+    Raises ValueError if no register contains the square of the address of a write.  Such a
+    register is missing if the address is an input, or is set by plus or minus.  In this case read
+    the register `index` at the address one step before, and write to the address that was read.
+    Also raises ValueError for a program that does not fit in memory, and for scores of more than 53
+    bits.
     """
     return _Compiled(program).model(Processors(program))
 
@@ -126,7 +127,7 @@ class Processors(Interface):
         return None if rows is None else (self.called(choices[each]) for each in rows)
 
     def choices(self) -> tuple[np.ndarray, range]:
-        """All possible inputs of a processor, (choices, inputs), and numbers of processors."""
+        """All possible inputs of a processor, (choices, inputs), and the numbers of processors."""
         given = np.indices((self.program.most + 1,) * len(self.program.inputs))
         return given.reshape(len(given), -1).T, range(1, self.program.processors + 1)
 

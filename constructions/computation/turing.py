@@ -98,7 +98,7 @@ class Histories(Tokens):
         return found
 
     def prompt(self, word: Sequence[int] = ()) -> list[int]:
-        """The tokens of steps that write a word on the tape and leave the head on its first symbol.
+        """The tokens of steps that write a word and leave the head on the word's first symbol.
 
         Raises ValueError for symbols ≥ n_symbols of the machine.
         """

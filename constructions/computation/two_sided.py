@@ -57,7 +57,7 @@ class Sides:
         return dict(zip(names, map(self.of, np.eye(len(names))), strict=True))
 
     def erased(self, but: str) -> Iterable[ReLU]:
-        """The ReLUs that erase all registers except `but` if there are layer norms."""
+        """The ReLUs that erase all registers except `but` with layer norms; none without them."""
         away = Map(np.array([[-1.0, 1.0], [1.0, -1.0]]), "away")
         gone = [name for name in self.names if name != but] if self.layer_norm else []
         return [ReLU(self.stream.read(name), name, away) for name in gone]

@@ -190,10 +190,10 @@ def attention_in_rounds(
 
 
 def joined(parts: Sequence[PartialSum | None], base: int | None) -> PartialSum | None:
-    """Combines several partial sums into one: None if all parts are None.
+    """Combines several partial sums into one partial sum, or None if all of them are None.
 
-    `base` is the base of the softmax.  A part that is None stands for a pair of tokens that the
-    mask hides.  base=None is average-hard attention.
+    `base` is the base of the softmax; base=None is average-hard attention.  A part that is None
+    stands for a pair of tokens that the mask hides.
     """
     shown = [part for part in parts if part is not None]
     if not shown:
@@ -238,5 +238,5 @@ def _power(base: int | None, exponent: Fraction | int) -> Fraction:
 
 @checked
 def rounds_of_a_layer(n_tokens: Count, fan_in: FanIn) -> int:
-    """The number 3⌈log_f N⌉ of rounds of a head, for N = n_tokens and f = fan_in."""
+    """The number 3⌈log_f N⌉ of rounds of an attention head, for N = n_tokens and f = fan_in."""
     return 3 * tree_depth(n_tokens, fan_in)

@@ -24,7 +24,7 @@ from theory.kinds import Choice, Count, CountFrom2, Kind, checked
 
 @checked
 def cyclic(m: Count) -> Semiautomaton:
-    """The counter mod m: symbol 0 leaves the state unchanged, symbol 1 adds 1."""
+    """The counter mod m: symbol 1 adds 1 to the state, and symbol 0 leaves the state unchanged."""
     table_fits(m, 2)
     turn = tuple((q + 1) % m for q in range(m))
     return Semiautomaton((identity(m), turn), "parity" if m == 2 else f"mod {m}")
@@ -32,7 +32,7 @@ def cyclic(m: Count) -> Semiautomaton:
 
 @checked
 def flip_flop(n: Count = 2) -> Semiautomaton:
-    """The flip-flop of n states: symbol 0 changes nothing, symbol 1 + q goes to state q."""
+    """The flip-flop of n states: symbol 1 + q leads to state q, and symbol 0 changes nothing."""
     table_fits(n, n + 1)
     name = "flip-flop" if n == 2 else f"flip-flop of {n}"
     return Semiautomaton((identity(n), *((q,) * n for q in range(n))), name)
@@ -40,7 +40,7 @@ def flip_flop(n: Count = 2) -> Semiautomaton:
 
 @checked
 def cyclic_with_reset(m: Count) -> Semiautomaton:
-    """The counter mod m with a reset: symbol 0 adds 1, symbol 1 goes to state 0."""
+    """The counter mod m with a reset: symbol 0 adds 1, and symbol 1 leads to state 0."""
     return Semiautomaton((cyclic(m).transitions[1], (0,) * m), f"mod {m} with reset")
 
 

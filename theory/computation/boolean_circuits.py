@@ -133,7 +133,7 @@ def adder(n_bits: Count) -> Circuit:
     """A circuit that adds two numbers x and y of n_bits bits each, with 6 gates for each bit.
 
     The inputs are the bits of x, then the bits of y, both with the least significant bit first.
-    The last two of the 6 gates are the bit of the sum and the carry.
+    The last two of the 6 gates of a bit are the bit of the sum and the carry.
     """
     count = n_bits
     machine.fits_in_memory("the gates of the adder", 2000 * count, "give fewer bits")

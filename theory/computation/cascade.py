@@ -80,8 +80,10 @@ class Table:
 class Stage:
     """A stage of a cascade: a counter mod `size`, or a flip-flop or a table with `size` values.
 
-    `first` is the value before the first symbol. `height` is the height, in the holonomy
-    decomposition, of the image sets to which the stage belongs.
+    `first` is the value before the first symbol. `table` gives the number that is added to a
+    counter, the new value of a flip-flop (−1 if the flip-flop keeps its value), or the value of a
+    table stage. `height` is the height, in the holonomy decomposition, of the image sets to which
+    the stage belongs.
     """
 
     kind: Kind
@@ -166,7 +168,7 @@ class Cascade:
         """The number of cases in which the cascade and the automaton have different states.
 
         A case is a symbol and a pair (state of the automaton, values of the stages) that `walk`
-        yields; a case for which the table has no state counts too.
+        yields; a case for which `answer` has no state is also counted.
 
         If the number is 0, the cascade and the automaton have the same state for words of every
         length.

@@ -20,11 +20,11 @@ NAMES = ("table", "left", "right", "x", "y", "value")
 def read_gates(tokens: np.ndarray, nand: bool = False) -> dict[str, np.ndarray]:
     """The gate that is computed at each token of prompts (…, T): a dictionary of arrays.
 
-    The arrays have shape (…, T, width).  `table` has the table of the gate, `left` and `right` have
-    the positions of its two wires (BOS is position 0), `x` and `y` have the values of these wires,
-    and `value` has the value of the gate.  At tokens where no gate is computed, wires and values
-    are 0; if the token itself is a table, the array `table` has this table.  If `nand` is true, all
-    gates are NAND gates and the prompts have no tables.
+    The arrays have shape (…, T, width).  `table` contains the table of the gate, `left` and `right`
+    the positions of its two wires (BOS is position 0), `x` and `y` the values of these wires, and
+    `value` the value of the gate.  At tokens where no gate is computed, wires and values are 0; if
+    such a token is a table, the array `table` contains this table.  If `nand` is true, all gates
+    are NAND gates and the prompts have no tables.
     """
     rows = [_read(row, nand) for row in tokens.reshape(-1, tokens.shape[-1]).tolist()]
     columns = (np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(NAMES)))

@@ -65,7 +65,7 @@ def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
 
     `b` is the balance (opening minus closing brackets) at each position of `words`.  The matching
     bracket is the latest opening bracket at which the balance is one more than at the current
-    position.  If there is none, the type is 0.
+    position.  If there is no such bracket, the type is 0.
     """
     found = np.zeros_like(words)
     for at in np.ndindex(words.shape):

@@ -59,7 +59,7 @@ class Class:
         return moved(self.tiles[place], self.there[P])
 
     def holding(self, P: States, part: States) -> int:
-        """The place of the first tile of the image set P that contains the subset `part` of P."""
+        """The number of the first tile of the set P that contains the subset `part` of P."""
         seen = moved(part, self.back[P])
         return next(i for i, tile in enumerate(self.tiles) if seen <= tile)
 

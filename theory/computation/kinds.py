@@ -33,7 +33,7 @@ Alphabet: TypeAlias = Annotated[str, DistinctSymbols()]
 
 @dataclass(frozen=True)
 class Triple(Kind):
-    """A named tuple of three integers, given as such or as another tuple or list."""
+    """A kind of argument: a named tuple, or another tuple or list, of three integers."""
 
     of: Any
 

@@ -131,10 +131,11 @@ def explored(
     alphabet: str,
     name: str,
 ) -> Language:
-    """The language of the automaton whose states are reached from `start` by `step`, minimised.
+    """The language of the automaton whose states are reached from `start` by `step`.
 
     `step` maps a state and a symbol to the next state, and `accepts` decides whether a state is
-    accepting. Raises ValueError for more than 2000 states.
+    accepting.  The automaton of the result is minimal.  Raises ValueError for more than 2000
+    states.
     """
     number, left, rows = {start: 0}, deque([start]), list[list[int]]()
     while left:

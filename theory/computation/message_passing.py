@@ -51,8 +51,8 @@ def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
 def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
     """The PRAM program that adds numbers, one at each of N machines, in ⌈log_s N⌉ rounds.
 
-    Here N = n_machines. The numbers are at most `largest`, and each machine has s words. The sum is
-    at machine 1.
+    Here N = n_machines.  The numbers are at most `largest`, and each machine has s slots for the
+    messages of a round.  The sum is at machine 1.
     """
     N = n_machines
     processors_fit(N + s)
@@ -75,8 +75,8 @@ def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
 def transpose(s: Count, largest: Count = 1) -> Program:
     """The PRAM program that transposes an s × s matrix of numbers up to `largest` in one round.
 
-    Machine i has row i in the inputs w1, …, ws and sends word k to slot i of machine k.  The
-    program's answer is the register w1.
+    Machine i has row i of the matrix in the inputs w1, …, ws and sends wk to slot i of machine k.
+    The program's answer is the register w1.
     """
     processors_fit(s * s)
     words = tuple(f"w{k}" for k in range(1, s + 1))

@@ -68,8 +68,8 @@ class Monoid:
     def groups(self) -> dict[Map, frozenset[Map]]:
         """The maximal subgroups of the monoid: a dictionary from the identity e to the group.
 
-        The elements of the group are permutations of the image of e, whose states are taken in
-        order.
+        The elements of the group are permutations of the states in the image of e, written with the
+        indices of these states in increasing order.
         """
         found: dict[Map, set[Map]] = {}
         for x in self.words:

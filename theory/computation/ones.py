@@ -35,7 +35,7 @@ def extremes(n: Count) -> np.ndarray:
 def by_ones(n: Steps, value: Callable[[int], Any]) -> Any:
     """The mean Σ_k C(n, k) 2⁻ⁿ value(k) over all words of n bits, where k is the number of ones.
 
-    `value` returns fractions or balls, or floats if n ≤ 1000.
+    `value` returns fractions or Arb balls, or floats if n ≤ 1000.
     """
     return sum(comb(n, k) * value(k) for k in range(n + 1)) / 2**n
 

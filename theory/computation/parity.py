@@ -26,9 +26,9 @@ def signed_counts(n: Steps, q: Any) -> list[Any]:
 
     A signed logit is positive if the output is right.  The head attends to position k: it has the
     scores −β(j − k)² at positions j = 0 … n, where β is the inverse temperature, and the values
-    (−1)^j.  With q = e^{−β} its signed logit is Σ_j (−1)^{j−k} q^{(j−k)²} / Σ_j q^{(j−k)²}, with
-    sums over j = 0 … n.  The signed logit is at least (1 − 2q)/(1 + 2q), for all n and k (see
-    `least_signed_count`).
+    (−1)^j.  With q = e^{−β} the signed logit of the head is
+    Σ_j (−1)^{j−k} q^{(j−k)²} / Σ_j q^{(j−k)²}, with sums over j = 0 … n.  The signed logit is at
+    least (1 − 2q)/(1 + 2q), for all n and k (see `least_signed_count`).
     """
     even, odd = [0 * q], [0 * q]  # sums of the weights at even and at odd distances 1 … m
     for m in range(1, n + 1):

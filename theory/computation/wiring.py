@@ -83,8 +83,8 @@ ZERO, ONE = number(0), number(1)
 class Wiring:
     """A circuit under construction, to which comparisons of forms add gates.
 
-    Its inputs are words of n symbols 0, …, V − 1.  The methods raise `ValueError` if the circuit
-    has more than MOST_GATES gates, or if a form has more than MOST_VALUES values.
+    The inputs of the circuit are words of n symbols from 0, …, V − 1.  The methods raise
+    `ValueError` if the circuit has more than 20 000 gates, or if a form has more than 2000 values.
     """
 
     def __init__(self, vocabulary_size: Count, n: Count) -> None:
@@ -111,9 +111,10 @@ class Wiring:
         return found if symbol == self._V - 1 else found - self._wire(over)
 
     def at_least_zero(self, form: Form, *, strictly: bool = False) -> Ranges | None:
-        """The condition form ≥ 0, or form > 0 if `strictly` is True, as ranges of sums.
+        """The condition form ≥ 0, or form > 0 if `strictly` is true, as ranges of sums of wires.
 
-        The result is None if the condition never holds.
+        The result maps each sum to the range in which it must be.  It is None if the condition
+        never holds.
         """
         if form.is_constant:
             holds = form.constant > 0 or (form.constant == 0 and not strictly)
@@ -143,14 +144,14 @@ class Wiring:
         return {key: (low, high)}
 
     def holds(self, form: Form) -> Ranges | None:
-        """The condition form = 1, as ranges of sums, for a form that is 0 or 1.
+        """The condition form = 1, as ranges of sums of wires, for a form whose values are 0 and 1.
 
         The result is None if the condition never holds.
         """
         return self.at_least_zero(form - ONE)
 
     def together(self, parts: Iterable[Ranges | None]) -> Ranges | None:
-        """The conjunction of conditions given as ranges of sums; None if it never holds."""
+        """The conjunction of conditions, all given as ranges of sums; None if it never holds."""
         found: dict[Key, tuple[float, float]] = {}
         for part in parts:
             if part is None:
@@ -216,9 +217,10 @@ class Wiring:
     def staircase(self, steps: list[Fraction], reached: list[Form]) -> Form:
         """The form steps[m], where m is the number of conditions reached[0] ≥ 0, … that hold.
 
-        It is steps[0] + Σ_{m ≥ 1} (steps[m] − steps[m − 1])·[reached[m − 1] ≥ 0]. Each condition
-        reached[m] ≥ 0 must imply the previous condition. If the conditions compare different sums,
-        they become a new chain.
+        The form is steps[0] + Σ_{m ≥ 1} (steps[m] − steps[m − 1])·[reached[m − 1] ≥ 0], where
+        [condition] is 1 if the condition holds, and 0 otherwise.  Each condition reached[m] ≥ 0
+        must imply the previous condition.  If the conditions compare different sums, their gates
+        become a new chain, in which each gate implies the previous gate.
         """
         found, first = number(steps[0]), len(self._chain)
         made = list[tuple[int, Form]]()
