@@ -97,7 +97,7 @@ def layer_by_layer(run: Run, case: Case) -> Iterator[Finding]:
         if all(b == 2 * a for a, b in pairwise(steps))
         else f"is raised to the powers {', '.join(map(str, sorted(set(steps))))}"
     )
-    name = f"residual I − S·M for the estimates M in registers, S = XᵀX, which {what}"
+    name = f"residual I − S·M of the estimates M in registers, with S = XᵀX; the residual {what}"
     found = invariants_hold(case, given, "residual", name, residuals)
     found.wanted = "a power (I − S·M₀)^p of the residual at the start"
     yield found

@@ -144,7 +144,7 @@ def _growth(model: Transformer, larger: Transformer, error: float) -> Finding:
         "float",
         needed,
         limits,
-        words="; ".join(f"{n}: β = {beta:.4g}" for n, beta in needed.items()),
+        words="; ".join(f"β = {beta:.4g} for {n}" for n, beta in needed.items()),
         wanted=f"γβ ≤ ln({'4A' if graded else 'A·n'}/{error:g}) + ½, where γ is the score gap and "
         "A is the logit error per unit of attention weight on wrong tokens",
     )
@@ -168,7 +168,7 @@ def _scale(model: Transformer, larger: Transformer) -> Finding:
             found[f"n = {n}, layer {number}"] = max(sizes)
             limits[f"n = {n}, layer {number}"] = limit
         c, most = _largest_gap(sized), max(map(max, score_sizes(sized)))
-        words.append(f"for n = {n} it is {most:g}, and the score gap c is {c:g}")
+        words.append(f"{most:g} for n = {n}, where the score gap c is {c:g}")
     return each_at_most(
         "softmax/scale",
         "largest absolute value of a score, for two lengths n",
