@@ -186,11 +186,11 @@ def block(
 def embed(stream: Stream, **columns: Mapping[str, float]) -> Embed:
     """Returns the embedding that writes the columns of a token to registers.
 
-    Each argument describes the next columns of the token: it maps registers to factors.
+    Each argument describes the next columns of the token by a map from registers to factors.
 
     For example, `embed(stream, x={"x": 1, "u": 0.5}, y={"y": 1})` writes the first d columns to the
-    register x and, halved, to the register u. It writes the next column to the register y. Here d
-    is the width of x and u.
+    register x and, halved, to the register u, where d is the width of x and u. The next column is
+    written to the register y.
     """
     parts = [
         sum(factor * stream.placement(name) for name, factor in targets.items())

@@ -122,7 +122,9 @@ class Attention(nn.Module):
 
     @property
     def is_causal(self) -> bool:
-        """Whether the output at each token is independent of later tokens and of their number."""
+        """Whether the output at each token depends neither on later tokens nor on the number of
+        them.
+        """
         return set(self.masks) <= {"causal", "strictly causal", "diagonal"}
 
     def new_cache(self, leading: Sequence[int], context: int) -> list[Cache]:

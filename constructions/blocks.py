@@ -66,9 +66,9 @@ class Block(nn.Module):
     """A layer: heads, then an MLP, then a normalisation of the stream; each part may be absent.
 
     `lines` describe the layer in words. `margins` are the smallest score gaps of the heads, and
-    `restores` states which registers the MLP makes exact again; both are given only if the
-    construction has proved them. In trained models, the layer norms `ln1` and `ln2` are applied to
-    the inputs of the heads and of the MLP.
+    `restores` states which registers the MLP makes exact again; `margins` and `restores` are given
+    only if the construction's proof contains them. In trained models, the layer norms `ln1` and
+    `ln2` are applied to the inputs of the heads and of the MLP.
     """
 
     def __init__(

@@ -19,7 +19,9 @@ SHORT = 24  # the largest number of characters of a list that is written out
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a construction; its text is Python code with arrays and objects abbreviated.
+    """A call of a construction: the name of the construction and the arguments.
+
+    The text of a call is Python code in which arrays and objects are abbreviated.
 
     builder    the name under which the construction is imported
     arguments  the arguments that differ from the defaults, by name
@@ -33,7 +35,7 @@ class Call:
         return f"{self.builder.__name__}({', '.join(given)})"
 
     def value(self, name: str) -> Any:
-        """The value of an argument, or its default if it was not given."""
+        """The value of the argument `name`, or the default value if the argument was not given."""
         default = inspect.signature(self.builder).parameters[name].default
         return self.arguments.get(name, default)
 

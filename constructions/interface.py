@@ -46,10 +46,10 @@ class Interface(nn.Module, ABC):
     """The encoding of inputs as a prompt, and the decoding of outputs as answers.
 
     `context` is the largest number of tokens in a prompt (None: any number).  If answers are an
-    argmax of logits, `margin` is a lower bound on the gap between the largest logit and the others:
-    answers are right if every logit is within margin/2 of its exact value. `chooses` is True if
-    answers depend only on the argmax of the logits: then no answer changes if all logits are
-    multiplied by a positive number.
+    argmax of logits, `margin` is a lower bound on the gap between the largest logit and all other
+    logits: answers are right if every logit is within margin/2 of its exact value. `chooses` is
+    True if answers depend only on the argmax of the logits: then no answer changes if all logits
+    are multiplied by a positive number.
     """
 
     context: int | None = None

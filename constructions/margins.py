@@ -20,7 +20,7 @@ class Margin:
 
     `graded` states that for each m ≥ 1 at most 4m tokens have a score that is at least m·gap and
     less than (m + 1)·gap below the largest score. `ties` states that several tokens may have the
-    largest score; hardmax then averages their values.
+    largest score; hardmax then averages the values of these tokens.
     """
 
     gap: float
@@ -59,7 +59,7 @@ class Margin:
 
 @dataclass(frozen=True)
 class Restores:
-    """A property of the MLP of a layer: it makes the registers `into` exact again.
+    """The property of a layer that its MLP makes the registers `into` exact again.
 
     The condition is that, before the MLP, the error of each register in `within` is at most the
     number that `within` gives for this register. The number 0 means that the register is exact.
@@ -79,9 +79,9 @@ def sharpening(amplification: float) -> float:
 
     Scores of an early layer are multiplied by c, which costs no bit of precision.  At β ≥ 1 the
     leak of these scores, multiplied by `amplification` in a later layer, then changes the scores of
-    that layer by less than a quarter of their gap.  So the sharpness needed does not grow with the
-    number n of tokens, but the weights do: c is less than 2·ln(64·amplification), which is Θ(log n)
-    if the amplification is a power of n. The largest scores are Θ(n) times the gap between scores
-    (`score_sizes`).
+    the later layer by less than a quarter of the score gap of that layer.  So the sharpness needed
+    does not grow with the number n of tokens, but the weights do: c is less than
+    2·ln(64·amplification), which is Θ(log n) if the amplification is a power of n. The largest
+    scores are Θ(n) times the gap between scores (`score_sizes`).
     """
     return 2.0 ** math.ceil(math.log2(math.log(64 * amplification)))

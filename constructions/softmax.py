@@ -181,8 +181,8 @@ def least_sharpness(model: Stack, error: Positive) -> float:
 def score_sizes(model: Stack, hardmax: Hardmax | None = None) -> list[tuple[float, ...]]:
     """Upper bounds on the absolute values of hardmax scores, by layer and head, for all prompts.
 
-    The sharpness needed depends on the gaps between scores; the precision needed depends on their
-    sizes.  `hardmax` is the result of `hardmax_numbers`, if known.
+    The sharpness needed depends on the gaps between scores; the precision needed depends on the
+    sizes of scores.  `hardmax` is the result of `hardmax_numbers`, if known.
     """
     held, _ = hardmax_numbers(model) if hardmax is None else hardmax
     pairs = zip(model.blocks, held, strict=False)

@@ -41,7 +41,8 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """A linear map of a register, as in `u @ Map(W, "W")`: a matrix and its printed name.
+    """A linear map of a register, as in `u @ Map(W, "W")`: a matrix, and the name of this matrix in
+    printed models.
 
     The matrix has shape (width of the register, width of the result).
     """

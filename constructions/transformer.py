@@ -117,7 +117,9 @@ class Transformer(Stack):
             yield H
 
     def seen(self, H: Tensor) -> Tensor:
-        """The stream after the last layer norm, if there is one: the input of the unembedding."""
+        """The input of the unembedding for the stream H (…, D): H after the final layer norm, if
+        any.
+        """
         return normed(H, self.ln_final)
 
     def unembedding(self, H: Tensor) -> Tensor:

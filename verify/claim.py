@@ -71,7 +71,9 @@ class Run:
         self.rng = np.random.default_rng(self.seed)
 
     def build(self, construction: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        """Returns the model that the construction builds or, in a self-test, its mutant."""
+        """Returns the model that the construction builds or, in a self-test, a mutant of this
+        model.
+        """
         model = construction(*args, **kwargs)
         return self.fault(model) if self.fault else model
 
@@ -113,7 +115,7 @@ class Claim:
 
     @property
     def name(self) -> str:
-        """The name of the claim's function, which is also its command."""
+        """The name of the claim's function; the claim's command has the same name."""
         return self.check.__name__.replace("_", "-")
 
     @property
@@ -127,7 +129,7 @@ class Claim:
         return _first_paragraph(inspect.getdoc(self.check))
 
     def findings(self, run: Run, **options: Any) -> Iterator[Finding]:
-        """Yields the findings, each with the seconds that it took.
+        """Yields pairs of a finding and the seconds that the finding took.
 
         Afterwards the picture is drawn, if requested.
 
@@ -252,9 +254,9 @@ def option(
 
     By default, the option has the name of the parameter.
 
-    `min` and `max` are limits of the value. The library checks them itself, because typer's message
-    omits the value and typer does not check calls from Python. `only` maps other options to the
-    values with which this option has an effect; with all other values, the option raises
+    `min` and `max` are limits of the value. The library itself checks these limits, because typer's
+    message omits the value and typer does not check calls from Python. `only` maps other options to
+    the values with which this option has an effect; with all other values, the option raises
     InputError.
     """
     text = help_text if min is None else f"{help_text}, at least {min}"

@@ -69,10 +69,10 @@ class Finding:
         float        float64 numbers compared with a derived bound
         statistical  an estimate with its uncertainty
         trained      measured on trained weights
-    `measured` and `bound` are values, for programs; `words` and `wanted` describe them for a reader
-    if the values do not suffice.  `detail` is printed if the finding does not hold (the smallest
-    instance, both values, the first difference, how to repeat it); with `detailed` it is always
-    printed.
+    `measured` and `bound` are values, for programs; `words` and `wanted` describe these values
+    for a reader if the values do not suffice.  `detail` is printed if the finding does not hold
+    (the smallest instance, both values, the first difference, how to repeat it); with `detailed`, `detail` is
+    always printed.
     """
 
     id: str

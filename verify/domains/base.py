@@ -76,9 +76,9 @@ _cached_entries = 0
 def cached_weights(domain: Domain, array: np.ndarray, number_system: Hashable) -> Matrix:
     """Returns a float64 matrix as a matrix of the domain, cached for each array and number system.
 
-    The result is that of `exact_weights`. Runs need the cache because they read the same weights
-    for every point and every instance, and self-tests for every mutant.  Matrices are never changed
-    in place.
+    The result equals the result of `exact_weights`. The cache saves time, because a run reads the
+    same weights for every point and every instance, and a self-test for every mutant.  Matrices are
+    never changed in place.
     """
     global _cached_entries
     content = np.ascontiguousarray(array, dtype=np.float64)

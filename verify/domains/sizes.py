@@ -159,12 +159,12 @@ def bits(height: arb) -> float:
 def miss_probability(values: Callable[[Domain, Entry], Iterable[Entry]]) -> float:
     """A bound on the probability that a random point modulo a random prime misses a difference.
 
-    The difference is that of two polynomials f and g, as the transformer and the algorithm compute.
-    `values(domain, entry)` runs both computations with `entry` for all inputs, and returns the
-    results for f and g (or for several pairs). In the domains `Degrees`, `Denominators` and
-    `Heights`, each result is a bound on the degree, on the exponent of the common denominator, or
-    on the sum of the absolute coefficients. The bound for f − g is the larger of the bounds for f
-    and g or, for the sum of coefficients, twice the larger.
+    The difference is f − g, where the polynomials f and g are the outputs of the transformer and of
+    the algorithm. `values(domain, entry)` runs both computations with `entry` for all inputs, and
+    returns the results for f and g (or for several pairs). In the domains `Degrees`, `Denominators`
+    and `Heights`, each result is a bound on the degree, on the exponent of the common denominator,
+    or on the sum of the absolute coefficients. The bound for f − g is the larger of the bounds for
+    f and g or, for the sum of coefficients, twice the larger.
     """
     denominators = Denominators()
     degree = max(0, *values(Degrees(), 1))  # the degree of the zero polynomial is below all others

@@ -26,8 +26,9 @@ def float_agreement(
     finding is undecided if the bound is too large.
 
     `transformer` contains the float64 predictions and their rounding bounds. `recursion` contains
-    the recursion's values on the same float64 numbers and the radii of their balls. So the
-    difference of the two predictions is caused only by rounding in the transformer.
+    the values of the recursion at the same float64 inputs, and the radii of the balls that enclose
+    these values. So the difference of the two predictions is caused only by rounding in the
+    transformer.
     """
     (predictions, bounds), (exact, radii) = transformer, recursion
     if not np.isfinite(predictions).all():

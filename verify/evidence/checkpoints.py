@@ -35,7 +35,7 @@ def models_of(name: str, kind: str) -> list[Trained]:
 
 
 def seeds_of(name: str) -> list[str]:
-    """Returns the names of the checkpoints of the kind of model `name`, one for each seed.
+    """Returns the names of the shipped checkpoints `name`, or `name`-seed0, `name`-seed1, ….
 
     If `name` is the path of a file NAME.safetensors, returns only this path.
 

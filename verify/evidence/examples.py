@@ -61,7 +61,8 @@ def computes(
     most_rows: int | None = None,
     what: str = "",
 ) -> Iterator[Finding]:
-    """Yields the findings that a construction has the stated size and computes its algorithm.
+    """Yields the findings that a construction has the stated size and computes the stated
+    algorithm.
 
     Further findings are about the layer invariants. `what` describes the examples in words. Exact
     domains use at most `most_rows` examples, and the layer invariants are checked for at most

@@ -262,7 +262,7 @@ def _largest_gap(model: Transformer) -> float:
 
 
 def longest(build: Callable[[int], Transformer], form: Format) -> int:
-    """The largest length n, up to LONGEST, at which a model is exact in a format.
+    """The largest length n, up to LONGEST, at which a hardmax model is exact in a float format.
 
     `build` returns the model for a length. The format is also exact at all smaller lengths.
     """

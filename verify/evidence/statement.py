@@ -95,7 +95,7 @@ class Case:
 
     @cached_property
     def model(self) -> Transformer:
-        """The model of this size, or its mutant in a self-test."""
+        """The model of this size or, in a self-test, a mutant of this model."""
         return self.of.build(self.d, self.n, self.k)
 
     @property
@@ -108,11 +108,11 @@ class Case:
         return prompt_of(self.model, given)
 
     def predictions(self, given: Inputs) -> Matrix:
-        """The model's answers, one in each row."""
+        """The model's answers to the inputs `given`, one answer in each row."""
         return predict(self.model, given)
 
     def by_definition(self, given: Inputs) -> Matrix:
-        """The algorithm's answers, one in each row."""
+        """The algorithm's answers to the inputs `given`, one answer in each row."""
         return self.of.algorithm(*given.matrices, self.k)
 
     def agrees(self, given: Inputs) -> bool:
@@ -177,7 +177,7 @@ class TokenCase:
 
     @cached_property
     def model(self) -> Transformer:
-        """The model of this size, or its mutant in a self-test."""
+        """The model of this size or, in a self-test, a mutant of this model."""
         return self.of.build(self.V, self.n)
 
 

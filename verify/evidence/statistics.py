@@ -20,7 +20,7 @@ RESAMPLED, LEVEL = 200, 0.025
 class Mean(NamedTuple):
     """A mean over independent prompts, with its standard error and degrees of freedom.
 
-    Its text is, for example, "0.21 ± 0.01".
+    The text of a mean is, for example, "0.21 ± 0.01".
     """
 
     mean: float
