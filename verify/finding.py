@@ -71,8 +71,8 @@ class Finding:
         trained      measured on trained weights
     `measured` and `bound` are values, for programs; `words` and `wanted` describe these values
     for a reader if the values do not suffice.  `detail` is printed if the finding does not hold
-    (the smallest instance, both values, the first difference, how to repeat it); with `detailed`, `detail` is
-    always printed.
+    (the smallest instance, both values, the first difference, how to repeat it); with `detailed`,
+    `detail` is always printed.
     """
 
     id: str
