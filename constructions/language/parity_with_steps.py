@@ -61,7 +61,7 @@ def parity_with_steps(
 ) -> Transformer:
     """A transformer that generates the parity of k of d bits by a chain of thought of k − 1 tokens.
 
-        model.generate(words, k − 1)        (…, d) → (…, k − 1), the last of them the parity
+        model.generate(words, k − 1)        (…, d) → (…, k − 1), of which the last is the parity
 
     The tokens of the chain are the nodes of a binary tree of products, whose leaves are the bits
     at `positions` in this order, by default the first k bits.  Token 0 stands for +1 and token 1

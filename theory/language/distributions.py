@@ -49,7 +49,7 @@ def fractions(name: str, values: Any) -> tuple[Fraction, ...]:
 def distribution(name: str, values: Any) -> tuple[Fraction, ...]:
     """Returns the probabilities `values` as `Fraction`s.
 
-    Raises `ValueError` unless they are exact, at least 0, and sum to 1.
+    Raises `ValueError` unless the values are exact, at least 0, and sum to 1.
     """
     p = fractions(name, values)
     if not p:
@@ -62,7 +62,7 @@ def distribution(name: str, values: Any) -> tuple[Fraction, ...]:
 
 
 def check_alike(**distributions: Sequence[Fraction]) -> None:
-    """Raise `ValueError` unless two distributions have the same number of outcomes."""
+    """Raises `ValueError` unless two distributions have the same number of outcomes."""
     (first, p), (second, q) = distributions.items()
     if len(p) != len(q):
         raise InputError(

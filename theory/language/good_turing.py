@@ -69,7 +69,7 @@ def mean_difference(p: Distribution, documents: Counted) -> Fraction:
 
 @checked
 def most_mean_difference(documents: FewDocuments) -> Fraction:
-    """The maximum (1/n)(1 − 1/n)^{n−1} over all distributions of the Good–Turing bias.
+    """The maximum of the Good–Turing bias over all distributions: (1/n)(1 − 1/n)^{n−1}.
 
     The bias is E MF − E M, the mean over corpora of n = `documents` documents.  MF is the fraction
     of documents whose outcome occurs once, and M is the unseen mass, the probability of all

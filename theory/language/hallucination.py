@@ -121,7 +121,7 @@ class Levels:
 
     @property
     def unseen_mass(self) -> Any:
-        """The unseen mass p(U): the total probability of the unseen strings in documents."""
+        """The unseen mass p(U): the probability that a document is an unseen string."""
         return self.p[self.unseen].sum()
 
     @property

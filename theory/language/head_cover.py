@@ -149,8 +149,8 @@ def margin_certificate(
 
         P(y f(X) ≤ 0) ≤ ((k₁ + k₂) ln(2d + 1) + ln(1/δ))/m
 
-    with k₁ = ⌈16V²B⁴A²/γ²⌉ and k₂ = ⌈16V²B²/γ²⌉.  A bound above 1 is vacuous.  Raises `ValueError`
-    if VB²A/γ or VB/γ is at least 10^100.
+    with k₁ = ⌈16V²B⁴A²/γ²⌉, k₂ = ⌈16V²B²/γ²⌉ and δ = `delta`.  A bound above 1 is vacuous.  Raises
+    `ValueError` if VB²A/γ or VB/γ is at least 10^100.
     """
     ratios = V / margin * B * B * A, V / margin * B
     if not max(ratios) < 1e100:

@@ -89,7 +89,11 @@ class IsItValid:
 
     @checked
     def over_confidence(self, t: Exact) -> Fraction:
-        """The over-confidence (g(A) − p(A))⁺ on the set A = {g > t} of responses."""
+        """The over-confidence (g(A) − p(A))⁺ on the set A = {g > t} of responses.
+
+        A is the set of responses to which the model g gives a probability above t, and p is the
+        distribution of valid responses.
+        """
         above = (mu * (g - p) for mu, p, g, _, _ in self._responses() if g > t)
         return max(sum(above, start=Fraction(0)), Fraction(0))
 

@@ -106,7 +106,7 @@ def tokens_by_regression(
     tokens: BitTokens,
     queries: Annotated[Any, Integers("m d", Within(least=0, most=1))],
 ) -> np.ndarray:
-    """The tokens (m, T) of the words `queries` (m, d), decoded by a logistic regression for each.
+    """The tokens (m, T) of the words `queries` (m, d), decoded by logistic regressions.
 
     The regression for a token has the word and the earlier tokens as inputs, and is fitted to the n
     examples `words` (n, d), `tokens` (n, T).  In decoding, the earlier tokens are the decoded

@@ -53,7 +53,7 @@ def rescaled(g: Distribution, A: Iterable[Steps], s: PositiveExact) -> tuple[Fra
 
 @checked
 def best_scale(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Fraction:
-    """The factor s by which rescaling the model g on A minimises its cross-entropy under p.
+    """The factor s for which g, rescaled on a set A, has the smallest cross-entropy under p.
 
     The factor is s = p(A)(1 − g(A))/((1 − p(A))g(A)).  Raises `ValueError` unless 0 < p(A) < 1 and
     0 < g(A) < 1, as otherwise no s is optimal.
@@ -72,8 +72,8 @@ def best_scale(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Fraction
 def rescaling_gain(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Log:
     """The decrease of the cross-entropy if g is rescaled on A by the best factor: kl(p(A)‖g(A)).
 
-    kl is the divergence of two Bernoulli distributions.  The result is exact, in nats.  Raises
-    `ValueError` if the decrease is infinite.
+    g is a model of p, A is a set of outcomes, and kl is the divergence of Bernoulli distributions.
+    The result is exact, in nats.  Raises `ValueError` if the decrease is infinite.
     """
     check_alike(p=p, g=g)
     chosen = outcomes("A", A, len(g))

@@ -195,7 +195,7 @@ def attention(words: BitWords, labels: BitLabels) -> Scores:
 def attention_parameters(words: BitWords, labels: BitLabels) -> tuple[np.ndarray, float, float]:
     """The parameters s (d,), a and b of the head a·Σ_t softmax(s)_t x_t + b that `attention` fits.
 
-    `words` (n, d) and `labels` (n,) consist of 0 and 1.
+    The n examples `words` (n, d) and `labels` (n,) consist of 0 and 1.
     """
     x, y, weight = words.astype(np.float64), labels.astype(np.float64), _balanced(labels)
     T = x.shape[1]

@@ -208,7 +208,8 @@ class Prompted:
 
         The result is `Levels`.  The model outputs "don't know" with probability 1 − α, where
         α = `alpha`.  If a document answers the prompt, the model outputs this answer with
-        probability α.  Otherwise it outputs each of the m possible answers with probability α/m.
+        probability α.  If no document answers the prompt, the model outputs each of the m possible
+        answers with probability α/m.
         """
         new, old, m, a = self.never, 1 - self.never, self.answers, self.alpha
         silent = 1 - a

@@ -94,7 +94,7 @@ def agrees(found: np.ndarray, g: list[Fraction]) -> Finding:
 
 
 def drawn(run: Run, model: Transformer, true: list[int], exact: float, samples: int) -> Finding:
-    """The fraction of a model's samples that are not facts, compared with its hallucination rate.
+    """The fraction of samples that are not facts, compared with the model's hallucination rate.
 
     `true` are the numbers of the facts, and `exact` is the model's probability of strings that
     are not facts.  The tolerance is Hoeffding's bound.

@@ -100,9 +100,9 @@ def _transformer(run: Run, d: int) -> Finding:
 
 
 def of_transformer(d: int, seed: int) -> np.ndarray:
-    """The gradients (2^d, weights) of the last logit of token 1 of a random transformer.
+    """The gradients (2^d, weights) of a random transformer's logit of token 1 at the last position.
 
-    They are computed on all words of d bits, in float64.
+    The gradients are computed on all words of d bits, in float64.
     """
     form = Form(Tokens(2, d), 2, 2, positions=d)
     model = TransformerShape(n_layers=1, n_heads=2, d_model=8, d_mlp=16).build(form, seed, "bits")
@@ -123,14 +123,14 @@ def _signal(d: int) -> Finding:
     step, without = least_step_signal(d + k - 2), mean_signal_bound(d, k)
     return at_least(
         "signal",
-        "ratio of two fractions of the squared gradient: the fraction that depends on the children "
-        "of a node, at the node of a chain of thought, and without a chain of thought, the mean "
-        f"fraction that depends on a parity of {k} of {d} bits",
+        "ratio of the fraction of the squared gradient that depends on the target at a node of a "
+        f"chain of thought to the mean of this fraction for a parity of {k} of {d} bits without a "
+        "chain of thought",
         "proved",
         step / without,
         RATIO,
-        words=f"at least {float(step):.2g} at a node, and at most {float(without):.2g} without a "
-        "chain of thought",
+        words=f"the fraction is at least {float(step):.2g} at a node, and the mean fraction is at "
+        f"most {float(without):.2g} without a chain of thought",
         wanted=f"a ratio of at least {RATIO}",
     )
 

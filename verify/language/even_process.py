@@ -21,7 +21,8 @@ WINDOWS = 0, 1, 2, 4, 6
 def known_source(quick: bool) -> Iterator[Finding]:
     """The findings that the entropies of the even process are right.
 
-    Entropies computed from beliefs are compared with sums over all strings and with closed forms.
+    Entropies computed from beliefs (distributions of the state given the past) are compared with
+    sums over all strings and with closed forms.
     """
     of, T = even_process(), 6 if quick else 10
     found = [conditional_entropy(of, t) for t in range(1, T + 1)]
@@ -29,9 +30,9 @@ def known_source(quick: bool) -> Iterator[Finding]:
     yield no_counterexample(
         "entropies",
         f"entropy of symbol t given the earlier symbols, t = 1 … {T}, computed from distributions "
-        "of the state and as a sum over all strings of t symbols",
+        "of the state, equals the entropy as a sum over all strings of t symbols",
         (f"t = {t}" for t, (a, b) in enumerate(zip(found, wanted, strict=True), 1) if a != b),
-        words=f"equal for all t: {', '.join(f'{float(each):.6f}' for each in found)} nats",
+        words=f"true for all t: {', '.join(f'{float(each):.6f}' for each in found)} nats",
     )
     yield same(
         "closed",
@@ -48,7 +49,7 @@ def known_source(quick: bool) -> Iterator[Finding]:
     yield no_counterexample(
         "windows",
         f"extra loss at symbol {T} of reading only the last {', '.join(map(str, windows))} symbols"
-        ", computed from distributions of the state and as a sum over all strings",
+        ", computed from distributions of the state, equals the loss as a sum over all strings",
         (f"window {w}" for w, a, b in zip(windows, costs, counted, strict=True) if a != b),
-        words=f"equal for all windows: {', '.join(f'{float(each):.4f}' for each in costs)} nats",
+        words=f"true for all windows: {', '.join(f'{float(each):.4f}' for each in costs)} nats",
     )

@@ -71,19 +71,19 @@ def counted(run: Run) -> Iterator[Finding]:
             random_distribution(run.rng, outcomes),
         ):
             distributions.append((p, documents))
-    words = f"equal for {len(distributions)} pairs of a distribution and a number of documents"
+    words = f"true for {len(distributions)} pairs of a distribution and a number of documents"
     for moment, (id, name, closed) in enumerate(
         (
             (
                 "mean",
-                "mean error E MF − E M of the Good–Turing estimate MF of the unseen mass M, "
-                "by the closed form Σ p²(1 − p)^(n−1) and by the sum over all corpora",
+                "the mean error E MF − E M of the Good–Turing estimate MF of the unseen mass M, as "
+                "a sum over all corpora of n documents, equals Σ p²(1 − p)^(n−1)",
                 mean_difference,
             ),
             (
                 "square",
-                "mean square error E(MF − M)² of the Good–Turing estimate MF of the unseen mass M, "
-                "by its closed form and by the sum over all corpora",
+                "the mean square error E(MF − M)² of the Good–Turing estimate MF of the unseen "
+                "mass M, as a sum over all corpora, equals its closed form",
                 mean_square,
             ),
         )

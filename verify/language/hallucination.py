@@ -110,7 +110,7 @@ def surely(drawn: World, models: dict[str, Levels], tau: float) -> Finding:
 
 
 def in_a_sentence(drawn: World) -> str:
-    """The bound on the mean hallucination rate of a calibrated model of a world of this size.
+    """The bound on the mean hallucination rate of a calibrated model of a world, as text.
 
     The bound is computed from the mean fraction of documents whose fact occurs once.
     """

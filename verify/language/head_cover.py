@@ -240,7 +240,7 @@ def _occam(run: Run) -> Finding:
         seen,
         most,
         words=f"{seen} of {TRIALS} trials",
-        wanted=f"at most {most} trials; if a trial has probability {DELTA:g}, this limit is "
+        wanted=f"at most {most} trials; if this happens in a trial with probability {DELTA:g}, the limit is "
         f"exceeded with probability at most {FALSE_ALARM:g}",
     )
 

@@ -122,11 +122,11 @@ def _averaged(run: Run, count: int) -> Finding:
     )
     return same(
         "averaged",
-        "twice the classifier's error, averaged over thresholds in [0, 1], and C/(C − 1) times the "
-        "model's error, for random prompts of C responses, over Q",
+        "twice the classifier's error, averaged over thresholds in [0, 1], equals C/(C − 1) times "
+        "the model's error, for random prompts of C responses, over Q",
         alike,
         len(found),
-        words=f"equal for {alike} instances",
+        words=f"true for {alike} instances",
         wanted=f"equality for all {len(found)} instances",
     )
 

@@ -55,36 +55,38 @@ def log_linear(
     draws = 4 if run.quick else draws
     yield no_counterexample(
         "decomposition",
-        "loss −E_p ln p_θ of a member p_θ of a log-linear family on data p, and H(p) + KL(p‖p_θ)",
+        "the loss −E_p ln p_θ of a member p_θ of a log-linear family on data p equals "
+        "(entropy of p) + KL(p‖p_θ)",
         other_losses(run, draws),
-        words=f"equal for {draws} random families",
+        words=f"true for {draws} random families",
     )
     yield no_counterexample(
         "gradient",
-        "(change of the loss of a log-linear family from θ to θ') − (its linear part, by the "
-        "gradient E_θ f − E_p f), and KL(p_θ‖p_θ')",
+        "for a log-linear family, (change of the loss from θ to θ') − (linear part of the change, "
+        "by the gradient E_θ f − E_p f) equals KL(p_θ‖p_θ')",
         other_gradients(run, draws),
-        words=f"equal for {draws} random steps",
+        words=f"true for {draws} random steps",
     )
     yield no_counterexample(
         "hessian",
-        "Hessian of the loss of a log-linear family, and covariance Cov_θ f of the features",
+        "the Hessian of the loss of a log-linear family equals the covariance Cov_θ f of the "
+        "features",
         other_hessians(run, draws),
-        words=f"equal for {draws} random families",
+        words=f"true for {draws} random families",
     )
     yield no_counterexample(
         "bias",
-        "gradient of the loss by the bias of a word's logit, and (predicted frequency of the word) "
-        "− (true frequency)",
+        "the gradient of the loss by the bias of a word's logit equals (predicted frequency of the "
+        "word) − (true frequency)",
         other_gradients_by_bias(run, draws),
-        words=f"equal for {draws} random models of two contexts",
+        words=f"true for {draws} random models of two contexts",
     )
     yield no_counterexample(
         "pythagoras",
-        "KL(p‖p_θ), and KL(p‖p*) + KL(p*‖p_θ) for the member p* of a log-linear family with the "
-        "moments of p",
+        "KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ) for members p_θ and p* of a log-linear family, where p* "
+        "has the moments of p",
         not_orthogonal(run, draws),
-        words=f"equal for {draws} random families",
+        words=f"true for {draws} random families",
     )
     yield projected(run, draws)
     yield separable(run, draws)

@@ -127,13 +127,13 @@ def _closed_form(trees: list[ParityTree]) -> Finding:
     )
     return same(
         "closed-form",
-        "expected scores after one gradient step with φ = 4z² − 1, and their closed form "
+        "the expected scores after one gradient step with φ = 4z² − 1 equal their closed form "
         "[j a child] − 2/m − 24r_j/m² + 96R/m³ for token j of the m tokens before a node, where "
         "r_j triples of other tokens have the product j and R = ¼ Σ_j r_j; at the nodes of trees "
         f"over k of d bits, (d, k) = {sized(trees)}",
         alike,
         len(pairs),
-        words=f"equal at {alike} nodes, as fractions",
+        words=f"true at {alike} nodes, in fractions",
         wanted=f"equality at all {len(pairs)} nodes",
     )
 
@@ -161,12 +161,12 @@ def _counted(trees: list[ParityTree]) -> Finding:
     )
     return same(
         "counted",
-        "expected scores after one gradient step with the φ of [KimSuzuki2025], by the sum over "
-        "all words and by counting with polynomials, at the nodes of trees over k of d bits, "
-        f"(d, k) = {sized(trees[:3])}",
+        "the expected scores after one gradient step with the φ of [KimSuzuki2025], as a sum over "
+        "all words, equal those by counting with polynomials, at the nodes of trees over k of d "
+        f"bits, (d, k) = {sized(trees[:3])}",
         alike,
         len(pairs),
-        words=f"equal at {alike} nodes, as fractions",
+        words=f"true at {alike} nodes, in fractions",
         wanted=f"equality at all {len(pairs)} nodes",
     )
 

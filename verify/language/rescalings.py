@@ -38,17 +38,17 @@ def rescalings(run: Run, draws: int) -> Iterator[Finding]:
     words = f"for {draws} random instances"
     yield no_counterexample(
         "slope",
-        "change of the cross-entropy under p if the model g is multiplied by s on a set A, and "
-        "ln(1 + (s − 1)g(A)) − p(A) ln s",
+        "if a model g is multiplied by s on a set A, the change of the cross-entropy under p "
+        "equals ln(1 + (s − 1)g(A)) − p(A) ln s",
         other_slopes(run, draws),
-        words=f"equal {words}, so that the derivative at s = 1 is g(A) − p(A)",
+        words=f"true {words}, so that the derivative at s = 1 is g(A) − p(A)",
     )
     yield no_counterexample(
         "gain",
-        "decrease of the cross-entropy under p if the model g is multiplied by the best factor on "
-        "a set A, and kl(p(A)‖g(A))",
+        "if a model g is multiplied by the best factor on a set A, the decrease of the "
+        "cross-entropy under p equals kl(p(A)‖g(A))",
         other_gains(run, draws),
-        words=f"equal {words}; another factor has a smaller decrease",
+        words=f"true {words}; another factor has a smaller decrease",
     )
     yield no_counterexample(
         "squares",
@@ -68,7 +68,7 @@ def rescalings(run: Run, draws: int) -> Iterator[Finding]:
     yield no_counterexample(
         "prompts",
         "multiplying a model by the same factor on a set A for all prompts c decreases the loss by "
-        "at least 2δ² nats, δ the mean of g(A|c) − p(A|c) over the prompts",
+        "at least 2δ² nats, where δ is the mean of g(A|c) − p(A|c) over the prompts",
         prompts_below_squares(run, draws),
         words=f"true {words} of {PROMPTS} prompts, with a factor near e^(−4δ)",
         wanted="no counterexample",

@@ -177,10 +177,10 @@ def memoriser() -> Finding:
 
     distances = (float(half * log(Fraction(2 ** (2 * k - 2), 2**k - 1))) for k in sizes)
     shown = ", ".join(f"{each:.2f}" for each in distances)
-    words = f"equal for ε = 2^−4, 2^−16, 2^−30: {shown} nats"
+    words = f"true for ε = 2^−4, 2^−16, 2^−30, where both are {shown} nats"
     name = (
-        "KL divergence of a model that outputs only facts and gives one of two equally likely "
-        "facts the probability ε, and ½ ln 1/(4ε(1 − ε))"
+        "the KL divergence of a model that outputs only facts and gives one of two equally likely "
+        "facts the probability ε equals ½ ln 1/(4ε(1 − ε))"
     )
     return no_counterexample("memoriser", name, wrong(), words=words)
 

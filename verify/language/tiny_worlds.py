@@ -109,8 +109,8 @@ def grouped(*groups: tuple[int, int, Fraction, Fraction, bool, Fraction | int]) 
 def two_levels(quick: bool) -> Iterator[tuple[Fraction, Fraction, int, Fraction]]:
     """Models on a grid, as arguments of `spread`.
 
-    g0 is the probability of the seen fact, a that of each of `many` other strings, and b that of
-    each remaining string.  Yields tuples (g0, a, many, b).
+    g0 is the probability of the seen fact, each of `many` other strings has probability a, and each
+    remaining string has probability b.  Yields tuples (g0, a, many, b).
     """
     numbers = (0, 1, 5, 20, 38) if quick else range(0, STRINGS - 1, 2)
     step = 4

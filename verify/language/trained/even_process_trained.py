@@ -70,7 +70,7 @@ def scored(model: Any, length: int) -> StringDistributions:
 
 
 def losses(of: StringDistributions) -> list[float]:
-    """The cross-entropy of each symbol given the earlier symbols, minus its entropy."""
+    """For each symbol, (cross-entropy given the earlier symbols) − (entropy given the same)."""
     return [
         cross - float(conditional_entropy(even_process(), t))
         for t, cross in enumerate(of.cross_entropies, start=1)

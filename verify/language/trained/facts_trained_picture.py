@@ -25,8 +25,8 @@ def draw(
 ) -> Figure:
     """The picture of hallucination and over-confidence during training, and after recalibration.
 
-    The left panel shows the first run as lines and the other runs as rings.  The right panel shows
-    the last models before and after recalibration.
+    The left panel shows the first run as lines and the other runs as circles.  The right panel
+    shows the last models before and after recalibration.
     """
     figure = Figure(figsize=(10, 4.6))
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))

@@ -175,7 +175,7 @@ def learned(with_cot: dict[str, Seen]) -> Iterator[Finding]:
 def by_guessing(id: str, name: str, models: dict[str, Seen], what: str) -> Finding:
     """The finding that the accuracies of all models are within .05 of ½.
 
-    `what` is the measure of `Seen` that is the accuracy.
+    `what` is the name of the field of `Seen` with the accuracy.
     """
     found = [getattr(m, what) for m in models.values()]
     words = ", ".join(f"{each:.3f}" for each in found)

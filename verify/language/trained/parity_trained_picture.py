@@ -12,7 +12,7 @@ def draw(nodes: Mapping[str, np.ndarray], parities: Mapping[str, float]) -> Figu
     """The picture of the accuracy of each node and of the parity, by seed.
 
     `nodes` are the accuracies of the nodes given the true earlier nodes.  `parities` are the
-    accuracies of the parity by autoregressive decoding, which follow the names of the seeds.
+    accuracies of the parity by autoregressive decoding, shown after the names of the seeds.
     """
     accuracies = np.array(list(nodes.values()))
     figure = Figure(figsize=(7.0, 3.4))
