@@ -29,8 +29,8 @@ def mixtures(panel: Axes, drawn: World) -> None:
     """Plots mixtures of the calibrated model and the memoriser by the weight of the memoriser.
 
     The curves are the hallucination rate, the over-confidence and two bounds on the rate.  At
-    weight 1, facts of equal counts have equal probabilities.  Then level sets merge, so that the
-    miscalibration drops and the printed bound jumps.
+    weight 1, facts of equal counts have equal probabilities.  So at this weight, level sets merge,
+    the miscalibration drops and the bound of [KalaiVempala2024] jumps.
     """
     tau, found = 1 / drawn.unseen, [drawn.mixture(weight) for weight in WEIGHTS]
     printed = [
@@ -79,7 +79,11 @@ def terms(panel: Axes, drawn: World) -> None:
 
 
 def rest(of: Levels, tau: float) -> float:
-    """The sum −τ|F| + τ|A| − p(U∩A) of the last three terms of the deterministic bound."""
+    """The sum −τ|F| + τ|A| − p(U∩A) of the last three terms of the deterministic bound.
+
+    τ = `tau` is the threshold, F are the facts, U the unseen strings, A the strings of probability
+    above τ under the model, and p is the distribution of documents.
+    """
     return float(of.deterministic_bound(tau) - of.unseen_mass + of.over_confidence(tau))
 
 

@@ -49,8 +49,8 @@ def linear_tokens(
     of width 5 with one linear head and without an MLP generates them.  The last token is also a
     linear form of the bits and the earlier digits, and linear algebra over Q finds the k positions
     from examples of this form.  Logistic regressions, one for each token, also learn the tokens.
-    For 32 of 64 bits and 1024 examples, they compute the parity with accuracy at least .95, and
-    with accuracy at most .55 if they are fitted to the tokens of other words.  When these
+    For 32 of 64 bits and 1024 examples, the regressions compute the parity with accuracy at least
+    .95, and with accuracy at most .55 if they are fitted to the tokens of other words.  When these
     thresholds were chosen, the accuracy of another program was known (.994 from 1000 examples).
     """
     if d > MOST or k > d:

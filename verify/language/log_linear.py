@@ -196,8 +196,8 @@ def projected(run: Run, draws: int) -> Finding:
     """The largest ratio of a divergence to its bound, for members found by Newton's method.
 
     The divergence is KL(p*‖p_θ) between the member p* with the given moments and the member p_θ
-    that is found.  It equals L(θ) − L(θ*) ≤ ⟨∇L(θ), θ − θ*⟩, as the loss L is convex.  The bound
-    follows, as the moments of p_θ and p* agree up to FITS.
+    that is found.  The divergence equals L(θ) − L(θ*) ≤ ⟨∇L(θ), θ − θ*⟩, as the loss L is convex.
+    The bound follows, as the moments of p_θ and p* agree up to FITS.
     """
     worst = 0.0
     for _ in range(draws):

@@ -100,8 +100,8 @@ def runs(
 def specified(run: Run, d: int, positions: list[int]) -> OverTokens:
     """The construction with its specification: the next token after every history of tokens.
 
-    The answer is ⊥ at the bits before the last, and then the product of the two children of the
-    next node.  The tokens after the bits are arbitrary, so that nodes may be wrong.
+    The answer is ⊥ at the first d − 1 bits, and then the product of the two children of the next
+    node.  The tokens after the bits are arbitrary, so that nodes may be wrong.
     """
     tree = parity_tree(d, positions)
 
