@@ -161,7 +161,7 @@ def test_short_formats_are_refused_where_they_could_be_wrong():
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: dyck(2, 5, sharpness=1.0), "sharpness 3.53"),
+        (lambda: dyck(2, 5, sharpness=1.0), "sharpness 3.41"),
         (lambda: dyck(2, 5)([4]), "tokens"),
         (lambda: dyck(2, 5)([0] * 6), "max_length 5"),
         (lambda: is_dyck([0, 4], 2), "words"),
