@@ -88,8 +88,8 @@ def _every_lookup(best: dict[tuple[int, int], np.ndarray]) -> Finding:
         "number of targets found in lookup i by a decision tree that finds the maximum number",
         counted,
         {f"{N}, {M}": [[2**i for i in range(M)]] for N, M in best},
-        words="equal for all such trees",
-        wanted="2^{i − 1}",
+        words="the same for all such trees",
+        wanted="2^{i − 1} for every i",
     )
 
 
@@ -98,11 +98,11 @@ def _only_one(best: dict[tuple[int, int], np.ndarray]) -> Finding:
     only = {M: at for (N, M), at in best.items() if N == 2**M - 1}
     return same(
         "only-one",
-        "decision trees that find all N = 2^M − 1 targets, and the lookup that finds each cell",
+        "decision trees of M lookups that find all N = 2^M − 1 targets",
         {M: at.tolist() for M, at in only.items()},
         {M: [depths(2**M - 1).tolist()] for M in only},
         words=f"one tree for each M ≤ {max(only)}",
-        wanted="only the tree of binary search",
+        wanted="only the tree that finds each target in the same lookup as binary search",
     )
 
 
@@ -116,8 +116,9 @@ def _recursion() -> Finding:
         f"N < {BELOW}, M ≤ 5",
         [[most_by_roots(*size) for size in sizes], [perfect_trees(*size) for size in full]],
         [[most_found(*size) for size in sizes], [best_trees(*size) for size in full]],
-        words=f"equal to the formulas for {len(sizes)} and {len(full)} pairs (N, M)",
-        wanted="min(N, 2^M − 1) and C(N, 2^M − 1)",
+        words=f"maximum equal to the formula for {len(sizes)} pairs (N, M), number of trees equal "
+        f"to the formula for {len(full)} pairs (N, M)",
+        wanted="maximum min(N, 2^M − 1), number of trees C(N, 2^M − 1)",
     )
 
 
@@ -129,8 +130,9 @@ def _branches() -> Finding:
         "common ancestor",
         [most_by_branches(4, M) for M in lookups],
         BRANCHES,
-        words="as stated, over all strategies",
-        wanted=f"{BRANCHES}; comparisons find at most {[most_found(15, M) for M in lookups]}",
+        words="equal to the required numbers, over all strategies",
+        wanted=f"{', '.join(map(str, BRANCHES))}; comparisons find at most "
+        f"{', '.join(str(most_found(15, M)) for M in lookups)}",
     )
 
 
@@ -141,7 +143,10 @@ def _at_once(N: int) -> Finding:
     """
     figures = published("best non-adaptive", N)
     most = [Mean(100 * float(p), 0.0) for p in best_fixed(N, len(figures))]
-    name = f"accuracy after each lookup at the most probable ranks given q, {N} uniform points"
+    name = (
+        "accuracy after each lookup if the cells of the most probable ranks given the query are "
+        f"looked up, {N} uniform points"
+    )
     return beside(f"at-once-{N}", name, most, figures, DRAWN)
 
 
@@ -155,6 +160,7 @@ def _first(N: int) -> Finding:
         "float",
         best - first,
         NEAR,
-        words=f"{100 * best:.2f} % − {100 * first:.2f} %",
+        words=f"{100 * (best - first):.2f} points, the difference of {100 * best:.2f} % and "
+        f"{100 * first:.2f} %",
         wanted=f"at most {100 * NEAR:g} points",
     )

@@ -73,8 +73,8 @@ def _as_layers(run: Run, N: int, T: int) -> Iterator[Finding]:
     wanted = table_lookup(np.sort(sets), queries, T, 0, top)
     yield no_counterexample(
         "cells",
-        "cell of the second lookup and its point, compared with the algorithm, for "
-        f"{len(sets)} rows of {N} points in any order and {top + 1} queries",
+        "second lookup (cell and point), compared with the algorithm, for "
+        f"{len(sets)} sets of {N} points in any order and {top + 1} queries",
         wrong_in_float64(model, points_in(sets, wanted), sets, queries),
         words=f"{queries.size} lookups equal",
     )
@@ -113,7 +113,8 @@ def _moved(run: Run, model: Transformer) -> Finding:
         "registers of a query before and after moves of points that leave the two lookups of the "
         "query unchanged",
         changed_queries(model, before, after, unchanged),
-        words=f"equal after every layer: {same_entry.sum()} queries, {N - 1} points moved for each",
+        words=f"equal after every layer, for {same_entry.sum()} queries with {N - 1} moved points "
+        "each",
     )
 
 
@@ -131,7 +132,7 @@ def _uniform(run: Run, samples: int) -> Iterator[Finding]:
         exact = [100 * table_accuracy(N, T) for T in figures]
         found = [drawn(run, N, T, samples)[0] for T in run.progress(figures, f"{N} points")]
         sizes = ", ".join(map(str, figures))
-        name = f"accuracy of a table of T = {sizes} cells, {N} uniform points"
+        name = f"accuracy of tables of T = {sizes} cells, {N} uniform points"
         yield beside(f"law-{N}", f"{name}, sampled", found, exact)
         integral = [Mean(value, 0.0) for value in exact]
         published = list(figures.values())
@@ -140,11 +141,12 @@ def _uniform(run: Run, samples: int) -> Iterator[Finding]:
     away = [abs(value - printed) for value, printed in zip(exact, PRINTED, strict=True)]
     yield at_most(
         "printed",
-        f"|printed accuracy − accuracy by the integral| in percentage points, {name}",
+        f"|printed accuracy − accuracy by the integral| in percentage points, for the {name}",
         "float",
         max(away),
         NEAR,
-        words=f"at most {max(away):.2f} for the printed {', '.join(map(str, PRINTED))} %",
+        words=f"at most {max(away):.2f}; the printed accuracies are "
+        f"{', '.join(map(str, PRINTED))} %",
         wanted=f"at most {NEAR:g}",
     )
 
@@ -158,7 +160,7 @@ def _one_cell(run: Run) -> Iterator[Finding]:
     cells = abs(read[:, None, :] - q[..., None]).argmin(-1)
     yield same(
         "all",
-        "queries whose nearest neighbour is found with one extra cell, "
+        "number of queries whose nearest neighbour is found in two lookups with one extra cell, "
         f"{N} points of {base.bit_length() - 1} bits each",
         int((cells == nearest(x, q)).sum()),
         q.size,
@@ -167,8 +169,9 @@ def _one_cell(run: Run) -> Iterator[Finding]:
     )
     yield same(
         "bits",
-        "number of bits of a cell that contains all points",
+        f"number of bits of an extra cell that contains all {N} points of "
+        f"{base.bit_length() - 1} bits each",
         cell_bits(N, base),
         N * (base.bit_length() - 1),
-        wanted="the number of bits of all points",
+        wanted=f"{N}·{base.bit_length() - 1}, the number of bits of all points",
     )

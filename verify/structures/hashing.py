@@ -69,7 +69,7 @@ def hashing(
     yield from _probabilities(found)
     last = means["k-means"][-1:], means["SimHash"][-1:]
     yield ahead(
-        "k-means-ahead", f"accuracy after {M} lookups is higher for k-means than for SimHash", *last
+        "k-means-ahead", f"(accuracy of k-means) − (accuracy of SimHash) after {M} lookups", *last
     )
     yield _angles()
     run.draw(means)
@@ -85,7 +85,7 @@ def _probabilities(found: dict[str, np.ndarray]) -> Iterator[Finding]:
     both = accuracies(found["SimHash"][:, -1:])
     yield beside(
         "SimHash/bucket",
-        "queries in the same bucket as their nearest neighbour, SimHash",
+        "fraction of queries that are in the same bucket of SimHash as their nearest neighbour",
         both,
         [100 * probability],
     )
@@ -93,15 +93,14 @@ def _probabilities(found: dict[str, np.ndarray]) -> Iterator[Finding]:
     # By lookup, the fraction found minus its expectation given the right bucket has mean 0.
     excess = {name: right[:, :M] - reached * right[:, -1:] for name, right in found.items()}
     name = (
-        "orthogonal directions: (accuracy after each lookup) − "
-        "(accuracy in equally likely buckets, "
-        "given the fraction of queries in the right bucket)"
+        "orthogonal directions: (accuracy after each lookup) − (accuracy in equally likely "
+        "buckets)·(fraction of queries in the bucket of their nearest neighbour)"
     )
     yield beside("orthogonal/law", name, accuracies(excess["orthogonal"]), [0.0] * M)
     more = accuracies((excess["orthogonal"] - excess["SimHash"])[:, -1:])
     name = (
-        f"after {M} lookups, (accuracy) − (accuracy in equally likely buckets) is larger for "
-        "orthogonal directions than for SimHash"
+        f"(accuracy) − (accuracy in equally likely buckets) after {M} lookups, difference between "
+        "orthogonal directions and SimHash"
     )
     yield ahead("orthogonal-ahead", name, more, [Mean(0.0, 0.0)])
 

@@ -183,7 +183,8 @@ def one_cell(run: Run, model: Transformer) -> Finding:
         "one-cell",
         "registers of a query before and after moves of points in cells that are not looked up",
         changed_queries(model, points, moved, queries),
-        words=f"equal after every layer: {(~seen).sum()} points moved, {len(queries)} queries",
+        words=f"equal after every layer, for {len(queries)} queries and {(~seen).sum()} moved "
+        "points",
     )
 
 
@@ -217,17 +218,17 @@ def _plane(found: dict[str, list[Mean]], N: int) -> Iterator[Finding]:
     tree = f"accuracy of the kd-tree after each lookup, {N} points"
     yield beside(f"kd-{N}", tree, found["kd-tree"], KD[N], DRAWN)
     bands = (
-        f"accuracy after each lookup in {ROWS[N]} bands in alternating directions, {N} points, all "
-        "cells chosen at once"
+        f"accuracy after each lookup if points are ordered in {ROWS[N]} bands of alternating "
+        f"directions and all cells are chosen at once, {N} points"
     )
     yield beside(f"bands-{N}", bands, found["bands"], BANDS[N], DRAWN)
     name = (
-        f"accuracy after every lookup is higher for {ROWS[N]} rows of equal size, with all cells "
-        f"chosen at once, than for the kd-tree, {N} points"
+        f"(accuracy in {ROWS[N]} rows of equal size, all cells chosen at once) − (accuracy of the "
+        f"kd-tree) after each lookup, {N} points"
     )
     finding = ahead(f"rows-{N}", name, found["rows"], found["kd-tree"])
-    finding.words += f"; rows {in_per_cent(found['rows'])} %, "
-    finding.words += f"kd-tree {in_per_cent(found['kd-tree'])} %"
+    finding.words += f"; the accuracies are {in_per_cent(found['rows'])} % in rows, and "
+    finding.words += f"{in_per_cent(found['kd-tree'])} % for the kd-tree"
     yield finding
 
 
@@ -247,15 +248,15 @@ def _hard(run: Run, sets: int) -> Iterator[Finding]:
         "point is queried",
         np.unique(counted, axis=0).tolist(),
         [[most_found(N, i) for i in range(1, HARD + 1)]],
-        words=f"equal in all {len(few)} sets",
-        wanted="the maximum of comparisons, min(N, 2^i − 1)",
+        words=f"the same in all {len(few)} sets",
+        wanted="min(N, 2^i − 1) after i lookups, the maximum for comparisons",
     )
     right = found(kd_search(x, q, HARD), nearest_in_cloud(x, q))[:, 0]
     most = [100 * most_found(N, i) / N for i in range(1, HARD + 1)]
     name = (
         f"accuracy of the kd-tree after each lookup, {N} points of the hard plane, random queries"
     )
-    yield below("hard/beside", name, accuracies(right), most, "the maximum of comparisons")
+    yield below("hard/beside", name, accuracies(right), most, "the maximum for comparisons")
 
 
 def _zipf(run: Run) -> Iterator[Finding]:
@@ -264,11 +265,11 @@ def _zipf(run: Run) -> Iterator[Finding]:
     ranked = [run.rng.permutation(weights) for _ in range(RANKINGS)]
     treap = np.array([found_by_depth(treap_depths(w), w, M) for w in ranked])
     best = np.array([most_by_weight(w, M) for w in ranked[:FEW]])
-    keys = f"{KEYS} keys, Zipf {ZIPF:g}"
+    keys = f"{KEYS} keys with Zipf frequencies (exponent {ZIPF:g})"
     yield at_most(
         "best",
-        f"(frequency of keys that the treap finds) − (maximum over all trees), {keys}, {FEW} "
-        "orders",
+        "(total frequency of the keys that the treap finds) − (maximum of this frequency over all "
+        f"trees), {keys}, {FEW} orders",
         "float",
         float((treap[:FEW] - best).max()),
         ROUNDED,

@@ -109,7 +109,7 @@ def _sorted(run: Run, N: int) -> Iterator[Finding]:
     yield size(model, "sort", n=N)
     yield no_counterexample(
         "orders",
-        f"outputs for {N} points in each of {len(orders)} orders, compared with the sorted points",
+        f"outputs for {N} points in {len(orders)} orders, compared with the sorted points",
         wrong_in_float64(model, np.sort(orders), orders),
         words="equal; some points are negative",
     )
@@ -189,7 +189,8 @@ def one_cell(run: Run, model: Transformer) -> Finding:
         "one-cell",
         "registers of a query before and after moves of points in cells that are not looked up",
         changed_queries(model, points, moved, queries),
-        words=f"equal after every layer: {(~seen).sum()} points moved, {len(queries)} queries",
+        words=f"equal after every layer, for {len(queries)} queries and {(~seen).sum()} moved "
+        "points",
     )
 
 
@@ -224,8 +225,8 @@ def _uniform(run: Run, samples: int, means: dict[int, dict[str, list[Mean]]]) ->
         yield _as_published("interpolation", N, interpolation)
         yield ahead(
             f"ahead-{N}",
-            "accuracy of interpolation search is above that of binary search after lookups 1 to "
-            f"{M - 1}, {N} uniform points",
+            "(accuracy of interpolation search) − (accuracy of binary search) after each of "
+            f"lookups 1 to {M - 1}, {N} uniform points",
             interpolation[:-1],
             known[:-1],
         )
@@ -265,7 +266,7 @@ def _hard(run: Run, samples: int) -> Iterator[Finding]:
     yield beside(f"interpolation-{N}", label, by_values, figures, DRAWN)
     yield ahead(
         "ahead",
-        f"accuracy of binary search is above that of interpolation search after lookup 3, {name}",
+        f"(accuracy of binary search) − (accuracy of interpolation search) after lookup 3, {name}",
         binary[2:],
         by_values[2:],
     )

@@ -50,9 +50,11 @@ FIGURES = {
     "zero": [10.67],
 }
 CALLED = {
+    "count-min times the best factor": "the count-min estimate multiplied by the best factor",
     "conservative": "conservative update",
     "balanced": "balanced cells",
-    "balanced, best answer": "balanced cells with the best function of a count",
+    "balanced, best answer": "balanced cells whose content is mapped to an estimate by the best "
+    "function",
     "zero": "the estimate 0",
 }
 TABLE = 2 * 0.08
@@ -118,9 +120,9 @@ def _equal(
     yield no_counterexample(
         "streams",
         "outputs, compared with the count-min estimates, for "
-        f"all {len(streams)} streams of {WRITTEN} from {items} items and all queries",
+        f"all {len(streams)} streams of length {WRITTEN} over {items} items and all queries",
         wrong_in_float64(model, by_definition, streams, queries),
-        words=f"{queries.size} equal",
+        words=f"{queries.size} outputs equal",
     )
     some = range(0, len(streams), len(streams) // 5)
     wrong = (x for i in some for x in wrong_over_q(model, by_definition[i], streams[i], queries[i]))
@@ -152,7 +154,7 @@ def _one_cell_each(
         "one-cell",
         "attention weights of a lookup, compared with 1 at the query's cell and 0 at other tokens",
         None if alike else model.name,
-        words=f"equal for {items} queries, each with {d} lookups",
+        words=f"equal for {items} queries in {d} lookup{'s' * (d > 1)}",
     )
 
 
@@ -206,7 +208,7 @@ def _beside(
     pairs = [(m, w, ERRORS * m.error + slack) for m, w in zip(found, wanted, strict=True)]
     holds = Verdict.of(all(abs(m.mean - w) <= reach for m, w, reach in pairs))
     wide = any(reach > WIDEST * w for _, w, reach in pairs)
-    rows = f", sketches of {', '.join(map(str, DEPTHS))} rows" * (len(wanted) > 1)
+    rows = f", for sketches of {', '.join(map(str, DEPTHS))} rows" * (len(wanted) > 1)
     return Finding(
         f"error/{name.replace(',', '').replace(' ', '-')}",
         f"mean error of {label or name}{rows}",
@@ -270,8 +272,8 @@ def _lead(errors: dict[str, np.ndarray]) -> Finding:
     reach = ERRORS * gain.error
     return Finding(
         "conservative-ahead",
-        "(mean error of balanced cells with the best function of a count) − (mean error of "
-        "conservative update with two rows)",
+        f"(mean error of {CALLED['balanced, best answer']}) − (mean error of conservative update "
+        "with two rows)",
         "statistical",
         gain.value,
         0.0,
@@ -287,14 +289,15 @@ def _one_cell(counts: np.ndarray) -> Iterator[Finding]:
     read = np.stack([unpacked(packed(row, base), V, base) for row in some])
     yield same(
         "counts",
-        "number of counts that differ from the digits of the cell",
+        f"number of item counts that differ from the digits, in base {base}, of the integer in the "
+        "cell",
         int((read != some).sum()),
         0,
         words=f"0 of {some.size}",
     )
     yield same(
         "bits",
-        "number of bits of a cell that contains V counts of at most n",
+        f"number of bits of a cell that contains V = {V} counts of at most n = {STREAM}",
         cell_bits(V, base),
         int(np.ceil(V * np.log2(base))),
         wanted="⌈V·log₂(n + 1)⌉",

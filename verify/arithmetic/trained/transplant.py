@@ -199,12 +199,16 @@ def by_parts(run: Run, adder: Adder) -> Iterator[Finding]:
     )
     parts = {module: high_fraction(adder, (module,)) for module in (*HEADS, *MLPS)}
     heads, mlps = high_fraction(adder, HEADS), high_fraction(adder, MLPS)
-    each = ", ".join(f"{part:.0%} for {module}" for module, part in parts.items())
+    layer_of = {"heads": "the heads of layer", "mlp": "the MLP of layer"}
+    each = ", ".join(
+        f"{part:.0%} for {layer_of[module.split()[0]]} {module.split()[1]}"
+        for module, part in parts.items()
+    )
     name = (
         "fraction of the contribution to the logits that is in Fourier bins ≥ 29, for all heads "
         "and for all MLPs"
     )
-    words = f"{heads:.0%} for all heads, {mlps:.0%} for all MLPs; by layer, {each}"
+    words = f"{heads:.0%} for all heads, {mlps:.0%} for all MLPs; separately, {each}"
     yield more("parts", name, heads, mlps, words, "larger for heads")
     without = {
         (kind, high): masked(adder, modules, high)

@@ -176,8 +176,8 @@ def on_sphere(
     for id, others in (("SimHash", hashed), ("k-means", centred)):
         name = f"accuracy after the last lookup, {N} points of a sphere, compared with {id}"
         wanted = (
-            f"{id} finds {in_per_cent(others)} % after each lookup; above the upper end of its "
-            "interval after the last lookup,"
+            f"{id} finds {in_per_cent(others)} % after each lookup; above the upper end of the "
+            f"confidence interval of {id} after the last lookup,"
         )
         yield over(id, name, found[-1:], [others[-1].interval[1]], wanted=wanted)
 
@@ -186,11 +186,12 @@ def on_plane(found: list[Proportion], tree: list[Proportion]) -> Finding:
     """The finding that a network finds more than the kd-tree after every lookup."""
     name = "accuracy after each lookup, 15 points of the hard plane"
     bounds = [proportion.value for proportion in tree]
-    return over("kd-tree", name, found, bounds, wanted="above that of the kd-tree,")
+    return over("kd-tree", name, found, bounds, wanted="above the accuracy of the kd-tree,")
 
 
 def less(found: list[Proportion], others: list[Proportion], name: Any) -> Finding:
     """The finding that a network before training finds less than an algorithm."""
     bounds = [others[-1].value]
-    wanted = f"below that of {name},"
-    return under("found", "accuracy after the last lookup", found[-1:], bounds, wanted=wanted)
+    wanted = f"below the accuracy of {name},"
+    label = "accuracy after the last lookup before training"
+    return under("found", label, found[-1:], bounds, wanted=wanted)

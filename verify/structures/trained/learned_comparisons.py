@@ -103,30 +103,36 @@ def compared(model: Any, found: Measured, few: np.ndarray, first: float) -> Iter
     """
     yield same(
         "tree",
-        "lookup in which the decision tree of the query networks finds each of 7 cells",
+        "number of the lookup in which the decision tree of the query networks finds each of 7 "
+        "targets",
         finds(tree_of(model, found.descends), 7),
         depths(7).tolist(),
         evidence="trained",
-        wanted="as in binary search",
+        wanted="the numbers of binary search",
     )
     each = [measure(model, few, few[:, j]).found for j in range(7)]
     most = np.stack(each).sum(0).max(0)
     yield each_at_most(
         "bound",
-        f"largest number of 7 targets found after each lookup, over {len(few)} sets",
+        f"maximum over {len(few)} sets of the number of targets found after each lookup, of 7 "
+        "targets per set",
         "trained",
         {f"lookup {i + 1}": float(count) for i, count in enumerate(most)},
         {f"lookup {i + 1}": float(most_found(7, i + 1)) for i in range(len(most))},
         words=", ".join(f"{count}" for count in most),
-        wanted="at most 1, 3, 7, the maximum of comparisons",
+        wanted="at most 1, 3, 7, the maximum for comparisons",
     )
     proportions = found.by_lookup
     finding = over(
-        "found", "accuracy after the last lookup", proportions[-1:], [LEARNED], wanted="above"
+        "found",
+        "accuracy after the last lookup, 7 uniform points",
+        proportions[-1:],
+        [LEARNED],
+        wanted="above",
     )
     finding.words += (
-        f"; after each lookup {in_per_cent(proportions)} %; {found.in_order.mean():.1%} of cells "
-        f"are in order, before training {first:.1%}"
+        f"; after each lookup {in_per_cent(proportions)} %; cell c contains the point of rank c "
+        f"for {found.in_order.mean():.1%} of cells, and for {first:.1%} before training"
     )
     yield finding
 
@@ -145,16 +151,17 @@ def of_hard(run: Run, count: int) -> Iterator[Finding]:
             "accuracy after the last lookup, 15 points of the hard distribution",
             proportions[-1:],
             [bound],
-            wanted="above the maximum of comparisons,",
+            wanted="above the maximum for comparisons,",
         )
         beyond.words += (
-            f"; after each lookup {in_per_cent(proportions)} %; {order[0]:.1%} of cells are in "
-            f"order, before training {order[1]:.1%}"
+            f"; after each lookup {in_per_cent(proportions)} %; cell c contains the point of rank "
+            f"c for {order[0]:.1%} of cells, and for {order[1]:.1%} before training"
         )
         yield from labelled(name, [beyond, cells("binary", CLOSE, found, points, queries)])
     for (name, _, _), first in zip(seen, firsts, strict=True):
-        last, wanted = first.by_lookup[-1:], "below the maximum of comparisons,"
-        finding = under("found", "accuracy after the last lookup", last, [bound], wanted=wanted)
+        last, wanted = first.by_lookup[-1:], "below the maximum for comparisons,"
+        label = "accuracy after the last lookup before training, 15 points of the hard distribution"
+        finding = under("found", label, last, [bound], wanted=wanted)
         yield from labelled(name.replace("search", "untrained"), [finding])
 
 

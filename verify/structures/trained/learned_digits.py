@@ -191,13 +191,14 @@ def of_digits(
     name = "accuracy after lookups 1 to 3, 16 numbers shown by images"
     halves = by_numbers(binary_search, drawn)
     bounds = [proportion.value for proportion in halves[:-1]]
-    yield over("ahead", name, proportions[:-1], bounds, wanted="above that of binary search,")
+    wanted = "above the accuracy of binary search of the numbers,"
+    yield over("ahead", name, proportions[:-1], bounds, wanted=wanted)
     name = "accuracy after the last lookup, 16 numbers shown by images"
     last = over("found", name, proportions[-1:], [FOUND], wanted="above")
     fixed = by_numbers(interpolation_search(-1, NUMBERS), drawn)
-    last.words += f"; after each lookup {in_per_cent(proportions)} %, "
-    last.words += f"interpolation search {in_per_cent(fixed)} %, "
-    last.words += f"binary search {in_per_cent(halves)} %"
+    last.words += f"; after each lookup the network finds {in_per_cent(proportions)} %, "
+    last.words += f"interpolation search of the numbers finds {in_per_cent(fixed)} %, "
+    last.words += f"and binary search of the numbers finds {in_per_cent(halves)} %"
     yield last
     ranks = correlations(model, shown, run.rng.permuted(LABELS, axis=1))
     yield _less("permuted/number", RANKS, _size(ranks[0]), PERMUTED)
@@ -206,17 +207,17 @@ def of_digits(
     found = found_by(model, rolled)
     yield under(
         "permuted/found",
-        "accuracy after the last lookup, with the queries of another set",
+        "accuracy after the last lookup, if each set of numbers receives the query of another set",
         found.by_lookup[-1:],
         [UNFOUND],
         wanted="below",
     )
 
 
-RANKS = "absolute rank correlation of the features of images with their numbers"
+RANKS = "absolute rank correlation between the features of images and the numbers shown"
 ROTATED = f"{RANKS}, in the best rotation of the numbers"
-CELLS = "fraction of cells that contain the number of their rank"
-NEXT = "fraction of numbers that are followed by the next number in the ring of cells"
+CELLS = "fraction of cells c that contain the number of rank c"
+NEXT = "fraction of numbers whose next cell, in the ring of cells, contains the next larger number"
 
 
 def control(model: Any, drawn: Pictures, shown: np.ndarray) -> Iterator[Finding]:
@@ -228,7 +229,7 @@ def control(model: Any, drawn: Pictures, shown: np.ndarray) -> Iterator[Finding]
     yield _less("sorted", CELLS, estimated(found.in_order), UNSORTED)
     yield under(
         "found",
-        "accuracy after the last lookup",
+        "accuracy after the last lookup before training, 16 numbers shown by images",
         found.by_lookup[-1:],
         [UNFOUND],
         wanted="below",

@@ -130,11 +130,11 @@ def of_plane(
     """
     proportions, tree = found.by_lookup, fixed.by_lookup
     name, bounds = f"accuracy after each lookup, {N} points of the plane", [s.value for s in tree]
-    yield over("ahead", name, proportions, bounds, wanted="above that of the kd-tree,")
+    yield over("ahead", name, proportions, bounds, wanted="above the accuracy of the kd-tree,")
     name = f"accuracy after the last lookup, {N} points of the plane, compared with rows"
     beside = (
         f"{ROWS} rows of {N // ROWS} points find {in_per_cent(rows)} % after each lookup; above "
-        "the upper end of their interval after the last lookup,"
+        "the upper end of the confidence interval of rows after the last lookup,"
     )
     yield over("rows", name, proportions[-1:], [rows[-1].interval[1]], wanted=beside)
     proportion = explained(points, found.place)
@@ -152,7 +152,8 @@ def control(first: Measured, fixed: Measured, points: np.ndarray) -> Iterator[Fi
     yield less("position", explained(points, first.place), UNTRAINED)
     tree = fixed.by_lookup[-1:]
     bounds = [tree[0].value]
-    name, wanted = "accuracy after the last lookup", "below that of the kd-tree,"
+    name = f"accuracy after the last lookup before training, {N} points of the plane"
+    wanted = "below the accuracy of the kd-tree,"
     yield under("found", name, first.by_lookup[-1:], bounds, wanted=wanted)
 
 

@@ -122,7 +122,8 @@ def of_uniform(
     best = float(best_fixed(N, 1)[0])
     yield at_most(
         "first",
-        "lower end of the confidence interval of the accuracy after the first lookup",
+        f"lower end of the confidence interval of the accuracy after the first lookup, {N} uniform "
+        "points",
         "trained",
         proportions[0].interval[0],
         best,
@@ -130,7 +131,7 @@ def of_uniform(
         wanted=f"at most {100 * best:.1f} %, the maximum for one lookup",
     )
     name = f"accuracy after each lookup, {N} uniform points, compared with binary search"
-    yield over("ahead", name, proportions, exact, wanted="above that of binary search,")
+    yield over("ahead", name, proportions, exact, wanted="above the accuracy of binary search,")
     yield cells("interpolation", MOSTLY, found, points, queries)
     yield decided_by(near, off(run, model, exact[-1]))
     yield in_order("sorted", found, SORTED)
@@ -145,15 +146,15 @@ def off(run: Run, model: Any, exact: float) -> Finding:
     for name, ends in ENDS.items():
         sets = uniform_sets(run, 2000, *ends)
         found, fixed = measure(model, *sets).by_lookup, by_interpolation(*sets).by_lookup
-        text = f"interpolation search with ends −1 and 1 {in_per_cent(fixed)} %"
-        words.append(f"after each lookup in {name} {in_per_cent(found)} %, {text}")
+        text = f"interpolation search with ends −1 and 1 finds {in_per_cent(fixed)} %"
+        words.append(f"in {name} the network finds {in_per_cent(found)} % by lookup, and {text}")
         proportions.append(found[-1])
     finding = under(
         "off",
-        "accuracy after the last lookup, points and queries from (0, 1)",
+        f"accuracy after the last lookup, {N} points and queries from (0, 1)",
         proportions[:1],
         [exact],
-        wanted="below that of binary search,",
+        wanted="below the accuracy of binary search,",
     )
     finding.words += "; " + "; ".join(words)
     return finding
@@ -172,7 +173,7 @@ def in_order(id: str, found: Measured, least: float) -> Finding:
     proportion = estimated(found.in_order)
     return above(
         id,
-        "fraction of cells that contain the point of their rank",
+        "fraction of cells c that contain the point of rank c",
         proportion,
         least,
         words=f"{proportion:.3f}{', in descending order' * found.descends}",
@@ -186,13 +187,13 @@ def control(model: Any, points: np.ndarray, queries: np.ndarray) -> Iterator[Fin
     proportion = estimated(found.in_order)
     yield below(
         "sorted",
-        "fraction of cells that contain the point of their rank",
+        "fraction of cells c that contain the point of rank c before training",
         proportion,
         UNSORTED,
         words=f"{proportion:.3f}",
         wanted=f"below {UNSORTED:g}, {BY}",
     )
-    name = "accuracy after the last lookup"
+    name = f"accuracy after the last lookup before training, {N} uniform points"
     yield under("found", name, found.by_lookup[-1:], [MOSTLY], wanted="below")
 
 
@@ -200,11 +201,11 @@ def frozen(found: Measured) -> Iterator[Finding]:
     """The finding on query networks that were trained with an untrained data network."""
     finding = under(
         "found",
-        "accuracy after the last lookup",
+        "accuracy after the last lookup of query networks trained with an untrained data network",
         found.by_lookup[-1:],
         [float(binary_accuracy(N, M)[-1])],
-        wanted="below that of binary search,",
+        wanted="below the accuracy of binary search,",
     )
     finding.words += f"; after each lookup {in_per_cent(found.by_lookup)} %; "
-    finding.words += f"{found.in_order.mean():.1%} of cells are in order"
+    finding.words += f"{found.in_order.mean():.1%} of cells c contain the point of rank c"
     yield finding

@@ -130,7 +130,7 @@ def of_sketch(model: Any, errors: np.ndarray, fixed: Mapping[str, np.ndarray]) -
         wanted = f"below {exact:.2f}, the mean error of {name}, {BY}"
         yield below(id, label, found, exact, words=f"{found:.2f}", wanted=wanted)
     for id, name in (
-        ("best", "balanced cells with the best function of a count"),
+        ("best", "balanced cells whose content is mapped to an estimate by the best function"),
         ("behind", "conservative update with two rows"),
     ):
         other = fixed["best" if id == "best" else "conservative"]
@@ -141,13 +141,13 @@ def of_sketch(model: Any, errors: np.ndarray, fixed: Mapping[str, np.ndarray]) -
         )
         yield above(id, beyond, more, words=words, wanted=f"above 0, {BY}")
     writes, fraction = cells_of(model)
-    words, wanted = f"{fraction:.0%}", f"at least {AGREE:.0%}"
+    words, wanted = f"{fraction:.0%} of {V} items", f"at least {AGREE:.0%}"
     yield at_least("reads", READS, "trained", fraction, AGREE, words=words, wanted=wanted)
     loads = np.bincount(writes, minlength=CELLS)
     words = f"{(loads > 0).sum()}, with {loads.min()} to {loads.max()} items each"
     yield same(
         "cells",
-        f"number of the {CELLS} cells in which items are counted",
+        f"number of cells in which items are counted, of {CELLS} cells",
         int((loads > 0).sum()),
         CELLS,
         evidence="trained",

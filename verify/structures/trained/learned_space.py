@@ -81,7 +81,7 @@ def learned_space(
     found = {each.name: measure(each.model, points, queries) for each in (*free, *hints)}
     for name, model, _ in free:
         proportions = found[name].by_lookup
-        wanted = "above that of two lookups of interpolation search,"
+        wanted = "above the accuracy of two lookups of interpolation search,"
         beyond = over("beyond", FOUND, proportions[-1:], [beside.value], wanted=wanted)
         beyond.words += f"; after each lookup {in_per_cent(proportions)} %"
         yield from labelled(name, [beyond, used(model, found[name], points, queries)])
@@ -114,7 +114,10 @@ def of_hints(
 ) -> Iterator[Finding]:
     """The findings on a network whose first lookup is at an extra cell."""
     table = table_accuracy(N, T)
-    wanted = f"a bucket table finds {100 * table:.1f} %; above this minus {100 * NEAR:g} points,"
+    wanted = (
+        f"a bucket table finds {100 * table:.1f} %; above this accuracy minus {100 * NEAR:g} "
+        "points,"
+    )
     yield over("near", FOUND, found.by_lookup[-1:], [table - NEAR], wanted=wanted)
     coarse = Proportion(
         int(at_last(changed(model, rounded), found, points, queries).sum()), len(points)
@@ -126,8 +129,8 @@ def of_hints(
 
 
 HINTS = (
-    "fraction of first lookups where the point nearest to the content of the extra cell is the "
-    "query's nearest neighbour"
+    "fraction of queries for which the content of the extra cell looked up first is nearest to the "
+    "query's nearest neighbour among the points"
 )
 
 
@@ -138,7 +141,7 @@ def used(model: Any, found: Measured, points: np.ndarray, queries: np.ndarray) -
     extra = Proportion(int((found.shown[:, 0] >= N).sum()), len(points))
     return above(
         "used",
-        "(accuracy) − (accuracy if the contents of the extra cells are those of another set), in "
+        "(accuracy) − (accuracy if each set of points receives the extra cells of another set), in "
         "percentage points",
         lost,
         words=f"{100 * lost.mean:.1f} ± {100 * lost.error:.1f}; "
@@ -160,7 +163,7 @@ def control(
     `beside` is the accuracy of two lookups of interpolation search.
     """
     first = measure(model, points, queries)
-    wanted = "below that of interpolation search,"
+    wanted = "below the accuracy of two lookups of interpolation search,"
     yield under("found", FOUND, first.by_lookup[-1:], [beside.value], wanted=wanted)
     proportion = named(first, contents(model, points), points)
     yield under("names", HINTS, [proportion], [NAMED], wanted="below")

@@ -131,7 +131,7 @@ def of_tree(
     by_tree = found_by_depth(levels, weights, M).tolist()
     best, name = (
         most_by_weight(weights, M),
-        f"total frequency of the points that the tree finds, of {N} points",
+        f"total frequency of those of {N} points that the network's decision tree finds",
     )
     words = _in_per_cent(by_tree)
     yield each_at_most(
@@ -147,7 +147,7 @@ def of_tree(
     for id, least, source in (
         ("binary", found_at_last(depths(N), weights), "found by binary search"),
         ("treap", treap, "found by the treap"),
-        ("best", float(best[-1]) - NEAR, "2 points less than the best tree finds"),
+        ("best", float(best[-1]) - NEAR, "which is 2 points less than the best tree finds"),
     ):
         wanted = f"at least {100 * least:.1f} %, {source}"
         yield at_least(
@@ -171,13 +171,13 @@ def of_tree(
     )
     measured = over(
         "found",
-        "accuracy after the last lookup",
+        f"accuracy after the last lookup, {N} uniform points with Zipf-distributed queries",
         found.by_lookup[-1:],
         [treap],
-        wanted="above that of the treap,",
+        wanted="above the accuracy of the treap,",
     )
     measured.words += f"; after each lookup {in_per_cent(found.by_lookup)} %; "
-    measured.words += f"{found.in_order.mean():.1%} of cells are in order"
+    measured.words += f"{found.in_order.mean():.1%} of cells c contain the point of rank c"
     yield measured
     yield permuted(run, levels, weights)
 
@@ -189,7 +189,7 @@ def permuted(run: Run, levels: np.ndarray, weights: np.ndarray) -> Finding:
     treap = float(treap_found(zipf(N, EXPONENT), M)[-1])
     return below(
         "permuted",
-        "total frequency of the points that the tree finds, mean over "
+        "total frequency of the points that the network's decision tree finds, mean over "
         f"{RANKINGS} random orders of the frequencies",
         by_tree,
         treap,
@@ -204,7 +204,7 @@ def control(model: Any, weights: np.ndarray) -> Finding:
     treap = found_at_last(treap_depths(weights), weights)
     return at_most(
         "tree",
-        "total frequency of the points that the tree of an untrained network finds",
+        "total frequency of the points that the decision tree of an untrained network finds",
         "trained",
         by_tree,
         treap,

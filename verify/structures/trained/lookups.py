@@ -232,12 +232,13 @@ def cells(
     proportions = found.at(at[name])
     finding = over(
         "cells" if name == "interpolation" else name,
-        f"fraction of lookups at the next cell of {name} search, among queries not yet found",
+        f"fraction of the lookups for queries not yet found that are at the next cell of {name} "
+        "search, by lookup",
         proportions,
         [least] * len(proportions),
         wanted="above",
     )
     if name == "interpolation":
         of_binary = in_per_cent(found.at(at["binary"]))
-        finding.words += f"; at the next cell of binary search {of_binary} %"
+        finding.words += f"; {of_binary} % are at the next cell of binary search"
     return finding
