@@ -106,8 +106,8 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
             right,
             count,
             Verdict.of(right == count),
-            f"the two are equal for {right} of {count} pairs of n and a number of ones",
-            "|2z − 1|/(n + 1), where z = (number of ones) − (number of zeros)",
+            f"equal for {right} of the {count} pairs of a length n and a number of ones",
+            "equal to |2z − 1|/(n + 1), where z = (number of ones) − (number of zeros)",
         )
         verdicts, found, words = list[Verdict](), dict[str, Any](), list[str]()
         for n in LENGTHS:
@@ -115,7 +115,7 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
             most = (2 * arb(n).sqrt() + 1) / (2 * (n + 1) * arb(2).log())
             verdicts.append(below(1 - lost, most))
             found[f"n = {n}"] = interval(lost)
-            words.append(f"n = {n}: {digits(lost, 4)}")
+            words.append(f"{digits(lost, 4)} bits for n = {n}")
         yield Finding(
             "cross-entropy",
             "mean cross-entropy of the model without ReLUs, over all words of n bits",
@@ -123,8 +123,8 @@ def cross_entropies(run: Run) -> Iterator[Finding]:
             found,
             "1 − CE ≤ (2√n + 1)/(2(n + 1) ln 2)",
             Verdict.together(verdicts),
-            "; ".join(words) + " bits",
-            "at least 1 − (2√n + 1)/(2(n + 1) ln 2) = 1 − O(1/√n)",
+            "; ".join(words),
+            "at least 1 − (2√n + 1)/(2(n + 1) ln 2) = 1 − O(1/√n) bits",
         )
 
 

@@ -151,7 +151,9 @@ def softmax(run: Run) -> Iterator[Finding]:
         yield Finding(
             f"β={beta}",
             f"smallest (right logit) − (wrong logit) with softmax at β = {beta}, on all words of "
-            f"n = T ≤ {few[-1]} bits" + f" and some of {LONG} bits" * (not run.quick),
+            f"n ≤ {few[-1]} bits"
+            + f" and some words of {LONG} bits" * (not run.quick)
+            + ", for models of maximum length n",
             "enclosure",
             found,
             float(bound),
@@ -238,7 +240,7 @@ def closed_form(build: Any, lengths: list[int], layer_norm: bool) -> Finding:
         ROUNDED,
         Verdict.together(verdicts),
         f"at most {apart:.1e}, and all differences are above 0",
-        "2^−50, from the rounding of the weights",
+        "at most 2^−50, from the rounding of the weights",
     )
 
 
@@ -274,7 +276,7 @@ def _of_bounded(lengths: tuple[int, ...]) -> Finding:
         mean = mean_logit(n, score().exp())
         verdicts += [below(rest, mean / 2), below(mean / 2 - mean * mean / 4, rest)]
         found[f"n = {n}"] = interval(lost)
-        words.append(f"n = {n}: {digits(lost, 5 if n < 1000 else 8)}")
+        words.append(f"{digits(lost, 5 if n < 1000 else 8)} bits for n = {n}")
     return Finding(
         "bounded",
         "mean cross-entropy over all words of n bits, of the model with position embeddings in "
@@ -283,8 +285,8 @@ def _of_bounded(lengths: tuple[int, ...]) -> Finding:
         found,
         "1 − CE between m/2 − m²/4 and m/2, over ln 2",
         Verdict.together(verdicts),
-        "; ".join(words) + " bits",
-        "1 − tanh(c)/(n² ln 2) + o(1/n²), c = 1/√5",
+        "; ".join(words),
+        "1 − tanh(c)/(n² ln 2) + o(1/n²) bits, c = 1/√5",
     )
 
 

@@ -23,7 +23,7 @@ from verify.finding import Evidence, Finding, no_counterexample, same
 
 Inputs = Sequence[np.ndarray]
 MOST_STATES = 10**6
-FOLLOW = "registers of the model and of the PRAM program"
+FOLLOW = "registers of the model, compared with the registers of the PRAM program"
 
 
 def whole_evidence(model: Transformer) -> Evidence:
@@ -54,7 +54,7 @@ def registers_follow(
         name,
         chain.from_iterable(differences(*each) for each in cases),
         evidence=whole_evidence(cases[-1][0]),
-        words=f"equal after every layer ({layers} layers in all) on {sum(counts)} inputs",
+        words=f"equal after every layer, {layers} layers in all, on {sum(counts)} inputs",
     )
 
 
@@ -173,9 +173,8 @@ def works_locally(model: Transformer, program: Program, number: int = 1) -> Find
     wanted.append(nothing)
     return makes(
         "local" if len(program.steps) == 1 else f"local/step-{number}",
-        "the MLP does the local operations of the program"
-        + f", step {number}" * (len(program.steps) > 1)
-        + f", for all register values up to {program.most}",
+        f"the MLP{f' of step {number}' * (len(program.steps) > 1)} does the local operations of "
+        f"the program, for all register values up to {program.most}",
         model,
         {number: (_stacked(model, before), _stacked(model, wanted))},
     )

@@ -216,7 +216,8 @@ def registers_hold(
         f"registers compared with their layer invariants {where}",
         register_differences(statement, model, rows),
         evidence=exact_evidence(model),
-        words="equal for the registers " + ", ".join(map(str, model.stages)),
+        words="equal for the registers "
+        + ", ".join(f"`{stage.register}` after layer {stage.after}" for stage in model.stages),
     )
 
 
