@@ -31,7 +31,8 @@ Regex = Annotated[
     str | None,
     option("the minimal automaton of a regular expression, such as '(ab)+'", metavar="EXPRESSION"),
 ]
-States = Annotated[int, option("number of states of the random automaton", min=1)]
+RANDOM = {"automaton": (None,), "file": (None,), "regex": (None,)}  # the random automaton is used
+States = Annotated[int, option("number of states of the random automaton", min=1, only=RANDOM)]
 Compact = Annotated[bool, option("use fewer hidden neurons and more layers")]
 Length = Annotated[int, option("number of symbols of the longest words", min=2)]
 Samples = Annotated[int, option("number of random words", min=1, max=MOST_DRAWN)]

@@ -26,10 +26,8 @@ from verify.sensitivity.random_table import (
 PAIRS = {"shallow": ("transformer 2", "LSTM 1"), "deep": ("transformer 6", "LSTM 4")}
 SHALLOW = "LSTM 1"
 EXACT = 1e-9  # rounding of sums of a few fractions in float64
-FEW, FEWEST = (
-    10,
-    5,
-)  # draws of quick runs, and the smallest number of draws whose means are compared
+FEW, MOST = 10, 10_000  # draws of quick runs, and the largest number of draws
+FEWEST = 5  # the smallest number of draws whose means are compared
 
 
 @claim(
@@ -39,7 +37,7 @@ def random_weights(
     run: Run,
     *,
     draws: Annotated[
-        int, option("random networks of each architecture and distribution", min=FEW)
+        int, option("random networks of each architecture and distribution", min=FEW, max=MOST)
     ] = 20,
 ) -> Iterator[Finding]:
     """Published observation: transformers with random weights are less sensitive than LSTMs.
