@@ -80,7 +80,7 @@ def test_the_sharpness_in_the_message_works():
                 "The mother of John is Helen. Helen is a doctor. "
                 "What is the profession of John's mother?",
             ],
-            "parser: doctor",
+            "John's mother?”: doctor",
         ),
     ],
 )

@@ -86,13 +86,15 @@ def _tables(run: Run, statement: OverTokens, s: int, samples: int) -> Iterator[F
         (statement.at(t, 0).model, np.array([*product(range(t), repeat=2 * t + 1)]))
         for t in range(1, most + 1)
     ]
-    yield answers_equal("all-small", f"all of at most {most} entries", statement, small)
-    names = "random, identity, constant, reversal and shift"
+    yield answers_equal(
+        "all-small", f"all pairs of tables of at most {most} entries", statement, small
+    )
+    names = "pairs of random, identity, constant, reversal and shift"
     back, shift = here[::-1], (here + 1) % s
     extreme = (here, here), (0 * here, here), (back, back), (shift, shift)
     tables = [composition_prompt(f, g, np.array(s - 1)) for f, g in extreme]
     every = np.concatenate([_random_rows(run, s, 8 if run.quick else samples), tables])
-    yield answers_equal("large", f"{names}, {s} entries", statement, [(model, every)])
+    yield answers_equal("large", f"{names} tables of {s} entries", statement, [(model, every)])
     yield margin_kept(statement, [*small, (model, every[:64])])
     t = min(s, 16)
     smaller, rows = statement.at(t, 0).model, _random_rows(run, t, 4)

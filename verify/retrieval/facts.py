@@ -42,22 +42,22 @@ def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
     unknown = int((statement.answers(rows).max(1) < 0).sum())
     yield answers_equal(
         "texts",
-        f"{len(rows)} random texts, with the definition by a parser and a dictionary",
+        f"{len(rows)} random texts, for which a parser and a dictionary give the right answers",
         statement,
         [(reader, rows)],
-        f", {unknown} of them without an answer",
+        f"; the right answer is “unknown” for {unknown} of them",
     )
     yield margin_kept(statement, [(reader, _padded([EXAMPLE])), (reader, rows[:20])])
     drawn = list(random_texts(run, 20))
     yield no_counterexample(
         "sentences",
-        "registers that contain the fact of a sentence, at every '.'",
+        "registers that contain subject, relation and object of a sentence, at its '.'",
         (wrong for text in drawn for wrong in _wrong_facts(reader, text)),
         evidence=exact_evidence(reader),
-        words=f"owner, inner and object after layer 2, in {len(drawn)} random texts",
+        words=f"owner, inner and object after layer 2, for all facts of {len(drawn)} random texts",
     )
     yield registers_hold(statement, reader, _padded(drawn), f"({len(drawn)} random texts)")
-    limits = f", up to {reader.interface.max_length} tokens; softmax answers are right for β ≥ "
+    limits = f", for up to {reader.interface.max_length} tokens; softmax answers are right for β ≥ "
     limits += f"{reader.least_sharpness():.3g}"
     yield size(reader, "facts", limits, words=len(DEFAULT.words), relations=ITSELF)
 
@@ -72,8 +72,8 @@ def _answers_as(reader: Transformer, id: str, text: str) -> Finding:
     wanted, got = answer(text), reader(text)  # the parser raises ValueError outside the grammar
     numbers = (-1 if word is None else NUMBER[word] for word in (got, wanted))
     shown, right = (word or "unknown" for word in (got, wanted))
-    name = f"answer to “{text.rpartition('. ')[2]}”, against the answer of a parser"
-    return same(id, name, *numbers, words=shown, wanted=right)
+    name = f"answer of the model to “{text.rpartition('. ')[2]}”"
+    return same(id, name, *numbers, words=shown, wanted=f"{right}, the answer of a parser")
 
 
 def random_texts(run: Run, count: int) -> Iterator[str]:

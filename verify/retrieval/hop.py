@@ -114,11 +114,11 @@ def _layers(run: Run, V: int) -> Finding:
     saved = sum(count < doubling_layers(k) for k, count in layers.items())
     return same(
         "layers",
-        f"number of layers for k = 1 … {len(layers)} hops, with a strictly causal first mask",
+        f"number of layers for k = 1 … {len(layers)} hops, with a strictly causal first layer",
         right,
         len(layers),
-        words=f"⌊log₂k⌋ + 2 for {right} values of k; doubling pairs of pointers takes one more "
-        f"layer for {saved} of these values",
+        words=f"⌊log₂k⌋ + 2 for {right} values of k; models that double pairs of pointers need one "
+        f"more layer for {saved} of these values",
         wanted="⌊log₂k⌋ + 2",
     )
 

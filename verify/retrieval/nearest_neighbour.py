@@ -48,7 +48,7 @@ def nearest_neighbour(
     yield _integers(run, model, n, samples)
     yield no_counterexample(
         "rational",
-        f"output over Q against the mean label of the nearest (5 prompts of {n} examples)",
+        f"output over Q against the mean label of the nearest examples (5 prompts of {n} examples)",
         other_than_nearest(model, zip(*_grid(run, 5, n, d), strict=True)),
         words="equal",
     )
@@ -77,11 +77,11 @@ def _integers(run: Run, model: Transformer, n: int, samples: int) -> Finding:
     ties = int(((squares == squares.min(-1, keepdims=True)).sum(-1) > 1).sum())
     return at_most(
         "whole-numbers",
-        f"error of the output in float64, {samples} prompts of {n} integer examples",
+        f"largest float64 error of the output for {samples} prompts of {n} integer examples",
         "float",
         error,
         2 * EPS * 8,
-        words=f"{error:.1e} ({ties} prompts have ties)",
+        words=f"{error:.1e}; {ties} of the prompts have ties",
         detail=f"{_shown(x[worst], y[worst], query[worst])}: {got[worst]}, not {wanted[worst]}",
     )
 
@@ -114,7 +114,8 @@ def _smoother(run: Run, soft: Transformer, n: int, samples: int, sharpness: floa
     ratio = float((errors / bound).max())
     return at_most(
         "smoother",
-        f"distance of softmax at β = {sharpness:g} from the kernel smoother ({samples} prompts)",
+        f"distance of the softmax output at β = {sharpness:g} from the kernel smoother ({samples} "
+        "prompts)",
         "float",
         ratio,
         1.0,
@@ -139,11 +140,12 @@ def _enclosed(run: Run, soft: Transformer, n: int, sharpness: float) -> Finding:
             worst, shown = ratio, f"{float(distance):.2e}"
     return at_most(
         "enclosed",
-        f"distance of softmax at β = {sharpness:g} from the nearest label (5 prompts of {n} "
-        "examples)",
+        f"distance of the softmax output at β = {sharpness:g} from the mean label of the nearest "
+        f"examples (5 prompts of {n} examples)",
         "enclosure",
         worst,
         1.0,
-        words=f"at most {worst:.0%} of the bound, where the distance is {shown}",
-        wanted="at most (n − 1)·e^(−βγ)·(max y − min y), where γ is the gap of squared distances",
+        words=f"at most {worst:.0%} of the bound of the prompt, for a distance of {shown}",
+        wanted="at most the bound (n − 1)·e^(−βγ)·(max y − min y), where γ is the difference of "
+        "the two smallest squared distances",
     )

@@ -67,7 +67,7 @@ def ngram(
     yield from agreement(run, statement, V, n, samples, exhaustive=(3, 5))
     probabilities = no_counterexample(
         "probabilities",
-        f"probabilities over Q (12 tokens, {SMALL} symbols)",
+        f"probabilities that the model predicts over Q (12 tokens, {SMALL} symbols)",
         other_probabilities(run, statement, order, pseudo_counts),
         words="equal to (count + α)/(total + αV) on 8 sequences",
     )
@@ -76,7 +76,7 @@ def ngram(
         alphas = f"Dirichlet({pseudo_counts}, …, {pseudo_counts})"
         yield no_counterexample(
             "bayes",
-            f"add-{pseudo_counts} smoothing against the Bayes predictor for {alphas} rows",
+            f"add-{pseudo_counts} smoothing against the Bayes predictor with the prior {alphas}",
             other_than_bayes(run, order, pseudo_counts),
             words="equal to the ratio of marginal likelihoods on 4 sequences of 10 tokens",
         )

@@ -89,8 +89,12 @@ def one_layer(
     forced = {"R": R, "error": error}
     stated = {"R": table - message, "error": (table - message) / (3 * table)}
     yield _alice_bits(game, game.bits, table, f"log₂ {s}^{s}")
-    name = "missing bits R and error of [Peng2024, Theorem 1] against the formulas, by hand"
-    yield same("composition/forced", name, forced, stated)
+    name = (
+        "number R of missing bits and least error by [Peng2024, Theorem 1], for the layer in "
+        "bfloat16, against the values by hand"
+    )
+    words = f"R = {R:g}, and the error is at least {error:.3f}"
+    yield same("composition/forced", name, forced, stated, words=words)
     average = broad_average(s + 1, 2 * s + 2)
     yield from judged(run, game, "broad-average", average, [None], pairs)
     model = random_layer(s + 1, 2 * s + 2, n_heads, False, run.rng)
@@ -99,8 +103,13 @@ def one_layer(
     for each in models_of("induction-small-1-layer", KIND):
         length = (each.task.length - 1) // 2 * 2 + 1  # odd
         game, pairs = index_game(length), Pairs()
-        yield from judged(run, game, each.name, each.model, ["float32"], pairs)
-        yield _mistakes(run, f"{game.name}/{each.name}/errs", game, each.model, pairs)
+        found = [
+            *judged(run, game, each.name, each.model, ["float32"], pairs),
+            _mistakes(run, f"{game.name}/{each.name}/errs", game, each.model, pairs),
+        ]
+        for finding in found:
+            finding.name = finding.name.replace(each.model.name, each.name)
+        yield from found
         yield from labelled(each.name, two_layers_find(run, length, pairs))
 
 
@@ -159,13 +168,16 @@ def judged(
         name = f"{model.name}{f' in {precision}' if precision else ''}"
         tries = run.progress(range(TRIES), "lattices")
         found = collision(split, game.choices, lambda row: game.prompt(row, 0), run.rng, tries)
-        name = f"{name}: answers to two prompts of {game.name} with the same message"
+        name = f"answers of {name} to two prompts of {game.name} with the same message"
         yield _errs(of, name, game, split, found, pairs)
 
 
 def _alice_bits(game: Game, stated: float, counted: int, words: str) -> Finding:
     """Compares the counted bits of Alice's input with the bits in the bound."""
-    name = f"bits of Alice's input, which a correct layer's message must have ({game.name})"
+    name = (
+        f"number of bits of Alice's input for {game.name}, which the message of a correct layer "
+        "must have"
+    )
     return same(f"{game.name}/known", name, counted, stated, words=f"{counted}, {words}")
 
 
@@ -176,8 +188,8 @@ def _reduction(run: Run, id: str, game: Game, split: Split, vacuous: Sequence[Sp
     the bound is vacuous.
     """
     name = (
-        f"{split.model.name}: logits from Alice's message and Bob's tokens against the forward "
-        f"pass ({game.name})"
+        f"logits of {split.model.name} from Alice's message and Bob's tokens against the forward "
+        f"pass, for {game.name}"
     )
     no_bound = "".join(
         f"; with sums of {each.format.bits} bits the message has {each.bits} ≥ {game.bits:g} bits, "
@@ -243,9 +255,9 @@ def _errs(
         {"answers": answers},
         {"needed": needed},
         Verdict.UNDECIDED if None in answers else verdict,
-        f"{game.question(one)} and {game.question(other)}: {'same' if alike else 'another'} "
-        f"message and answers {answers[0]} and {answers[1]}; the right answers are {needed[0]} and "
-        f"{needed[1]}",
+        f"{answers[0]} for {game.question(one)} and {answers[1]} for {game.question(other)}, with "
+        f"{'the same message' if alike else 'different messages'}; the right answers are "
+        f"{needed[0]} and {needed[1]}",
         short or "equal answers, so that one answer is wrong",
         f"torch in float64 answers {in_torch[0]} and {in_torch[1]}\n"
         + "\n".join(f"prompt {game.text(prompt)}" for prompt in prompts),
@@ -259,8 +271,8 @@ def _short(game: Game, split: Split) -> str:
     if game.forced is None:
         return f"a wrong answer, as the message has {split.bits} < {game.bits:g} bits"
     R, error = game.forced(split.attn.n_heads, split.attn.W_V.shape[-1], split.format.bits)
-    needed = f"the message has {split.bits} bits, R = {R:g} fewer than required"
-    return f"wrong with probability at least {error:.3f}, as {needed}"
+    needed = f"the message has {split.bits} bits, which is R = {R:g} fewer than required"
+    return f"answers that are wrong with probability at least {error:.3f}, as {needed}"
 
 
 def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -> Finding:
@@ -268,7 +280,10 @@ def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -
 
     The search uses torch, and a pair is verified by balls and appended to `pairs`.
     """
-    name = f"{model.name}: answers to two prompts of {game.name}; the message is long enough"
+    name = (
+        f"answers of {model.name} to two prompts of {game.name}, although its message is long "
+        "enough"
+    )
     for _ in range(TRIES):
         row = [pair[run.rng.integers(2)] for pair in game.choices]
         places = range(len(row))
@@ -289,8 +304,8 @@ def _mistakes(run: Run, id: str, game: Game, model: Transformer, pairs: Pairs) -
                 {"answers": answers},
                 {"needed": needed},
                 Verdict.of(needed[0] != needed[1]),
-                f"{game.question(one)} and {game.question(two)}: answers {answers[0]} and "
-                f"{answers[1]}; the right answers are {needed[0]} and {needed[1]}",
+                f"{answers[0]} for {game.question(one)} and {answers[1]} for {game.question(two)}; "
+                f"the right answers are {needed[0]} and {needed[1]}",
                 "equal answers, so that one answer is wrong",
                 "\n".join(f"prompt {game.text(prompt)}" for prompt in (one, two)),
             )
@@ -306,14 +321,14 @@ def two_layers_find(run: Run, n: int, pairs: Pairs) -> Iterator[Finding]:
     stated = np.pad(codes[needed] @ codes.T, ((0, 0), (0, 1)), constant_values=1)
     as_stated = (model.logits(prompts)[:, -1].numpy() == stated).all(-1)
     right = (model(prompts)[:, -1].numpy() == needed) & as_stated
-    logits = ", logits 2 − 2·(binary digits that differ) for each token and 1 for ⊥"
+    logits = ", and logits of 2 − 2·(number of different binary digits) for tokens and of 1 for ⊥"
     yield _all_right(model, right, logits)
     try:
         Split(model, n, (1,), MARKER)
         layers = 1
     except InputError:
         layers = sum(block.attn is not None for block in model.blocks)
-    name = f"{model.name}: attention layers of a model to which the bound does not apply"
+    name = f"number of attention layers of {model.name}, to which the bound does not apply"
     yield at_least("no-message", name, "exact", layers, 2, words=f"{layers}", wanted="at least 2")
 
 
@@ -333,12 +348,13 @@ def _all_right(model: Transformer, right: np.ndarray, logits: str = "") -> Findi
     count, total = int(right.sum()), len(right)
     return Finding(
         "two-layers",
-        f"answers of two layers, {model.name}, on the same prompts",
+        f"answers of the two-layer model {model.name} to the same prompts",
         exact_evidence(model),
         count,
         total,
         Verdict.of(count == total) if total else Verdict.UNDECIDED,
-        f"{count} of {total} right" + ", logits as stated" * bool(logits and count),
-        f"all right{logits}",
+        f"{count} of {total} answers are right"
+        + ", with the required logits" * bool(logits and count),
+        f"all answers right{logits}",
         f"float64 is exact here: {exact_in(model).bits} bits suffice",
     )

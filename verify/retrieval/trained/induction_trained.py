@@ -84,7 +84,7 @@ def heads(model: Transformer, built: Transformer, tokens: np.ndarray) -> Iterato
             f"mean attention weight of layer {layer} at the {at[layer]}",
             mean,
             ATTENDED,
-            words=f"{mean:.2%} (built model: {wanted.mean():.0%})",
+            words=f"{mean:.2%}, and {wanted.mean():.0%} in the built model",
             wanted=f"at least {ATTENDED:.0%}, {BY}",
         )
         if not (wanted == 1).all():
@@ -95,21 +95,22 @@ def heads(model: Transformer, built: Transformer, tokens: np.ndarray) -> Iterato
 def circuits(model: Transformer) -> Iterator[Finding]:
     """Findings on the fraction of a circuit's rows whose largest entry is as in the built model."""
     words = {
-        "position": "position → position before (layer 1)",
-        "match": "token → token copied by layer 1 (layer 2)",
-        "copy": "token attended to → logit (layer 2)",
+        "position": "of layer 1 from a position to the position before",
+        "match": "of layer 2 from a token to the token copied by layer 1",
+        "copy": "of layer 2 from the token attended to, to the logits",
     }
     for kind, (matrix, place) in circuits_of(model).items():
         fraction = float((matrix.argmax(1) == place).mean())
         uniform = float((1 / np.isfinite(matrix).sum(1)).mean())
         yield at_least(
             f"circuit/{kind}",
-            f"circuit {words[kind]}: rows with the largest entry in the column of the built model",
+            f"fraction of rows of the circuit {words[kind]}, in which the largest entry is in the "
+            "same column as in the built model",
             "trained",
             fraction,
             LARGEST,
             words=f"{fraction:.1%} of {len(matrix)} rows",
-            wanted=f"at least {LARGEST:.0%}; {uniform:.1%} for uniform guesses",
+            wanted=f"at least {LARGEST:.0%}, while uniform guesses give {uniform:.1%}",
         )
 
 
@@ -130,12 +131,14 @@ def interventions(
         equal = fraction_of(found == wanted, wanted >= 0)
         yield above(
             f"intervention/layer-{layer}",
-            f"answers equal to the built model's, with attention of layer {layer} redirected",
+            "fraction of answers equal to those of the built model, if the head of layer "
+            f"{layer} of both models attends to random earlier positions",
             equal,
             SAME,
             words=f"{equal:.2%}"
             + (_after_some_copy(run, tokens, places, found, wanted) if layer == 1 else ""),
-            wanted=f"above {SAME:.0%}, {BY}; {1 / len(model.embed.W_E):.1%} for uniform guesses",
+            wanted=f"above {SAME:.0%}, {BY}, while uniform guesses give "
+            f"{1 / len(model.embed.W_E):.1%}",
         )
 
 
@@ -159,8 +162,9 @@ def _after_some_copy(
     agree = fraction_of(after_any == wanted, wanted >= 0)
     random = follow(run.rng.integers(0, V, found.shape))
     return (
-        f" ({agree.mean:.0%} for a random matching position); answers at any matching position: "
-        f"{follow(found):.2%} ({random.mean:.0%} for random tokens)"
+        f", while the tokens at random matching positions give {agree.mean:.0%}; the answer is the "
+        f"token at some matching position in {follow(found):.2%}, while random tokens give "
+        f"{random.mean:.0%}"
     )
 
 
@@ -184,7 +188,7 @@ def transition(name: str) -> Finding:
     faster = after / max(before, noise)
     return Finding(
         "transition",
-        "phase transition of the training loss",
+        "sudden fall of the training loss",
         "trained",
         {"times as fast": faster, "faster by": after - before},
         {"times as fast": 2, "faster by": CLEAR * noise},
@@ -192,6 +196,6 @@ def transition(name: str) -> Finding:
         f"from step {steps[steepest + width]} to {steps[steepest + 2 * width]} the loss falls by "
         f"{after:.2f} from {loss[steepest + width]:.2f}, which is {faster:.1f} times the fall over "
         "equally many steps before",
-        f"at least 2 times (at most 1 in a convex decay), and the difference of the falls at least "
-        f"{CLEAR} times the noise {noise:.2g}",
+        "at least 2 times, while a convex decay gives at most 1 times, and a difference of the two "
+        f"falls of at least {CLEAR} times the noise of {noise:.2g}",
     )
