@@ -67,7 +67,9 @@ def random_weights(
             for depth, pair in PAIRS.items():
                 low, high = (table[distribution][name].at[threshold] for name in pair)
                 if len(low) and len(high):
-                    found = _below(depth, pair, low, high, words)
+                    limit = "0" if threshold == "0" else "the median output"
+                    where = f"{distribution} weights and {limit} as threshold"
+                    found = _below(depth, pair, low, high, words, where)
                     yield from labelled(f"{distribution}/{threshold}", [found])
     yield _control(table)
     yield _planted(table)
@@ -105,15 +107,20 @@ def shown(rows: dict[str, Row], threshold: str) -> str:
     parts = []
     for name, row in rows.items():
         values = row.at[threshold]
-        constant = f" ({row.constant:.0%} of them constant)" if threshold == "0" else ""
+        constant = f" ({row.constant:.0%} constant functions)" if threshold == "0" else ""
         few = f" ({len(values)} networks)" if len(values) < FEWEST else ""
         mean = f"{_mean(values):.3f}" if len(values) else "not defined"
         parts.append(f"{mean} for {named(name)}{constant}{few}")
-    return ", ".join(parts)
+    return ", ".join(parts[:-1]) + " and " * (len(parts) > 1) + parts[-1]
 
 
 def _below(
-    depth: str, pair: tuple[str, str], low: np.ndarray, high: np.ndarray, words: str
+    depth: str,
+    pair: tuple[str, str],
+    low: np.ndarray,
+    high: np.ndarray,
+    words: str,
+    where: str = "these weights and this threshold",
 ) -> Finding:
     """The mean Sens of the first of a pair compared with the mean Sens of the second.
 
@@ -127,8 +134,8 @@ def _below(
     ) * few
     return Finding(
         depth,
-        f"(mean Sens of random {named(pair[1])}) − (mean Sens of random {named(pair[0])}), where "
-        "Sens is the probability that a flip of a random bit changes the value",
+        f"(mean Sens of random {named(pair[1])}) − (mean Sens of random {named(pair[0])}), for "
+        f"{where}, where Sens is the probability that a flip of a random bit changes the value",
         "statistical",
         found.value,
         0.0,

@@ -82,27 +82,28 @@ def _steps(sizes: range) -> Iterator[Finding]:
 
     yield found(
         "shifts",
-        "step (1) of the proof, the sum of χ_S(x) = Π_{i ∈ S} x_i over the words x in {±1}^d with "
+        "step (1), the sum of χ_S(x) = Π_{i ∈ S} x_i over the words x in {±1}^d with "
         "j entries −1, for a set S of k bits",
         counted(lambda d, k: shift_polynomial(k, d - k) == by_minus_ones(d, k)),
-        "the coefficient of T^j in (I − T)^k (I + T)^{d−k}",
+        "the coefficient of T^j in the polynomial (I − T)^k (I + T)^{d−k}",
     )
     yield found(
         "difference",
-        "step (2) of the proof, the difference of the polynomials of steps (1) for k and for k + 2",
+        "step (2), the difference of the polynomials (I − T)^k (I + T)^{d−k} of step (1) for k and "
+        "for k + 2",
         counted(_difference, 2),
-        "(I − T)^k (I + T)^{d−k} − (I − T)^{k+2} (I + T)^{d−k−2} = 4T (I − T)^k (I + T)^{d−k−2}",
+        "4T (I − T)^k (I + T)^{d−k−2}",
     )
     yield found(
         "smaller-cube",
-        "step (3) of the proof, the means of d bits ±1, of which j + 1 are −1, compared with the "
-        "means of d − 2 bits, of which j are −1",
+        "step (3), the mean 1 − 2(j + 1)/d of d bits ±1, of which j + 1 are −1, compared with the "
+        "mean 1 − 2j/(d − 2) of d − 2 bits, of which j are −1",
         counted(_same_points, 3),
-        "1 − 2(j + 1)/d = (d − 2)/d · (1 − 2j/(d − 2))",
+        "the first mean is (d − 2)/d times the second mean, for every j",
     )
     yield found(
         "walks",
-        "step (4) of the proof, the mean of (Σ_i x_i/d)^m·χ_S(x) over all words x in {±1}^d, for a "
+        "step (4), the mean of (Σ_i x_i/d)^m·χ_S(x) over all words x in {±1}^d, for a "
         f"set S of k bits and m ≤ {DEGREE}",
         counted(_walks),
         "d^−m times the number of walks of m steps from ∅ to S on the cube, and so at least 0",
