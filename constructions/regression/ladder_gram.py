@@ -69,8 +69,8 @@ class Level(NamedTuple):
     def degree(self) -> int:
         """The largest degree of a register, as a polynomial in the prompt.
 
-        For exponent n, the registers w and f (those of `with_image`) have degree 4n + 3, and all
-        other registers have degree 4n + 1.
+        For an exponent n in `with_image`, the registers S E^n x and xᵀE^n b have degree 4n + 3. All
+        other registers for an exponent n have degree 4n + 1. Here E = I − αS².
         """
         return max(4 * n + 1 + 2 * (n in self.with_image) for n in self.exponents)
 

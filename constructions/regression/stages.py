@@ -17,38 +17,40 @@ from theory.regression.newton import Start
 
 @runtime_checkable
 class Residuals(Protocol):
-    """A family of residuals I − S G of approximate inverses G of S = XᵀX, indexed by a power."""
+    """A family of residuals I − S·G, indexed by a power, for approximate inverses G of S = XᵀX."""
 
     def inverse(self, of: NumberSystem, S: Any, power: int) -> Any:
-        """The matrix G for which I − S G is the residual with index `power`."""
+        """The approximate inverse G of S, whose residual I − S G has the index `power`."""
         ...
 
 
 @dataclass(frozen=True)
 class Powers:
-    """The family of residuals (I − S M₀)^power, for M₀ = alpha·S ("gram") or alpha·I.
+    """The family of residuals (I − S M₀)^power, for S = XᵀX and a start M₀.
 
-    The start "identity" is M₀ = alpha·I.
+    M₀ is alpha·S for the start "gram", and alpha·I for the start "identity".
     """
 
     alpha: float
     start: Start
 
     def inverse(self, of: NumberSystem, S: Any, power: int) -> Any:
-        """The matrix G = Σ_{i<power} (I − S M₀)^i M₀.
+        """The matrix G with I − S G = (I − S M₀)^power.
 
-        It satisfies I − S G = (I − S M₀)^power.
+        G is the sum of (I − S M₀)^i M₀ over i from 0 to `power` − 1. M₀ is alpha·S for the start
+        "gram", and alpha·I for the start "identity".
         """
         return inverse_of_power(of, S, self.alpha, self.start, power)
 
 
 @dataclass(frozen=True)
 class Invariant(ABC):
-    """The content of a register on a token with input x, for one power of a residual.
+    """The content of a register on a token, as a function of the examples and of the input x.
 
-    If `row` is given, the register contains row `row`, counted from 1, of the matrix that
-    multiplies x. If `prefixes` is true, the examples of each token are the examples before this
-    token.
+    Subclasses compute the content from a residual I − S G of the family `residuals`, with index
+    `power`. Here S = XᵀX for the examples X. If `row` is given, the register contains row `row`,
+    counted from 1, of the matrix that multiplies x. If `prefixes` is true, the examples of each
+    token are the examples before this token.
     """
 
     power: int
@@ -60,7 +62,8 @@ class Invariant(ABC):
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
         """The content of the register, as one row for each of the m inputs x (m × d).
 
-        S = XᵀX and b = Xᵀy for the examples X with labels y, and I − S G is the residual.
+        d is the dimension of the inputs, S = XᵀX and b = Xᵀy for the examples X with labels y, and
+        I − S G is the residual.
         """
 
     def __call__(self, of: NumberSystem, X: Any, y: Any, Q: Any) -> Any:
@@ -77,40 +80,55 @@ class Invariant(ABC):
 
 
 class Inverse(Invariant):
-    """The invariant G x on a token with input x, where I − S G is the residual."""
+    """The invariant that a register contains G x on a token with input x.
+
+    I − S G is the residual, and S = XᵀX for the examples X.
+    """
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """The row x G for each of the inputs x (m × d)."""
+        """The row x G for each of m inputs x (m × d) of dimension d."""
         return x * G
 
 
 class Residual(Invariant):
-    """The invariant R x on a token with input x, where R = I − S G is the residual."""
+    """The invariant that a register contains R x on a token with input x.
+
+    R = I − S G is the residual, and S = XᵀX for the examples X.
+    """
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """The row x (I − G S) for each of the inputs x (m × d)."""
+        """The row x (I − G S) for each of m inputs x (m × d) of dimension d."""
         return x - x * (G * S)
 
 
 class Image(Invariant):
-    """The invariant S R x on a token with input x, where R = I − S G is the residual."""
+    """The invariant that a register contains S R x on a token with input x.
+
+    R = I − S G is the residual, and S = XᵀX for the examples X.
+    """
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """The row x (I − G S) S for each of the inputs x (m × d)."""
+        """The row x (I − G S) S for each of m inputs x (m × d) of dimension d."""
         return (x - x * (G * S)) * S
 
 
 class Correlation(Invariant):
-    """The invariant xᵀ R b on a token with input x, where R = I − S G is the residual, b = Xᵀy."""
+    """The invariant that a register contains xᵀ R b on a token with input x.
+
+    R = I − S G is the residual, and S = XᵀX and b = Xᵀy for the examples X with labels y.
+    """
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """The number x (I − G S) b for each of the inputs x (m × d)."""
+        """The number x (I − G S) b for each of m inputs x (m × d) of dimension d."""
         return (x - x * (G * S)) * b
 
 
 class Prediction(Invariant):
-    """The prediction xᵀ G b at a query x, where I − S G is the residual and b = Xᵀy."""
+    """The invariant that a register contains the prediction xᵀ G b at a query x.
+
+    I − S G is the residual, and S = XᵀX and b = Xᵀy for the examples X with labels y.
+    """
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """The number x G b for each of the queries x (m × d)."""
+        """The number x G b for each of m queries x (m × d) of dimension d."""
         return x * (G * b)

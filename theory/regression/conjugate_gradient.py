@@ -74,7 +74,8 @@ def _near_one(array: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.
 def conjugate_gradient(x: Inputs, y: Labels, k: Iterations) -> np.ndarray:
     """The weights w_k (…, d) after `k` ≥ 0 steps of conjugate gradients on the normal equations.
 
-    x (…, n, d) are the examples and y (…, n) their labels. Raises `ValueError` if w_k overflows.
-    `conjugate_gradient_iterates` states the properties of w_k.
+    x (…, n, d) are the n examples of each prompt, of dimension d, and y (…, n) are their labels.
+    Raises `ValueError` if w_k overflows. `conjugate_gradient_iterates` states the properties of
+    w_k.
     """
     return after(k, conjugate_gradient_iterates(x, y))

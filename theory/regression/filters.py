@@ -45,9 +45,9 @@ EVERY = 8  # the initial guess is fitted to every eighth error
 class Filter(NamedTuple):
     """The filter (1 − z^power)^steps that is nearest to the errors of a predictor.
 
-    The filter is a function of z = λ/λmax, for the eigenvalues λ of S = XᵀX with the examples X of
-    a prefix and the largest eigenvalue λmax. `unexplained` is the sum of the squared residuals of
-    the fit, divided by the sum of the squared errors.
+    The filter is a function of z = λ/λmax, where λ is an eigenvalue of S = XᵀX for the examples X
+    of a prefix, and λmax is the largest eigenvalue. `unexplained` is the sum of the squared
+    residuals of the fit, divided by the sum of the squared errors.
     """
 
     power: float

@@ -24,9 +24,9 @@ def hyperpower_inverses(
 
     A step is M ← M (I + E + … + E^(p−1)) with E = I − S M, for a symmetric positive semidefinite
     matrix S (…, d, d) and p = `order` ≥ 2. The residual satisfies I − S M_{j+1} = (I − S M_j)^p, so
-    I − S M_k = (I − S M₀)^(p^k); p = 2 is the Newton–Schulz iteration [BenIsrael1965]. M₀ is
-    alpha·S (start "gram") or alpha·I ("identity"). The iteration converges under the condition of
-    `newton_inverses`.
+    I − S M_k = (I − S M₀)^(p^k). For p = 2, the iteration is the Newton–Schulz iteration
+    [BenIsrael1965]. M₀ is alpha·S (start "gram") or alpha·I ("identity"). The iteration converges
+    under the condition of `newton_inverses`.
 
     Raises `ValueError` if an iterate overflows.
     """

@@ -92,8 +92,8 @@ def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) 
 
     The error E tr (I − ηS)^{2k} of k gradient steps is convex in η, where S = XᵀX and X (n, d) has
     independent standard normal entries. Its derivative is −2k E tr S(I − ηS)^{2k−1}, and the zero
-    of the derivative is found by bisection. If `largest` is given, the mean is over the S without
-    eigenvalues above `largest`.
+    of the derivative is found by bisection. If `largest` is given, the mean is over the matrices S
+    without eigenvalues above `largest`.
 
     Raises `ValueError` as `wishart_moments` does, and if `k` is too large for the precision of the
     moments.

@@ -37,13 +37,14 @@ def newton_inverses(
     """Yield the approximate inverses M₀, M₁, M₂, … (each (…, d, d)) of M ← 2M − M S M.
 
     S (…, d, d) is symmetric positive semidefinite with largest eigenvalue λmax, and α = `alpha` > 0
-    is one number or one per matrix. From M₀ = αS (start "gram") the residual is
-    I − S M_k = (I − αS²)^(2^k); from M₀ = αI ("identity") it is (I − αS)^(2^k) [Schulz1933]. The
-    residual on range(S) tends to 0 if and only if 0 < α < 2/λmax², resp. 0 < α < 2/λmax
-    [BenIsrael1965]. For a larger alpha the recursion diverges, and only overflow raises an error.
-    From αS the limit of M_k is the pseudo-inverse S⁺.
+    is one number or one per matrix. From M₀ = αS (start "gram") the residual is I − S M_k = (I −
+    αS²)^(2^k); from M₀ = αI (start "identity") the residual is (I − αS)^(2^k) [Schulz1933]. The
+    residual on range(S) tends to 0 if and only if 0 < α < 2/λmax² for the start "gram", and if and
+    only if 0 < α < 2/λmax for the start "identity" [BenIsrael1965]. For a larger alpha the
+    recursion diverges, and only overflow raises an error. From αS the limit of M_k is the
+    pseudo-inverse S⁺.
 
-    Proof: M_k is a polynomial in S, so it commutes with S and I − S(2M − M S M) = (I − S M)². By
+    Proof: M_k is a polynomial in S, so M_k commutes with S and I − S(2M − M S M) = (I − S M)². By
     induction the residual is (I − S M₀)^(2^k). From αS, the residual multiplies an eigenvector of S
     with eigenvalue λ by (1 − αλ²)^(2^k). The factor is 1 for λ = 0; for λ > 0 the factor tends to 0
     iff |1 − αλ²| < 1.

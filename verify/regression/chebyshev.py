@@ -42,11 +42,11 @@ def chebyshev(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """For all X, y and x_q, ⌈log₃(2k + 1)⌉ layers of linear attention predict x_qᵀ G_k Xᵀ y, the
-    result of k steps of Chebyshev's method on [a, b]: with S = XᵀX, the matrix I − S G_k is
-    Chebyshev's residual polynomial R_k(S) on [a, b].  For k = (3^L − 1)/2, the maximum of |R_k| on
-    [a, b] is the smallest among all predictions x_qᵀ p(S) Xᵀ y with a fixed polynomial p that L
-    layers of linear or ReLU attention compute.
+    """For all examples X with labels y and all queries x_q, ⌈log₃(2k + 1)⌉ layers of linear
+    attention predict x_qᵀ G_k Xᵀ y, the result of k steps of Chebyshev's method on [a, b]. With S =
+    XᵀX, the matrix I − S G_k is Chebyshev's residual polynomial R_k(S) on [a, b]. For k = (3^L −
+    1)/2, the maximum of |R_k| on [a, b] is the smallest among all predictions x_qᵀ p(S) Xᵀ y with a
+    fixed polynomial p that L layers of linear or ReLU attention compute.
 
     R_k(λ) = T_k(l(λ))/T_k(σ), where T_k is the Chebyshev polynomial, l is the affine map of [a, b]
     onto [−1, 1], and σ = (b + a)/(b − a) is the value of |l| at 0.

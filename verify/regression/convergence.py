@@ -81,8 +81,8 @@ class FromOls(NamedTuple):
 
     There is an entry for each prompt. ŷ is the prediction of the transformer at the query x_q, and
     x_qᵀw is the least-squares prediction, where w are the least-squares weights of minimum norm.
-    The transformer computes an iteration from the matrix M₀, whose residual I − S M₀ is E and
-    becomes E^p. Here S = XᵀX for the examples X.
+    The transformer computes an iteration from a matrix M₀. Let S = XᵀX for the examples X, and let
+    E = I − S M₀ be the residual of M₀. After the iteration, the residual is E^p.
 
     least     x_qᵀw, computed over Q and rounded to float64
     distance  |ŷ − x_qᵀw|

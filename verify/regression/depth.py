@@ -62,8 +62,9 @@ def depth(
     ] = 1e6,
 ) -> Iterator[Finding]:
     """If L layers of linear or ReLU attention with ReLU MLPs compute k Newton–Schulz steps, then
-    3^L ≥ 2^{k+2} + 1 for the start M₀ = αS, and 3^L ≥ 2^{k+1} + 1 for the start M₀ = αI.  In both
-    cases, the smallest such number L of layers of linear attention suffices.
+    3^L ≥ 2^{k+2} + 1 for the start M₀ = αS with S = XᵀX for the examples X, and 3^L ≥ 2^{k+1} + 1
+    for the start M₀ = αI. In both cases, the smallest such number L of layers of linear attention
+    suffices.
 
     The prediction is a polynomial of degree 2^{k+2} + 1 in the prompt (from M₀ = αI, 2^{k+1} + 1),
     and a layer at most triples the degree: a head multiplies three quantities that are affine in

@@ -41,10 +41,11 @@ def gradient_descent(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """For all X, y and x_q, k layers of one linear head predict ⟨w_k, x_q⟩ exactly over Q, where
-    w_k is the result of k steps w ← w − η(S w − Xᵀy) of gradient descent from w = 0, S = XᵀX. With
-    causal attention, k layers predict from every prefix at once. With full attention, ⌈log₃(2k +
-    1)⌉ layers of several heads suffice, and fewer layers do not suffice.
+    """For all examples X with labels y and all queries x_q, k layers of one linear head predict
+    ⟨w_k, x_q⟩ exactly over Q, where w_k is the result of k steps w ← w − η(S w − Xᵀy) of gradient
+    descent from w = 0, with S = XᵀX. With causal attention, k layers predict from every prefix at
+    once. With full attention, ⌈log₃(2k + 1)⌉ layers of several heads suffice, and fewer layers do
+    not suffice.
 
     The step size η is a weight of the model. The width is d + 1 for layers of one head, 2d + 2 for
     causal layers, and at most 5d + 3 for the layout "ladder" with ⌈log₃(2k + 1)⌉ layers. The

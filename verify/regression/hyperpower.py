@@ -38,10 +38,10 @@ def hyperpower(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """For all X, y and x_q, ⌈log₃(4p^k + 1)⌉ layers of linear attention, the smallest possible
-    number, predict x_qᵀ M_k Xᵀ y exactly over Q, where M_k is the result of k hyperpower steps of
-    order p ≥ 2. The steps are M_{j+1} = M_j (I + E + … + E^{p−1}) with E = I − S M_j, from M₀ = αS
-    with a number α > 0 and S = XᵀX.
+    """For all examples X with labels y and all queries x_q, ⌈log₃(4p^k + 1)⌉ layers of linear
+    attention, the smallest possible number, predict x_qᵀ M_k Xᵀ y exactly over Q, where M_k is the
+    result of k hyperpower steps of order p ≥ 2. The steps are M_{j+1} = M_j (I + E + … + E^{p−1})
+    with E = I − S M_j, from M₀ = αS with a number α > 0 and S = XᵀX.
 
     The iteration converges to the pseudo-inverse iff 0 < α < 2/λmax(S)². For p = 2, the hyperpower
     iteration is the Newton–Schulz iteration. The number of layers is the smallest possible because

@@ -74,16 +74,17 @@ def newton(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 100,
 ) -> Iterator[Finding]:
-    """For all X, y and x_q, hand-built transformers predict x_qᵀ M_k Xᵀ y exactly over Q, where M_k
-    is the result of k steps of the Newton–Schulz iteration (Iterative Newton in [Fu2024]).  The
-    steps are M_{j+1} = 2M_j − M_j S M_j with S = XᵀX, from M₀ = αS or M₀ = αI, and α > 0 is one of
-    the weights.
+    """For all examples X with labels y and all queries x_q, hand-built transformers predict x_qᵀ
+    M_k Xᵀ y exactly over Q, where M_k is the result of k steps of the Newton–Schulz iteration
+    (Iterative Newton in [Fu2024]). The steps are M_{j+1} = 2M_j − M_j S M_j with S = XᵀX, from M₀ =
+    αS or M₀ = αI, and α > 0 is one of the weights.
 
-    Layout "paper" has the k + 8 layers of [Fu2024, Theorem 5.1], with ReLU attention and n in the
-    weights; "direct" has k + 2 layers of one linear head; "ladder" has ⌈log₃(2^(k+2) + 1)⌉ layers
-    of linear heads, the smallest number. The causal layouts predict from every prefix at once. The
-    transformers compute the recursion for every X. The recursion converges to the pseudo-inverse
-    iff 0 < α < 2/λmax(S)² for M₀ = αS, and iff 0 < α < 2/λmax(S) for M₀ = αI.
+    Layout "paper" has the k + 8 layers of [Fu2024, Theorem 5.1], with ReLU attention and weights
+    that depend on the number n of examples; "direct" has k + 2 layers of one linear head; "ladder"
+    has ⌈log₃(2^(k+2) + 1)⌉ layers of linear heads, the smallest number. The causal layouts predict
+    from every prefix at once. The transformers compute the recursion for every X. The recursion
+    converges to the pseudo-inverse iff 0 < α < 2/λmax(S)² for M₀ = αS, and iff 0 < α < 2/λmax(S)
+    for M₀ = αI.
     """
     if run.certificates is not None and (layout == "paper" or interleaved):
         raise InputError(

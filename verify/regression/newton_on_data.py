@@ -56,10 +56,10 @@ def newton_on_data(
         option("CSV file for predictions of held-out rows by the transformer and by OLS"),
     ] = None,
 ) -> Iterator[Finding]:
-    """From the rows (X, y) of a table, hand-built transformers predict qᵀ M_k Xᵀ y exactly over Q
-    for every query q, where M_{j+1} = 2M_j − M_j S M_j, M₀ = αS and S = XᵀX.  If
-    0 < α < 2/λmax(S)², this prediction is within ε = 10⁻⁶ of the least-squares prediction after
-    log₂(ln(‖q‖‖w‖/ε)/(−ln ρ)) steps, where w = S⁺Xᵀy and ρ is the largest |1 − αλ²| over the
+    """From the rows of a table, with features X and targets y, hand-built transformers predict qᵀ
+    M_k Xᵀ y exactly over Q for every query q, where M_{j+1} = 2M_j − M_j S M_j, M₀ = αS and S =
+    XᵀX. If 0 < α < 2/λmax(S)², this prediction is within ε = 10⁻⁶ of the least-squares prediction
+    after log₂(ln(‖q‖‖w‖/ε)/(−ln ρ)) steps, where w = S⁺Xᵀy and ρ is the largest |1 − αλ²| over the
     nonzero eigenvalues λ of S.
 
     Columns are standardised, and a fifth of the rows are held out as queries. The claim `newton`

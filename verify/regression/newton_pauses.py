@@ -35,9 +35,9 @@ def newton_pauses(
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """For all X, y and x_q, k + 2 causal layers of one linear head, with dk pause tokens between
-    the examples and the query, predict x_qᵀ M_k Xᵀ y exactly over Q, where M₀ = αI for a number α >
-    0, M_{j+1} = 2M_j − M_j S M_j and S = XᵀX.
+    """For all examples X with labels y and all queries x_q, k + 2 causal layers of one linear head,
+    with dk pause tokens between the examples and the query, predict x_qᵀ M_k Xᵀ y exactly over Q,
+    where M₀ = αI for a number α > 0, M_{j+1} = 2M_j − M_j S M_j and S = XᵀX.
 
     Each example is one token; the pause tokens are k groups of d, one group for each step.
     """

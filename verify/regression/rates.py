@@ -43,18 +43,17 @@ def rates(
     d: Annotated[int, option("dimension of the inputs", min=2)] = 8,
     digits: Annotated[int, option("decimal digits of the multiprecision run", min=20)] = 5000,
 ) -> Iterator[Finding]:
-    """Let κ be the condition number of S on its range. A step of gradient descent of size 1/λmax
-    multiplies the error by at most 1 − 1/κ. Step k = 0, 1, … of the Newton–Schulz iteration
-    multiplies the error by at most (1 − κ^−2)^(2^k) from the start S/λmax², and by at most (1 −
-    1/κ)^(2^k) from the start I/λmax. k steps of Chebyshev's method multiply the error by at most
-    2((√κ − 1)/(√κ + 1))^k. The same bound holds for the error of k steps of conjugate gradients in
-    the energy norm.
+    """Let S = XᵀX for the examples X, let λmax be the largest eigenvalue of S, and let κ be the
+    condition number of S on its range. A step of gradient descent of size 1/λmax multiplies the
+    error by at most 1 − 1/κ. Step k = 0, 1, … of the Newton–Schulz iteration multiplies the error
+    by at most (1 − κ^−2)^(2^k) from the start S/λmax², and by at most (1 − 1/κ)^(2^k) from the
+    start I/λmax. k steps of Chebyshev's method multiply the error by at most 2((√κ − 1)/(√κ +
+    1))^k. The same bound holds for the error of k steps of conjugate gradients in the energy norm.
 
-    Here S = XᵀX for the examples X, and λmax is the largest eigenvalue of S. Each inequality is
-    checked at every step: for gradient descent, the Newton–Schulz iteration and Chebyshev's method
-    on the hand-built transformers. Step counts to a given accuracy are checked to suffice, and
-    those stated as the smallest are checked to be the smallest. Each Newton step is checked to
-    double the correct digits, up to thousands of digits.
+    Each inequality is checked at every step: for gradient descent, the Newton–Schulz iteration and
+    Chebyshev's method on the hand-built transformers. Step counts to a given accuracy are checked
+    to suffice, and those stated as the smallest are checked to be the smallest. Each Newton step is
+    checked to double the correct digits, up to thousands of digits.
     """
     if not 1 < condition < 1e8:
         raise InputError(f"condition is {condition}: give a condition number between 1 and 1e8")
