@@ -101,7 +101,7 @@ def test_more_rows_than_the_exact_domains_take(write, monkeypatch):
     found = findings(write(text), layout="direct", k=1)
     assert failing(found) == []
     assert "4 rows of the data, k = 1" in found["direct/on-data"].name
-    assert "(d=1, n=4, k=1)" in found["direct/rational"].name
+    assert "(d=1, n=4, k=1" in found["direct/rational"].name
     assert "2 held-out rows of my.csv" in found["direct/float"].name
 
 
