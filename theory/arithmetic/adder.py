@@ -166,7 +166,7 @@ def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SM
 def largest_bits(alpha: Positive) -> int:
     """The largest number of binary places of the weights for which logits are exact in float64.
 
-    The result is below 1 if logits are exact for no number of binary places.  A logit is a sum of
+    The result is below 1 if even one binary place is too many.  A logit is a sum of
     products of three weights, a multiple of 2^{−3·bits} below 2·alpha + 8, for weights of `bits`
     binary places.
     """
