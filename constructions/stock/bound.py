@@ -46,8 +46,9 @@ def prompts_bound(
 ) -> float:
     """A bound, for all prompts, on the distance of stock logits from the hardmax logits.
 
-    The stock model has softmax attention at this sharpness and the dtype `dtype`, and `square` is a
-    bound on ‖v‖² of its streams v. `hardmax` is the result of `hardmax_numbers`, if known.
+    The stock model is the translation of `model`. Its dtype is `dtype`, its softmax attention has
+    the inverse temperature `sharpness`, and ‖v‖² is at most `square` for its residual stream v at
+    every token. `hardmax` is the result of `hardmax_numbers`, if known.
     """
     if is_short(dtype):
         return restored_bound(model, sharpness, gadgets, square, dtype, hardmax)

@@ -23,11 +23,12 @@ from theory.kinds import Positive, checked
 
 
 class StockEncoder(StockModel):
-    """A model of this library inside an nn.TransformerEncoder, the attribute `module`.
+    """A model of this library inside torch's nn.TransformerEncoder.
 
-    Three parts are outside of `module`, because torch's class lacks them: the embedding `embed` of
-    tokens, the embedding `pos_embed` of positions (which also adds the constants ±K), and the
-    unembedding.
+    The attribute `module` is the nn.TransformerEncoder. Three parts are outside of `module`,
+    because torch's class lacks them: the embedding `embed` of tokens, the unembedding `unembed`,
+    and the embedding `pos_embed` of positions. `pos_embed` also adds the constants K and −K, which
+    keep layer norms nearly constant (`Gadgets`).
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -83,15 +84,15 @@ def to_encoder(
         stock = to_encoder(gradient_descent(5, 10, 1 / 64), x, y, x_query, error=1e-9)
         stock(x, y, x_query), stock.bound(x, y, x_query), stock.module
 
-    `inputs` are typical inputs of the model. Linear heads become softmax heads whose scale is the
-    largest score on these inputs, rounded up to a power of two. For a model over tokens with proved
-    score gaps, `inputs` can be omitted. The translation has as many layers as the original. Each
-    linear head becomes 2·order softmax heads, and one more token, the sink, is put in front of
-    prompts.
+    `inputs` are typical inputs of the model. The translation has as many layers as the original.
+    Each linear head becomes 2·order softmax heads, whose scale is the largest score of the linear
+    head on these inputs, rounded up to a power of two. One more token, the sink, is put in front of
+    prompts. For a model over tokens with proved score gaps, `inputs` can be omitted.
 
-    `error` is the allowed distance of answers (for tokens: logits) from those of the original, on
-    these inputs or, for tokens, on all inputs.  The smallest sufficient order is chosen; without
-    `error` the order is 3.  If `gadgets` are given, they are the parameters of the translation.
+    `error` is the allowed distance of the answers from the answers of the original, on these
+    inputs. For a model over tokens, it is the allowed distance of the logits, on all inputs.  The
+    smallest sufficient order is chosen; without `error` the order is 3.  If `gadgets` is given, it
+    contains the order and the other parameters of the translation.
 
     For models over tokens, a dtype shorter than float32 must represent all numbers of the hardmax
     pass; rounding then restores these numbers (`short.py`), and the weights of norms are powers of

@@ -55,9 +55,8 @@ MOST_ORDER = 6  # 2p heads each: for larger p, rounding dominates
 def stencil(p: int) -> tuple[Fraction, ...]:
     """The coefficients c_1, …, c_p of the central difference of order 2p.
 
-    They satisfy Σ_m c_m (f(m) − f(−m)) = f'(0) for all polynomials f of degree at most 2p:
-
-    c_m = (−1)^{m+1} (p!)² / (m (p − m)! (p + m)!).
+    They are c_m = (−1)^{m+1} (p!)² / (m (p − m)! (p + m)!), and they satisfy
+    Σ_m c_m (f(m) − f(−m)) = f'(0) for all polynomials f of degree at most 2p.
     """
     square = math.factorial(p) ** 2
     return tuple(
@@ -72,9 +71,10 @@ def kappa(p: int) -> Fraction:
 
 
 def lipschitz(p: int) -> Fraction:
-    """The constant Λ_p = Σ_m 2m|c_m| of the central difference with coefficients c_m.
+    """The constant Λ_p = Σ_m 2m|c_m| of the central difference of order 2p.
 
-    The central difference of a function with slopes of at most s is at most Λ_p·s.
+    The coefficients of the central difference are c_1, …, c_p (`stencil`). The central difference
+    of a function with slopes of at most s is at most Λ_p·s.
     """
     return sum((2 * m * abs(c) for m, c in enumerate(stencil(p), start=1)), start=Fraction(0))
 
@@ -84,9 +84,11 @@ def lipschitz(p: int) -> Fraction:
 class Gadgets:
     """The parameters of the translation of a model into a stock class.
 
-    They are the order p (2p softmax heads for each linear head), the largest scaled score θ, and
-    the exponent of e^C = 2^bits, where C is the score of the sink. Further parameters are the
-    constant K of the norms and the factor λ of GELU.
+    order     p: a linear head becomes 2p softmax heads and a sink, a token that takes up weight
+    theta     θ, the largest scaled score of these softmax heads
+    bits      the exponent of e^C = 2^bits, where C is the score of the sink
+    constant  K: a layer norm of (v, K, −v, −K) nearly preserves its input
+    steep     λ: gelu(λx)/λ is nearly relu(x)
     """
 
     order: Annotated[Count, Within(most=MOST_ORDER)]
@@ -97,30 +99,35 @@ class Gadgets:
 
     @property
     def sink(self) -> float:
-        """The score C of the sink."""
+        """The score C of the sink, C = bits·ln 2."""
         return self.bits * math.log(2)
 
     def head(self, theta: float, n: float) -> float:
         """The error of a linear head divided by B Σ‖v_i‖, if rounding and norms cause no error.
 
-        The head attends to n tokens with values v_i, and its scores are at most B; `theta` is the
-        largest scaled score.
+        The linear head attends to n tokens with values v_1, …, v_n, and its scores are at most B;
+        `theta` is the largest scaled score.
         """
         p = self.order
         method = float(kappa(p)) * theta ** (2 * p) * math.exp(p * theta)
         return method + 2 * float(lipschitz(p)) * n * math.exp(2 * p * theta - self.sink)
 
     def gamma(self, square: float) -> float:
-        """The bound γ = ‖v‖²/(2K²) on the relative error of a norm, where ‖v‖² is `square`."""
+        """The bound γ = ‖v‖²/(2K²) on the relative error of a layer norm.
+
+        The stream v satisfies ‖v‖² = `square`, and K = `constant`.
+        """
         return square / (2 * self.constant**2)
 
     def with_norms(self, theta: Any, n: float, gamma: float) -> Any:
         """The error of a linear head divided by B Σ‖v_i‖, with norms but without rounding.
 
-        `theta` may be a number or a tensor. The norm of token j multiplies reads by g_j, where
-        1 − γ ≤ g_j ≤ 1. So scores are multiplied by g_t g_j, values by g_j, and the sink's score C
-        by g_t g_0 ≥ 1 − 2γ. The result is the sum of twice the error of the method, e^{1/2} times
-        the error of the sink, and (3 + 2C)γ. It is ∞ unless γC ≤ 1/4.
+        The head attends to n tokens with values v_i, and its scores are at most B; `theta`, a
+        number or a tensor, is the largest scaled score. The layer norm of token j multiplies reads
+        by g_j, where 1 − γ ≤ g_j ≤ 1 and γ = `gamma`. So the scores at token t are multiplied by
+        g_t g_j, values by g_j, and the score C of the sink, which is token 0, by g_t g_0 ≥ 1 − 2γ.
+        The result is the sum of twice the error of the central difference, three times the error of
+        the sink, and (3 + 3C)γ. It is ∞ unless γC ≤ 1/4.
         """
         if gamma * self.sink > 0.25:
             return math.inf
@@ -132,8 +139,9 @@ class Gadgets:
     def rounding(self, u: float) -> float:
         """The rounding error of a linear head divided by B Σ‖v_i‖, to first order.
 
-        u is the unit roundoff. Softmax subtracts the largest score C, so scores have rounding
-        errors of size u·C, which the central difference divides by θ.
+        u is the unit roundoff. The head has values v_i and scores of at most B. Softmax subtracts
+        the largest score, which is the score C of the sink, so scores have rounding errors of size
+        u·C. The central difference divides these errors by θ, the largest scaled score.
         """
         each = 2 * float(sum(map(abs, stencil(self.order))))
         return (self.sink + 5) * each * u / self.theta
@@ -145,11 +153,12 @@ def unit_roundoff(dtype: torch.dtype) -> float:
 
 
 def chosen(order: int, dtype: torch.dtype, n: int, square: float) -> Gadgets:
-    """The parameters of this order with the smallest sum of method error and rounding error.
+    """The parameters of this order for which the sum of the errors of heads is smallest.
 
-    There are n tokens with streams of ‖v‖² ≤ `square`. θ is a power of two, e^{−C} is a normal
-    number of the dtype, and K is the smallest power of two for which the error of norms is below
-    the rounding error.
+    The sum consists of twice the error of `Gadgets.head` for n tokens and the rounding error in the
+    dtype. θ is a power of two, and e^{−C} is a normal number of the dtype, where C is the score of
+    the sink. K is the smallest power of two for which the error of layer norms is below the
+    rounding error, for a stream v with ‖v‖² ≤ `square`.
     """
     if not dtype.is_floating_point:
         raise InputError(

@@ -27,11 +27,12 @@ MOST_POSITIONS = 1024  # number of positions of GPT-2, for prompts of unbounded 
 
 
 class StockGPT2(StockModel):
-    """A model of this library inside a transformers.GPT2LMHeadModel, the attribute `module`.
+    """A model of this library inside the class transformers.GPT2LMHeadModel.
 
-    `module.save_pretrained(folder)` writes a folder that AutoModelForCausalLM opens (in float64
-    with dtype=torch.float64). The vocabulary is that of the model and BOS. The number of BOS also
-    stands for ⊥, so that `module.generate` ends at ⊥. For a model over numbers, `wte` has a row for
+    The attribute `module` is the GPT2LMHeadModel. `module.save_pretrained(folder)` writes a folder
+    that AutoModelForCausalLM opens (in float64 with dtype=torch.float64). The vocabulary of
+    `module` is the vocabulary of the model and BOS. The number of BOS also stands for ⊥, so that
+    `module.generate` ends at ⊥. For a model over numbers, `wte` has a row for
     each column of the prompt, and the argument `inputs_embeds` is prompt(…).tokens @ wte.
     """
 

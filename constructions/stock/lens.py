@@ -121,7 +121,10 @@ def _under_one_mask(model: Transformer) -> tuple[Transformer, Tensor]:
 
 @checked
 def labels(model: Transformer) -> list[str]:
-    """The names "register[i]" of the coordinates of the model's stream in TransformerLens."""
+    """The names of the coordinates of the model's stream in TransformerLens.
+
+    Coordinate i of a register "name" has the name "name[i]".
+    """
     return [f"{name}[{i}]" for name, width in model.stream.widths.items() for i in range(width)]
 
 

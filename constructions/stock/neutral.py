@@ -23,9 +23,11 @@ EPSILON = 1e-5  # ε of the layer norms in both stock classes
 class Doubled:
     """The tensors of a stock model of width d = n_heads·head_dim, for softmax heads and MLPs.
 
-    Stock heads divide scores by √head_dim, so W_Q is multiplied by √head_dim; head_dim is a power
-    of 4, so that this factor is a power of 2. With `even_norms`, d/2 is also a power of 4, so that
-    the weight √(2K²/d) of the norms is a power of 2, which no dtype rounds.
+    The stream of the stock model contains (v, K, 0, −v, −K, 0), where v is the stream of width W of
+    the translated model `soft`, and K = `constant`. Stock heads divide scores by √head_dim, so W_Q
+    is multiplied by √head_dim; head_dim is a power of 4, so that this factor is a power of 2. With
+    `even_norms`, d/2 is also a power of 4, so that the weight √(2K²/d) of the norms is a power of
+    2, which no dtype rounds.
     """
 
     def __init__(self, soft: Transformer, constant: float, even_norms: bool = False) -> None:
@@ -42,27 +44,31 @@ class Doubled:
 
     @property
     def norm(self) -> Tensor:
-        """The weight of every layer norm, (d,)."""
+        """The weight of every layer norm, (d,) for the width d of the stock model."""
         weight = math.sqrt(2 * self.constant**2 / self.d + EPSILON)
         return torch.full((self.d,), weight, dtype=torch.float64)
 
     @property
     def row(self) -> Tensor:
-        """The constants K and −K that every token contains, as a row (d,)."""
+        """The row (d,) that is added to the stream of every token: K and −K, and otherwise 0."""
         row = np.zeros(self.d)
         row[self.W], row[self.d // 2 + self.W] = self.constant, -self.constant
         return torch.as_tensor(row)
 
     def writes(self, rows: Tensor) -> Tensor:
-        """Returns rows (k, W), which write to the stream, as rows (k, d) for both copies."""
+        """Returns the rows (k, d) that write k rows (k, W) to v, and their negatives to −v.
+
+        v and −v are the two copies of the stream of width W in the stock stream of width d.
+        """
         placed = rows.new_zeros(len(rows), self.d)
         placed[:, : self.W], placed[:, self.d // 2 : self.d // 2 + self.W] = rows, -rows
         return placed
 
     def reads(self, columns: Tensor) -> Tensor:
-        """Returns columns (W, k), which read the stream, as columns (d, k) for both copies.
+        """Returns the columns (d, k) with which the stock model reads what `columns` (W, k) read.
 
-        The new columns read half the difference of the copies.
+        The given columns read the stream v of width W. The new columns read half the difference of
+        the copies v and −v in the stock stream of width d.
         """
         return self.writes(columns.T).T / 2
 
@@ -72,9 +78,9 @@ class Doubled:
         return (z[..., : self.W] - z[..., half : half + self.W]) / 2
 
     def heads(self, attn: Attention | None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The stock weights of heads: W_Q, W_K, W_V side by side (d, 3d), W_O (d, d), and biases.
+        """The stock weights of heads: W_Q, W_K and W_V side by side, their bias, W_O and its bias.
 
-        The biases have shapes (3d,) and (d,).
+        For the width d of the stock model, they have shapes (d, 3d), (3d,), (d, d) and (d,).
         """
         W = torch.zeros(self.d, 3, self.n_heads, self.head_dim, dtype=torch.float64)
         b = torch.zeros(3, self.n_heads, self.head_dim, dtype=torch.float64)
@@ -93,7 +99,7 @@ class Doubled:
     def mlp(self, mlp: MLP | None, steep: float = 1.0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """The stock weights W_in (d, neurons), b_in, W_out (neurons, d) and b_out (d,) of an MLP.
 
-        The activation is gelu(λx)/λ with λ = `steep`.
+        d is the width of the stock model. The activation is gelu(λx)/λ with λ = `steep`.
         """
         W_in, b_in = torch.zeros(self.d, self.neurons), torch.zeros(self.neurons)
         W_out, b_out = torch.zeros(self.neurons, self.d), torch.zeros(self.d)

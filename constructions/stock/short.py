@@ -43,7 +43,11 @@ def is_short(dtype: torch.dtype) -> bool:
 
 
 def chosen_for(model: Transformer, square: float, dtype: torch.dtype, hardmax: Hardmax) -> Gadgets:
-    """The parameters with the smallest error of norms, and the least λ at which GELU is ReLU."""
+    """The parameters for a short dtype, with the smallest error of layer norms.
+
+    They contain the least λ at which gelu(λx)/λ is relu(x) for all inputs x of MLPs. `square` is a
+    bound on ‖v‖² of the stream v.
+    """
     quantum = stream_quantum(model, hardmax)
     steep = SATURATES / exact_in(model, hardmax).quantum
     most = math.floor(math.log2(torch.finfo(dtype).max))
@@ -90,10 +94,9 @@ def rounding_obstacle(
     head_dim: int,
     hardmax: Hardmax,
 ) -> str:
-    """The reason why rounding to this dtype may change an answer, or an empty text.
+    """The reason why rounding to this dtype may change an answer; empty if it changes none.
 
-    The text is empty if rounding changes no answer. `bound` is the `restored_bound` at this
-    sharpness.
+    `bound` is the result of `restored_bound` at this sharpness.
     """
     kind, needs, u = torch.finfo(dtype), exact_in(model, hardmax), unit_roundoff(dtype)
     if any(margin.ties for block in model.blocks for margin in block.margins):

@@ -15,8 +15,9 @@ from constructions.tokens import Tokens
 class Sunk(Interface):
     """An interface that puts a sink token in front of the prompts of another interface.
 
-    Prompts of vectors get two more columns: whether a token is the sink, and whether it is after
-    the examples.  With `behind_examples`, only tokens after the examples have answers.
+    Prompts of vectors get two more columns, which are 1 or 0: the first is 1 for the sink, and the
+    second is 1 for tokens after the examples.  With `behind_examples`, only tokens after the
+    examples have answers.
     """
 
     def __init__(self, inner: Interface, sink: int | None, behind_examples: bool) -> None:

@@ -257,9 +257,10 @@ class _Softening:
 
 
 def largest_square(soft: Transformer, *inputs: Any) -> float:
-    """The largest ‖v‖² of the stream v before any norm, for a softened model on these inputs.
+    """The largest ‖v‖² over all streams v that a layer norm reads, on these inputs.
 
-    In the stock model, norms are before heads, before MLPs and before the unembedding.
+    `soft` is a model with only softmax heads (`softened`). In its stock model, layer norms are
+    before heads, before MLPs and before the unembedding.
     """
     prompt = soft.prompt(*inputs)
     found = []

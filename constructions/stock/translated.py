@@ -39,9 +39,13 @@ SCORES = 6  # number of tensors, as large as a layer's scores, that a bound need
 class Plan:
     """The choices of a translation.
 
-    `original` is the model at the chosen sharpness, and `soft` is this model with only softmax
-    heads of one mask. `gadgets` contains the parameters of the translation, `sizes` bounds on the
-    scores on the inputs, and `square` a bound on ‖v‖² of the stream v at every norm.
+    original  the model at the chosen sharpness
+    soft      the same model with only softmax heads, all of one mask
+    gadgets   the parameters of the translation
+    sizes     a bound on the scores of each head of each layer, on the inputs
+    square    a bound on ‖v‖² of the stream v at every layer norm
+    dtype     the dtype of the stock model
+    for_all   whether the error bound is for all prompts
     """
 
     original: Transformer
@@ -326,8 +330,8 @@ def rounded(module: nn.Module, plan: Plan) -> nn.Module:
     """Returns the module in the plan's dtype.
 
     Raises ValueError for a weight that overflows this dtype and, in a short dtype, for a weight
-    that is rounded. Only weights of norms may be rounded: they differ from powers of two only by
-    the ε of norms.
+    that is rounded. Only the weights of layer norms may be rounded: these weights are powers of two
+    except for the constant ε that a layer norm adds to the variance.
     """
     exact = module.state_dict()
     module = module.to(plan.dtype).eval().requires_grad_(False)

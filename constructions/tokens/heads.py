@@ -29,9 +29,9 @@ Pair = tuple[LinearRead, LinearRead]
 def average(value: LinearReads, into: Into, mask: Mask | None = None) -> Head:
     """A head that outputs the mean of the values of all N tokens that the token sees.
 
-    The mean is k/N for a flag that is 1 at k tokens, and 1/N for the flag of BOS.
-
-    All scores are 0, so that softmax at any sharpness is exact.
+    If the value is a flag, which is 1 at k of these tokens and otherwise 0, the mean is k/N. For
+    the flag of BOS it is 1/N. All scores are 0, so that softmax attention at any inverse
+    temperature outputs this mean.
     """
     constant = 0 * one
     margin = Margin(np.inf, ties=True)
@@ -49,13 +49,13 @@ def counted(
 ) -> Head:
     """A head that outputs the value at position k, where `fraction` = k/N and `inverse` = 1/N.
 
-    N ≤ T + 1 is the number of tokens that the token sees, and `line` reads j and j² at position j.
-    The score at position j,
+    N ≤ T + 1 is the number of tokens that the token sees, k < N is an integer, and `line` reads j
+    and j² at position j. The token must see position k. The score at position j,
 
-        (T + 1)(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²)
+        (T + 1)(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²),
 
-    is largest at j = k, with gap (T + 1)/N ≥ 1. The token must see position k. In this way, values
-    that are stored at position k, such as k mod m or k², are read without a division.
+    is largest at j = k, with gap (T + 1)/N ≥ 1. So a function of k that is stored at position k,
+    such as k² or the remainder of k modulo a constant, is read without a division.
     """
     c = float(T + 1)
     query = (2 * c * fraction, -c * inverse)
@@ -87,8 +87,8 @@ def latest(
 
     The score at position j ≤ T is (T + 2)·flag + j, with gap 1.
 
-    If no flag is 1, the output is the value at the last token seen: to prevent this, set the flag
-    of BOS, or make the value at the last token 0.
+    If no flag is 1, the output is the value at the last token that the token sees. To prevent this,
+    set the flag of BOS to 1, or make the value at the last token 0.
     """
     query, key = one, (T + 2.0) * flag + j
     return Head(query, key, value, into, margin=Margin(1.0), mask=mask)
@@ -106,19 +106,19 @@ def written(
     *,
     ties: bool = False,
 ) -> Head:
-    """A head that outputs the value that is written to a place with the largest order.
+    """A head that outputs, among the values written to a place, the one with the largest order.
 
-    The query is (a, a²), which `place` reads: a is the place. Every token is a write of its value
-    to the place c, where `at` reads (c, c²). If there is no write to the place a, the output is the
-    value of BOS. The orders are integers with |order| ≤ most that differ from token to token (with
-    `ties`, writes of equal order have equal values). At BOS, `at` and `order` are 0. With
-    M = 2·most + 2, the score
+    Every token except BOS writes its value to a place c, an integer, with an order; `at` reads
+    (c, c²) at the token. The query reads (a, a²) by `place`, where a is the place that is looked
+    up. If no token writes to a, the output is the value of BOS. The orders are integers with
+    |order| ≤ most, and different tokens have different orders (with `ties`, tokens of equal order
+    have equal values). At BOS, `at` and `order` are 0. With M = 2·most + 2, the score
 
-        M(2a·c − c²) + order + (M a² − M/2)·bos = M a² + {order; −M/2; at most most − M}
+        M(2a·c − c²) + order + (M a² − M/2)·bos
 
-    has the three cases c = a, BOS, and all other tokens. So the gap is 1. If the order is the
-    position, the head selects the latest write; if it is −value, the head selects the smallest
-    value.
+    equals M a² + order if c = a, equals M a² − M/2 at BOS, and is at most M a² + most − M at all
+    other tokens. So the gap is 1. If the order is the position, the head selects the latest value;
+    if the order is −value, the head selects the smallest value.
     """
     M = 2.0 * most + 2
     (a, square), (c, other) = place, at

@@ -18,6 +18,7 @@ def per_token(sums: np.ndarray, front: int = 1) -> np.ndarray:
 def inverse(tokens: np.ndarray) -> np.ndarray:
     """1/N for each token, (…, T, 1), where N is the number of tokens that the token sees.
 
-    `tokens` has shape (…, T). N includes one token in front of the sequence.
+    `tokens` has shape (…, T). N counts the token itself, the tokens before it and one token in
+    front of the sequence.
     """
     return per_token(np.ones(tokens.shape))

@@ -66,8 +66,8 @@ def lattice(count: int) -> np.ndarray:
 def positions(stream: Stream, points: np.ndarray, **registers: np.ndarray) -> PosEmbed:
     """Returns the rows of a position embedding with points in `place` and squares in `norm`.
 
-    `points` has shape (positions, 2), and the squares are |P|² for each point P. Further
-    `registers` are arrays with one row for each position.
+    `points` has shape (positions, 2), and the square of a point P is |P|². `registers` contains
+    further registers by name, as arrays with one row for each position.
     """
     return PosEmbed(rows(stream, place=points, norm=(points**2).sum(1), **registers))
 

@@ -34,9 +34,8 @@ FIRST, SPREAD = 0.1, 0.05  # initial A and n·B are uniform in [FIRST, FIRST + S
 class DisentangledShape:
     """The shape of a model with `n_layers` layers of one ReLU head over the nodes of a graph.
 
-    The layers have no MLPs.
-
-    The weights are free, or have two channels: A ⊗ I + B ⊗ J, where J is the all-ones matrix.
+    The layers have no MLPs.  The weights are free, or with `two_channel` of the form
+    A ⊗ I + B ⊗ J, with trained matrices A and B, the identity I and the all-ones matrix J.
     """
 
     n_layers: Count
@@ -54,9 +53,9 @@ class DisentangledShape:
     def build(self, form: Form, seed: int, task: str) -> Transformer:
         """Returns the model of this shape with initial weights.
 
-        Free weights are normal with variance 1/(number of rows), and the thresholds θ are 0. With
-        two channels A ⊗ I + B ⊗ J over n nodes, the entries of A and n·B are uniform in [0.1,
-        0.15], and θ is 1.
+        Free weights are normal with variance 1/(number of rows), and the thresholds of the ReLUs
+        are 0. For weights A ⊗ I + B ⊗ J over n nodes, the entries of A and n·B are uniform in
+        [0.1, 0.15], and the threshold is 1.
         """
         n, generator = form.d_out, torch.Generator().manual_seed(seed)
         model = disentangled(n, self.n_layers)
@@ -90,8 +89,8 @@ class DisentangledShape:
 class TwoChannels(nn.Module):
     """The parametrisation of a weight by two matrices A and B: P (A ⊗ I + B ⊗ J).
 
-    A and B have shape (…, rows, columns), I and J are the identity and the all-ones matrix (n, n),
-    and the columns of P (…, D, rows·n) are registers of the stream.
+    A and B have shape (…, rows, columns), I is the identity and J the all-ones matrix, both (n, n),
+    and the columns of P (…, D, rows·n) are registers of the stream of width D.
     """
 
     P: Tensor
@@ -105,7 +104,7 @@ class TwoChannels(nn.Module):
         return self.P @ kronecker(A, B, self.n)
 
     def right_inverse(self, W: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the A and B whose weight P (A ⊗ I + B ⊗ J) is nearest to W."""
+        """Returns the matrices A and B for which the weight P (A ⊗ I + B ⊗ J) is nearest to W."""
         n, inner = self.n, self.P.mT @ W
         X = inner.unflatten(-1, (-1, n)).unflatten(-3, (-1, n)).movedim(-3, -2)  # blocks
         trace = X.diagonal(0, -2, -1).sum(-1)
@@ -114,7 +113,10 @@ class TwoChannels(nn.Module):
 
 
 class Threshold(nn.Module):
-    """The parametrisation of a bias by one threshold θ (1,): all n outputs have the bias −θ."""
+    """The parametrisation of a bias (n,) by one number θ, the threshold: all entries are −θ.
+
+    θ is a tensor of shape (1,).
+    """
 
     def __init__(self, n: int) -> None:
         super().__init__()
@@ -129,9 +131,9 @@ class Threshold(nn.Module):
 
 
 def kronecker(A: Tensor, B: Tensor, n: int) -> Tensor:
-    """Returns A ⊗ I + B ⊗ J (…, rows·n, columns·n) for A and B (…, rows, columns).
+    """Returns A ⊗ I + B ⊗ J (…, rows·n, columns·n) for matrices A and B (…, rows, columns).
 
-    I and J are the identity and the all-ones matrix (n, n).
+    I is the identity and J the all-ones matrix, both (n, n).
     """
     I, J = torch.eye(n).to(A), torch.ones(n, n).to(A)  # noqa: E741
     blocks = torch.einsum("...rc,ij->...ricj", A, I) + torch.einsum("...rc,ij->...ricj", B, J)

@@ -99,8 +99,8 @@ class CNNShape:
     def build(self, form: Form, seed: int, task: str) -> FeedForward:
         """The model with torch's default initialisation for this seed.
 
-        Raises ValueError for images that are not square, or whose side is not a multiple of
-        2^n_layers.
+        Raises ValueError for images that are not square, or whose number of rows is not a multiple
+        of 2^n_layers.
         """
         side = isqrt(form.d_in)
         if side * side != form.d_in or self.n_layers > 30 or side % POOL**self.n_layers:

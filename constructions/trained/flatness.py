@@ -23,10 +23,10 @@ Loss = Callable[[Any], Tensor]
 def sharpness(
     model: nn.Module, loss: Loss, *, radius: Positive, directions: Count, seed: TorchSeed
 ) -> Tensor:
-    """The increases of the loss from weights w to w + δ for random perturbations δ, (directions,).
+    """The increases of the loss under random perturbations of the weights, (directions,).
 
-    For every weight tensor w, δ has a Gaussian random direction and length radius·‖w‖. Afterwards
-    the model has its original weights.
+    A perturbation adds δ to every weight tensor w, where δ has the direction of a Gaussian vector
+    and the length radius·‖w‖. Afterwards the model has its original weights.
     """
     weights = [*model.parameters()]
     before, here, found = [W.clone() for W in weights], loss(model), []
@@ -44,11 +44,11 @@ def sharpness(
 
 @checked
 def hessian_trace(model: nn.Module, loss: Loss, *, probes: Count, seed: TorchSeed) -> Tensor:
-    """Estimates zᵀ H z of the trace of the Hessian H of the loss, (probes,).
+    """Independent estimates of the trace of the Hessian H of the loss in all weights, (probes,).
 
-    The vectors z have random signs as entries. The estimates are independent with mean tr H, since
-    E zzᵀ = I. H is the Hessian in all weights, so the model must be twice differentiable. The
-    attention of this library is; fused kernels are not. The model is not changed.
+    Each estimate is zᵀ H z for a vector z with random signs as entries. Its mean is tr H, since the
+    expectation of zzᵀ is I. The model must be twice differentiable: the attention of this library
+    is twice differentiable, but fused kernels are not. The model is not changed.
 
     Raises ValueError for a loss that does not depend on the weights.
     """

@@ -48,11 +48,11 @@ Lookups = Generator[Tensor, Tensor, None]
 
 
 class PointsAndQueries(Interface):
-    """The interface of models that look up queries (…, m) among points (…, N), in any order.
+    """The interface of models that look up m queries among N points, given in any order.
 
-    The outputs (…, m, M), int64, contain the result of each of M lookups: the index (from 0) of the
-    point found, or N + t for the extra cell t. In d > 1 dimensions, points are (…, N, d) and
-    queries (…, m, d).
+    Points have shape (…, N) and queries (…, m); in d > 1 dimensions the shapes are (…, N, d) and
+    (…, m, d). The outputs (…, m, M), int64, contain the result of each of M lookups: the index
+    (from 0) of the point found, or N + t if the lookup reads the extra cell t, counted from 0.
 
     Raises ValueError for another number of points, another dimension, NaN or infinite entries,
     different leading dimensions, and equal points.
@@ -163,9 +163,10 @@ class LookupShape:
         return {"sinusoids": SINUSOIDS, "raw": d + 1}.get(self.reads, waves)
 
     def rows(self, interface: PointsAndQueries) -> tuple[int, int]:
-        """The input size of the first query network, and its increment for each later network.
+        """The input size of the first query network, and the increase for each later network.
 
-        The first input is a query, and each lookup adds a cell and its content to the input.
+        The input of the first network is a query. Each lookup adds a cell and its content to the
+        input of the next network.
         """
         cells, d = interface.n + interface.extra, self.n_numbers(interface.d)
         number = d if self.reads == "raw" else d * (1 + 2 * WAVES)
@@ -177,13 +178,12 @@ class LookupShape:
 
 
 class LookupNetwork(Model):
-    """A model of a data network and M query networks.
+    """A model that consists of a data network and one query network for each of M lookups.
 
-    The stream of the model is the stream of the data network.
-
-    The outputs are logits (…, m, M, N + T) of each of M lookups for m queries, N points and T extra
-    cells. Entry j < N is the logit of the cell that contains the j-th given point, and the other
-    entries are the logits of the extra cells.
+    The data network arranges N points in cells, and its stream is the stream of the model. There
+    are T extra cells. For m queries, the outputs are logits (…, m, M, N + T) of the cells that the
+    M lookups read. Entry j < N of the last axis is the logit of the cell that contains the j-th
+    given point, and the other entries are the logits of the extra cells.
     """
 
     waves: Tensor

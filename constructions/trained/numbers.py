@@ -93,5 +93,5 @@ class Tied(Unembed):
 
     @property
     def W_U(self) -> Tensor:  # type: ignore[override]
-        """The unembedding matrix W_U, (D, answers)."""
+        """The unembedding matrix (D, answers), for a stream of width D."""
         return self.tied[0].W_E[: self.answers].mT

@@ -28,26 +28,32 @@ class PatchedAttention(Attention):
         self.given = torch.as_tensor(given)
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
-        """The pattern (m, heads, T, T): given rows, or trained rows where the given rows are 0."""
+        """The pattern (m, heads, T, T) of the heads for m sequences of T tokens.
+
+        Its rows are those of `given`, or those of the trained heads where a row of `given` is 0.
+        """
         given = self.given.to(H)[:, None]
         own = super().pattern(H, n_examples)
         return given.where(given.any(-1, keepdim=True), own)
 
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
-        """The output of the heads with the given pattern, (m, T, D)."""
+        """The output of the heads with the given pattern, (m, T, D).
+
+        `H` (m, T, D) is the stream of m sequences of T tokens, of width D.
+        """
         mixed = self.pattern(H, n_examples) @ per_head(H, self.W_V)
         return mixed.transpose(-2, -3).flatten(-2) @ self.W_O.flatten(0, 1)
 
     def after(self, H: Tensor, n_examples: int) -> Tensor:
-        """The stream (m, T, D) plus the output of the heads."""
+        """The stream `H` (m, T, D) plus the output of the heads with the given pattern."""
         return H + self(H, n_examples)
 
 
 class RedirectedAttention(PatchedAttention):
     """Trained heads in which each token attends to one given position.
 
-    In every head, token t of sequence i attends only to token places[i, t], where `places` has
-    shape (m, T). If places[i, t] = −1, the token has its trained attention.
+    `places` has shape (m, T), for m sequences of T tokens. In every head, token t of sequence i
+    attends only to token places[i, t], or has its trained attention if places[i, t] = −1.
     """
 
     def __init__(self, heads: Attention, places: Any) -> None:

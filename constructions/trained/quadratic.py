@@ -31,7 +31,7 @@ SPREAD = 0.3  # standard deviation of the initial weights
 @checked
 @dataclass(frozen=True)
 class QuadraticShape:
-    """The shape of a network of `n_neurons` quadratic neurons for addition modulo p."""
+    """The shape of a network of `n_neurons` quadratic neurons for addition modulo a number."""
 
     n_neurons: Count
 
@@ -51,10 +51,11 @@ class QuadraticShape:
 
 
 class QuadraticNetwork(Model):
-    """A network of quadratic neurons, with the logits f(a, b)_c = Σ_i w_i(c) (u_i(a) + v_i(b))².
+    """A network of quadratic neurons for adding two numbers a and b modulo p.
 
-    The stream consists of logits (…, T, p). They are 0 before the layer and, after the layer,
-    f(a, b) at the token "=".
+    Neuron i has tables u_i, v_i and w_i of p numbers each, and the logit of an answer c is
+    Σ_i w_i(c) (u_i(a) + v_i(b))². The stream consists of logits (…, T, p). All are 0 before the
+    layer; after the layer, the row at the token "=" contains the logits of the p answers.
     """
 
     def __init__(self, tables: Tensor, form: Form, name: str) -> None:
@@ -70,7 +71,7 @@ class QuadraticNetwork(Model):
 
     @property
     def neurons(self) -> Neurons:
-        """The tables u, v and w of the neurons, in float64."""
+        """The tables u_i, v_i and w_i of all neurons i, in float64."""
         tables = (each.detach().double().cpu().numpy() for each in (self.u, self.v, self.w))
         return Neurons(*map(np.asarray, tables))
 

@@ -21,7 +21,8 @@ from theory.kinds import Positive, checked
 def neural_sort(scores: Tensor, tau: Positive) -> Tensor:
     """The relaxed sort of scores s (…, N) by [Grover2019]: a matrix (…, N, N) with softmax rows.
 
-    Row a = 0, …, N − 1 is softmax_j(((2a + 1 − N) s_j − Σ_k |s_j − s_k|)/τ), where τ = `tau`.
+    Row a = 0, …, N − 1 is the softmax over j of ((2a + 1 − N) s_j − Σ_k |s_j − s_k|)/τ, where s_j
+    is the j-th score and τ = `tau`.
     """
     N = scores.shape[-1]
     far = (scores[..., :, None] - scores[..., None, :]).abs().sum(-1)
@@ -33,8 +34,8 @@ def neural_sort(scores: Tensor, tau: Positive) -> Tensor:
 def soft_sort(scores: Tensor, tau: Positive) -> Tensor:
     """The relaxed sort of scores s (…, N) by [Prillo2020]: a matrix (…, N, N) with softmax rows.
 
-    Row a = 0, …, N − 1 is softmax_j(−|s_(a) − s_j|/τ), where τ = `tau` and s_(a) is the a-th
-    smallest score.
+    Row a = 0, …, N − 1 is the softmax over j of −|s_(a) − s_j|/τ, where s_j is the j-th score,
+    s_(a) is the a-th smallest score, counted from 0, and τ = `tau`.
     """
     ordered = scores.sort(-1).values
     return (-(ordered[..., :, None] - scores[..., None, :]).abs() / tau).softmax(-1)

@@ -83,9 +83,9 @@ class SketchNetwork(Model):
         return 0
 
     def writes(self) -> Tensor:
-        """The cell that each of V items increments, one-hot (V, k).
+        """The cell, among k, that each of V items increments, as one-hot rows (V, k).
 
-        The gradient is that of the softmax.
+        In gradients, the rows are replaced by a softmax over cells.
         """
         spread = self.write.std(0, correction=0, keepdim=True)
         logits = (self.write - self.write.mean(0, keepdim=True)) / (spread + 1e-8)
@@ -93,7 +93,7 @@ class SketchNetwork(Model):
         return one_hot(soft.argmax(-1), soft.shape[-1]) + soft - soft.detach()
 
     def reading(self) -> Tensor:
-        """The logits (V, k) of the cells that queries for V items read."""
+        """The logits (V, k) of the cell, among k, that a query for each of V items reads."""
         return FAST * self.reads
 
     def updates(self) -> Tensor:
@@ -109,7 +109,7 @@ class SketchNetwork(Model):
         return values[n] + slope * (hits - hits.detach())
 
     def unembedding(self, H: Tensor) -> Tensor:
-        """The answers f(H) (…, 1) of the MLP f for values H (…, 1) of cells."""
+        """The answers (…, 1) of the last MLP for the values `H` (…, 1) of the cells read."""
         answers: Tensor = UNIT * self.answer(H / UNIT)
         return answers
 

@@ -52,9 +52,9 @@ class TransformerShape:
     def build(self, form: Form, seed: int, task: str) -> Transformer:
         """Returns a model of this shape with initial weights.
 
-        Weights are normal with variance 1/(number of rows). W_O and W_out are then divided by
-        √(2·n_layers) [Radford2019], and W_O of linear attention is also divided by 10. Biases are
-        0.
+        Weights are normal with variance 1/(number of rows). The output weights W_O of heads and
+        W_out of MLPs are then divided by √(2·n_layers) [Radford2019], and W_O of linear attention
+        is also divided by 10. Biases are 0.
         """
         stream = Stream(stream=self.d_model)
         stream.fits(self.n_layers)
@@ -109,8 +109,9 @@ class TransformerShape:
 class TiedShape(TransformerShape):
     """The shape of a transformer over numbers with tied embedding and unembedding.
 
-    W_U is the transpose of W_E without the row of "=". `rows` is the form of the rows of W_E, such
-    as "fourier" (`constructions.trained.numbers`); only the rows of the form "scratch" are trained.
+    The unembedding matrix is the transpose of the embedding matrix W_E without the row of "=".
+    `rows` is the form of the rows of W_E, such as "fourier" (`constructions.trained.numbers`). Rows
+    of the form "scratch" are trained, and rows of all other forms are fixed.
     """
 
     rows: Annotated[str, Choice(FORMS)] = "scratch"

@@ -106,7 +106,11 @@ def neutral_norm(run: Run) -> Finding:
 
 
 def linear_heads(run: Run) -> Iterator[Finding]:
-    """Yields the findings about 2p softmax heads and a sink, compared with Σ s_i v_i in balls."""
+    """Yields the findings about 2p softmax heads and a sink in place of one linear head.
+
+    Their output is compared in ball arithmetic with Σ s_i v_i, the output of a linear head with
+    scores s_i and values v_i.
+    """
     plain, shrunk = [], []
     with Ball.precision(BITS):
         for p in ORDERS:
@@ -129,17 +133,21 @@ def linear_heads(run: Run) -> Iterator[Finding]:
     yield all_hold("linear-head/norms", name, shrunk, words=met)
     name = (
         "error of 2 softmax heads in place of a linear head with one score, divided by its bound, "
-        "for θ = 0.1"
+        "for the largest scaled score θ = 0.1"
     )
-    yield at_least("linear-head/met", name, "enclosure", fraction, 0.9)
+    words = f"from {fraction[0]:.3f} to {fraction[1]:.3f}"
+    yield at_least(
+        "linear-head/met", name, "enclosure", fraction, 0.9, words=words, wanted="at least 0.9"
+    )
 
 
 def head_error(
     numbers: Gadgets, s: np.ndarray, v: np.ndarray, gamma: float = 0.0
 ) -> tuple[arb, arb]:
-    """The distance of 2p softmax heads from Σ s_i v_i, and its bound for B = max |s_i|.
+    """The distance of the output of 2p softmax heads from Σ s_i v_i, and the bound on it.
 
-    If γ = `gamma` > 0, norms multiply the query token, the sink and every second token by 1 − γ.
+    s_i are scores, of which the largest is B in absolute value, and v_i are values. If γ = `gamma`
+    > 0, layer norms multiply the query token, the sink and every second token by 1 − γ.
     """
     B = float(abs(s).max())
     delta, large = arb(numbers.theta) / arb(B), arb(2) ** numbers.bits
@@ -161,10 +169,11 @@ def head_error(
 
 
 def gelu() -> Finding:
-    """The finding on |gelu(x) − relu(x)| for all x, for both forms of GELU.
+    """The finding on |gelu(x) − relu(x)| for all real x, for both forms of GELU.
 
-    Both differences are even in x and, for x ≥ 0, x·erfc(x/√2)/2 and x·(1 − tanh t)/2 with
-    t = √(2/π)(x + 0.044715x³).  Beyond 8 they are at most x·e^{−x²/2}/2 and x·e^{−2t}, which fall.
+    Both differences are even in x. For x ≥ 0, they are x·erfc(x/√2)/2 and x·(1 − tanh t)/2, where
+    t = √(2/π)(x + 0.044715x³).  For x > 8, they are at most x·e^{−x²/2}/2 and x·e^{−2t}, and these
+    bounds decrease.
     """
     largest, cells = 0.0, [(0.0, float(ENDS))]
     with Ball.precision(64):

@@ -39,7 +39,11 @@ VOCABULARY, LENGTH = 4, 12
 
 @dataclass(frozen=True)
 class Regression:
-    """A construction over examples, with the weights w (…, d) by which the theory predicts."""
+    """A construction over examples, and the function of the theory that computes its weights.
+
+    `solves` maps inputs x (…, n, d) and labels y (…, n) to weights w (…, d); the prediction at a
+    query q is ⟨w, q⟩.
+    """
 
     name: str
     build: Callable[[], Transformer]
@@ -63,9 +67,11 @@ def stock(
 ) -> Iterator[Finding]:
     """Our models run inside unmodified stock classes, with layer norms, softmax and GELU.
 
-    A layer norm of (v, K, −v, −K) multiplies it by a factor between 1 − ‖v‖²/(2K²) and 1; a linear
-    head over n tokens becomes 2p softmax heads and a sink token, with an error of at most
-    B·Σ‖v_i‖·(κ_p θ^{2p} e^{pθ} + 2Λ_p n e^{2pθ−C}); linear moves pass through GELU exactly. Answers
+    A layer norm of (v, K, −v, −K) multiplies it by a factor between 1 − ‖v‖²/(2K²) and 1. A linear
+    head becomes 2p softmax heads and a sink token of score C. For n tokens with values v_i, scores
+    of at most B and the largest scaled score θ, its error is at most
+    B·Σ‖v_i‖·(κ_p θ^{2p} e^{pθ} + 2Λ_p n e^{2pθ−C}), where κ_p = (p!)²/(2p + 1)! and Λ_p is a
+    constant of the central difference of order 2p. Linear maps pass through GELU exactly. Answers
     are within the requested error, and within a bound computed from the scores and values.
     """
     read(Positive, "error", error)
@@ -162,7 +168,10 @@ def over_examples(
     name = f"largest error of the stock model's answers in float64 ({what})"
     yield at_most("error", name, "float", float(off.max()), error)
     share = float((off / bound.numpy()).max())
-    name = "largest ratio of this error to its bound from the scores and values, to first order"
+    name = (
+        "largest ratio, over prompts, of the error of the stock model's answer to its first-order "
+        "bound from scores and values"
+    )
     yield at_most("bound", name, "float", share, 1.0, words=f"{share:.1%}", wanted="at most 100%")
     yield slope(inside, model, examples)
 
@@ -179,8 +188,13 @@ def slope(inside: Inside, model: Transformer, examples: Examples) -> Finding:
             method_error(inside, model, examples, heads(order, theta)) for theta in ANGLES[::-1]
         )
         found.append(float((high / low).log() / math.log(2)) / (2 * order))
-    name = "exponent of θ in the error of softmax heads, divided by 2p, for p = 1 and p = 2"
-    return within("slope", name, "enclosure", found, (1 - SLOPE / 2, 1 + SLOPE / 2))
+    name = (
+        "exponent of the largest scaled score θ in the error of softmax heads of order p, divided "
+        "by 2p, for p = 1 and p = 2"
+    )
+    least, most = 1 - SLOPE / 2, 1 + SLOPE / 2
+    wanted = f"both from {least:g} to {most:g}"
+    return within("slope", name, "enclosure", found, (least, most), wanted=wanted)
 
 
 def heads(order: int, theta: float) -> Gadgets:
@@ -243,10 +257,12 @@ def beside(
     """
     off = method_error(inside, model, examples, soft)
     name = (
-        "error of softmax heads without rounding, compared with the bound from the sizes of "
-        "inputs, labels and scores"
+        "error of the answer on one prompt, with softmax heads in place of linear heads and "
+        "without rounding"
     )
-    return at_most("a-priori", name, "enclosure", interval(off), bound)
+    wanted = f"at most {bound:.3g}, the bound from the sizes of inputs, labels and scores"
+    words = f"at most {interval(off)[1]:.3g}"
+    return at_most("a-priori", name, "enclosure", interval(off), bound, words=words, wanted=wanted)
 
 
 def norms(rows: np.ndarray) -> np.ndarray:
@@ -261,12 +277,16 @@ def over_tokens(run: Run, inside: Inside, samples: int) -> Iterator[Finding]:
     made = translated(inside, model)
     wrong = int((made(tokens).numpy() != induction(tokens)).sum())
     yield same(
-        "answers", f"number of wrong answers among {tokens.size}", wrong, 0, evidence="float"
+        "answers",
+        f"number of wrong answers of the stock model among {tokens.size}",
+        wrong,
+        0,
+        evidence="float",
     )
     off = float((made.logits(tokens) - hardmax_logits(tokens)).abs().max())
     name = (
-        "largest distance of the stock logits from the hardmax logits, compared with the bound for "
-        "all prompts"
+        "largest distance of the stock model's logits from the hardmax logits, compared with its "
+        "bound for all prompts"
     )
     yield at_most("logits", name, "float", off, made.bound())
 

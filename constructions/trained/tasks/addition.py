@@ -45,7 +45,7 @@ class Addition(Labelling, kind="addition"):
         return []
 
     def pairs(self, trained: bool) -> Tensor:
-        """The pairs a ≤ b (m, 2): training pairs if `trained`, otherwise held-out pairs."""
+        """All m training pairs (a, b), a ≤ b, or all held-out pairs unless `trained`, (m, 2)."""
         pairs = np.stack(np.triu_indices(self.numbers), axis=1)
         order = np.random.default_rng(SPLIT).permutation(len(pairs))
         cut = round(TRAINED * len(pairs))

@@ -30,10 +30,11 @@ SLIP = 1 / 16  # the probability of symbols to states that no symbol leaves, if 
 class Automata(Labelling, kind="automata"):
     """The task of tracking the states of a benchmark automaton on words of T = `length` symbols.
 
-    The label of each symbol is the state after it. Symbols are independent [Liu2023]. They are
-    uniform, or the symbols that leave every state unchanged have total probability `stay`. A state
-    that no symbol leaves, such as an error state, would be the answer almost everywhere. If another
-    symbol exists, such a state is therefore entered only with probability `SLIP`.
+    The label of each symbol is the state after this symbol. Symbols are independent [Liu2023].
+    Their distribution is uniform, or the symbols that leave every state unchanged have the total
+    probability `stay`. A state that no symbol leaves, such as an error state, would be the label
+    almost everywhere. Such a state is therefore entered only with probability `SLIP`, if there is
+    another symbol.
 
     A model has 2T positions. A word begins at a random position, uniform among the first T + 1.
     Before the word, the input is token V, where V is the number of symbols; after the word, further

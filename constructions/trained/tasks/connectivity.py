@@ -37,7 +37,7 @@ class Connectivity(Task, kind="connectivity"):
     Graphs are Erdős–Rényi graphs ER(n, p) with loops at all nodes. `graphs` is "all" for all such
     graphs, "within" for graphs in which every connected pair is within distance 3, and "beyond" for
     graphs with a connected pair beyond distance 3. The distribution is invariant under relabelling
-    of the nodes, so labels are random in every graph.
+    of the nodes, so the numbers of the nodes are random in every graph.
     """
 
     n: CountFrom2
@@ -81,7 +81,7 @@ class Connectivity(Task, kind="connectivity"):
             if missing <= 0:
                 return torch.cat(found)[:count]
         only = (
-            "only connected pairs within" if self.graphs == "within" else "a connected pair beyond"
+            "all connected pairs within" if self.graphs == "within" else "a connected pair beyond"
         )
         raise InputError(
             f"p is {self.p:g}, but almost no graph of {self.n} nodes with this edge "
@@ -89,13 +89,16 @@ class Connectivity(Task, kind="connectivity"):
         )
 
     def _random(self, count: int, generator: Generator) -> Tensor:
-        """Graphs ER(n, p)."""
+        """Erdős–Rényi graphs ER(n, p), as adjacency matrices with loops (count, n, n)."""
         size, device = (count, self.n, self.n), generator.device
         upper = (torch.rand(size, generator=generator, device=device) < self.p).triu(1)
         return (upper | upper.mT | torch.eye(self.n, dtype=torch.bool, device=device)).float()
 
     def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
-        """Returns adjacency matrices and their connected pairs, both (count, n, n) of 0 and 1."""
+        """Returns adjacency matrices A and connected pairs R, both (count, n, n) of 0 and 1.
+
+        Graphs have n nodes, and R[g, i, j] is 1 if graph g has a path from node i to node j.
+        """
         A = self.random_graphs(count, seed)
         return A, connected(A)
 
@@ -126,9 +129,9 @@ class Connectivity(Task, kind="connectivity"):
 
 
 def connected(A: Tensor) -> Tensor:
-    """Whether there is a path from node i to node j: (…, n, n) of 0 and 1.
+    """The matrix (…, n, n) whose entry (i, j) is 1 if there is a path from node i to node j, or 0.
 
-    A (…, n, n) is the adjacency matrix, and the result has the dtype of A.
+    A (…, n, n) is the adjacency matrix of a graph of n nodes, and the result has the dtype of A.
     """
     return random_graphs.connected(A).to(A)
 
@@ -139,7 +142,10 @@ def within_reach(A: Tensor) -> Tensor:
 
 
 def all_right(model: Model, A: Tensor) -> Tensor:
-    """Whether the model is right for all pairs of nodes, (m,), for each graph A (m, n, n)."""
+    """Whether the model is right for all pairs of nodes of each of m graphs, (m,).
+
+    A (m, n, n) contains the adjacency matrices of the graphs, which have n nodes.
+    """
     parts = [(model(part) == connected(part)).all(-1).all(-1) for part in A.split(CHUNK)]
     return torch.cat(parts)
 

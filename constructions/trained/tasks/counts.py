@@ -57,7 +57,10 @@ class Counts(Task, kind="counts"):
         return Form(Sketch(self.items, shape.cells, self.stream), self.items, 1)
 
     def streams(self, count: int, seed: int | Generator) -> tuple[Tensor, Tensor]:
-        """Returns the probabilities (count, V) of V items, and streams of n items, (count, n)."""
+        """Returns `count` distributions of V items, (count, V), and a stream from each, (count, n).
+
+        A stream consists of n independent items.
+        """
         generator = torch_generator(seed)
         device = generator.device
         frequencies = torch.as_tensor(zipf(self.items, self.exponent), device=device).float()
@@ -66,7 +69,10 @@ class Counts(Task, kind="counts"):
         return p, torch.multinomial(p, self.stream, replacement=True, generator=generator)
 
     def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
-        """Returns probabilities and counts of items, (count, V), and the fraction of steps done."""
+        """Returns the probabilities and the counts of V items, and the fraction of steps done.
+
+        Probabilities and counts have shape (count, V), and the fraction has shape (count,).
+        """
         generator = torch_generator(seed)
         probabilities, streams = self.streams(count, generator)
         counts = counted(streams, self.items)

@@ -45,13 +45,14 @@ class Digits(Classification, kind="digits"):
     """The task of classifying handwritten digits: images of 8 × 8 pixels between 0 and 1.
 
     There are 1 297 training images and 500 held-out images. The input of transformers and LSTMs is
-    16 patches of 2 × 2 pixels; their output is the mean output over all patches, or the output at
-    the last patch. The input of MLPs and CNNs is all pixels. `training` is "plain" (on the images),
-    "augmented" (on images x + noise, with N(0, 1) noise on the pixels of one random patch) or
-    "regularised" (on both [Vasudeva2024], cited second hand). The loss of "regularised" for a model
-    f is
+    16 patches of 2 × 2 pixels; the output of these models is the mean output over all patches, or
+    the output at the last patch. The input of MLPs and CNNs is all pixels. `training` is one of
 
-        ½ cross-entropy(f(x)) + ½ mean (f(x + noise) − f(x))²
+        "plain"        the loss is the cross-entropy on images x
+        "augmented"    the loss is the cross-entropy on images x + noise, with N(0, 1) noise on the
+                       pixels of one random patch
+        "regularised"  for a model f, the loss is ½ cross-entropy(f(x)) + ½ mean (f(x + noise) −
+                       f(x))² [Vasudeva2024], cited second hand
     """
 
     training: Annotated[str, Choice(TRAININGS)] = "plain"

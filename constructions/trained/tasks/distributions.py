@@ -38,9 +38,10 @@ PIXELS = 2 * SIDE * SIDE  # pixels of two images
 
 
 class Sets(NamedTuple):
-    """Sets of points with queries: points (count, N, d) in random order, and queries (count, m, d).
+    """Sets of N points in d dimensions in random order, with m queries for each set.
 
-    The indices of the nearest points have shape (count, m).
+    `points` has shape (count, N, d) and `queries` (count, m, d). `nearest` (count, m) contains the
+    index of the point nearest to each query.
     """
 
     points: Tensor
@@ -76,7 +77,10 @@ class Sampler:
         return torch.randn(size, generator=self.generator, device=self.generator.device)
 
     def one_of(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns indices (count, m) of random points of each set x, and these points."""
+        """Returns the indices of m random points of each set, and these points.
+
+        `x` (count, N, d) contains the sets. The results have shapes (count, m) and (count, m, d).
+        """
         size, device = (self.count, self.m, 1), self.generator.device
         which = torch.randint(self.N, size, generator=self.generator, device=device)
         return which[..., 0], x.gather(-2, which.expand(*size[:2], x.shape[-1]))
@@ -102,7 +106,7 @@ def zipf_targets(sampler: Sampler) -> Sets:
 
 @cache
 def frequencies(N: int) -> np.ndarray:
-    """The probabilities with which the j-th smallest of N points is queried, (N,)."""
+    """The probability with which a query is the j-th smallest of N points, for each j, (N,)."""
     probabilities = np.random.default_rng(0).permutation(zipf(N, EXPONENT))
     probabilities.flags.writeable = False
     return probabilities

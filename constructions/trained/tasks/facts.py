@@ -34,8 +34,8 @@ class Facts(Corpus, kind="facts"):
 
     A fact is a name of k digits to base b, followed by its value of k digits, where k = `digits`
     and b = `base`. There are b^k facts among b^{2k} strings. The seed `world` determines the facts
-    and the `documents`, which are drawn from the facts uniformly. Each document begins with BOS,
-    whose target is the first symbol.
+    and the documents. Each of `documents` documents states a uniformly random fact, and begins with
+    BOS, whose target is the first symbol.
     """
 
     base: CountFrom2

@@ -26,7 +26,8 @@ class ModularAddition(Corpus, Labelling, kind="modular"):
     """The task of adding two numbers modulo p, trained on all pairs with a norm penalty.
 
     The loss is the cross-entropy plus `penalty` · Σ_i ‖θ_i‖³, where θ_i = (u_i, v_i, w_i) are the
-    weights of neuron i. The penalty is the norm of the normalised margin [Morwani2023].
+    input weights u_i and v_i and the output weights w_i of neuron i. [Morwani2023] divides the
+    margin by this norm to define the normalised margin.
     """
 
     p: Annotated[Count, Within(least=3)]
@@ -45,7 +46,7 @@ class ModularAddition(Corpus, Labelling, kind="modular"):
 
     @property
     def corpus(self) -> Batch:
-        """All pairs of numbers (p², 2), and their sums modulo p, (p², 1)."""
+        """All pairs of numbers below p, (p², 2), and their sums modulo p, (p², 1)."""
         pairs = torch.cartesian_prod(torch.arange(self.p), torch.arange(self.p))
         return pairs, pairs.sum(-1, keepdim=True) % self.p
 

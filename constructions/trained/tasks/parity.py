@@ -30,8 +30,9 @@ class Parity(Labelling, kind="parity"):
     """The task of computing the parity of k fixed positions of d uniform random bits.
 
     The seed `world` determines the k positions. With `say` = "steps", the tokens after the bits are
-    a chain of thought [KimSuzuki2025]: the values of the nodes of a tree over the k bits, of which
-    the last is the parity. With `say` = "answer", the only token after the bits is the parity.
+    a chain of thought [KimSuzuki2025]: the values of the nodes of a tree over the k bits. The last
+    of these values is the parity. With `say` = "answer", the only token after the bits is the
+    parity.
     """
 
     d: Count
@@ -44,13 +45,13 @@ class Parity(Labelling, kind="parity"):
 
     @cached_property
     def tree(self) -> ParityTree:
-        """The tree over the k positions of the bits whose parity is computed."""
+        """The tree of the chain of thought; its leaves are the k positions of the bits."""
         order = np.random.default_rng(self.world).permutation(self.d)
         return parity_tree(self.d, order[: self.k].tolist())
 
     @property
     def n_generated(self) -> int:
-        """The number of tokens that a model generates, of which the last is the parity."""
+        """The number of tokens that a model generates; the last token is the parity."""
         return self.k - 1 if self.say == "steps" else 1
 
     def form(self, shape: Shape) -> Form:

@@ -39,9 +39,10 @@ QUERIES = 8  # after the same examples, for models that predict at queries only
 class Regression(Task, kind="regression"):
     """The task of in-context linear regression, y_t = ⟨w, x_t⟩ + noise·ε_t [Garg2022].
 
-    For t = 1, …, `points`, w ~ N(0, I_d), ε_t ~ N(0, 1) and x_t ~ N(0, Σ) are independent. If
-    `covariance` is "isotropic", Σ is I_d. If it is "ill-conditioned", ⌊d/2⌋ eigenvalues of Σ are
-    100 and the others are 1, with a new random basis for each prompt [Fu2024].
+    A prompt has weights w ~ N(0, I) in d dimensions, and for t = 1, …, `points` inputs
+    x_t ~ N(0, Σ) and noise ε_t ~ N(0, 1), all independent. If `covariance` is "isotropic", Σ is the
+    identity I. If `covariance` is "ill-conditioned", ⌊d/2⌋ eigenvalues of Σ are 100 and the others
+    are 1, with a new random eigenbasis for each prompt [Fu2024].
     """
 
     d: Count
@@ -59,7 +60,10 @@ class Regression(Task, kind="regression"):
 
     @property
     def scale(self) -> float:
-        """The scale √(E‖x‖²/d), by which a model divides inputs and labels."""
+        """The scale by which a model divides inputs and labels.
+
+        It is the square root of the mean of ‖x‖²/d over inputs x in d dimensions.
+        """
         if self.covariance == "isotropic":
             return 1.0
         large = self.d // 2
@@ -76,9 +80,9 @@ class Regression(Task, kind="regression"):
     def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
         """Returns inputs x (count, points, d), labels y (count, points), and the mask of the loss.
 
-        The mask (count, predictions) is 1 for predictions that the loss contains, and otherwise 0.
-        Under a curriculum, the last coordinates of x are 0, and later predictions are not in the
-        loss.
+        Inputs have d coordinates. The mask (count, predictions) is 1 for predictions that the loss
+        contains, and otherwise 0. Under a curriculum, early training steps have inputs whose last
+        coordinates are 0, and a loss that contains only the first predictions.
         """
         generator = torch_generator(seed)
         d, until = self.d, self.points
@@ -95,8 +99,8 @@ class Regression(Task, kind="regression"):
     def examples(self, count: int, seed: int | Generator, *, d: int, points: int) -> Batch:
         """Returns inputs x (count, points, self.d) and labels y (count, points).
 
-        Coordinates of x beyond the first d are 0 [Garg2022]. The tensors are on the device of
-        `seed`.
+        Labels are linear in x with noise. Coordinates of x beyond the first `d` are 0 [Garg2022].
+        The tensors are on the device of `seed`.
         """
         generator = torch_generator(seed)
         device = generator.device

@@ -70,11 +70,12 @@ class Search(Task, kind="search"):
     A data network arranges N = `points` points of d coordinates in cells, and query networks make
     M = `lookups` lookups for each query.
 
+    d          dimension of points and queries
     law        name of the distribution of points and queries (`distributions.py`)
-    objective  "each" (the loss is over all lookups) or "final" (over the last lookup)
+    objective  "each": the loss is over all lookups; "final": the loss is over the last lookup
     queries    number of queries for each set of points; a batch consists of sets
     paths      number of sampled paths for each query with the objective "final"
-    compares   query networks get the signs of q − x for query q and points x, not numbers
+    compares   query networks get, in place of a query q and points x, the signs of q − x
     extra      number of extra cells
     bonus      initial coefficient of the entropy bonus
     """
@@ -128,9 +129,10 @@ class Search(Task, kind="search"):
         return Form(interface, 1, 1, mask="full")
 
     def sets(self, count: int, m: int, seed: int | Generator, *, held_out: bool = False) -> Sets:
-        """Returns points (count, N, d) in random order, queries (count, m, d), and nearest points.
+        """Returns `count` sets of N points in random order, m queries for each, and nearest points.
 
-        The nearest points are indices (count, m).
+        For points of d coordinates, the shapes are (count, N, d), (count, m, d) and (count, m). The
+        nearest points are given by their indices.
         """
         sampler = Sampler(count, self.points, m, self.d, seed, held_out)
         return DISTRIBUTIONS[self.law](sampler)
@@ -138,9 +140,9 @@ class Search(Task, kind="search"):
     def draw(self, made: Training, count: int, seed: int | Generator, *, step: int) -> Batch:
         """Returns sets of points with queries, and random numbers for sampling lookups.
 
-        The results of `sets` are followed by a uniform number for each lookup of each path,
-        (count, K·m, M), and by the fraction of steps done, (count,). Here m is the number of
-        queries, K that of paths for each query, and M that of lookups.
+        The first results are those of `sets`. Then follow a uniform number for each lookup of each
+        path, (count, K·m, M), and the fraction of training steps done, (count,). Here m is the
+        number of queries, K the number of paths for each query, and M the number of lookups.
         """
         generator = torch_generator(seed)
         drawn = self.sets(count, self.queries, generator)
@@ -247,17 +249,22 @@ def _percent(fractions: Iterable[Any]) -> str:
 
 
 def sample(probabilities: Tensor, u: Tensor) -> Tensor:
-    """The first cells (…,) at which cumulative sums of probabilities (…, N) are at least u (…,)."""
+    """Cells (…,) drawn from distributions over N cells by uniform numbers `u` (…,).
+
+    The result is the first cell at which the cumulative sum of `probabilities` (…, N) is at least
+    the uniform number.
+    """
     cells = (probabilities.cumsum(-1) < u[..., None]).sum(-1)
     return cells.clamp(max=probabilities.shape[-1] - 1)
 
 
 def measured(model: Any, points: Tensor, queries: Tensor, nearest: Tensor) -> tuple[Tensor, float]:
-    """Whether the nearest point is found within the first 1, …, M lookups: (sets, m, M) of 0 and 1.
+    """Whether lookups find the nearest point, and the fraction of points in cells of their rank.
 
-    m is the number of queries for each set. The second result is the fraction of cells that contain
-    the point of their rank. The order is ascending or descending, whichever gives the larger
-    fraction.
+    The first result (sets, M) is for the first query of each set: 1 if the nearest point is found
+    within the first 1, …, M lookups, and otherwise 0. The second result is the fraction of cells j
+    that contain the j-th point in ascending order, or the fraction of cells j that contain the j-th
+    point in descending order if this fraction is larger.
     """
     right, up, down = [], 0.0, 0.0
     each = (part.split(CHUNK) for part in (points, queries, nearest))

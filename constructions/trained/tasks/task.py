@@ -120,7 +120,8 @@ class Task(ABC):
 class Labelling(Task):
     """The base class of tasks with a target for each token of a sequence.
 
-    A batch consists of tokens and targets, both (count, T); a target of −1 means no target.
+    A batch consists of tokens and targets, both (count, T) for sequences of T tokens; a target of
+    −1 means no target.
     """
 
     @abstractmethod
