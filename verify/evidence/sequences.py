@@ -216,9 +216,20 @@ def registers_hold(
         f"registers compared with their layer invariants {where}",
         register_differences(statement, model, rows),
         evidence=exact_evidence(model),
-        words="equal for the registers "
-        + ", ".join(f"`{stage.register}` after layer {stage.after}" for stage in model.stages),
+        words="equal for " + _registers(model),
     )
+
+
+def _registers(model: Transformer) -> str:
+    """The registers with layer invariants, in words: "the registers a (after layers 1, 2), …"."""
+    after = dict[str, list[str]]()
+    for stage in model.stages:
+        after.setdefault(stage.register, []).append(str(stage.after))
+    listed = (
+        f"`{name}` (after layer{'s' * (len(layers) > 1)} {', '.join(layers)})"
+        for name, layers in after.items()
+    )
+    return f"the register{'s' * (len(after) > 1)} {', '.join(listed)}"
 
 
 def families_of(run: Run, V: int, n: int, samples: int) -> dict[str, np.ndarray]:
