@@ -63,9 +63,9 @@ class Attention(nn.Module):
     are scale · (H W_Q + b_Q)(H W_K + b_K)ᵀ.
 
     The shapes are (heads, D, d_head) for W_Q and W_K, (heads, D, d_value) for W_V,
-    (heads, d_value, D) for W_O, and (heads, d_head) for b_Q and b_K. `mask` is one mask for all
-    heads, or a sequence with one mask for each head. Raises ValueError if the number of masks
-    differs from the number of heads.
+    (heads, d_value, D) for W_O, and (heads, d_head) for b_Q and b_K, where d_head is the width of
+    keys and d_value the width of values. `mask` is one mask for all heads, or a sequence with one
+    mask for each head. Raises ValueError if the number of masks differs from the number of heads.
     """
 
     @checked

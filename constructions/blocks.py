@@ -143,7 +143,10 @@ class Embed(nn.Module):
 
 
 class PosEmbed(nn.Module):
-    """The embedding of positions: the T rows of W_pos (positions, D) from row `first` on."""
+    """The embedding of positions, with weights W_pos (positions, D).
+
+    For T tokens the embedding returns the T rows of W_pos from row `first` on.
+    """
 
     def __init__(self, W_pos: Tensor) -> None:
         super().__init__()

@@ -68,8 +68,8 @@ def alternating(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 def shifted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
     """Returns the prompt of tokens (x_t, x_{t−1}, y_{t−1}) for t = 1, …, n + 1.
 
-    The input x_{n+1} is the query x_q, and x_0 = 0 and y_0 = 0. Under a causal mask, token t sees
-    exactly the examples 1, …, t − 1, and predicts the label y_t.
+    There are n examples (x_t, y_t). The input x_{n+1} is the query x_q, and x_0 = 0 and y_0 = 0.
+    Under a causal mask, token t sees exactly the examples 1, …, t − 1, and predicts the label y_t.
     """
     own = xp.concat([x, queries], axis=-2)
     keys = xp.concat([queries * 0, x], axis=-2)

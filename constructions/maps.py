@@ -15,9 +15,9 @@ LONG = 2**16  # the number of entries of a stream from which on a search for zer
 
 
 def span(weights: Tensor) -> tuple[int, int]:
-    """The smallest range of rows that contains all non-zero rows of `weights` (D, width).
+    """The smallest range of rows that contains all non-zero rows of a matrix of weights.
 
-    The range is all rows for weights with gradients, which may change, and for meta tensors.
+    For meta tensors and for weights with gradients, which may change, the range contains all rows.
     """
     if _unknown(weights):
         return 0, len(weights)

@@ -241,10 +241,10 @@ class Table(Primitive):
     For V keys, the table adds Σ_v relu(⟨u, keys[v]⟩ − ‖keys[v]‖² + 1)·entries[v] over v = 0, …,
     V − 1.
 
-    The keys (V, total width of the reads) are integers, and any two keys k ≠ l satisfy ⟨k,
-    l⟩ < ‖k‖². Different keys of equal norm satisfy this inequality. So the argument z of relu is 1
-    for the key equal to u and at most 0 for all other keys. The entries have shape (V, width of
-    `into`). If u = 0, nothing is added.
+    The keys (V, total width of the reads) are integers, and any two different keys k and l satisfy
+    ⟨k, l⟩ < ‖k‖². Different keys of equal norm satisfy this inequality. So the argument z of relu
+    is 1 for the key equal to u and at most 0 for all other keys. The entries have shape (V, width
+    of `into`). If u = 0, nothing is added.
 
     A `flat` table has relu(2z − ½) − relu(2z − 3/2) in place of relu(z): 1 for z ≥ ¾ and 0 for
     z ≤ ¼. The entry added is then exact if z has an error of at most 1/4. A flat table has two

@@ -215,7 +215,10 @@ class Stream:
         return LinearRead((Term(name, 1.0),), self.widths[name])
 
     def matrix(self, reading: LinearRead) -> tuple[np.ndarray, np.ndarray]:
-        """The weights (D, width) and bias (width,) of a linear read: `H @ weights + bias`."""
+        """The weights (D, width) and bias (width,) of a linear read of a stream of width D.
+
+        For the stream H (…, D), the linear read is `H @ weights + bias`.
+        """
         weights = np.zeros((self.d_model, reading.width))
         for term in reading.without_constant.terms:
             span = self[term.register]
@@ -230,7 +233,9 @@ class Stream:
         return weights, reading.constant
 
     def placement(self, name: str) -> np.ndarray:
-        """The weights (width, D) that write a vector to the register `name` only."""
+        """The weights (width, D) that write a vector only to the register `name` of a stream of
+        width D.
+        """
         weights, _ = self.matrix(self.read(name))
         return weights.T
 

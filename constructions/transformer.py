@@ -123,7 +123,7 @@ class Transformer(Stack):
         return normed(H, self.ln_final)
 
     def unembedding(self, H: Tensor) -> Tensor:
-        """The outputs H W_U + b_U (…, d_out) of the unembedding on H (…, D)."""
+        """The outputs (…, d_out) of the unembedding on a result H (…, D) of `seen`."""
         return self.unembed(H)
 
     def decoder(self, leading: Sequence[int], context: int) -> Decoder | None:
@@ -159,11 +159,12 @@ class Transformer(Stack):
 
         With `sharpness=None` the attention is hardmax, the limit β → ∞.
 
-        The sharpness applies to every layer with softmax or hardmax heads; in a trained model it
-        replaces 1/√d_head. Weights are shared, not copied: a later `.to(dtype)` of one model
-        converts both models. A hardmax model with `sharpness=None` is returned unchanged. Raises
-        ValueError for a sharpness at which scores overflow, or at which answers could be wrong; the
-        message gives the smallest sufficient sharpness.
+        The sharpness applies to every layer with softmax or hardmax heads; in a trained model, β
+        replaces the factor 1/√d_head of the scores, where d_head is the width of keys. Weights are
+        shared, not copied: a later `.to(dtype)` of one model converts both models. A hardmax model
+        with `sharpness=None` is returned unchanged. Raises ValueError for a sharpness at which
+        scores overflow, or at which answers could be wrong; the message gives the smallest
+        sufficient sharpness.
         """
         if sharpness is None and all(attn.normalise != "softmax" for attn in self.attentions):
             return self
