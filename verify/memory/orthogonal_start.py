@@ -17,10 +17,8 @@ from verify.evidence.enclosure import all_hold, below, interval
 from verify.finding import Finding, Verdict, at_most
 
 AGREEMENT = 1e-8  # largest distance of inner products of n tokens from the scalar equation
-PRINTED_TIMES = {
-    4.0: (9.67, 0.005),
-    9.0: (465.5, 0.05),
-}  # β: (time, half its last unit)
+# β: (time from another program, half its last unit)
+KNOWN_TIMES = {4.0: (9.67, 0.005), 9.0: (465.5, 0.05)}
 
 
 def orthogonal_findings(run: Run) -> Iterator[Finding]:
@@ -98,20 +96,20 @@ def late_rate(quick: bool) -> Finding:
 
 def slow_phase() -> Iterator[Finding]:
     """Findings on the time at which two tokens that start orthogonal have the inner product .99."""
-    for beta, (printed, half_digit) in PRINTED_TIMES.items():
+    for beta, (known, half_digit) in KNOWN_TIMES.items():
         computed = escape_time(beta)
         with Ball.precision(128):
             time = escape_time_ball(beta, arb(fmpq(99, 100)))
             # The library computes with 30 digits, but its .99 is a float64; at this γ the slope
             # 1/γ' of the time is below 60.
             near = below(abs(time - computed), 2.0**-52 * (60 + time))
-            as_printed = below(abs(time - printed), arb(half_digit))
-        verdict = Verdict.together([near, as_printed])
+            as_known = below(abs(time - known), arb(half_digit))
+        verdict = Verdict.together([near, as_known])
         id = f"slow-phase/{beta:g}"
         name = f"time at which two tokens have the inner product .99 in SA with β = {beta:g}"
         words = f"{computed:.4f}, by an enclosure"
-        wanted = f"{printed:g}, as printed in [Geshkovski2023]"
-        yield Finding(id, name, "enclosure", interval(time), printed, verdict, words, wanted)
+        wanted = f"{known:g} ± {half_digit:g}, by a numerical solution in another program"
+        yield Finding(id, name, "enclosure", interval(time), known, verdict, words, wanted)
 
 
 def _asymptotic_time() -> Finding:
