@@ -85,7 +85,8 @@ def _every_lookup(best: dict[tuple[int, int], np.ndarray]) -> Finding:
         counted[f"{N}, {M}"] = np.unique(each, axis=0).tolist()
     return same(
         "every-lookup",
-        "number of targets found in lookup i by a decision tree that finds the maximum number",
+        "number of targets that a decision tree with the maximum number of targets finds in lookup "
+        "i",
         counted,
         {f"{N}, {M}": [[2**i for i in range(M)]] for N, M in best},
         words="the same for all such trees",

@@ -152,7 +152,8 @@ def _one_cell_each(
     alike = (weights[..., WRITTEN:] == wanted).all() and not weights[..., :WRITTEN].any()
     return equal(
         "one-cell",
-        "attention weights of a lookup, compared with 1 at the query's cell and 0 at other tokens",
+        "attention weights of each lookup, compared with 1 at the query's cell and 0 at other "
+        "tokens",
         None if alike else model.name,
         words=f"equal for {items} queries in {d} lookup{'s' * (d > 1)}",
     )

@@ -121,7 +121,7 @@ def with_rows(adder: Adder, learned: list[Adder]) -> Iterator[Finding]:
     yield all_peaks("peaks", f"{RATIO} of the logits", trained)
     yield Finding(
         "learnt",
-        f"{RATIO} of the logits, after and before training",
+        f"{RATIO} of the logits, compared with the size before training",
         "trained",
         trained,
         before,
