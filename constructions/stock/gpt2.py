@@ -107,8 +107,8 @@ def to_gpt2(
         stock([3, 1, 4, 1]), stock.module.generate(…), stock.module.save_pretrained("folder")
 
     Arguments are as for `to_encoder`; the mask is the causal mask of GPT-2. `positions` is the
-    largest number of tokens in a prompt. Its default is that of the model or, if the model has no
-    limit, 1024 as in GPT-2.
+    largest number of tokens in a prompt. The default is the limit of the model or, if the model has
+    no limit, 1024 as in GPT-2.
 
     Raises ValueError in the cases in which `to_encoder` does. Also raises ValueError for heads that
     attend to later tokens, unless the causal mask changes no state at the tokens after the

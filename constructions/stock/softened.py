@@ -53,7 +53,8 @@ def softened(
     """Returns the model with only softmax heads of one mask, "causal" or "full".
 
     Further registers express all other masks. `sizes` contains bounds on the absolute values of
-    scores of each head of each layer of `attentions`; they determine the scale of linear heads.
+    scores of each head of each layer of `attentions`. These bounds determine the scale of linear
+    heads.
     `places` is the largest number of tokens in a prompt, including the sink. The model must have
     passed `check_translatable`.
     """
