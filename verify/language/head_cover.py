@@ -240,8 +240,8 @@ def _occam(run: Run) -> Finding:
         seen,
         most,
         words=f"{seen} of {TRIALS} trials",
-        wanted=f"at most {most} trials; if this happens in a trial with probability {DELTA:g}, the "
-        f"limit is exceeded with probability at most {FALSE_ALARM:g}",
+        wanted=f"at most {most} trials; if a trial counts with probability {DELTA:g}, the limit "
+        f"is exceeded with probability at most {FALSE_ALARM:g}",
     )
 
 
