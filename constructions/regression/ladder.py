@@ -96,10 +96,10 @@ def ladder(
     """A transformer that predicts x_qᵀ G Xᵀ y, where I − S·G is the last residual of the plan.
 
     S = XᵀX, where the rows of X are the examples, y are their labels and x_q is the query. The plan
-    has one entry for each layer, which states how the layer combines residuals of the family `of`.
-    The width is 5d + 3, or 3d + 2 if every layer stores only one residual. The number of examples
-    is arbitrary. The last layer computes only the register s = y − xᵀG Xᵀy, which the unembedding
-    reads.
+    has one entry for each layer. The entry states how the layer combines residuals of the family
+    `of`. The width is 5d + 3, or 3d + 2 if every layer stores only one residual. The number of
+    examples is arbitrary. The last layer computes only the register s = y − xᵀG Xᵀy, which the
+    unembedding reads.
     """
     stream = ladder_stream(d, plan)
     layers = LadderLayers(stream, of)

@@ -42,8 +42,8 @@ def reading(
 ) -> list[Head]:
     """A list of heads, one for each position, that write the bits at `positions` to `into`.
 
-    Head i attends to the token of the bit at position i of `positions`, and its value, entry i of
-    `values_read`, is a linear read. All heads add to the register `into`.
+    Head i attends to the token of the bit at entry i of `positions`. The value of head i is the
+    linear read `values_read[i]`. All heads add to the register `into`.
     """
     line = stream.read("j"), stream.read("norm")
     pairs = zip(positions, values_read, strict=True)

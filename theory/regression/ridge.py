@@ -10,7 +10,7 @@ from theory.regression.iterates import largest
 
 @checked
 def ridge(x: Inputs, y: Labels, penalty: PerPrompt) -> np.ndarray:
-    """The weights w (…, d) of ridge regression, which minimise ‖Xw − y‖² + penalty·‖w‖².
+    """The weights w (…, d) of ridge regression: the minimiser of ‖Xw − y‖² + penalty·‖w‖².
 
     The weights are w = (XᵀX + penalty·I)⁻¹ Xᵀy. The rows of X are the examples x (…, n, d) of a
     prompt, y (…, n) are their labels, and `penalty` > 0 is one number, or one number for each

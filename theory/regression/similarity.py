@@ -41,7 +41,7 @@ class Estimate:
     def over_prompts(values: np.ndarray) -> Estimate:
         """The mean over prompts and its standard error, from `values` (…, m) on m ≥ 2 prompts.
 
-        The prompts are independent. The standard error is that of the mean.
+        The prompts are independent. The standard error is the standard error of the mean.
         """
         m = values.shape[-1]
         return Estimate(values.mean(-1), values.std(-1, ddof=1) / np.sqrt(m))

@@ -47,7 +47,7 @@ def gaussian_examples(run: Run, samples: int, n: int, d: int) -> Examples:
 
 
 def read_table(path: Path, target: str | None, seed: int | np.random.Generator) -> Table:
-    """The rows of a numeric CSV file with a header, of which a fifth is held out as queries.
+    """The rows of a numeric CSV file with a header; a fifth of the rows is held out as queries.
 
     Of N rows, at most 64 and at most 10⁶/N are held out, because each held-out row requires a pass
     over all rows. The other rows are the training rows. Columns are shifted and scaled to mean 0

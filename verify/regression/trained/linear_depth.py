@@ -39,14 +39,14 @@ def linear_depth(
     transformer of L layers (layout "ladder") attains this number: it computes (3^L − 1)/2 gradient
     steps, here with the best step size. A trained model is measured by the smallest number of terms
     for which the error of the best p is at most the error of the model. For models of L layers,
-    this number of terms is at least 3^(L−1), which triples with each layer.
+    this number of terms is at least 3^(L−1), so the lower bound triples with each layer.
 
-    Mean squared errors are over the prompts whose S/n has no eigenvalue above 3, which are 499 of
-    every 500 prompts. On the other prompts, errors of polynomials of such degrees are unbounded and
-    would dominate the mean. The number of terms depends on the largest eigenvalue that is allowed,
-    so it is computed for four such cutoffs. The errors of the hand-built transformers and of the
-    best polynomials are exact, from the moments of the Wishart distribution. The errors of trained
-    models are estimates from fresh prompts.
+    Mean squared errors are over the prompts whose S/n has no eigenvalue above 3, that is, over 499
+    of every 500 prompts. On the other prompts, errors of polynomial predictors are
+    unbounded and would dominate the mean. The number of terms depends on the largest eigenvalue
+    that is allowed, so it is computed for four such cutoffs. The errors of the hand-built
+    transformers and of the best polynomials are exact, from the moments of the Wishart
+    distribution. The errors of trained models are estimates from fresh prompts.
     """
     depths = {L: models_of(f"regression-linear-{L}-layer{'s' * (L > 1)}", LINEAR) for L in DEPTHS}
     task = depths[1][0].task

@@ -99,7 +99,7 @@ def as_good(own: np.ndarray, labels: np.ndarray, ridge: np.ndarray) -> Finding:
 
 
 def nearest(run: Run, noise: float, apart: np.ndarray, *, own: bool) -> Finding:
-    """The finding on the penalty for which ridge regression is nearest to a model.
+    """The finding on the penalty whose ridge regression is nearest to a trained model.
 
     `apart` (penalties, m) contains mean squared differences of predictions, for each penalty and
     each of m prompts. The nearest penalty is computed for resampled sets of prompts too. `own` is

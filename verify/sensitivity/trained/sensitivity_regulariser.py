@@ -68,15 +68,15 @@ def sensitivity_regulariser(
     """Published observation: a regulariser halves sensitivity, with robustness and flatter minima.
 
     A transformer f that classifies images x of digits is trained with the loss ½ H(f(x)) + ½ mean
-    (f(x + noise) − f(x))², where H is the cross-entropy and the noise is N(0, 1) on the pixels of
-    one random patch. This training with a regulariser is compared with plain training, and with
-    training on noisy images without the regulariser (augmentation). Three seeds of each kind of
-    training were stopped when the cross-entropy on the clean images of training was at most .1, so
-    that all models are compared at the same loss. Sens is the fraction of noisy patches that change
-    the prediction. The findings were stated before these models were trained. Facts about wider
-    models, compared after the same number of steps, were known: the regulariser reduced Sens to
-    less than half, increased the accuracy under noise by .06 to .09 and increased the trace of the
-    Hessian, and augmentation had nearly the same effects.
+    (f(x + noise) − f(x))², where H is the cross-entropy with the label and the noise is N(0, 1) on
+    the pixels of one random patch. This training with a regulariser is compared with plain
+    training, and with training on noisy images without the regulariser (augmentation). Three seeds
+    of each kind of training were stopped when the cross-entropy on the clean images of training was
+    at most .1, so that all models are compared at the same loss. Sens is the fraction of noisy
+    patches that change the prediction. The findings were stated before these models were trained.
+    Facts about wider models, compared after the same number of steps, were known: the regulariser
+    reduced Sens to less than half, increased the accuracy under noise by .06 to .09 and increased
+    the trace of the Hessian, and augmentation had nearly the same effects.
 
     level      the cross-entropy is between .07 and .1, so that losses are comparable.
     half       after training with the regulariser, Sens under noise N(0, 1) on images of training
@@ -123,8 +123,8 @@ def sensitivity_regulariser(
 def measured(run: Run, seen: Seen, count: int) -> Measured:
     """The loss, accuracies, Sens and flatness of one model, as `Measured`.
 
-    The loss, Sens and the flatness are computed on images of training, of which Sens and the
-    flatness use the first `count`. Accuracy under noise is computed on all held-out images.
+    The loss is computed on all images of training, and Sens and the flatness on the first `count`
+    of these images. The accuracy under noise is computed on all held-out images.
     """
     model, task = seen.model, seen.task
     (images, labels), (others, wanted) = split_digits()
