@@ -39,7 +39,7 @@ class Text(Classification, kind="text"):
     """The task of classifying windows of 16 words of Python's manual by topic, among six topics.
 
     There are 1 892 consecutive windows from the six longest topics; 80 % of the windows are for
-    training. Words are runs of the letters a to z. Tokens 0 … 254 are the most frequent words, and
+    training. Words are runs of symbols a to z. Tokens 0 … 254 are the most frequent words, and
     token 255 stands for all other words. The label is read at an additional first token (`read` =
     "token"), at the last word ("last"), or from the mean output over all words ("mean").
     """
