@@ -54,14 +54,14 @@ def hard_attention_cannot(
     """For all fixed numbers L of layers and H of heads per layer, no family of transformers with
     unique-hard attention, one for each n, computes parity of n bits for all n.
 
-    For every n, such a transformer over V symbols equals a circuit of AND, OR and NOT gates, of
-    depth at most 2L if H = 1 and 4L otherwise (and 2 more if V > 2), with O(n^((H + 1)^L)) gates.
-    Circuits of constant depth and polynomial size do not compute parity [FSS1984]; this is cited.
-    For one layer the impossibility is proved here: the answer is constant on a subcube with at
-    least n − 1 − H free bits, so that parity takes H ≥ n − 1 heads.  This bound is attained: one
-    layer of n − 1 heads computes parity, and its circuit has 2^n + 2 gates.  Parity is also
-    computed by ⌈log₂n⌉ layers of one head, and the depth of the circuits of these layers grows with
-    log n.
+    For every n, a transformer with unique-hard attention over V symbols equals a circuit of AND, OR
+    and NOT gates, of depth at most 2L if H = 1 and 4L otherwise (and 2 more if V > 2), with O(n^((H
+    + 1)^L)) gates. Circuits of constant depth and polynomial size do not compute parity [FSS1984];
+    this is cited. For one layer the impossibility is proved here: the answer is constant on a
+    subcube with at least n − 1 − H free bits, so that parity takes H ≥ n − 1 heads.  This bound is
+    attained: one layer of n − 1 heads computes parity, and its circuit has 2^n + 2 gates.  Parity
+    is also computed by ⌈log₂n⌉ layers of one head, and the depth of the circuits of these layers
+    grows with log n.
 
     The tensors of six models are translated to circuits, which agree with the models and the
     definitions on all words of at most 10 symbols (9 for three symbols).  Circuits for fixed L and

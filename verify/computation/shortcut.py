@@ -66,15 +66,16 @@ def shortcut(
     max_length: Length = 40,
     samples: Samples = 30,
 ) -> Iterator[Finding]:
-    """For every semiautomaton whose holonomy groups are solvable and every T, a transformer
-    computes the states on words of at most T symbols, and its numbers of layers, heads and hidden
-    neurons and its width do not depend on T.
+    """For every T and every semiautomaton whose holonomy groups are solvable, a transformer whose
+    depth and width do not depend on T computes the states on words of at most T symbols.
 
-    The transformer computes a cascade of counters and flip-flops.  A counter takes two layers, and
-    a flip-flop takes one layer.  Stages that do not read each other are computed in parallel.
-    Softmax has the same answers at every inverse temperature above a bound that does not depend on
-    T.  A semiautomaton with a group that is not solvable, such as A5, has no such cascade.  If
-    TC⁰ ≠ NC¹, which is not known, no transformer of constant depth computes its states.
+    The numbers of heads and hidden neurons do not depend on T either. The transformer computes a
+    cascade of counters and flip-flops.  A counter takes two layers, and a flip-flop takes one
+    layer.  Stages that do not read each other are computed in parallel. Softmax has the same
+    answers at every inverse temperature above a bound that does not depend on T.  A semiautomaton
+    with a group that is not solvable, such as A5, has no cascade of counters and flip-flops. If TC⁰
+    ≠ NC¹, which is not known, no transformer of constant depth computes the states of this
+    semiautomaton.
     """
     shown: tuple[Transformer, Cascade] | None = None
     for A in chosen(run, automaton, file, NAMES, states, regex):

@@ -98,10 +98,10 @@ def star_free(
     compute the Boolean parts.  Depth, heads and width do not depend on T.  In the robust form,
     softmax has the same outputs above an inverse temperature that does not depend on T.
 
-    A regular language whose minimal automaton has an aperiodic monoid has such a formula.  The
-    monoid is aperiodic iff the cascade of the automaton consists of flip-flops.  The equivalence of
-    aperiodic monoids and cascades of flip-flops is checked for all automata with two symbols and
-    three states.
+    A regular language whose minimal automaton has an aperiodic monoid is defined by a past-LTL
+    formula.  The monoid is aperiodic iff the cascade of the automaton consists of flip-flops.  The
+    equivalence of aperiodic monoids and cascades of flip-flops is checked for all automata with two
+    symbols and three states.
     """
     cases = chosen(run, formula, regex, alphabet, depth)
     for case in cases:

@@ -95,9 +95,10 @@ def connectivity_wall(
 
 
 def built(run: Run, n: int, weights: Weights) -> Transformer:
-    """The disentangled transformer of n nodes with these weights W_l and this unembedding.
+    """The disentangled transformer of n nodes with score weights W_l and an unembedding.
 
-    W_l is multiplied by n, so that scores, which the model divides by n, are integers.
+    `weights` are the list of all W_l and the unembedding. The model gets n·W_l in place of W_l: it
+    divides scores by n, so that its scores are integers.
     """
     W, out = weights
     return run.build(disentangled, n, len(W), [n * each for each in W], out)

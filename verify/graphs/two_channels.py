@@ -137,9 +137,7 @@ def shares(drawn: dict[tuple[int, int], np.ndarray], n: int) -> Finding:
 
 
 def built(run: Run, n: int, weights: list[np.ndarray]) -> Transformer:
-    """The disentangled transformer of n nodes with these weights; the last matrix is the
-    unembedding.
-    """
+    """The disentangled transformer of n nodes with weights `weights`, the last for unembedding."""
     *W, out = weights
     return run.build(disentangled, n, len(W), [n * each for each in W], out)
 

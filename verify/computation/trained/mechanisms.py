@@ -144,8 +144,8 @@ def flip_flop(subject: Subject) -> Finding:
 def flip_flop_elsewhere(subject: Subject) -> Finding:
     """Measures the outputs if all heads of a layer attend to a symbol that sets another state.
 
-    The layer is that of the head that attends most to the latest symbol that sets the first
-    flip-flop of the automaton's cascade.
+    The layer contains the head that attends most to the latest symbol that sets the first flip-flop
+    of the automaton's cascade.
     """
     machine = subject.machine
 
