@@ -232,11 +232,11 @@ def flatter(
 
     Models trained with the regulariser are compared with models of plain training.
     """
-    kinds: dict[str, Callable[[Measured], Mean]] = {
+    figures: dict[str, Callable[[Measured], Mean]] = {
         "trace": lambda each: each.trace,
         "sharpness": lambda each: each.sharpness,
     }
-    for id, figure in kinds.items():
+    for id, figure in figures.items():
         own, other, control = (
             [figure(each) for each in group] for group in (regularised, plain, augmented)
         )
