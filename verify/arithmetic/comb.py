@@ -47,21 +47,23 @@ MODULI, PLACES = 24, 4  # largest modulus of the inequalities, modulus of the ra
 def comb(
     run: Run, *, p: Annotated[int, option("number of candidates, a multiple of 10", min=20)] = 530
 ) -> Iterator[Finding]:
-    """Cosines of periods 2, 2.5, 5 and 10 separate the residues mod 10: statements on such combs.
+    """Sums of cosines of periods 2, 2.5, 5 and 10 (combs) separate the residues mod 10.
 
-    Closure.  Periods are 10/f, where f ≢ 0 is an integer mod 10, up to sign.  The closure of
-    {2, 10} under halving of periods is {2, 2.5, 5, 10}.
+    Closure.  All periods have the form 10/f for an integer f ≢ 0 mod 10, and f and −f give the same
+    cosine.  The closure of {2, 10} under halving of periods is {2, 2.5, 5, 10}.
 
-    Tolerance.  Let p ≥ 20 be a multiple of 10, and let the logit of c = 0, …, p − 1 be Σ_T
-    cos(2π(c − s)/T) + α cos(2π(c − s − ε)/p), with the sum over T = 2, 2.5, 5 and 10.  Then the sum
-    s is the only c with the largest logit for all errors |ε| < 5 iff α ≤ 2/sin²(5π/p).
+    Tolerance.  Let p ≥ 20 be a multiple of 10, let s be the right answer, an integer from 0 to p −
+    1, and let α > 0.  Let the logit of the candidate c = 0, …, p − 1 be Σ_T cos(2π(c − s)/T) + α
+    cos(2π(c − s − ε)/p), where T runs over 2, 2.5, 5 and 10.  Then c = s is the only candidate with
+    the largest logit for all real errors ε with |ε| < 5 if and only if α ≤ 2/sin²(5π/p).
 
-    Residues.  For m ≥ 2 no functions u_c and v_c exist such that the logits u_c(a) + v_c(b) have
-    their maximum at c = a + b mod m for all a and b.  One layer of linear or uniform attention
-    without an MLP has only logits of this form at a position whose token is neither a nor b.
+    Residues.  For m ≥ 2 no functions u_c and v_c exist such that, for all a and b, the largest of
+    the logits u_c(a) + v_c(b) is at c = a + b mod m, with ties broken by any fixed order of the c.
+    One layer of linear or uniform attention without an MLP has only logits of the form u_c(a) +
+    v_c(b) at a position whose token is neither a nor b.
 
-    Values of the comb are numbers x + y√5 with rational x and y, and the signs of such numbers are
-    decided in integers.
+    The value of a comb at an integer is a number x + y√5 with rational x and y.  The signs of such
+    numbers are computed exactly in integers.
     """
     number_of_candidates(p)
     yield cosines()

@@ -46,12 +46,13 @@ def circuits_by_chain_of_thought(
         bool, option("evaluate circuits with only NAND gates, by a smaller transformer")
     ] = False,
 ) -> Iterator[Finding]:
-    """For all n and G, two layers of at most three heads, width 13 and four ReLUs evaluate every
-    Boolean circuit of n inputs and G gates of fan-in 2, with one CoT token for each gate.
+    """For all n and G, a transformer of two layers evaluates every Boolean circuit of n inputs and
+    G gates of fan-in 2, with one chain-of-thought token for each gate.  It has at most three heads
+    per layer, width 13 and four ReLUs.
 
-    The circuit is in the prompt, and the values of its gates are decoded after it.  The numbers n
-    and G occur only in biases and in the embeddings of tokens and positions.  For circuits with
-    only NAND gates two heads, width 9 and one ReLU suffice.
+    The prompt contains the input bits and the circuit.  The values of the gates are decoded after
+    the prompt.  The numbers n and G occur only in biases and in the embeddings of tokens and
+    positions.  For circuits with only NAND gates two heads, width 9 and one ReLU suffice.
     """
     if 2**n_inputs > MOST:
         raise InputError(

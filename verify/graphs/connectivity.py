@@ -80,11 +80,12 @@ def connectivity(
 
         H_ij > 0 iff dist(i, j) ≤ 3^L,   and   ⟨H_i, H_j⟩ > 0 iff dist(i, j) ≤ 2·3^L.
 
-    The outputs of the disentangled transformer with weights W = n·I, of width 2^(L+1)·n, are also
-    positive exactly where dist(i, j) ≤ 3^L.
+    In a disentangled transformer the output of each layer is appended to the stream instead of
+    added to it, so the width after L layers is 2^(L+1)·n.  With all score matrices W = n·I, its
+    outputs are also positive exactly where dist(i, j) ≤ 3^L.
 
-    With entries clipped to 0 and 1 by an MLP, ⌈log₃D⌉ layers output all connected pairs of every
-    graph whose components have diameter at most D.
+    If an MLP after each layer clips the entries of H to 0 and 1, ⌈log₃D⌉ layers output all
+    connected pairs of every graph whose components have diameter at most D.
     """
     graphs = drawn(run, n_nodes, samples)
     tripled, clipped, disentangling = statements = statements_of(run)

@@ -51,16 +51,17 @@ def clustering(
 ) -> Iterator[Finding]:
     """Tokens on the sphere under attention converge to one point from every open hemisphere.
 
-    In softmax attention (SA), n tokens x_i move with velocities x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j
-    / Z_i. P_i is the projection onto the tangent space of the sphere at x_i, and Z_i = Σ_j
-    e^{β⟨x_i, x_j⟩}. In unnormalised attention (USA), Z_i is replaced by n. The energy (1/(2βn²))
-    Σ_{ij} e^{β⟨x_i, x_j⟩} increases along both flows. From an open hemisphere the tokens converge
-    exponentially fast; an antipodal pair is stationary. If the tokens start pairwise orthogonal,
-    all pairs have the same inner product, which satisfies a scalar differential equation. In SA
-    two orthogonal tokens need a time (1 + o(1))·e^β/(2β), as β → ∞, to reach a fixed inner product
-    in (0, 1). In SA the gap 1 − ⟨x_i, x_j⟩ of n tokens that start orthogonal decays at a rate that
-    tends to 2, for all n and β. One layer of a transformer with a residual stream of unit norm is
-    an Euler step of SA.
+    In the flow of softmax attention (SA), n tokens x_i on the unit sphere move with velocities x_i'
+    = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i. P_i is the projection onto the tangent space of the sphere
+    at x_i, and Z_i = Σ_j e^{β⟨x_i, x_j⟩}. In the flow of unnormalised attention (USA), Z_i is
+    replaced by n. The energy (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} increases along both flows. If all
+    tokens start in one open hemisphere, they converge to one point exponentially fast. Two
+    antipodal tokens do not move. If the tokens start pairwise orthogonal, all pairs have the same
+    inner product at every time, which satisfies a scalar differential equation. In SA two
+    orthogonal tokens need a time (1 + o(1))·e^β/(2β), as β → ∞, to reach a fixed inner product in
+    (0, 1). In SA the gap 1 − ⟨x_i, x_j⟩ of n tokens that start orthogonal decays exponentially, at
+    a rate that tends to 2 as the time tends to infinity, for all n and β. One layer of a
+    transformer with a residual stream of unit norm is an Euler step of SA.
     """
     if not BETAS[0] <= beta <= BETAS[1]:
         raise InputError(f"beta is {beta:g}: give a beta from {BETAS[0]:g} to {BETAS[1]:g}")

@@ -43,18 +43,20 @@ def chebyshev(
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
     """For all examples X with labels y and all queries x_q, ⌈log₃(2k + 1)⌉ layers of linear
-    attention predict x_qᵀ G_k Xᵀ y, the result of k steps of Chebyshev's method on [a, b]. With S =
-    XᵀX, the matrix I − S G_k is Chebyshev's residual polynomial R_k(S) on [a, b]. For k = (3^L −
-    1)/2, the maximum of |R_k| on [a, b] is the smallest among all predictions x_qᵀ p(S) Xᵀ y with a
-    fixed polynomial p that L layers of linear or ReLU attention compute.
+    attention predict x_qᵀ G_k Xᵀ y, where the weights G_k Xᵀ y are the result of k steps of
+    Chebyshev's method on [a, b]. With S = XᵀX, the matrix I − S G_k is Chebyshev's residual
+    polynomial R_k(S) on [a, b]. For k = (3^L − 1)/2, the maximum of |R_k| on [a, b] is the smallest
+    among all predictions x_qᵀ p(S) Xᵀ y with a fixed polynomial p that L layers of linear or ReLU
+    attention compute.
 
-    R_k(λ) = T_k(l(λ))/T_k(σ), where T_k is the Chebyshev polynomial, l is the affine map of [a, b]
-    onto [−1, 1], and σ = (b + a)/(b − a) is the value of |l| at 0.
+    R_k(λ) = T_k(l(λ))/T_k(σ), where T_k is the Chebyshev polynomial of degree k, l is the
+    decreasing affine map of [a, b] onto [−1, 1], and σ = (b + a)/(b − a) is the value of l at 0.
 
-    The layers compute R_k by product formulas of Chebyshev polynomials, whose coefficients are
-    weights of the transformer: quotients of the numbers T_0(σ), …, T_k(σ), rounded to float64. Two
-    things are checked: the transformer computes the product formulas with these rounded
-    coefficients, and the rounded coefficients equal those of Chebyshev's method up to rounding.
+    The layers compute R_k by product formulas such as T_3m = 4T_m³ − 3T_m. After division by
+    T_k(σ), the coefficients of these formulas are quotients of the numbers T_0(σ), …, T_k(σ). These
+    quotients, rounded to float64, are weights of the transformer. Two things are checked: the
+    transformer computes the product formulas with these rounded coefficients, and the rounded
+    coefficients equal those of Chebyshev's method up to rounding.
     """
     if not 0 < smallest < largest < np.inf:
         raise InputError(

@@ -42,11 +42,13 @@ def attention_patterns(
 ) -> Iterator[Finding]:
     """One head attends to the previous token, to tokens by a table of scores, or to all equally.
 
-    The statements hold for all numbers V of symbols and n of tokens x_1, …, x_n. Previous token:
-    every position j has a distinct point P_j with integer coordinates. The score 2⟨P_{i−1}, P_j⟩ −
-    |P_j|² is largest at j = i − 1, by at least 1. Skip-gram: average-hard attention of token i is
-    uniform over the positions j ≤ i of largest S[x_i, x_j], for any table S ∈ R^{V×V}. Broad
-    average: with W_Q = W_K = 0 the output is the vector of relative frequencies of x_1, …, x_i.
+    Three heads are built for words x_1, …, x_n over V symbols, and the statements hold for all V
+    and n. Previous token: every position j has a distinct point P_j with integer coordinates. The
+    head at position i has the score 2⟨P_{i−1}, P_j⟩ − |P_j|² at position j. This score is largest
+    at j = i − 1, by at least 1. Skip-gram: S ∈ R^{V×V} is any table of scores. Average-hard
+    attention at position i is uniform over the positions j ≤ i at which S[x_i, x_j] is largest.
+    Broad average: with W_Q = W_K = 0 the output at position i is the vector of relative frequencies
+    of the symbols in x_1, …, x_i.
     """
     V, n = vocabulary_size, max_length
     names = NAMES if pattern == "all" else (pattern,)

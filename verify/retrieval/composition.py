@@ -39,10 +39,12 @@ def composition(
 ) -> Iterator[Finding]:
     """Two layers of one unique-hard head each output g(f(x)), for all f, g on s points and all x.
 
-    f and g are maps of {0, …, s − 1} to itself. The prompt is f(0) … f(s − 1), g(0) … g(s − 1), x,
-    and the width is 11 for every s. A second model, of four layers with at most three heads each,
-    answers questions about one or two facts in English, such as "What is the profession of John's
-    mother?". If several facts have the same subject and relation, the latest fact counts.
+    f and g are maps of {0, …, s − 1} to itself. The prompt is the sequence f(0), …, f(s − 1), g(0),
+    …, g(s − 1), x. The width of the model is 11 for every s. A second model has four layers with at
+    most three heads each. Its prompt is a text of facts in English, followed by a question such as
+    "What is the profession of John's mother?". The second model answers questions whose answer
+    follows from one or two of the facts. If several facts have the same subject and relation, the
+    latest fact counts.
     """
     if prompt is not None:
         yield on_words(run, prompt)

@@ -32,18 +32,26 @@ NEAR = 0.002  # as a fraction of all queries: 0.2 percentage points
     faults_seen=[{}],
 )
 def comparison_bound(run: Run) -> Iterator[Finding]:
-    """M lookups with outcomes <, = and > find at most min(N, 2^M − 1) of N targets.  For
-    N ≥ 2^M − 1, exactly C(N, 2^M − 1) decision trees of M lookups find 2^M − 1 targets.
+    """M lookups with outcomes <, = and > find at most min(N, 2^M − 1) of N targets.  For N ≥ 2^M −
+    1, exactly C(N, 2^M − 1) decision trees of M lookups find 2^M − 1 targets, where C is the
+    binomial coefficient.
 
-    All decision trees over at most 7 cells are run.  A best tree is a tree that finds the maximum
-    number of targets.  For N ≥ 2^M − 1, every best tree has found 2^i − 1 targets after i lookups.
-    Binary search is the only best tree if and only if N = 2^M − 1.  Lookups that also reveal the
-    depth of the lowest common ancestor of cell and target find 1, 5, 12 and 15 of 15 targets in 1
-    to 4 lookups; comparisons find 1, 3, 7 and 15.  For points of the hard distribution
-    (`theory.structures.hard_points`) with base a, the values of the points reveal the depth in the
-    limit a → ∞.  If all cells are chosen from the query before any lookup, the cells of the most
-    probable ranks are optimal.  Among 16 uniform points, the nearest point is in the 1, 2, 3 or 4
-    most probable cells with probability 33, 54, 70 or 81 %.
+    N cells contain N points in ascending order, and the target is one of the points.  A lookup at a
+    cell reveals whether the target is below, in or above this cell.  All decision trees over at
+    most 7 cells are run.  A best tree is a tree that finds the maximum number of targets.  For N ≥
+    2^M − 1 and i ≤ M, every best tree has found 2^i − 1 targets after i lookups.  Binary search is
+    the only best tree if and only if N = 2^M − 1.
+
+    Let the cells be the nodes of a balanced binary search tree of 15 nodes.  Lookups that also
+    reveal the depth of the lowest common ancestor of cell and target find at most 1, 5, 12 and 15
+    of the 15 targets in 1 to 4 lookups.  Lookups that reveal only comparisons find at most 1, 3, 7
+    and 15.  In the hard distribution (`theory.structures.hard_points`), the value of a node at
+    depth k differs from that of its parent by a uniform number below a^(4−k).  As a → ∞, the query
+    and the value in the cell reveal the depth of the common ancestor, with probability → 1.
+
+    If all M cells are chosen from the query before any lookup, the M cells that most probably
+    contain the nearest point are optimal.  Among 16 uniform points, the 1, 2, 3 or 4 most probable
+    cells contain the nearest point with probability 33, 54, 70 or 81 %.
     """
     most, levels = (5, 2) if run.quick else (7, 3)
     sizes = [(N, M) for M in range(1, levels + 1) for N in range(1, most + 1)]

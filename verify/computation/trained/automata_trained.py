@@ -48,28 +48,33 @@ def automata_trained(
     words: Annotated[int, option("number of fresh words", min=20, max=10_000)] = 2000,
 ) -> Iterator[Finding]:
     """Published observation [Liu2023]: trained transformers of few layers simulate semiautomata on
-    words of the trained length.  Two questions are measured here: do trained transformers also
-    simulate semiautomata on words twice as long, and do they use the mechanisms of the hand-built
-    models (flip-flops, counters, windows that double)?
+    words of the trained length.  Two questions are measured here.  Do trained transformers also
+    simulate semiautomata on words twice as long?  Do they use the mechanisms of the hand-built
+    models: flip-flops, counters, and blocks of symbols whose length doubles in each layer?
 
-    The models have four layers of four heads and are trained on words of T = 20 symbols at random
-    places among 2T.  Every seed has separate findings.  The hand-built model with a mechanism is
-    measured in the same way and must reach the value 1; otherwise the finding on this mechanism
-    fails.  Thresholds, null models and limits are in docs/training-notes.md.
+    A semiautomaton is a finite automaton without accepting states, and the model outputs its state
+    after each symbol.  The models have four layers of four heads.  They are trained on words of T =
+    20 symbols, which occupy T successive positions among 2T, from a random position on.  Every seed
+    has separate findings.  The hand-built model with a mechanism is measured in the same way and
+    must reach the value 1; otherwise the finding on this mechanism fails.  Thresholds, null models
+    and limits are in docs/training-notes.md.
 
-    right     the accuracy on words of T symbols at random places (`within`), and at symbols
-              T + 1 … 2T of words from place 0 (`beyond`), is at least 99 %.
-    learnt    the accuracy exceeds the accuracy of a table of the last 8 symbols, and the accuracy
-              of a constant state.
-    flip-flop a head, chosen on other words, attends to the latest symbol that sets the first
-              flip-flop of the hand-built model (`attends`).  In an intervention (`redirected`), all
-              heads of the layer of this head are made to attend to a random earlier symbol that
-              sets another state, and the output must become the other state.
+    right     the accuracy on words of T symbols from a random position (`within`) is at least
+              99 %.  So is the accuracy at symbols T + 1, …, 2T of words of 2T symbols from position
+              0 (`beyond`).
+    learnt    the accuracy exceeds that of two null models: a table that predicts the state from the
+              last 8 symbols, and a constant state.
+    flip-flop a flip-flop is a memory cell that some symbols set to a value and the other symbols
+              leave unchanged.  One head attends to the latest symbol that sets the first flip-flop
+              of the hand-built model (`attends`).  This head is chosen on other words.  In an
+              intervention (`redirected`), all heads in the layer of this head are made to attend to
+              a random earlier symbol that sets a state other than the right one.  The output must
+              become the state that this symbol sets.
     counter   if the attention of all heads of layer 1 is made uniform, as in the hand-built
-              counter, the outputs stay right (`even`); for parity a linear probe before the last
+              counter, the outputs stay right (`even`).  For parity, a linear probe before the last
               layer predicts the number of 1s (`count`).
-    doubling  after layer l = 1 … 4, at symbol T, linear probes predict the map on the states that
-              the last 2^l symbols induce.
+    doubling  after each layer l = 1, …, 4, linear probes at symbol T predict the map of the states
+              to themselves that the last 2^l symbols induce.
     """
     names = [name for name in shipped() if name.startswith(PREFIX)]
     names, subjects = names if checkpoint is None else seeds_of(checkpoint), dict[str, Subject]()

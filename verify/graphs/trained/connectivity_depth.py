@@ -36,20 +36,25 @@ def connectivity_depth(
     """Training without graphs beyond distance 3 helps transformers of one layer, but not
     transformers of two layers.
 
-    The models are standard softmax transformers of width 64, without positions, on rows of the
-    adjacency matrix A of random graphs ER(8, 0.2).  One layer trained on graphs whose connected
-    nodes are all within distance 3 is right on more labellings of 2Chain (two disjoint paths), and
-    on more fresh graphs of that kind, than one layer trained on all graphs.  The capacity of two
-    layers, 3² = 9, contains all pairs of 8 nodes.  Two layers trained on all graphs are right on
-    more graphs with a pair beyond distance 3 than two layers trained within distance 3, and than
-    one layer trained on all graphs.
+    The models are standard softmax transformers of width 64, without positional embeddings.  The
+    tokens are the rows of the adjacency matrix of a random graph ER(8, 0.2): 8 nodes, and each edge
+    with probability 0.2.  The model predicts for every pair of nodes whether the two nodes are
+    connected.
+
+    The following four comparisons are tested.  One layer trained on graphs whose connected nodes
+    are all within distance 3 is right on more labellings of 2Chain (two disjoint paths), and on
+    more fresh graphs of that kind, than one layer trained on all graphs.  L layers have the
+    capacity to connect nodes within distance 3^L; for two layers, 3² = 9 covers all pairs of 8
+    nodes.  Two layers trained on all graphs are right on more graphs with connected nodes beyond
+    distance 3 than two layers trained on graphs within distance 3, and than one layer trained on
+    all graphs.
 
     A model is right on a graph if all pairs are right.  A comparison of two kinds of models holds
     if the accuracies of all three seeds of one kind are above the accuracies of all three seeds of
-    the other kind, by standard errors.  Without a difference, each of the four comparisons would
-    hold with probability 1/20.  All models were trained for 2000 steps.  The loss of one layer
-    still decreases after these steps, so that the limit of the loss is not known.  Nothing is
-    claimed for 2Clique (two disjoint cliques) or other sizes.
+    the other kind, by at least 3 standard errors of the difference.  If the two kinds did not
+    differ, each of the four comparisons would hold with probability 1/20.  All models were trained
+    for 2000 steps.  The loss of the models of one layer still decreases after these steps, so its
+    limit is not known.  Nothing is claimed for 2Clique (two disjoint cliques) or other sizes.
     """
     trial = Trial.of(run, samples)
     one, two = (evaluated(prefix, "softmax", ("within", "all"), trial) for prefix in (ONE, TWO))
