@@ -42,16 +42,17 @@ def linear_tokens(
     k: Annotated[int, option("number of bits of the parity", min=1)] = 32,
     samples: Annotated[int, option("number of random words to decode", min=1)] = 1000,
 ) -> Iterator[Finding]:
-    """The parity of k of d bits is computed in ⌊log₂ k⌋ + 1 tokens, each a threshold of a linear
-    form.
+    """The parity of k of d bits is computed in ⌊log₂ k⌋ + 1 generated tokens, each a threshold of a
+    linear form in the bits and the earlier tokens.
 
     The tokens are the binary digits of the number of ones among the k bits, highest first.  A model
-    of width 5 with one linear head and without an MLP generates them.  The last token is also a
-    linear form of the bits and the earlier digits, and linear algebra over Q finds the k positions
-    from examples of this form.  Logistic regressions, one for each token, also learn the tokens.
-    For 32 of 64 bits and 1024 examples, the regressions compute the parity with accuracy at least
-    .95, and with accuracy at most .55 if they are fitted to the tokens of other words.  When these
-    thresholds were chosen, the accuracy of another program was known (.994 from 1000 examples).
+    of width 5 with one linear head and without an MLP generates them.  The last token also equals a
+    linear form in the bits and the earlier digits, and linear algebra over Q finds the k positions
+    from examples of the bits and the tokens.  Logistic regressions, one for each token, also learn
+    the tokens. For 32 of 64 bits and 1024 examples, the regressions compute the parity with
+    accuracy at least .95. If the regressions are fitted to the tokens of other words, the accuracy
+    is at most .55.  When these thresholds were chosen, the accuracy of another program was known
+    (.994 from 1000 examples).
     """
     if d > MOST or k > d:
         raise InputError(f"d is {d} and k is {k}: give k ≤ d ≤ {MOST}")

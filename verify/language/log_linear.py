@@ -40,17 +40,22 @@ def log_linear(
 ) -> Iterator[Finding]:
     """Maximum likelihood in p_θ ∝ q₀e^{θ·f} minimises the relative entropy and gives calibration.
 
-    The loss −E_p ln p_θ of p_θ on data p equals H(p) + KL(p‖p_θ).  The gradient of the loss is E_θ
-    f − E_p f, and the Hessian is Cov_θ f.  Here E_θ and E_p are means under p_θ and p, f are the
-    features and H is the entropy.  Unless data are separable, the family has a member p* with the
-    moments E_p f, and then KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ).
+    The base distribution q₀ is fixed, f are the features, and p is the distribution of the data.
+    The loss −E_p ln p_θ equals H(p) + KL(p‖p_θ).  The gradient of the loss is E_θ f − E_p f, and
+    the Hessian is Cov_θ f.  Here E_θ and E_p are means under p_θ and p, Cov_θ is the covariance
+    under p_θ, and H is the entropy. If the data are not separable, the family has a member p* with
+    the moments E_p f. In this case KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ) for all θ.
 
-    If a model g is multiplied by the best factor on a set A and normalised, the loss decreases by
-    kl(p(A)‖g(A)) ≥ 2δ² nats, where δ = |g(A) − p(A)|.  If all level sets of g are rescaled, the
-    loss decreases by at least 2·Mis², where Mis is the miscalibration of g.  If g is multiplied by
-    the same factor on A for all prompts, the loss can decrease by at least 2δ², where δ is the
-    absolute value of the mean of g(A) − p(A) over prompts.  The conditional entropies of the even
-    process, and the costs of finite windows, are computed exactly.
+    Let g be a model, that is, a distribution, and let A be a set of outcomes. If the probabilities
+    g(x) of all x in A are multiplied by the same factor, the best one, and g is normalised again,
+    the loss decreases by kl(p(A)‖g(A)) ≥ 2δ² nats. Here δ = |g(A) − p(A)|, and kl is the relative
+    entropy of two Bernoulli distributions.  If each level set of g, on which g has one value, is
+    multiplied by its best factor, the loss decreases by at least 2·Mis², where Mis is the
+    miscalibration of g.  If g depends on a prompt, and is multiplied by the same factor on A for
+    all prompts, the loss can decrease by at least 2δ², where δ is the absolute value of the mean of
+    g(A) − p(A) over prompts. The even process is a source in which runs of ones between zeros have
+    even length. The entropies of its symbols given the earlier symbols, and the excess of the loss
+    of models that see only the last few symbols, are computed exactly.
     """
     draws = 4 if run.quick else draws
     yield no_counterexample(

@@ -30,19 +30,20 @@ def linear_depth(
 ) -> Iterator[Finding]:
     """Our observation: the error of a trained linear transformer of L layers is at most that of the
     best predictor x_qᵀp(S)Xᵀy with a fixed polynomial p of 3^(L−1) terms, and less than the error
-    of (3^L − 1)/2 gradient steps.
+    of (3^L − 1)/2 steps of gradient descent.
 
-    A prompt consists of n = 20 examples X of dimension d = 5 with noiseless labels y and a query
-    x_q, and S = XᵀX. The models consist of attention layers only. L layers of linear attention
-    compute polynomials of degree at most 3^L in the prompt. So if L layers compute a predictor
-    x_qᵀp(S)Xᵀy with a fixed polynomial p, then p has at most (3^L − 1)/2 terms. The hand-built
-    transformer of L layers (layout "ladder") attains this number: it computes (3^L − 1)/2 gradient
-    steps, here with the best step size. A trained model is measured by the smallest number of terms
-    for which the error of the best p is at most the error of the model. For models of L layers,
-    this number of terms is at least 3^(L−1), so the lower bound triples with each layer.
+    A prompt consists of n = 20 examples X of dimension d = 5 with noiseless labels y, and a query
+    x_q. The matrix S is XᵀX. The models consist of attention layers only. L layers of linear
+    attention compute polynomials of degree at most 3^L in the prompt. So if L layers compute a
+    predictor x_qᵀp(S)Xᵀy with a fixed polynomial p, then p has at most (3^L − 1)/2 terms. The
+    hand-built transformer of L layers (layout "ladder" of `constructions.gradient_descent`) attains
+    this number of terms: it computes (3^L − 1)/2 steps of gradient descent, here with the best step
+    size. A trained model is measured by the smallest number of terms for which the error of the
+    best p is at most the error of the model. For models of L layers, this number of terms is
+    observed to be at least 3^(L−1), which triples with each layer.
 
-    Mean squared errors are over the prompts whose S/n has no eigenvalue above 3, that is, over 499
-    of every 500 prompts. On the other prompts, errors of polynomial predictors are
+    Mean squared errors are means over the prompts whose S/n has no eigenvalue above 3, that is,
+    over 499 of every 500 prompts. On the other prompts, errors of polynomial predictors are
     unbounded and would dominate the mean. The number of terms depends on the largest eigenvalue
     that is allowed, so it is computed for four such cutoffs. The errors of the hand-built
     transformers and of the best polynomials are exact, from the moments of the Wishart

@@ -47,26 +47,29 @@ def learned_layout(
     samples: Annotated[int, option("number of sets of points", min=1000, max=10**5)] = 5000,
 ) -> Iterator[Finding]:
     """Observation: networks trained to find the nearest of 32 uniform points of the plane in 5
-    lookups order the points so that the cell explains most of the variance of the coordinates, and
-    they find more than a kd-tree after every lookup.
+    lookups order the points so that the position in this order (the cell of the point) explains
+    most of the variance of the coordinates, and they find more nearest points than a kd-tree after
+    every lookup.
 
-    A score for each point orders the plane; the data network receives Fourier features of both
-    coordinates.  Three seeds are evaluated separately, and each set of points has one query.  All
-    thresholds were fixed before any model was trained.  The results of one run of another program
-    were known: the accuracies were 18.5 to 90.7 %, and the cell explained 73 % of the variance, or
-    14 % before training.
+    A data network outputs a score for each point, from Fourier features of both coordinates. The
+    points are placed in 32 cells in the order of the scores. A query network chooses a cell, and
+    one lookup reveals the point in this cell.  Three seeds are evaluated separately, and each set
+    of points has one query.  All thresholds were fixed before any model was trained.  The results
+    of one run of another program were known: the accuracies after the five lookups were 18.5 to
+    90.7 %, and the cell explained 73 % of the variance, or 14 % before training. Accuracy is the
+    fraction of queries whose nearest point has been looked up.
 
     ahead     after every lookup the accuracy is above the accuracy of the kd-tree, on the same
               sets.
     rows      after the last lookup the accuracy is above the accuracy of a layout in rows of 8
-              points, which are traversed in alternating directions. In this layout the cells looked
-              up are the most probable cells given the query. The rows find more than the kd-tree at
-              every lookup.  (Initially rows and models were evaluated on equally many sets, and the
-              third seed was undecided.)
+              points, which are traversed in alternating directions. In this layout, each lookup is
+              at the most probable remaining cell given the query. The layout in rows finds more
+              nearest points than the kd-tree at every lookup.  (At first, the layout in rows was
+              evaluated on only as many sets as the models, and the third seed was undecided.)
     position  the cell explains more than half of the variance of the coordinates.
     untrained before training, the cell explains less than 30 % of the variance, and the accuracy is
               below the accuracy of the kd-tree.
-    permuted  cells in random order explain less than 5 % of the variance.
+    permuted  if the cells are permuted at random, they explain less than 5 % of the variance.
     """
     count = 2000 if run.quick else samples
     plane = plane_sets(run, count)

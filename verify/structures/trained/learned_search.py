@@ -47,32 +47,35 @@ def learned_search(
     samples: Annotated[int, option("number of sets of points", min=100, max=10**6)] = 10_000,
 ) -> Iterator[Finding]:
     """Observation: networks trained to find the nearest of 16 uniform points in 4 lookups learn to
-    sort and learn interpolation search.  They find more than binary search after every lookup.
+    sort and learn interpolation search. They find more nearest points than binary search after
+    every lookup.
 
-    A data network scores each point, the cells contain the points in the order of the scores, and a
-    separate query network chooses a cell at each lookup.  The data network receives only 32 fixed
-    random sinusoids of each point.  Three seeds are evaluated separately, and each set of points
-    has one query.  All thresholds were fixed before any model was trained.  The results of other
-    programs and of one pilot run (seed 100) were known.  The model uniform-16 was then trained
-    again in longer runs, of 3000 steps of 64 sets instead of 1200 steps of 32 sets, and no
-    threshold was changed.
+    A data network scores each point, and 16 cells contain the points in the order of the scores. At
+    each lookup a separate query network chooses a cell, and the lookup reveals the point in this
+    cell. Accuracy is the fraction of queries whose nearest point has been looked up.  The data
+    network receives only 32 fixed random sinusoids of each point.  Three seeds are evaluated
+    separately, and each set of points has one query.  All thresholds were fixed before any model
+    was trained.  The results of other programs and of one pilot run (seed 100) were known. After
+    the thresholds were fixed, the model uniform-16 was trained again in longer runs, of 3000 steps
+    of 64 sets instead of 1200 steps of 32 sets, and no threshold was changed.
 
     near      after every lookup the accuracy is within 5 points of the accuracy of interpolation
               search on the same sets.
-    first     the accuracy of the first lookup is not above the maximum for one lookup; a larger
-              value would indicate an error.
+    first     the accuracy of the first lookup is not above the proved maximum for one lookup; a
+              larger value would indicate an error of the evaluation.
     ahead     after every lookup the accuracy is above the accuracy of binary search.
-    cells     before the query is found, more than half of the lookups are at the next cell of
-              interpolation search, given the earlier lookups.  The fraction at the next cell of
-              binary search is reported.
+    cells     of the lookups before the nearest point is found, more than half are at the cell that
+              interpolation search would choose after the same earlier lookups. The fraction at the
+              cell that binary search would choose is reported.
     off       on points and queries from (0, 1), which are not the training distribution, the
-              accuracy is below the accuracy of binary search. Interpolation search with the fixed
-              ends −1 and 1 is also below binary search.  `off` is decided only if `near` holds.
+              accuracy is below the accuracy of binary search. Interpolation search that assumes the
+              range from −1 to 1 is also less accurate than binary search.  `off` is decided only if
+              `near` holds.
     sorted    in more than 90 % of cells, cell c contains the point of rank c.
     untrained for each seed before training, less than half of the cells c contain the point of rank
-              c, and less than half of the queries are found.
-    frozen    query networks trained equally long with an untrained data network are below binary
-              search at the last lookup.
+              c, and the nearest point is found for less than half of the queries.
+    frozen    query networks trained equally long with an untrained data network are less accurate
+              than binary search at the last lookup.
     """
     count = 2000 if run.quick else samples
     seen = {name: models_of(f"search-{name}", KIND) for name in ("uniform-16", "frozen-16")}

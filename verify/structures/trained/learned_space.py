@@ -47,32 +47,37 @@ def learned_space(
     *,
     samples: Annotated[int, option("number of sets of points", min=1000, max=10**5)] = 2500,
 ) -> Iterator[Finding]:
-    """Published observation: extra cells improve the accuracy of two lookups.  Here networks with
-    32 extra cells search among 16 uniform points.  Networks that may use the extra cells are
-    compared with interpolation search, and networks whose first lookup must be at an extra cell are
-    compared with a bucket table.
+    """Published observation: extra cells improve the accuracy of two lookups. Here networks with 32
+    extra cells search for the nearest of 16 uniform points.  Networks that may use the extra cells
+    are compared with interpolation search, and networks whose first lookup must be at an extra cell
+    are compared with a bucket table.
 
-    An extra cell contains one number in (−1, 1).  The data network outputs the numbers for each set
-    of points, and the second lookup reads the number in the extra cell of the first lookup.  The
-    networks are trained for the last lookup only.  Each model was trained with three seeds.  The
-    seeds are evaluated separately, and each set of points has one query.  All thresholds were fixed
-    before any model was trained.  The results of two other programs were known: an accuracy of
-    74.0 % with 18 % of first lookups at extra cells, and an accuracy of 86.5 % if all first lookups
-    must be at extra cells.
+    An extra cell contains one number in (−1, 1).  A data network computes these numbers from the
+    set of points, and places the points in 16 further cells in the order of learned scores. A query
+    network chooses the cell of each lookup. For the second lookup, it receives the content of the
+    cell that was looked up first.  The networks are trained only on the accuracy after the last
+    lookup. Accuracy is the fraction of queries whose nearest point has been looked up (is found).
+    Each model was trained with three seeds.  The seeds are evaluated separately, and each set of
+    points has one query.  All thresholds were fixed before any model was trained.  The results of
+    two other programs were known: an accuracy of 74.0 % with 18 % of first lookups at extra cells,
+    and an accuracy of 86.5 % if all first lookups must be at extra cells.
 
     extra-16 (the first lookup is at any cell):
-      beyond  more queries are found than by two lookups of interpolation search, on the same sets.
-      used    fewer queries are found if each set of points receives the extra cells of another set.
+      beyond  the accuracy is above the accuracy of two lookups of interpolation search, on the same
+              sets.
+      used    the accuracy is lower if each set of points receives the extra cells of another set.
               The fraction of first lookups at extra cells is reported.
     hints-16 (the first lookup is at an extra cell):
-      near    the accuracy after the last lookup is within 5 points of the exact accuracy of a
-              table of 32 buckets.
+      near    the accuracy after the last lookup is within 5 percentage points of the exact accuracy
+              of a bucket table.  This table divides the range into 32 buckets, and each extra cell
+              contains the index of the point nearest to the middle of one bucket.
       bits    `near` also holds for contents rounded to 8 bits (a precise cell could contain all
               points).
       names   for more than half of first lookups, the point nearest to the content of the extra
               cell is the nearest neighbour of the query.
-      used    as for extra-16.
-    untrained: `names` is below one half, and fewer queries are found than by interpolation search.
+      used    the finding `used` of extra-16, for hints-16.
+    untrained: before training, the fraction in `names` is below one half, and the accuracy is below
+      the accuracy of interpolation search.
     """
     count = 1000 if run.quick else samples
     points, queries = uniform_sets(run, count)

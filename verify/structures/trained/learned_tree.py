@@ -48,34 +48,39 @@ def learned_tree(
 ) -> Iterator[Finding]:
     """Observation: query networks receive only the signs of query − point and are trained for the
     last of 3 lookups on 15 points with Zipf-distributed queries (exponent 1.2).  These networks
-    learn a decision tree that finds more than the treap of the frequencies after the last lookup,
-    and far less after earlier lookups.
+    learn a decision tree that finds more queries than the treap of the frequencies after the last
+    lookup, and far fewer after earlier lookups.
 
-    The query is one of the points.  The frequency of a query depends on the rank of the point, in
-    one fixed random order.  The data network receives the numbers themselves, and must sort the
-    numbers.  The decision tree of the query networks is extracted exactly.  The accuracy of the
-    tree within i lookups is the sum of the frequencies at the first i levels (`found_by_depth`).
-    This accuracy is compared with the accuracy of the treap (`treap_depths`), with the mean
-    accuracy of treaps over random orders of the frequencies (`treap_found`), and with the maximum
-    over all trees (`most_by_weight`).  The best tree of 3 levels finds the 7 most frequent points,
-    as any 7 cells form a perfect tree.
+    The query is one of the points, and it is found when this point is looked up. The treap is the
+    binary search tree whose root is the most frequent point, and whose subtrees are built in the
+    same way.  The frequency of a query depends on the rank of the point, in one fixed random order.
+    A data network receives the numbers themselves, and must sort them into 15 cells. At each lookup
+    a query network chooses a cell.  The decision tree of the query networks is extracted exactly.
+    The accuracy of the tree after i lookups is the sum of the frequencies of the points at its
+    first i levels (`found_by_depth`). This accuracy is compared with the accuracy of the treap
+    (`treap_depths`), with the mean accuracy of treaps over random orders of the frequencies
+    (`treap_found`), and with the maximum over all trees (`most_by_weight`).  The best tree of 3
+    levels finds the 7 most frequent points, because any 7 cells are the nodes of a perfect binary
+    search tree.
 
     Three seeds are evaluated separately.  All thresholds were fixed before these models were
     trained.  The results of three pilot runs with seed 100 were known: two runs found 74.9 and
     74.3 % at the last lookup, and a run with a larger entropy bonus found 80.2 %.  Therefore the
     larger entropy bonus was chosen.
 
-    bound     at every lookup the tree finds at most as much as the best tree with the same number
-              of levels.
-    binary    at the last lookup the tree finds at least as much as binary search.
-    treap     at the last lookup the tree finds at least as much as the treap.
-    best      at the last lookup the tree finds at least as much as the best tree, minus 2 points.
-    early     at lookups 1 and 2 the tree finds at most as much as the treap. The check `early` was
+    bound     at every lookup the accuracy of the tree is at most that of the best tree with the
+              same number of levels.
+    binary    at the last lookup the tree is at least as accurate as binary search.
+    treap     at the last lookup the tree is at least as accurate as the treap.
+    best      at the last lookup the accuracy of the tree is at least that of the best tree, minus 2
+              percentage points.
+    early     at lookups 1 and 2 the tree is at most as accurate as the treap. The check `early` was
               added when the trees were known.
     found     on sets of points that the data network must sort, the accuracy after the last lookup
               is above the accuracy of the treap.
-    untrained for each seed, the tree before training finds less than the treap.
-    permuted  with permuted frequencies the tree finds less on average than a treap.
+    untrained for each seed, the tree before training is less accurate than the treap.
+    permuted  if the frequencies are permuted at random, the mean accuracy of the tree is below the
+              mean accuracy of a treap.
     """
     sets, weights = queried_sets(run, 2000 if run.quick else samples), frequencies()
     seen = models_of("search-zipf-15", KIND)
