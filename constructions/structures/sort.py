@@ -28,11 +28,13 @@ from theory.structures.points import Size
 def sort(n_points: Size, *, largest: Largest = 2**20) -> Transformer:
     """The transformer that sorts n points in ascending order: `sort(n)(points)`.
 
-    Points and output have shape (…, n). n is `n_points`.  The model has width 5, two layers of 2
-    and 3 ReLU heads, and no MLP.  Points are distinct integers of absolute value below `largest`.
+    Points and output have shape (…, n), where n is `n_points`.  Points are distinct integers of
+    absolute value below `largest`.  The model has width 5, two layers of 2 and 3 attention heads,
+    and no MLP.  The attention weights are the ReLU of the scores instead of their softmax.
 
-    Raises ValueError for a `largest` at which float64 may round sums; the model raises ValueError
-    as stated in `Row`.
+    Raises ValueError for a `largest` at which float64 may round sums.  The model raises ValueError
+    (a) for a wrong number of points, (b) for points that are not distinct integers of absolute
+    value below `largest`, or (c) for a dtype in which sums may be rounded.
     """
     factor = 4 * n_points * n_points
     largest = exact_range(largest, factor)

@@ -34,10 +34,12 @@ CellCount: TypeAlias = Annotated[Count, Within(most=10**6)]
 
 @checked
 def binary_search(queries: NumberArray, n_points: Size) -> Lookups:
-    """The strategy of binary search: a generator of the next cell (…,) of each query (…,).
+    """A generator that yields, for each query, the cell that binary search looks up next.
 
-    The points are in N = `n_points` cells in ascending order.  After each lookup the values in the
-    cells looked up, (…,), are sent to the generator (`lookup.py`).
+    The N = `n_points` points are in cells 0 … N − 1 in ascending order, and `queries` has any shape
+    (…,).  The generator yields an array (…,) of cells, one for each query.  The caller then sends
+    it the values in these cells, an array (…,), and receives the next cells.  The function can be
+    given to `looked_at` as a strategy.
     """
     lo, hi = np.full(queries.shape, -1), np.full(queries.shape, n_points)
     while True:
@@ -48,9 +50,10 @@ def binary_search(queries: NumberArray, n_points: Size) -> Lookups:
 
 @checked
 def depths(n_points: CellCount) -> np.ndarray:
-    """The depth of each cell in the tree of binary search, (N,) for N = `n_points` cells.
+    """The number of the lookup at which binary search reaches each cell, (N,) for N = `n_points`.
 
-    The root is looked up first and has depth 1.
+    The number is the depth of the cell in the tree of binary search.  The cell that is looked up
+    first is the root of the tree and has depth 1.
     """
     at, brackets, depth = np.zeros(n_points, dtype=np.int64), [(-1, n_points)], 0
     while brackets:
@@ -66,9 +69,12 @@ def depths(n_points: CellCount) -> np.ndarray:
 
 @checked
 def binary_accuracy(n_points: CellCount, lookups: LookupCount) -> list[Fraction]:
-    """The exact accuracy of binary search after each of `lookups` lookups, as a list of fractions.
+    """The exact probability that binary search has found the nearest neighbour after each lookup.
 
-    The `n_points` points and the query are uniform and independent.
+    The result is a list of `lookups` fractions, the first for one lookup.  The `n_points` points
+    and the query are independent and uniform on one interval.  The points are in cells in ascending
+    order.  A lookup finds the nearest neighbour if it reads the cell of the point that is nearest
+    to the query.
     """
     depth = depths(n_points)
     ends = np.ones(n_points, dtype=np.int64)

@@ -36,10 +36,10 @@ def parting(
 ) -> tuple[int, int]:
     """The pair (side of the target, depth of the lowest common ancestor of cell and target).
 
-    Cells 0 … 2^levels − 2 are the nodes of a balanced tree in order, and the root has depth 0.  The
-    side is 1 if the target is above the cell, and −1 if the target is below the cell.  If cell and
-    target are equal, the result is (0, depth of the cell).  Raises ValueError for numbers that are
-    not cells.
+    Cells 0 … 2^levels − 2 are the nodes of a balanced binary tree, numbered so that each node is
+    between its left and its right subtree.  The root has depth 0.  The side is 1 if the number of
+    the target is above that of the cell, and −1 if it is below.  If the cell and the target are
+    equal, the result is (0, depth of the cell).  Raises ValueError for numbers that are not cells.
     """
     N, c, t = 2**levels - 1, cell, target
     if max(c, t) >= N:
@@ -54,11 +54,12 @@ def parting(
 
 @checked
 def most_by_branches(levels: Annotated[Count, Within(most=MOST)], lookups: Steps) -> int:
-    """The maximum number of targets found by `lookups` lookups that reveal common ancestors.
+    """The maximum number of targets that a strategy finds if lookups reveal common ancestors.
 
-    The 2^levels − 1 targets are the nodes of a balanced tree.  A lookup reveals the side of the
-    target, and the depth of the lowest common ancestor of target and cell (`parting`).  The maximum
-    is over all strategies that choose each lookup from the results of the earlier lookups.
+    The 2^levels − 1 targets are the nodes of a balanced tree.  A lookup at one node reveals on
+    which side of it the target is, and the depth of the lowest common ancestor of this node and the
+    target.  A target is found by a lookup at the target itself.  The maximum is over all strategies
+    of at most `lookups` lookups that choose each lookup from the results of the earlier lookups.
     """
     cells = range(2**levels - 1)
 

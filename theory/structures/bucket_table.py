@@ -41,9 +41,9 @@ Places: TypeAlias = Annotated[Any, Reals("...", Within(least=0, most=1))]
 def bucket_of(queries: NumberArray, n_cells: Size, low: End, high: End) -> np.ndarray:
     """The bucket ⌊T(q − low)/(high − low)⌋ of each query q, (…,) for queries (…,).
 
-    The range from low to high is divided into T = `n_cells` buckets of equal length, and a query
-    q = high is in bucket T − 1.  Raises ValueError unless low < high, and for queries outside the
-    range.
+    The range from low to high is divided into T = `n_cells` buckets of equal length, numbered from
+    0.  A query q = high is in bucket T − 1.  Raises ValueError if low ≥ high, or if a query is
+    outside the range.
     """
     check_range(low, high)
     if not ((queries >= low) & (queries <= high)).all():
@@ -66,12 +66,12 @@ def bucket_of(queries: NumberArray, n_cells: Size, low: End, high: End) -> np.nd
 
 @checked
 def table_of(points: Points, n_cells: Size, low: End, high: End) -> np.ndarray:
-    """The contents (…, T) of T = `n_cells` extra cells: for each bucket, the index of a point.
+    """A table with the index of the point nearest to the middle of each bucket, (…, T).
 
-    The range from low to high is divided into T buckets of equal length.  An extra cell contains
-    the index of the point nearest to the middle of the bucket; of two equally near points, the
-    index of the first.  Points (…, N) are in ascending order.  Raises ValueError unless low < high,
-    and for arrays that do not fit in memory.
+    The range from low to high is divided into T = `n_cells` buckets of equal length.  If two points
+    are equally near to the middle of a bucket, the table contains the index of the first.  Points
+    (…, N) are in ascending order.  Raises ValueError if low ≥ high, or for arrays that do not fit
+    in memory.
     """
     x, T = points, n_cells
     machine.fits_in_memory(
@@ -100,11 +100,13 @@ def _wide(x: np.ndarray, *factors: float) -> np.ndarray:
 def table_lookup(
     points: Points, queries: Queries, n_cells: Size, low: End, high: End
 ) -> np.ndarray:
-    """The cell that is looked up second for each query, (…, m) for queries (…, m).
+    """The index of the point that a table of buckets gives for each query, (…, m).
 
-    The range from low to high is divided into `n_cells` buckets.  The cell looked up second
-    contains the point nearest to the middle of the query's bucket (`table_of`).  Points (…, N) are
-    in ascending order.  Raises ValueError as `bucket_of` does.
+    The m queries have shape (…, m).  The range from low to high is divided into `n_cells` buckets
+    of equal length.  For each bucket, the table contains the index of the point nearest to the
+    middle of the bucket (`table_of`).  The first lookup reads the entry for the query's bucket, and
+    the second lookup reads the point with this index.  Points (…, N) are in ascending order.
+    Raises ValueError if low ≥ high, or if a query is outside the range.
     """
     middle = _middles(bucket_of(queries, n_cells, low, high), n_cells, low, high)
     return abs(2 * n_cells * _wide(points, n_cells)[..., None, :] - middle[..., None]).argmin(-1)
@@ -112,10 +114,12 @@ def table_lookup(
 
 @checked
 def table_accuracy(n_points: Integrated, n_cells: Integrated) -> float:
-    """The probability that a table of `n_cells` extra cells finds the nearest of `n_points` points.
+    """The probability that a table of `n_cells` buckets gives the nearest neighbour of a query.
 
-    The points and the query are uniform on (0, 1) and independent.  The mean over the query is
-    computed over the midpoints of at least `GRID` intervals.
+    The `n_points` points and the query are independent and uniform on (0, 1).  The range (0, 1) is
+    divided into `n_cells` buckets of equal length.  For each bucket, the table contains the index
+    of the point nearest to the middle of the bucket.  The mean over the query is computed over the
+    midpoints of at least `GRID` equal intervals.
     """
     return _accuracy(n_points, n_cells)
 
@@ -130,10 +134,11 @@ def _accuracy(n: int, T: int) -> float:
 
 @checked
 def same_neighbour_probability(n_points: Integrated, u: Places, v: Places) -> np.ndarray:
-    """The probability that u and v have the same nearest neighbour, (…,) for numbers u, v (…,).
+    """The probability that the numbers u and v have the same nearest neighbour, (…,).
 
-    The nearest neighbour of a number is the nearest of `n_points` independent points that are
-    uniform on (0, 1).  Raises ValueError unless u ≤ v.
+    The numbers u and v in [0, 1] have shape (…,).  The nearest neighbour of a number is the nearest
+    of `n_points` independent points that are uniform on (0, 1).  Raises ValueError if u > v in some
+    entry.
     """
     a, b = u, v
     if (a > b).any():

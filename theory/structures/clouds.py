@@ -34,8 +34,9 @@ CloudQueries: TypeAlias = Annotated[Any, Numbers("... m d", empty=True)]
 def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
     """The index of the point nearest to each query q, argmin_a ‖q − x_a‖, an array (…, m).
 
-    The points x_a have shape (…, N, d), and the queries (…, m, d).  Of several equally near points,
-    the first is the nearest neighbour.  Raises ValueError for arrays that do not fit in memory.
+    The N points x_a in d dimensions have shape (…, N, d), and the m queries have shape (…, m, d).
+    If several points are equally near, the result is the index of the first.  Raises ValueError for
+    arrays that do not fit in memory.
     """
     machine.fits_in_memory(
         f"the distances of {points.shape} points and {queries.shape} queries",
@@ -64,11 +65,13 @@ def uniform_cloud(
 def hard_cloud(
     n_sets: Size, levels: Levels, d: Size, n_queries: Size, seed: Seed
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n_sets, 2^levels − 1, d) and queries (n_sets, n_queries, d) of the hard distribution.
+    """Points and queries in d dimensions that have the hard distribution in each coordinate.
 
-    Each coordinate of the points has the hard distribution on the line (`hard_points`), in an
-    independent random order.  A query is one of the points plus standard normal noise in each
-    coordinate.  Raises ValueError for arrays that do not fit in memory.
+    Points have shape (n_sets, 2^levels − 1, d), and queries have shape (n_sets, n_queries, d).
+    Each coordinate of the points is drawn by `hard_points`: the numbers are the nodes of a random
+    balanced tree of the given number of levels.  In each coordinate, the numbers are then put into
+    an independent random order.  A query is a random point of its set plus standard normal noise in
+    each coordinate.  Raises ValueError for arrays that do not fit in memory.
     """
     check_memory(n_sets, 2**levels, n_queries, d)
     rng = np.random.default_rng(seed)
@@ -90,8 +93,10 @@ def sphere_cloud(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points (n_sets, n_points, d) and queries (n_sets, n_queries, d) on the unit sphere, d ≥ 2.
 
-    A query has inner product `rho` with the point from which it is constructed.  Raises ValueError
-    for arrays that do not fit in memory.
+    The points are independent and uniform on the sphere.  A query is ρx + √(1 − ρ²)·t with
+    ρ = `rho`, where x is a random point of its set and t is a random unit vector orthogonal to x.
+    So the query has inner product ρ with x.  Raises ValueError for arrays that do not fit in
+    memory.
     """
     check_memory(n_sets, n_points, n_queries, d)
     rng = np.random.default_rng(seed)

@@ -43,7 +43,8 @@ MOST_DIGITS = 10**5  # in `best_trees`, nodes or other cells must be at most thi
 def most_found(n_points: Count, lookups: Steps) -> int:
     """The maximum number min(N, 2^M − 1) of targets that M = `lookups` comparisons find.
 
-    There are N = `n_points` targets, and a comparison has the outcomes <, = and >.
+    The targets are in N = `n_points` cells in ascending order.  A comparison of the target with a
+    cell has the outcome <, = or >, and the target is found at the outcome =.
     """
     return min(n_points, 2 ** min(lookups, n_points.bit_length()) - 1)
 
@@ -52,9 +53,12 @@ def most_found(n_points: Count, lookups: Steps) -> int:
 def best_trees(n_points: Count, lookups: Depth) -> int:
     """The number C(N, 2^M − 1) of decision trees of M levels that find 2^M − 1 of N targets.
 
-    M is `lookups`, N is `n_points`, and C(N, 2^M − 1) is the binomial coefficient.  Raises
-    ValueError for N < 2^M − 1, because trees would then differ in nodes that no query reaches, and
-    for numbers of more than a million digits.
+    M is `lookups`, N is `n_points`, and C(N, 2^M − 1) is the binomial coefficient.  The targets are
+    in N cells in ascending order.  Each node of a tree compares the target with one cell, with
+    outcome <, = or >.  A tree finds a target if it compares the target with the target's own cell.
+    Raises ValueError for N < 2^M − 1, where trees can also differ in nodes that no target reaches.
+    Raises ValueError if both 2^M − 1 and N − (2^M − 1) exceed 10^5, because the result would have
+    too many digits.
     """
     nodes = 2**lookups - 1
     if nodes > n_points:
@@ -71,9 +75,10 @@ def best_trees(n_points: Count, lookups: Depth) -> int:
 def decision_trees(n_points: Annotated[Count, Within(most=127)], lookups: Depth) -> np.ndarray:
     """All decision trees of M levels over N cells, an array of shape (N^(2^M − 1), 2^M − 1).
 
-    M is `lookups` and N is `n_points`.  Entry i of a tree is the cell that node i looks up.  After
-    the outcome < at node i the next node is 2i + 1, and after the outcome > the next node is
-    2i + 2.  Raises ValueError for arrays that do not fit in memory.
+    M is `lookups` and N is `n_points`.  Each row of the array is a tree, and entry i of the row is
+    the cell with which node i compares the target.  Node 0 is the root.  If the target is below the
+    cell of node i, the next node is 2i + 1; if the target is above it, the next node is 2i + 2.
+    Raises ValueError for arrays that do not fit in memory.
     """
     nodes = 2**lookups - 1
     machine.fits_in_memory(
@@ -87,11 +92,14 @@ def decision_trees(n_points: Annotated[Count, Within(most=127)], lookups: Depth)
 
 @checked
 def found_at(trees: StepsArray, n_points: Size) -> np.ndarray:
-    """The number of the lookup in which a tree finds each target, (…, N); 0 if it is never found.
+    """The number of the lookup in which a decision tree finds each target, (…, N).
 
-    Each tree is run for each of N = `n_points` targets.  Trees (…, 2^M − 1) of M levels contain the
-    cell of each node; the first lookup has number 1.  Raises ValueError if the number of nodes is
-    not 2^M − 1, for nodes that are not cells, and for arrays that do not fit in memory.
+    The first lookup has number 1, and a target that is never found has the entry 0.  The targets
+    are the N = `n_points` cells 0 … N − 1.  A tree of M levels is given by the cells of its 2^M − 1
+    nodes, as rows of `trees` (…, 2^M − 1).  Each node looks up its cell, and the target is found if
+    it is this cell.  If the target is below the cell of node i, the next node is 2i + 1; if it is
+    above, the next node is 2i + 2.  Raises ValueError (a) if the number of nodes is not 2^M − 1,
+    (b) for nodes that are not cells, or (c) for arrays that do not fit in memory.
     """
     given = trees
     nodes = given.shape[-1] if given.ndim else 0
@@ -116,8 +124,9 @@ def found_at(trees: StepsArray, n_points: Size) -> np.ndarray:
 def perfect_trees(n_points: Recursed, lookups: Recursed) -> int:
     """The number of decision trees of M levels that find 2^M − 1 of N targets, by a recursion.
 
-    M is `lookups` and N is `n_points`.  The recursion is over the cell at the root of a tree.  The
-    number is 0 for N < 2^M − 1.
+    M is `lookups` and N is `n_points`.  The targets are in N cells in ascending order.  Each node
+    of a tree compares the target with one cell, and the target is found if it is this cell.  The
+    recursion is over the cell at the root of a tree.  The result is 0 for N < 2^M − 1.
     """
     return _perfect(n_points, lookups)
 
@@ -131,9 +140,11 @@ def _perfect(n: int, M: int) -> int:
 
 @checked
 def most_by_roots(n_points: Recursed, lookups: Recursed) -> int:
-    """The maximum number of `n_points` targets that a tree of `lookups` levels finds.
+    """The maximum number of N = `n_points` targets that a decision tree of M levels finds.
 
-    The maximum is computed by the recursion over the root of the tree.
+    M is `lookups`.  The targets are in N cells in ascending order.  Each node of the tree compares
+    the target with one cell, and the target is found if it is this cell.  The maximum is computed
+    by a recursion over the cell at the root of the tree.
     """
     return _by_roots(n_points, lookups)
 

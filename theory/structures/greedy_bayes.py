@@ -45,11 +45,11 @@ PointCount: TypeAlias = Annotated[Count, Within(most=128)]
 def nearest_probabilities(
     n_points: PointCount, u: Places, *, left: bool = False, right: bool = False
 ) -> np.ndarray:
-    """The probability that each of n uniform points is nearest to the query, (…, n) by rank.
+    """The probability that the j-th smallest of n uniform points is nearest to the query, (…, n).
 
-    The n = `n_points` points are independent and uniform on (0, 1), and the queries `u` (…,) are in
-    [0, 1].  `left` is true if the end 0 is a point too, and `right` is true if the end 1 is a point
-    too.
+    The last axis is j = 1 … n.  The n = `n_points` points are independent and uniform on (0, 1),
+    and the queries `u` (…,) are in [0, 1].  If `left` is true, the end 0 is a further point, which
+    can be nearer than the n points.  If `right` is true, the end 1 is a further point too.
     """
     return _with_ends(_between_points(n_points, u), u, left, right)
 
@@ -76,10 +76,13 @@ def _with_ends(probabilities: np.ndarray, u: np.ndarray, left: bool, right: bool
 
 @checked
 def best_fixed(n_points: PointCount, lookups: LookupCount) -> np.ndarray:
-    """The accuracy of the i most probable ranks given the query, (M,) for i = 1 … M = `lookups`.
+    """The largest probability of finding the nearest neighbour by i lookups chosen at once, (M,).
 
-    The accuracy is the probability that the nearest of `n_points` uniform points has one of these
-    ranks.  The mean over a uniform query is computed over the midpoints of `GRID` intervals.
+    Entry i − 1 is the probability for i lookups, i = 1 … M = `lookups`.  The `n_points` points and
+    the query are independent and uniform on (0, 1).  A lookup reads the point of one rank, that is,
+    of one place in ascending order.  The ranks are chosen from the query only, before any lookup,
+    so the best choice is the i most probable ranks of the nearest neighbour given the query.  The
+    mean over the query is computed over the midpoints of `GRID` equal intervals.
     """
     probabilities = np.sort(nearest_probabilities(n_points, _middles()), axis=-1)[:, ::-1]
     return np.minimum(1.0, np.cumsum(probabilities, axis=-1).mean(axis=0))[
@@ -91,8 +94,8 @@ def best_fixed(n_points: PointCount, lookups: LookupCount) -> np.ndarray:
 def first_interpolated(n_points: PointCount) -> float:
     """The probability that the first lookup of interpolation search finds the nearest neighbour.
 
-    The `n_points` points and the query are uniform on (0, 1); the mean over the query is computed
-    as in `best_fixed`.
+    The `n_points` points and the query are independent and uniform on (0, 1).  The mean over the
+    query is computed over the midpoints of `GRID` equal intervals.
     """
     u = _middles()
     rank = np.clip(np.floor((n_points + 1) * u + 0.5), 1, n_points).astype(np.int64) - 1
@@ -103,12 +106,14 @@ def first_interpolated(n_points: PointCount) -> float:
 
 @checked
 def greedy_bayes(low: End, high: End) -> Strategy:
-    """The strategy that looks up the most probable cell, for points uniform between low and high.
+    """The strategy that always looks up the cell that most probably contains the nearest neighbour.
 
-    The bracket consists of the cells between the nearest earlier lookups below and above the query.
-    A lookup is at the cell of the bracket that most probably contains the nearest neighbour, given
-    the values at the ends of the bracket.  Raises ValueError unless low < high.  The strategy
-    raises ValueError for more than 128 cells, and for a query outside the range.
+    The points are uniform between low and high, and are in cells in ascending order.  Let the ends
+    be the nearest earlier lookups below and above the query, or the ends of the range.  The
+    probabilities are those given the values at the two ends.  Only cells between the ends are
+    looked up.  The strategy is a function that `looked_at` accepts: it takes queries and the number
+    of cells, and returns a generator of the cells to look up.  Raises ValueError if low ≥ high.
+    The strategy raises ValueError for more than 128 cells, or for a query outside the range.
     """
     check_range(low, high)
 
@@ -136,12 +141,13 @@ def greedy_bayes(low: End, high: End) -> Strategy:
 
 @checked
 def likeliest(n_points: PointCount) -> np.ndarray:
-    """The most probable rank of the nearest neighbour in a bracket, (N + 1, 2, 2, GRID).
+    """A table of the most probable rank of the nearest neighbour, (N + 1, 2, 2, GRID).
 
-    A bracket is a range of cells between two lookups, or between a lookup and an end of all cells.
-    N is `n_points`.  The axes are the number n = 0 … N of points in the bracket, whether the left
-    end is a point, whether the right end is a point, and the place of the query between the ends.
-    Ranks begin at 1; the rank is 0 for n = 0.
+    N is `n_points`.  The table is for n uniform points between two ends, and a query between these
+    ends.  The first axis is the number n = 0 … N of points between the ends.  The second axis is
+    whether the left end is a point too, and the third axis is whether the right end is a point too.
+    The last axis is the place of the query, in `GRID` equal intervals between the ends.  Rank 1 is
+    the lowest of the n points, and the entry for n = 0 is 0.
     """
     return _likeliest(n_points)
 

@@ -50,9 +50,9 @@ Hash = Callable[[np.ndarray], np.ndarray]
 def simhash(normals: Annotated[Any, Reals("b d")]) -> Hash:
     """The SimHash function, which maps a vector z to the bucket Σ_i 2^i·[⟨z, w_i⟩ > 0].
 
-    Here [·] is 1 if the condition holds, and 0 otherwise.  The directions w_i are the b rows of
-    `normals` (b, d).  The function maps vectors (…, d) to buckets (…,), integers below 2^b.  Raises
-    ValueError for more than 20 normals.
+    Here [·] is 1 if the condition holds, and 0 otherwise.  The vectors w_i are the b rows of
+    `normals` (b, d).  The function maps vectors (…, d) to buckets (…,), which are integers from 0
+    to 2^b − 1.  Raises ValueError for more than 20 normals.
     """
     b, d = normals.shape
     if b > MOST_BITS:
@@ -63,7 +63,7 @@ def simhash(normals: Annotated[Any, Reals("b d")]) -> Hash:
 
 @checked
 def normal_directions(n_bits: Size, d: Size, seed: Seed) -> np.ndarray:
-    """Independent standard normal vectors (n_bits, d), the directions of SimHash.
+    """Independent standard normal vectors (n_bits, d), which can be given to `simhash` as normals.
 
     Raises ValueError for arrays that do not fit in memory.
     """
@@ -77,9 +77,10 @@ def normal_directions(n_bits: Size, d: Size, seed: Seed) -> np.ndarray:
 def orthogonal_directions(
     n_bits: Annotated[Size, Within(most="d")], d: Size, seed: Seed
 ) -> np.ndarray:
-    """Random orthonormal vectors (n_bits, d), uniformly distributed, for n_bits ≤ d.
+    """Random orthonormal vectors (n_bits, d), which can be given to `simhash` as normals.
 
-    Raises ValueError for arrays that do not fit in memory.
+    They are uniformly distributed, and n_bits is at most d.  Raises ValueError for arrays that do
+    not fit in memory.
     """
     q, r = np.linalg.qr(normal_directions(d, n_bits, seed))
     return np.asarray((q * np.sign(np.diagonal(r))).T)
@@ -89,21 +90,24 @@ def orthogonal_directions(
 def one_bit(angles: Annotated[Any, Reals("...", Within(least=0, most=np.pi))]) -> np.ndarray:
     """The probability 1 − θ/π that a bit of SimHash is equal for two vectors at an angle θ.
 
-    `angles` contains the angles θ (…,), and the result has the same shape.
+    A bit of SimHash says on which side of a random plane through 0 a vector is.  The angles θ are
+    given in radians, as an array (…,), and the result has the same shape.
     """
     return np.asarray(1 - angles / np.pi)
 
 
 @checked
 def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> np.ndarray:
-    """The accuracy after each lookup if all buckets are equally likely, (M,) for M = `lookups`.
+    """The probability of finding the nearest neighbour in its bucket within i lookups, (M,).
 
-    There are N = `n_points` points, and the query is in the same bucket as its nearest neighbour.
-    The points of this bucket are looked up in the order of all points.  If the nearest neighbour
-    has a predecessors in this order, X_a of the predecessors are in the same bucket, where X_a is
-    binomial with a trials of probability 1/n_buckets.  The nearest neighbour is found in i lookups
-    iff X_a < i, and a is uniform, so the accuracy is (1/N) Σ_{a<N} P(X_a < i).  Raises ValueError
-    for arrays that do not fit in memory.
+    Entry i − 1 is the probability for i = 1 … M = `lookups`.  Each of N = `n_points` points is in
+    each of `n_buckets` buckets with equal probability, and the query is in the bucket of its
+    nearest neighbour.  The points of this bucket are looked up in a given order of all points, in
+    which each place of the nearest neighbour is equally likely.  If a points are before the nearest
+    neighbour, then X_a of them are in the same bucket, where X_a is binomial with a trials of
+    probability 1/n_buckets.  The nearest neighbour is found within i lookups iff X_a < i.  So the
+    probability is (1/N) Σ_{a<N} P(X_a < i).  Raises ValueError for arrays that do not fit in
+    memory.
     """
     machine.fits_in_memory(
         f"{lookups} lookups of {n_points:.3g} points",
@@ -120,8 +124,8 @@ def k_means(
 ) -> Hash:
     """The hash function that maps a vector to the index of the nearest of `n_buckets` centres.
 
-    The centres are computed by k-means from n points, an array (n, d).  The function maps vectors
-    (…, d) to buckets (…,).
+    The centres are computed by k-means from `points` (n, d).  The function maps vectors (…, d) to
+    buckets (…,), which are integers from 0 to n_buckets − 1.
     """
     d = points.shape[1]
     centres, _ = kmeans2(points, n_buckets, minit="++", iter=20, rng=seed)
@@ -133,11 +137,12 @@ def k_means(
 def found_in_buckets(
     hash_function: Hash, points: Cloud, queries: CloudQueries, lookups: LookupCount
 ) -> np.ndarray:
-    """Whether the first i lookups in the query's bucket find the nearest neighbour, (…, m, M).
+    """Whether the nearest neighbour is among the first i points of the query's bucket, (…, m, M).
 
-    The last axis is i = 1 … M = `lookups`.  Lookup i is at the i-th point of the query's bucket.
-    Points are (…, N, d) and queries (…, m, d).  Raises ValueError for a hash function that does not
-    return buckets, and for arrays that do not fit in memory.
+    The last axis is i = 1 … M = `lookups`.  The function `hash_function` maps vectors (…, d) to
+    buckets, which are integers (…,).  The points of a bucket are in the given order.  Points have
+    shape (…, N, d), and the m queries have shape (…, m, d).  Raises ValueError for a hash function
+    that does not return one bucket for each vector, or for arrays that do not fit in memory.
     """
     x, q, M = points, queries, lookups
     machine.fits_in_memory(

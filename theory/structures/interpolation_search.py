@@ -36,10 +36,13 @@ Broadcast: TypeAlias = Annotated[Any, Numbers("+...")]
 
 @checked
 def interpolation_search(low: End, high: End) -> Strategy:
-    """The strategy of interpolation search, for points between low and high.
+    """The strategy of interpolation search, for ascending points between low and high.
 
-    With integers all comparisons are exact.  Raises ValueError unless low < high.  The strategy
-    raises ValueError for a query outside the range.
+    The strategy is a function that `looked_at` accepts: it takes queries and the number of cells,
+    and returns a generator of the cells to look up.  It looks up the place of the query under the
+    assumption that the points not yet excluded are evenly spaced.  If points, queries and ends are
+    integers, all comparisons are exact.  Raises ValueError if low ≥ high.  The strategy raises
+    ValueError for a query outside the range.
     """
     check_range(low, high)
 
@@ -66,13 +69,13 @@ def interpolation_search(low: End, high: End) -> Strategy:
 def interpolated(
     q: Broadcast, lo: Broadcast, hi: Broadcast, v_lo: Broadcast, v_hi: Broadcast
 ) -> np.ndarray:
-    """The next cell of interpolation search, for a query q in a bracket; arguments (…,) broadcast.
+    """The cell that interpolation search looks up next for a query q, (…,).
 
-    The bracket consists of the cells between lo and hi.  The values v_lo of cell lo and v_hi of
-    cell hi enclose q.  If the points in the bracket were evenly spaced, the place of q would be
-    lo + (hi − lo)(q − v_lo)/(v_hi − v_lo).  The next cell is the integer among lo + 1 … hi − 1 that
-    is nearest to this place.  If hi − lo < 2, the next cell is lo or hi.  Raises ValueError unless
-    v_lo < v_hi.
+    All arguments broadcast to the shape (…,).  Earlier lookups have shown that the value v_lo of
+    cell lo and the value v_hi of cell hi enclose q.  If the values in the cells between lo and hi
+    were evenly spaced, the place of q would be lo + (hi − lo)(q − v_lo)/(v_hi − v_lo).  The result
+    is the integer among lo + 1 … hi − 1 that is nearest to this place.  If hi − lo < 2, there is no
+    such integer, and the result is lo or hi.  Raises ValueError if v_lo ≥ v_hi.
     """
     if not (v_hi > v_lo).all():
         raise InputError("v_lo is not below v_hi: give ends of the bracket with v_lo < v_hi")

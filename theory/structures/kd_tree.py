@@ -26,7 +26,13 @@ from theory.structures.lookup import LookupCount
 
 @checked
 def kd_order(points: Cloud) -> np.ndarray:
-    """The index of the point in each cell of the kd-tree, (…, N) for points (…, N, d)."""
+    """The index of the point in each cell of a kd-tree, (…, N) for points (…, N, d).
+
+    The N points are stored in cells 0 … N − 1.  The middle cell of a range of cells is a node of
+    the tree.  Points before the middle cell are not above the node's point in one coordinate, and
+    points after the middle cell are not below it.  The two sides are divided in the same way by the
+    next coordinate; after coordinate d − 1 comes coordinate 0.
+    """
     N, d = points.shape[-2:]
     flat = points.reshape(-1, N, d)
     order, brackets, axis = np.tile(np.arange(N), (len(flat), 1)), [(0, N)], 0
@@ -46,10 +52,10 @@ def kd_order(points: Cloud) -> np.ndarray:
 def in_order(
     points: Cloud, order: Annotated[Any, Integers("... N", Within(least=0, below="N"))]
 ) -> np.ndarray:
-    """The points in the order of their cells, (…, N, d): row c is the point with index order[c].
+    """The points in a given order, (…, N, d): row c is the point with index order[c].
 
-    `order` has shape (…, N).  Raises ValueError unless each row of `order` is a permutation of 0 …
-    N − 1.
+    `points` has shape (…, N, d), and `order` has shape (…, N).  Raises ValueError if a row of
+    `order` is not a permutation of 0 … N − 1.
     """
     if (np.sort(order) != np.arange(order.shape[-1])).any():
         raise InputError(
@@ -60,10 +66,12 @@ def in_order(
 
 @checked
 def kd_search(points: Cloud, queries: CloudQueries, lookups: LookupCount) -> np.ndarray:
-    """The cells that the search of a kd-tree looks up, (…, m, M) for M = `lookups`.
+    """The cells that a nearest-neighbour search in a kd-tree looks up, (…, m, M) for M = `lookups`.
 
-    Points (…, N, d) are in the order of the cells (`kd_order`), and queries have shape (…, m, d).
-    Raises ValueError for arrays that do not fit in memory.
+    Points (…, N, d) are in the order of the cells of the kd-tree, as sorted by `kd_order`.  The m
+    queries have shape (…, m, d).  The search descends from the root on the query's side of each
+    node's plane.  After a leaf it continues in the side not yet searched whose plane is nearest to
+    the query.  Raises ValueError for arrays that do not fit in memory.
     """
     x, q, M = points, queries, lookups
     n_queries = q.size // q.shape[-1]

@@ -37,10 +37,13 @@ Nearest: TypeAlias = Annotated[Any, Integers("... m", Within(least=0))]
 def looked_at(
     strategy: Strategy, points: Points, queries: Queries, lookups: LookupCount
 ) -> np.ndarray:
-    """The cells that a strategy looks up, (…, m, M) for M = `lookups`.
+    """The cells that a search strategy looks up for each query, (…, m, M) for M = `lookups`.
 
-    Points have shape (…, N) and queries (…, m).  Raises ValueError if the strategy yields values
-    that are not cells or ends early, and for arrays that do not fit in memory.
+    Points (…, N) are in cells 0 … N − 1 in ascending order, and the m queries have shape (…, m).
+    `strategy` takes the queries and the number N, and returns a generator.  The generator yields an
+    array (…, m) of the cells to look up, and is then sent the values in these cells.  Raises
+    ValueError (a) if the strategy yields values that are not cells, (b) if it ends before M
+    lookups, or (c) for arrays that do not fit in memory.
     """
     x, q, M = points, queries, lookups
     machine.fits_in_memory(
@@ -74,21 +77,23 @@ def _cells(named: Any, shape: tuple[int, ...], N: int) -> np.ndarray:
 
 @checked
 def found(cells: LookedAt, nearest: Nearest) -> np.ndarray:
-    """Whether the nearest neighbour is among the first i cells looked up, (…, m, M), i = 1 … M.
+    """Whether the nearest neighbour is among the first i cells looked up, (…, m, M).
 
-    `cells` (…, m, M) contains the cells of M lookups for each of m queries, and `nearest` (…, m)
-    the cell of each query's nearest neighbour.
+    The last axis is i = 1 … M.  Each cell contains one point, and a lookup reads one cell.  `cells`
+    (…, m, M) contains the M cells that are looked up for each of m queries.  `nearest` (…, m)
+    contains the cell of each query's nearest neighbour.
     """
     return np.logical_or.accumulate(cells == nearest[..., None], axis=-1)
 
 
 @checked
 def accuracy_by_lookup(cells: LookedAt, nearest: Nearest) -> np.ndarray:
-    """The fraction of queries that are successful after i lookups, (M,) for i = 1 … M.
+    """The fraction of queries whose nearest neighbour is among the first i cells looked up, (M,).
 
-    A query is successful after i lookups if the cell of its nearest neighbour is among the first i
-    cells looked up.  `cells` (…, m, M) contains the cells of M lookups for each of m queries, and
-    `nearest` (…, m) the cell of each query's nearest neighbour.
+    Entry i − 1 is the fraction after i lookups, for i = 1 … M.  Each cell contains one point, and a
+    lookup reads one cell.  `cells` (…, m, M) contains the M cells that are looked up for each of m
+    queries.  `nearest` (…, m) contains the cell of each query's nearest neighbour.  The fraction is
+    over all queries of all leading axes.
     """
     right = found(cells, nearest)
     return np.asarray(right.reshape(-1, right.shape[-1]).mean(axis=0))

@@ -24,15 +24,16 @@ PointSets: TypeAlias = Annotated[Any, Ascending("sets N")]
 def next_cells(
     seen: Seen, points: PointSets, queries: Annotated[Any, Numbers("sets")], low: End, high: End
 ) -> dict[str, np.ndarray]:
-    """The cells that binary and interpolation search would look up next, after given lookups.
+    """The cells that binary and interpolation search would look up after given earlier lookups.
 
-    `seen` (sets, M) contains the cells of M lookups of another strategy.  For each lookup, the
-    result contains the cell that an algorithm chooses after the earlier lookups in `seen`.  The
-    earlier lookups nearest to the query, below and above it, are the ends of a bracket of cells.
-    The value of the key "binary" is the middle of the bracket, (sets, M).  The value of the key
-    "interpolation" is the cell interpolated between the ends of the bracket, (sets, M).  Points
-    (sets, N) are ascending, and each set has one query.  Raises ValueError for points that are not
-    between low and high.
+    `points` (sets, N) contains ascending points in cells 0 … N − 1, and each set has one query.
+    `seen` (sets, M) contains the cells that another strategy looked up in M lookups.  For each
+    lookup in `seen`, the result contains the cells that the two algorithms would look up instead,
+    given the lookups before it.  Two ends are the nearest of these earlier lookups below and above
+    the query, or the ends of all cells.  The value of the key "binary" (sets, M) is the middle
+    between the two ends.  The value of the key "interpolation" (sets, M) is the cell at the query's
+    place if the points between the two ends were evenly spaced.  Raises ValueError for points that
+    are not between low and high.
     """
     rows, N = points.shape
     lo, hi = np.full(rows, -1), np.full(rows, N)

@@ -31,17 +31,18 @@ def packed(
 ) -> int:
     """The integer Σ_a x_a·B^a, whose digits in base B are the numbers x_0, …, x_{N−1}.
 
-    `numbers` contains x_0, …, x_{N−1} (N,), and B is `base`.  The integer is the content of one
-    extra cell.
+    The array `numbers` (N,) contains x_0, …, x_{N−1}, and B is `base`.  So one memory cell of
+    unlimited precision can contain all N numbers.
     """
     return sum(int(x) * base**a for a, x in enumerate(numbers))
 
 
 @checked
 def unpacked(cell: Steps, n_digits: Count, base: Annotated[Base, Within(most=2**63)]) -> np.ndarray:
-    """The digits of a cell in base B = `base`, (n_digits,); the first digit is the lowest.
+    """The first `n_digits` digits of the integer `cell` in base B = `base`, (n_digits,).
 
-    Raises ValueError for a cell of more than 10^6 bits, and for a cell that is at least B^n_digits.
+    The first entry is the lowest digit.  Raises ValueError if `n_digits` digits need more than 10^6
+    bits, or if the integer is at least B^n_digits.
     """
     _check_bits(n_digits, base)
     if cell >= base**n_digits:
@@ -53,9 +54,10 @@ def unpacked(cell: Steps, n_digits: Count, base: Annotated[Base, Within(most=2**
 
 @checked
 def cell_bits(n_digits: Count, base: Base) -> int:
-    """The number of bits ⌈n_digits·log₂ base⌉ of a cell that contains `n_digits` digits.
+    """The number of bits ⌈n_digits·log₂ base⌉ of a memory cell that contains `n_digits` digits.
 
-    Raises ValueError for more than 10^6 bits.
+    The digits are in base `base`, and together are one integer in the cell.  Raises ValueError for
+    cells of more than 10^6 bits.
     """
     _check_bits(n_digits, base)
     return (base**n_digits - 1).bit_length()

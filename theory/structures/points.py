@@ -63,7 +63,8 @@ Levels: TypeAlias = Annotated[Count, Within(most=20)]
 def nearest(points: Points, queries: Queries) -> np.ndarray:
     """The index of the point nearest to each query q, argmin_a |q − x_a|, an array (…, m).
 
-    The points x_a have shape (…, N), and the queries (…, m).
+    The points x_a are N ascending numbers and have shape (…, N), and the m queries have shape
+    (…, m).  If two points are equally near, the result is the index of the first.
     """
     return abs(points[..., None, :] - queries[..., :, None]).argmin(-1)
 
@@ -79,8 +80,9 @@ def uniform_points(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ascending points (n_sets, n_points) and queries (n_sets, n_queries), uniform on (low, high).
 
-    All points and queries are independent.  Raises ValueError unless low < high, and for arrays
-    that do not fit in memory.
+    The points are independent draws that are then sorted in each set.  The queries are independent
+    draws too, and are not sorted.  Raises ValueError if low ≥ high, or for arrays that do not fit
+    in memory.
     """
     check_memory(n_sets, n_points, n_queries)
     check_range(low, high)
@@ -115,14 +117,14 @@ def hard_points(
     seed: Seed,
     a: Annotated[Finite, Within(above=1)] = 7.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ascending points and queries of the hard distribution.
+    """Ascending points, and queries, of the hard distribution of [Salemohamed2025] on the line.
 
     Points have shape (n_sets, 2^levels − 1) and queries (n_sets, n_queries).  With L = `levels`,
     the points are the nodes of a balanced tree.  The root is drawn uniformly from (0, a^L).  A left
     child at depth k is its parent minus a number drawn uniformly from (0, a^{L−k}), and a right
-    child is its parent plus such a number.  A query is one of the points plus standard normal
-    noise.  Raises ValueError if a^L overflows float64, and for arrays that do not fit in memory.
-    Source: [Salemohamed2025].
+    child is its parent plus such a number.  The root has depth 0.  A query is a random point of its
+    set plus standard normal noise.  Raises ValueError if a^L overflows float64, or for arrays that
+    do not fit in memory.
     """
     most = 1e300 ** (1 / levels)
     if a >= most:

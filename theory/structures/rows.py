@@ -32,10 +32,11 @@ InSquare: TypeAlias = Annotated[Any, Reals("... N 2", Within(least=0, most=1))]
 
 @checked
 def band_order(points: InSquare, n_rows: Size) -> np.ndarray:
-    """The index of the point in each cell if points are ordered in bands, (…, N).
+    """An order of points of the unit square along horizontal bands, as indices of points (…, N).
 
-    Points (…, N, 2) of the unit square are divided into `n_rows` horizontal bands of equal height.
-    The bands are traversed alternately from left to right and from right to left.
+    Entry c of the result is the index of the point that is at place c in the order.  Points (…, N,
+    2) of the unit square are divided into `n_rows` horizontal bands of equal height.  The bands are
+    traversed from the lowest to the highest, alternately from left to right and from right to left.
     """
     band = np.minimum((n_rows * points[..., 1]).astype(np.int64), n_rows - 1)
     return _back_and_forth(points, band)
@@ -43,10 +44,12 @@ def band_order(points: InSquare, n_rows: Size) -> np.ndarray:
 
 @checked
 def row_order(points: InSquare, n_rows: Size) -> np.ndarray:
-    """The index of the point in each cell if points are ordered in rows of equal size, (…, N).
+    """An order of points of the unit square along rows of equal size, as indices of points (…, N).
 
-    Points (…, N, 2) are divided by their second coordinate into `n_rows` rows whose sizes differ by
-    at most one.  The rows are traversed alternately from left to right and from right to left.
+    Entry c of the result is the index of the point that is at place c in the order.  Points (…, N,
+    2) are divided by their second coordinate into `n_rows` rows, whose numbers of points differ by
+    at most one.  The rows are traversed from the lowest to the highest, alternately from left to
+    right and from right to left.
     """
     by_height = points[..., 1].argsort(axis=-1, kind="stable").argsort(axis=-1)
     return _back_and_forth(points, by_height * n_rows // points.shape[-2])
@@ -68,13 +71,13 @@ def found_at_once(
 ) -> np.ndarray:
     """Whether the nearest neighbour is in one of the i most probable cells, (n_sets, M).
 
-    All M = `lookups` cells are chosen at once from the query, and the last axis is i = 1 … M.  The
-    unit square is divided into grid × grid squares, and the probabilities of the cells are
-    conditional on the square that contains the query.  The probabilities are estimated by counting
-    in 20·n_sets further sets of points.  Points and queries are uniform on the unit square, and
-    each set has `n_points` points and one query.  `order` maps points to the index of the point in
-    each cell.  Raises ValueError for an order that is not a permutation, and for arrays that do not
-    fit in memory.
+    The last axis is i = 1 … M = `lookups`.  There are `n_sets` random sets of `n_points` points and
+    one query, all uniform on the unit square.  Each cell contains one point: `order` is a function
+    that maps points (…, N, 2) to the index of the point in each cell, (…, N).  All M cells are
+    chosen at once, from the query only.  They are the cells that most probably contain the nearest
+    neighbour, given the square of a grid of grid × grid squares in which the query is.  The
+    probabilities are estimated by counting in 20·n_sets further sets of points.  Raises ValueError
+    for an order that is not a permutation, or for arrays that do not fit in memory.
     """
     machine.fits_in_memory(
         f"{n_points:.3g} places of {grid:.3g}² squares",

@@ -77,8 +77,10 @@ def zipf_streams(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Zipf distributions (n_sets, V) over items in random orders, and streams (n_sets, n) of items.
 
-    V is `vocabulary_size`.  Row s of the distributions is the distribution of the n independent
-    items of stream s.  Raises ValueError for arrays that do not fit in memory.
+    V is `vocabulary_size`.  In row s of the distributions, the r-th most probable item has a
+    probability proportional to r^−exponent, and the order of the items is random.  Stream s
+    consists of n independent items from this distribution.  Raises ValueError for arrays that do
+    not fit in memory.
     """
     _fits(n_sets * n * vocabulary_size)
     rng = np.random.default_rng(seed)
@@ -94,8 +96,8 @@ def random_hashes(
 ) -> np.ndarray:
     """Independent uniform cells of each item in each row of a sketch, (n_sets, n_rows, V).
 
-    V is `vocabulary_size`, and a row has `n_cells` cells.  Raises ValueError for arrays that do not
-    fit in memory.
+    There are V = `vocabulary_size` items.  Each of `n_sets` sketches has `n_rows` rows of `n_cells`
+    cells, numbered from 0.  Raises ValueError for arrays that do not fit in memory.
     """
     _fits(n_sets * n_rows * vocabulary_size)
     return np.random.default_rng(seed).integers(n_cells, size=(n_sets, n_rows, vocabulary_size))
@@ -103,10 +105,12 @@ def random_hashes(
 
 @checked
 def balanced_hashes(n_sets: Size, vocabulary_size: Size, n_cells: Size, seed: Seed) -> np.ndarray:
-    """Random cells of V = `vocabulary_size` items, with nearly equally many items in every cell.
+    """A random assignment of items to cells, with nearly equally many items in each cell.
 
-    The result has shape (n_sets, 1, V).  Any two of the `n_cells` cells differ by at most one in
-    their numbers of items.  Raises ValueError for arrays that do not fit in memory.
+    The result (n_sets, 1, V) contains, for each of `n_sets` independent assignments, the cell of
+    each of V = `vocabulary_size` items.  The axis of length 1 is the one row of a sketch.  The
+    numbers of items in any two of the `n_cells` cells differ by at most one.  Raises ValueError for
+    arrays that do not fit in memory.
     """
     _fits(n_sets * vocabulary_size)
     return np.random.default_rng(seed).permuted(
@@ -119,9 +123,10 @@ def counts_of(
     streams: Annotated[Any, Integers("... n", Within(least=0, below="vocabulary_size"))],
     vocabulary_size: Size,
 ) -> np.ndarray:
-    """The count of each item in each stream, (…, V) for V = `vocabulary_size` items.
+    """The number of occurrences of each item in each stream, (…, V).
 
-    Streams have shape (…, n).  Raises ValueError for arrays that do not fit in memory.
+    There are V = `vocabulary_size` items, the integers from 0 to V − 1.  `streams` (…, n) contains
+    streams of n items.  Raises ValueError for arrays that do not fit in memory.
     """
     flat = streams.reshape(-1, streams.shape[-1])
     _fits(len(flat) * vocabulary_size)
@@ -132,12 +137,13 @@ def counts_of(
 
 @checked
 def count_min(counts: Counts, hashes: Hashes, n_cells: Size) -> np.ndarray:
-    """The count-min estimate of the count of each item, (…, V).
+    """The estimate of the count of each item by the count-min sketch, (…, V).
 
-    Row r of the sketch has `n_cells` cells, and item i belongs to cell hashes[r, i] of row r.  Each
-    cell contains the sum of the counts of its items, and the estimate for item i is the minimum
-    over r of the content of cell hashes[r, i].  For V items and d rows, `counts` has shape (…, V)
-    and `hashes` has shape (…, d, V).  Raises ValueError for arrays that do not fit in memory.
+    The sketch has d rows of `n_cells` cells.  `counts` (…, V) contains the true count of each of V
+    items, and hashes[r, i] is the cell of item i in row r, for `hashes` (…, d, V).  Each cell
+    contains the sum of the counts of its items.  The estimate for item i is the minimum, over the
+    rows r, of the content of cell hashes[r, i].  Raises ValueError for arrays that do not fit in
+    memory.
     """
     c, h = counts, hashes
     return np.asarray(
@@ -149,14 +155,14 @@ def count_min(counts: Counts, hashes: Hashes, n_cells: Size) -> np.ndarray:
 def count_sketch(
     counts: Counts, hashes: Hashes, signs: Annotated[Any, Signs("... d V")], n_cells: Size
 ) -> np.ndarray:
-    """The count-sketch estimate of the count of each item, (…, V).
+    """The estimate of the count of each item by the count-sketch, (…, V).
 
-    Row r of the sketch has `n_cells` cells, and item j belongs to cell hashes[r, j] of row r.  Each
-    cell contains the sum of signs[r, j]·counts[j] over the items j of the cell.  The estimate for
-    item i is the median over r of signs[r, i] times the content of cell hashes[r, i].  For an even
-    number of rows, the median is the mean of the two middle values.  For V items and d rows,
-    `counts` has shape (…, V), and `hashes` and `signs` have shape (…, d, V).  Raises ValueError for
-    arrays that do not fit in memory.
+    The sketch has d rows of `n_cells` cells.  `counts` (…, V) contains the true count of each of V
+    items.  `hashes` and `signs` have shape (…, d, V): hashes[r, j] is the cell of item j in row r,
+    and signs[r, j] is 1 or −1.  Each cell of row r contains the sum of signs[r, j]·counts[j] over
+    the items j of the cell.  The estimate for item i is the median over r of signs[r, i] times the
+    content of cell hashes[r, i].  For an even number of rows, the median is the mean of the two
+    middle values.  Raises ValueError for arrays that do not fit in memory.
     """
     c, h, s = counts, hashes, signs
     return np.asarray(np.median(s * _read(_added(s * c[..., None, :], h, n_cells), h), axis=-2))
@@ -164,12 +170,13 @@ def count_sketch(
 
 @checked
 def conservative(streams: Streams, hashes: Hashes, n_cells: Size) -> np.ndarray:
-    """The estimate of the count of each item after conservative updates by streams, (…, V).
+    """The estimate of the count of each item by a sketch with conservative updates, (…, V).
 
-    An item has one cell in each of d rows of `n_cells` cells, and the estimate of its count is the
-    minimum of these d cells.  An update by an item adds 1 to those cells of the item that are equal
-    to the minimum.  Streams have shape (…, n), and `hashes` (…, d, V) contains the cell of each of
-    V items in each row.  Raises ValueError for arrays that do not fit in memory.
+    The sketch has d rows of `n_cells` counters, which are 0 at first.  `hashes` (…, d, V) contains,
+    for each row and each of V items, the counter of the item in this row.  The items of the streams
+    (…, n) are read one after another.  An item adds 1 to those of its d counters that are equal to
+    the smallest of its d counters.  The estimate for an item is the smallest of its d counters
+    after the whole stream.  Raises ValueError for arrays that do not fit in memory.
     """
     h, items = hashes, streams
     d, V = h.shape[-2:]
@@ -192,13 +199,15 @@ def one_row_error(
     *,
     balanced: bool = False,
 ) -> float:
-    """The mean error n·s·Σ_i p_i(1 − p_i) of a sketch of one row, after n independent items from p.
+    """The mean error of a sketch with one row of counters, n·s·Σ_i p_i(1 − p_i).
 
-    The sketch counts V items; p_i is the probability of item i, and s is the probability that two
-    different items are in the same cell.  For random cells s is 1/n_cells.  If the cells are
-    balanced, the numbers v_b of items in cells b differ by at most one, and s is Σ_b
-    v_b(v_b − 1)/(V(V − 1)).  The error is |estimate − count| for an item drawn from p.  Raises
-    ValueError unless p (V,) are probabilities.
+    Each of V items has one of `n_cells` counters, which counts all of its items, and the estimate
+    for an item is its counter.  The sketch counts n independent items from the distribution p (V,),
+    in which item i has probability p_i.  The error is |estimate − count| for a further item drawn
+    from p.  s is the probability that two different items have the same counter.  For random
+    counters, s is 1/n_cells.  If `balanced` is true, the numbers v_b of items of counters b differ
+    by at most one, and s is Σ_b v_b(v_b − 1)/(V(V − 1)).  Raises ValueError if the entries of p do
+    not sum to 1.
     """
     if abs(p.sum() - 1) > 1e-9:
         raise InputError(f"p has the sum {p.sum():g}: give probabilities whose sum is 1")
@@ -215,10 +224,11 @@ def one_row_error(
 def best_answers(estimates: CountArray, counts: CountArray, weights: WeightArray) -> np.ndarray:
     """The function f of an estimate that minimises the weighted mean of |f(estimate) − count|.
 
-    The result (largest + 1,) contains f(e) for each e from 0 to the largest estimate.  Here f(e) is
-    the weighted median of the counts whose estimate is e; if all these counts have weight 0, f(e)
-    is e.  The arrays of estimates, counts and weights have equal shapes.  Raises ValueError for
-    arrays that do not fit in memory.
+    The function is returned as an array, which contains f(e) for each integer e from 0 to the
+    largest estimate.  The arrays `estimates`, `counts` and `weights` have equal shapes; each entry
+    is one observation of an estimate, the true count and a weight.  f(e) is the weighted median of
+    the counts whose estimate is e.  If all these counts have weight 0, or no estimate is e, then
+    f(e) is e.  Raises ValueError for arrays that do not fit in memory.
     """
     e, c, w = estimates, counts, weights
     _fits((int(e.max()) + 1) * (int(c.max()) + 1))
@@ -237,7 +247,8 @@ def mean_errors(
 ) -> np.ndarray:
     """The mean error Σ_i weights[i]·|estimates[i] − counts[i]| over the items i, (…,).
 
-    All arrays have shape (…, V), and item i is queried with probability weights[i].
+    All three arrays have shape (…, V) for V items.  Item i has the count counts[i] and the estimate
+    estimates[i], and is queried with probability weights[i].
     """
     return np.asarray((weights * abs(estimates - counts)).sum(-1))
 

@@ -44,8 +44,10 @@ Weights: TypeAlias = Annotated[Any, Reals("N", Within(least=0))]
 def treap_depths(weights: Weights) -> np.ndarray:
     """The level of each cell in the treap of the weights, (N,); the root has level 1.
 
-    The root of a treap is the cell of the largest weight, and its two subtrees are the treap of the
-    cells on the left and the treap of the cells on the right.  The weights have shape (N,).
+    The treap is a search tree over N cells with the weights (N,).  Its root is the cell of the
+    largest weight.  The left subtree is the treap of the cells before the root, and the right
+    subtree is the treap of the cells after the root.  Of equal weights, the first counts as the
+    largest.
     """
     w = weights
     depth, brackets = np.zeros(len(w), dtype=np.int64), [(0, len(w), 1)]
@@ -62,20 +64,22 @@ def treap_depths(weights: Weights) -> np.ndarray:
 def found_by_depth(
     depths: Annotated[Any, Integers("N", Within(least=0))], weights: Weights, lookups: LookupCount
 ) -> np.ndarray:
-    """The total weight of the cells at levels 1 … i of a tree, (M,) for i = 1 … M = `lookups`.
+    """The total weight of the cells at levels 1 … i of a search tree, (M,).
 
-    A search finds the cells at levels 1 … i within i lookups.  `depths` (N,) contains the level of
-    each cell, and `weights` (N,) contains the weight of each cell.
+    Entry i − 1 is the total for i = 1 … M = `lookups`.  This is the weight that is found within i
+    lookups, because a search visits one level of the tree in each lookup.  `depths` (N,) contains
+    the level of each of N cells, and `weights` (N,) contains the weight of each cell.
     """
     return np.array([weights[depths <= i].sum() for i in range(1, lookups + 1)])
 
 
 @checked
 def most_by_weight(weights: Weights, lookups: Annotated[Count, Within(most=MOST)]) -> np.ndarray:
-    """The maximum total weight that a tree of i levels finds, (M,) for i = 1 … M = `lookups`.
+    """The maximum total weight of the cells in the first i levels of a search tree, (M,).
 
-    The tree is a search tree over cells with the given weights (N,).  Raises ValueError for more
-    than 256 weights.
+    Entry i − 1 is the maximum for i = 1 … M = `lookups`.  The maximum is over all search trees
+    whose nodes are N cells in their order, where cell c has weight `weights[c]`.  Raises ValueError
+    for more than 256 weights.
     """
     w, M = weights, lookups
     N = len(w)
@@ -96,9 +100,11 @@ def most_by_weight(weights: Weights, lookups: Annotated[Count, Within(most=MOST)
 
 @checked
 def treap_found(weights: Weights, lookups: LookupCount) -> np.ndarray:
-    """The expected total weight at levels 1 … i of a treap, (M,) for i = 1 … M = `lookups`.
+    """The expected total weight of the cells in the first i levels of a treap, (M,).
 
-    All orders of the weights (N,) are equally likely.  Raises ValueError for equal weights.
+    Entry i − 1 is the expectation for i = 1 … M = `lookups`.  A treap is a search tree over N cells
+    in which each node has the largest weight of its subtree.  The N distinct weights (N,) are
+    assigned to the cells in a uniformly random order.  Raises ValueError if two weights are equal.
     """
     w, M = np.sort(weights)[::-1], lookups
     if (w[1:] == w[:-1]).any():
