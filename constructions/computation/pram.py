@@ -185,8 +185,8 @@ class _Compiled:
         if (bits := exact_in(model).bits) > FLOAT64_BITS:
             raise InputError(
                 f"scores of {program.name} take {bits} bits, and float64 has 53: "
-                f"give a program of fewer than {program.processors} processors, or with most below "
-                f"{self.most}"
+                f"give a program of fewer than {program.processors} processors, or a largest value "
+                f"`most` below {self.most}"
             )
         return model
 

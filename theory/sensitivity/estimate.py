@@ -124,8 +124,8 @@ def sensitivity(
     if change in (forced, redrawn, noisy_patches):
         shown = getattr(change, "__name__", repr(change))
         raise InputError(
-            f"the change is the function {shown}: call {shown}(…) with its parameters, "
-            "and give the result"
+            f"change is the function {shown} itself: give the result of a call {shown}(…), which "
+            "is the change"
         )
     array = array_of("inputs", inputs)
     if array.ndim < 2 or not array.size:

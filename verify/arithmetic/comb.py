@@ -118,7 +118,7 @@ def table() -> Iterator[Finding]:
             "and the largest of C(1), …, C(9)",
             [*differ, *["not even, or not of period 10"] * (not folded)],
             words=f"values {', '.join(map(str, found[:-1]))}, gap {found[-1]} = "
-            f"{float(found[-1]):.3f}; all are equal to those of a table",
+            f"{float(found[-1]):.3f}; equal to the table in closed form",
         )
     apart = {named(F): comb_gap(F).sign > 0 for F in SETS}
     positive = dict.fromkeys(apart, True)

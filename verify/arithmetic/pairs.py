@@ -33,7 +33,7 @@ def of_size(run: Run, largest: int) -> int:
     if (count := 2 * float(largest) ** 3) > MOST:
         raise InputError(
             f"the pairs up to {largest} have {count:.3g} logits, more than {MOST:.0e}: give a "
-            "largest number of at most 1250, with alpha = 12"
+            "largest number of at most 1250, for which alpha = 12 is suitable"
         )
     return largest
 

@@ -99,7 +99,11 @@ def on_all_words(found: list[Circuits]) -> Iterator[Finding]:
     rows = [(each, [(n, each.words(n)) for n in each.circuits]) for each in found]
     wrong = chain.from_iterable(_differences(*each) for each in rows)
     yield no_counterexample(
-        "definition", f"outputs of the circuit and of the definition, on {name}", wrong, words=words
+        "definition",
+        "outputs of the circuit, compared with the formula or function that it computes, "
+        f"on {name}",
+        wrong,
+        words=words,
     )
     wrong = chain.from_iterable(_differences(*each, each[0].model) for each in rows)
     evidence = exact_evidence(found[-1].model)

@@ -133,7 +133,8 @@ def _energy_rises(run: Run, n: int, d: int, beta: float) -> Finding:
     words = f"at least {least:.1e} in a step, and at least {gain:.3f} in a flow"
     wanted = f"at least −{slack:.1e} in every step, and at least {slack:.1e} in every flow"
     name = (
-        f"increase of the energy along {starts} random flows of SA and {starts} of USA, each of "
+        f"increase of the energy along {starts} random flows of self-attention "
+        f"(SA) and {starts} of unnormalised attention (USA), each of "
         "100 steps"
     )
     return Finding("energy/rises", name, "float", measured, bound, verdict, words, wanted)

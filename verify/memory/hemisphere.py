@@ -102,7 +102,10 @@ def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
         "diameter D(t) of the tokens as a fraction of its bound D(0)·e^(−λt), for random Q and K, "
         f"β = {beta:g} and 20 times t"
     )
-    words = f"at most {fraction:.1%}, where λ is {rates[0]:.2g} in SA and {rates[1]:.2g} in USA"
+    words = (
+        f"at most {fraction:.1%}, where λ is {rates[0]:.2g} for self-attention "
+        f"and {rates[1]:.2g} for unnormalised attention"
+    )
     wanted, bound = "at most 100%", 1 + INTEGRATION
     return at_most("exponential", name, "float", fraction, bound, words=words, wanted=wanted)
 

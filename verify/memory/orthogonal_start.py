@@ -81,7 +81,8 @@ def late_rate(quick: bool) -> Finding:
         least.append((rate / guaranteed).min())
         last.append(rate[-1])
     name = (
-        "difference 2 − r ≥ 0 for the decay rate r = −(ln δ)' of δ = 1 − γ in SA, as a fraction of "
+        "difference 2 − r ≥ 0 for the decay rate r = −(ln δ)' of δ = 1 − γ in "
+        "self-attention, as a fraction of "
         "its bound (2/n)(n − 1 + β·e^(βδ))·δ"
     )
     fraction, above = (
@@ -106,7 +107,10 @@ def slow_phase() -> Iterator[Finding]:
             as_known = below(abs(time - known), arb(half_digit))
         verdict = Verdict.together([near, as_known])
         id = f"slow-phase/{beta:g}"
-        name = f"time at which two tokens have the inner product .99 in SA with β = {beta:g}"
+        name = (
+            "time at which two tokens have the inner product .99 in self-attention "
+            f"with β = {beta:g}"
+        )
         words = f"{computed:.4f}, by an enclosure"
         wanted = f"{known:g} ± {half_digit:g}, by a numerical solution in another program"
         yield Finding(id, name, "enclosure", interval(time), known, verdict, words, wanted)
@@ -126,7 +130,8 @@ def _asymptotic_time() -> Finding:
     id, words = "slow-phase/asymptotic", ", ".join(ratios)
     values = ", ".join(f"{beta:g}" for beta in betas)
     name = (
-        "time at which two tokens have the inner product γ = .99 in SA, divided by e^β/(2β), for "
+        "time at which two tokens have the inner product γ = .99 in "
+        "self-attention, divided by e^β/(2β), for "
         f"β = {values}"
     )
     wanted = "from 1 − e^(−βγ) to 1 + 8/(3β²) + β(e^(−β/2) + e^(−β))·artanh γ, which tend to 1"

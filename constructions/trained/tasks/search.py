@@ -105,13 +105,11 @@ class Search(Task, kind="search"):
                 "or give another law and compares = False"
             )
         if self.law == "sphere" and self.d < 2:
-            raise InputError("d is 1: give a dimension d of at least 2 for the law 'sphere'")
+            raise InputError("d is 1: give a dimension d of at least 2 for law = 'sphere'")
         if self.law == "images" and self.d != PIXELS:
-            raise InputError(f"d is {self.d}: give d = {PIXELS} for the law 'images'")
+            raise InputError(f"d is {self.d}: give d = {PIXELS} for law = 'images'")
         if self.law == "images" and self.points > DIGITS**2:
-            raise InputError(
-                f"points is {self.points}: give at most 100 points for the law 'images'"
-            )
+            raise InputError(f"points is {self.points}: give at most 100 points for law = 'images'")
         if self.law == "hard" and not log2(self.points + 1).is_integer():
             raise InputError(
                 f"points is {self.points}: for the law 'hard', give 2^L − 1 points with an integer "

@@ -72,8 +72,8 @@ def by_depth(one: Seeds, two: Seeds) -> Iterator[Finding]:
     for id, name, graphs, worse, better in (
         (
             "one-layer/two-chain",
-            "(accuracy on 2Chain of one layer trained on all graphs) < (accuracy on 2Chain of one "
-            "layer trained on graphs of diameter at most 3)",
+            "(accuracy on two paths of one layer trained on all graphs) < "
+            "(accuracy on two paths of one layer trained on graphs of diameter at most 3)",
             "two_chain",
             one["all"],
             one["within"],

@@ -57,7 +57,7 @@ class Right(NamedTuple):
         own, within, beyond, chain, clique = (f"{accuracy:.1%}" for accuracy in self[:5])
         return (
             f"{own}; on graphs of diameter at most 3: {within}, on graphs of diameter above 3: "
-            f"{beyond}, on 2Chain: {chain}, on 2Clique: {clique}"
+            f"{beyond}, on two paths: {chain}, on two cliques: {clique}"
         )
 
 

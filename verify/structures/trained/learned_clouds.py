@@ -176,8 +176,8 @@ def on_sphere(
     for id, others in (("SimHash", hashed), ("k-means", centred)):
         name = f"accuracy after the last lookup, {N} points of a sphere, compared with {id}"
         wanted = (
-            f"{id} finds {in_per_cent(others)} % after each lookup; above the upper end of the "
-            f"confidence interval of {id} after the last lookup,"
+            f"above the upper end of the confidence interval for {id} ({id} finds "
+            f"{in_per_cent(others)} % after the lookups),"
         )
         yield over(id, name, found[-1:], [others[-1].interval[1]], wanted=wanted)
 
