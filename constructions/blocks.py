@@ -174,13 +174,18 @@ class Unembed(nn.Module):
 
 @dataclass(frozen=True)
 class Stage:
-    """A layer invariant: after `after` layers, `times` times the register equals `holds`(inputs).
+    """A layer invariant: the content of a register after a layer, as a function of the inputs.
 
-    The construction's proof states the invariant. `holds` is a function of the model's inputs,
-    written with the functions of `theory`. In models over tokens, `holds(tokens)` maps tokens
-    (…, T) to an array (…, T, width); the array has no entry for the tokens that the model puts in
-    front of every prompt (`interface.prefix`). In models over examples, `holds(domain, X, y,
-    queries)` computes in the number system `domain` and returns one row for each answer.
+    A register is a named group of coordinates of the residual stream. After `after` layers, `times`
+    times the content of the register `register` equals `holds`(inputs). This invariant is part of
+    the construction's proof.
+
+    `holds` is written with functions of the package `theory`. In models over tokens,
+    `holds(tokens)` maps tokens (…, T) to an array (…, T, width), where `width` is the width of the
+    register. The array has no entry for the tokens that the model puts in front of every prompt
+    (`interface.prefix`). In models over examples, `holds(domain, X, y, queries)` computes in the
+    number system `domain` from the examples X (n × d), their labels y (n × 1) and the queries (m ×
+    d). It returns one row for each answer.
     """
 
     after: int

@@ -39,15 +39,16 @@ MOST_WEIGHTS, MOST_DESCRIPTION = 2**40, 2**30  # the largest sizes of the files,
 
 @checked
 def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = None) -> Path:
-    """Writes a model to two files: weights to `path`, NAME.safetensors, and a sidecar to NAME.json.
+    """Writes a model to two files: its weights, and a JSON file (the sidecar) that describes it.
 
-    Each file is written whole or not at all, and `load` accepts only weights and a sidecar that
-    were written together.  `statement` describes the theorem in the sidecar, as JSON.  Returns the
-    path of the sidecar.
+    The weights are written to `path`, NAME.safetensors, and the sidecar to NAME.json in the same
+    folder. Each file is written whole or not at all. `load` accepts only weights and a sidecar that
+    were written together. `statement` describes a theorem about the model, and is stored in the
+    sidecar as JSON. Returns the path of the sidecar.
 
     Raises ValueError for a path that has another suffix or cannot be written, and for an existing
     file NAME.json that is not a sidecar. Also raises ValueError for a model with parts that cannot
-    be imported by name (nested functions and classes of other packages).
+    be stored by name, which are nested functions and classes of other packages.
     """
     path = target(path)
     writer = Writer()
@@ -125,9 +126,13 @@ def _digest(weights: bytes, record: Mapping[str, Any]) -> str:
 def load(path: FilePath) -> Model:
     """The model that `save` wrote to `path`, in the dtype in which it was saved.
 
-    Raises ValueError for missing files, for weights that are damaged or do not belong to the
-    sidecar, for a sidecar of another version or form, for objects of other packages, and for
-    weights that are not finite or whose shapes do not fit together.
+    `path` is NAME.safetensors, the file of the weights. NAME.json in the same folder is the
+    sidecar, which describes the model.
+
+    Raises ValueError if one of these two files is missing, if one of them was changed, or if they
+    were not written together. Raises ValueError for a JSON file that is not a sidecar, and for a
+    sidecar of another version. Also raises ValueError if the sidecar names classes or functions of
+    other packages, if weights are not finite, or if the shapes of weights do not fit together.
     """
     path = _weights(path)
     sidecar = path.with_suffix(".json")

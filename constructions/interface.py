@@ -126,17 +126,25 @@ class Model(nn.Module, ABC):
 
     @abstractmethod
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
-        """Yields the residual stream (…, T, D) after the embedding and after each layer."""
+        """Yields the residual stream (…, T, D) after the embedding and after each layer.
+
+        T is the number of tokens of the prompt, and D is the width of the residual stream.
+        """
 
     @abstractmethod
     def seen(self, H: Tensor) -> Tensor:
-        """The input of the unembedding for the stream H (…, D): H after the final layer norm, if
-        any.
+        """The input of the unembedding: the residual stream H (…, D) after the final layer norm.
+
+        The result is H if the model has no final layer norm.
         """
 
     @abstractmethod
     def unembedding(self, H: Tensor) -> Tensor:
-        """The outputs (…, d_out) of the unembedding on a result H (…, D) of `seen`."""
+        """The outputs (…, d_out) of the unembedding for its input H (…, D).
+
+        H is a result of `seen`: the residual stream, of width D, after the final layer norm, if
+        any. For models over tokens, the d_out outputs are logits.
+        """
 
     @property
     def like(self) -> Tensor:
@@ -190,10 +198,11 @@ class Model(nn.Module, ABC):
             yield self.seen(H[..., prompt.answers, :])
 
     def decoder(self, leading: Sequence[int], context: int) -> Callable[[Tensor], Tensor] | None:
-        """Returns a function that appends tokens to prompts and outputs at the last token.
+        """Returns a function that appends tokens to prompts, or None if the model is not causal.
 
-        The prompts have these `leading` dimensions and at most `context` tokens. The outputs have
-        shape (…, 1, d_out). The result is None if the model is not causal.
+        The prompts are an array with the leading dimensions `leading`, and each of them has at most
+        `context` tokens. A call of the function with the next tokens (…, t) appends these tokens
+        and returns the outputs (…, 1, d_out) of the model at the last token.
         """
         return None
 

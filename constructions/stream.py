@@ -150,10 +150,13 @@ one = LinearRead((Term(CONSTANT, 1.0),), 1)
 
 
 class Stream:
-    """The residual stream as named registers with their widths, in order: `Stream(x=d, u=d, y=1)`.
+    """The residual stream, divided into registers: named groups of coordinates with given widths.
 
-    Raises ValueError for an empty stream, a width below 1, a name that is not a register, or a
-    linear read of another stream.
+    `Stream(x=d, u=d, y=1)` has the registers x, u and y, in this order.
+
+    Raises ValueError for an empty stream, for a width below 1, and for the name that is reserved
+    for constants. The methods raise ValueError for a name that is not a register, and for a linear
+    read that was taken from another stream.
     """
 
     def __init__(self, **widths: int) -> None:
@@ -177,11 +180,11 @@ class Stream:
         self.fits(1)
 
     def fits(self, layers: int, heads: int = 1, *, neurons: int = 0, shared: bool = False) -> None:
-        """Raises ValueError if the weights of these layers do not fit in memory.
+        """Raises ValueError if the weights of `layers` layers do not fit in memory.
 
-        Each layer has `heads` heads that read the widest register and an MLP of `neurons` neurons.
-        The method also raises ValueError if building the layers would take longer than minutes. If
-        `shared`, the layers are one layer that is listed several times.
+        Each layer has `heads` heads that read the widest register, and an MLP of `neurons` neurons.
+        If `shared` is true, all layers have the same weights, which are stored once. Also raises
+        ValueError for so many layers that building them would take longer than minutes.
         """
         layers = min(layers, 10**300)  # which a float can show
         each = 4 * heads * max(self.widths.values()) + 2 * neurons
@@ -210,14 +213,19 @@ class Stream:
         return iter(self.widths)
 
     def read(self, name: str) -> LinearRead:
-        """The linear read of this register."""
+        """The linear read of a register: the function from the residual stream to the register.
+
+        `name` is the name of the register, a group of coordinates of the residual stream.
+        """
         self[name]
         return LinearRead((Term(name, 1.0),), self.widths[name])
 
     def matrix(self, reading: LinearRead) -> tuple[np.ndarray, np.ndarray]:
-        """The weights (D, width) and bias (width,) of a linear read of a stream of width D.
+        """The weights (D, width) and bias (width,) of a linear read, for a stream of width D.
 
-        For the stream H (…, D), the linear read is `H @ weights + bias`.
+        A linear read is an affine function of the residual stream. For the stream H (…, D), its
+        value is `H @ weights + bias`. Raises ValueError for a linear read that was taken from
+        another stream.
         """
         weights = np.zeros((self.d_model, reading.width))
         for term in reading.without_constant.terms:
@@ -233,8 +241,9 @@ class Stream:
         return weights, reading.constant
 
     def placement(self, name: str) -> np.ndarray:
-        """The weights (width, D) that write a vector only to the register `name` of a stream of
-        width D.
+        """The matrix (width, D) that writes a vector to one register, and 0 to all others.
+
+        `width` is the width of the register `name`, and D is the width of the residual stream.
         """
         weights, _ = self.matrix(self.read(name))
         return weights.T

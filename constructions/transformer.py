@@ -45,9 +45,11 @@ from theory.kinds import InputError, Positive, checked
 class Transformer(Stack):
     """A transformer: embeddings of tokens and (optionally) positions, blocks, and an unembedding.
 
-    The `interface` encodes inputs and decodes answers. `stream` contains the named registers,
-    `stages` the layer invariants, and `at_most` upper bounds on the entries of registers;
-    invariants and bounds are stated by the construction's proof.
+    The `interface` encodes inputs as prompts and decodes answers. `stream` contains the registers,
+    which are named groups of coordinates of the residual stream. `stages` contains the layer
+    invariants, each of which is a formula for the content of a register after a layer. `at_most`
+    contains upper bounds on the entries of registers. The invariants and bounds are part of the
+    construction's proof.
 
     Conversion (`.half()`, `.to(…)`) to a dtype in which answers could be wrong raises ValueError
     and changes nothing; see `constructions.exactness`.
@@ -77,12 +79,12 @@ class Transformer(Stack):
 
     @property
     def n_layers(self) -> int:
-        """The number of blocks."""
+        """The number of layers, which are the entries of `blocks`."""
         return len(self.blocks)
 
     @property
     def attentions(self) -> list[Attention]:
-        """The attention of every layer that has heads, in order."""
+        """The attention modules of the layers that have heads, in the order of the layers."""
         return [block.attn for block in self.blocks if block.attn is not None]
 
     @property
@@ -92,7 +94,7 @@ class Transformer(Stack):
 
     @property
     def n_heads(self) -> int:
-        """The largest number of heads in a layer."""
+        """The number of heads of the layer with the most heads; 0 if no layer has heads."""
         return max((attn.n_heads for attn in self.attentions), default=0)
 
     @property
@@ -107,7 +109,10 @@ class Transformer(Stack):
         return converted
 
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
-        """Yields the residual stream (…, T, D) after the embedding and after each block."""
+        """Yields the residual stream (…, T, D) after the embedding and after each layer.
+
+        T is the number of tokens of the prompt, and D is the width of the residual stream.
+        """
         H = self.embed(prompt.tokens)
         if self.pos_embed is not None:
             H = H + self.pos_embed(H.shape[-2])
@@ -117,13 +122,18 @@ class Transformer(Stack):
             yield H
 
     def seen(self, H: Tensor) -> Tensor:
-        """The input of the unembedding for the stream H (…, D): H after the final layer norm, if
-        any.
+        """The input of the unembedding: the residual stream H (…, D) after the final layer norm.
+
+        The result is H if the model has no final layer norm.
         """
         return normed(H, self.ln_final)
 
     def unembedding(self, H: Tensor) -> Tensor:
-        """The outputs (…, d_out) of the unembedding on a result H (…, D) of `seen`."""
+        """The outputs (…, d_out) of the unembedding for its input H (…, D).
+
+        H is a result of `seen`: the residual stream, of width D, after the final layer norm, if
+        any. For models over tokens, the d_out outputs are logits.
+        """
         return self.unembed(H)
 
     def decoder(self, leading: Sequence[int], context: int) -> Decoder | None:
@@ -131,9 +141,10 @@ class Transformer(Stack):
 
     @checked
     def softmax_error(self, sharpness: Positive) -> SoftmaxError:
-        """Bounds on the error of softmax attention at this sharpness, compared with hardmax.
+        """Bounds on the error of softmax attention at inverse temperature `sharpness`.
 
-        The bounds are valid for all prompts.
+        The error is the difference from hardmax attention, the limit of infinite inverse
+        temperature. The bounds are valid for all prompts.
         """
         return softmax_error(self, sharpness)
 
@@ -141,8 +152,11 @@ class Transformer(Stack):
     def least_sharpness(self, error: Positive | None = None) -> float:
         """The smallest sharpness at which all logits are within `error` of the logits with hardmax.
 
-        The default of `error` is slightly below half the margin between logits, so that all answers
-        are right.
+        The sharpness is the inverse temperature of softmax attention, and hardmax attention is the
+        limit of infinite sharpness. The margin of a model is a lower bound on the difference
+        between the largest logit and any other. By default, `error` is slightly below half the
+        margin, so that all answers are right. Raises ValueError for a model without a known margin
+        if `error` is not given.
         """
         if error is None:
             if self.interface.margin is None:
@@ -155,16 +169,17 @@ class Transformer(Stack):
 
     @checked
     def sharpened(self, sharpness: Positive | None) -> Transformer:
-        """A model with the same weights and softmax attention at this inverse temperature β.
+        """A model with the same weights, and softmax attention at a given inverse temperature.
 
-        With `sharpness=None` the attention is hardmax, the limit β → ∞.
+        The inverse temperature is β = `sharpness`. With `sharpness=None` the attention is hardmax,
+        the limit β → ∞.
 
-        The sharpness applies to every layer with softmax or hardmax heads; in a trained model, β
-        replaces the factor 1/√d_head of the scores, where d_head is the width of keys. Weights are
-        shared, not copied: a later `.to(dtype)` of one model converts both models. A hardmax model
-        with `sharpness=None` is returned unchanged. Raises ValueError for a sharpness at which
-        scores overflow, or at which answers could be wrong; the message gives the smallest
-        sufficient sharpness.
+        The inverse temperature applies to every layer with softmax or hardmax heads. In a trained
+        model, β replaces the factor 1/√d_head of the scores, where d_head is the width of keys.
+        Weights are shared, not copied: a later `.to(dtype)` of one model converts both models. A
+        hardmax model with `sharpness=None` is returned unchanged. Raises ValueError for a sharpness
+        at which scores overflow, or at which answers could be wrong. The message gives the smallest
+        sharpness at which all answers are right.
         """
         if sharpness is None and all(attn.normalise != "softmax" for attn in self.attentions):
             return self

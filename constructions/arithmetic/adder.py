@@ -78,18 +78,19 @@ def adder(
 ) -> Transformer:
     """The transformer that adds numbers by Fourier features, from pairs (…, 2) to sums (…, 1).
 
-    The numbers are from 0 to `largest`.  For every `largest` the model has 2 layers, 9 linear
-    heads, width 23 and 4 hidden ReLU neurons.  The embedding of a number contains Fourier features
-    of the size of the number, the nearest multiple of `step`.  The number p of candidates for the
-    sum is the smallest multiple of 10 that is above 2·largest and at least 20.  `alpha` is the
-    weight of the bump, the part of the logits that depends on the sizes.  The default of `alpha` is
-    `default_alpha(p)`, which is 64 except for small numbers.  `bits` is the number of binary places
-    of the weights, and its default is `default_bits(p, step, alpha)`.
+    The numbers are from 0 to `largest`. For every `largest` the model has 2 layers, 9 linear heads,
+    width 23 and 4 hidden ReLU neurons. The size of a number is the multiple of `step` nearest to
+    the number. The embedding of a number contains Fourier features (cosines and sines) of the
+    number, with periods 2, 2.5, 5 and 10, and of its size, with period p. Here p is the number of
+    candidates for the sum, the smallest multiple of 10 that is above 2·largest and at least 20.
+    `alpha` is the weight of the part of the logits that depends on the sizes. The default of
+    `alpha` is `default_alpha(p)`, which is 64 except for small numbers. `bits` is the number of
+    binary places of the weights, and its default is `default_bits(p, step, alpha)`.
 
-    Raises ValueError for a step at which all numbers have size 0.  Raises ValueError if rounding of
+    Raises ValueError for a step at which all numbers have size 0. Raises ValueError if rounding of
     the weights could change a prediction, because there are too few bits or because alpha is too
-    small.  Raises ValueError for so many bits that logits are rounded in float64.  The message
-    names an alpha and bits that suffice, if any do.
+    small. Raises ValueError for so many bits that logits are rounded in float64. The message
+    contains sufficient values of alpha and bits, if there are any.
     """
     L = largest
     if step > 2 * L:

@@ -125,9 +125,10 @@ class Circuits(Tokens):
 def circuit_evaluator(
     n_inputs: Count, n_gates: Count, *, nand: bool = False, sharpness: Positive | None = None
 ) -> Transformer:
-    """Returns a model that evaluates any Boolean circuit of given size, with a CoT token per gate.
+    """Returns a model that evaluates any Boolean circuit of a given size by a chain of thought.
 
-    The values of the gates are
+    For a circuit of n_inputs inputs and n_gates gates, and inputs (…, n_inputs) of bits, the model
+    generates one token for each gate, the value of the gate. The values of the gates are
 
         model.generate(model.interface.prompt(circuit, inputs), n_gates)
 
@@ -136,10 +137,13 @@ def circuit_evaluator(
     | any       | 2      | 3     | 13    | 4     | n + 3G |
     | only NAND | 2      | 2     | 9     | 1     | n + 2G |
 
-    The table holds for all n = n_inputs and G = n_gates.  The row "only NAND" is for nand=True.
-    The numbers n and G occur only in biases and in the embeddings of tokens and positions.
+    The table holds for all n = n_inputs and G = n_gates. The column "ReLUs" is the number of hidden
+    neurons, and the column "prompt" is the number of tokens of the prompt. The row "only NAND" is
+    for nand=True. The numbers n and G occur only in biases and in the embeddings of tokens and
+    positions.
 
-    Raises ValueError for a sharpness that is too small.
+    With a `sharpness` β, attention is softmax at inverse temperature β; otherwise it is hardmax.
+    Raises ValueError for a sharpness at which answers could be wrong.
     """
     n, G = n_inputs, n_gates
     parts = len(PARTS) - nand

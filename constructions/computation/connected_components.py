@@ -41,13 +41,14 @@ def connected_components(
 ) -> Transformer:
     """Returns a model that computes the smallest node of the connected component of each node.
 
-    `connected_components(n, m)(pairs)` maps the edges of graphs to labels (…, n).  The pairs
-    (…, m', 2), m' ≤ m, are the edges of a graph on nodes 1 … n, in any order and direction; loops
-    and repeated edges are allowed.  Each layer has 3 heads, width 18 and 18 ReLUs, and all layers
-    have the same weights.  By default there are 2(n − 1) layers, which are enough for every graph.
+    `connected_components(n, m)(pairs)` maps the edges of graphs on nodes 1 … n to labels (…, n).
+    Label i is the smallest node of the connected component of node i. The pairs (…, m', 2), m' ≤ m,
+    are the edges of the graph, in any order and direction. Loops and repeated edges are allowed.
+    Each layer has 3 heads, width 18 and 18 ReLUs, and all layers have the same weights. By default
+    there are 2(n − 1) layers, which are enough for every graph.
 
-    The model raises ValueError for inputs that are not edges of such a graph, and for a graph that
-    needs more layers.
+    The model raises ValueError for inputs that are not at most m edges between nodes 1 … n, and for
+    a graph whose components take more layers than the model has.
     """
     program = components(n_nodes, n_edges, n_layers)
     graph = Graph(n_nodes, n_edges, program.repeat)

@@ -59,11 +59,12 @@ YES = np.array([0.0, 1.0])  # logits of a word that is not rejected
 def dyck(
     k: Count, max_length: Count, *, depth: Count | None = None, sharpness: Positive | None = None
 ) -> Transformer:
-    """Returns a model that outputs 1 if a prefix is a Dyck word of k types, and 0 if not.
+    """Returns a model that outputs, after each symbol, whether the prefix is a Dyck word.
 
-    Symbol a < k opens a bracket of type a, and symbol k + a closes such a bracket.  Words have at
-    most T = max_length symbols.  If `depth` is given, at most D = depth brackets may be open at
-    once.
+    A Dyck word is a balanced word of brackets of k types. The output is 1 for a Dyck word and else
+    0. Symbol a < k opens a bracket of type a, and symbol k + a closes such a bracket. Words have at
+    most T = max_length symbols. If `depth` is given, the output is 1 only if at most D = depth
+    brackets were open at once.
 
     |              | layers | heads | width | MLP ReLUs of a layer |
     |--------------|--------|-------|-------|----------------------|
@@ -71,10 +72,12 @@ def dyck(
     | k = 1, depth | 3      | 1     | 9     | 2                    |
     | k > 1        | 4      | 1     | 11    | 4                    |
 
-    Hard attention with D + 1 layers recognises the Dyck words of depth at most D [Yao2021].  Here
-    the number of layers does not depend on D, and the embeddings of positions grow with T.
+    Hard attention with D + 1 layers recognises the Dyck words of depth at most D [Yao2021]. In the
+    models of the table the number of layers does not depend on D, but the entries of the position
+    embeddings grow with T.
 
-    Raises ValueError for a sharpness that is too small.
+    With a `sharpness` β, attention is softmax at inverse temperature β; otherwise it is hardmax.
+    Raises ValueError for a sharpness at which answers could be wrong.
     """
     V, T = sizes(2 * k, max_length)
     counts, typed = k > 1 or depth is not None, k > 1

@@ -34,10 +34,12 @@ from theory.kinds import Count, InputError, Positive
 def first_symbol(max_length: Count, *, sharpness: Positive | None = None) -> Transformer:
     """Returns a model that outputs the first symbol of words of bits: (…, n) → (…, 1).
 
-    The model has 1 layer, 1 head, width 2 and no MLP.  Words have n ≤ max_length symbols.  The
-    logits of the answers 0 and 1 are 0 and ±1.  With softmax at `sharpness` β the signed logit (the
-    logit with the sign of the right answer) is at least 1 − 2e^{−β}.  Raises ValueError for a
-    sharpness of at most ln 2, for which this bound is not positive.
+    The model has 1 layer, 1 head, width 2 and no MLP. Words have n ≤ max_length symbols. With
+    hardmax attention, the logit of the answer 0 is 0, and the logit of the answer 1 is ±1. If a
+    `sharpness` β is given, attention is softmax at inverse temperature β. The signed logit is the
+    logit of the answer 1, multiplied by 1 if this answer is right and by −1 if not. With softmax
+    the signed logit is at least 1 − 2e^{−β}. Raises ValueError for a sharpness of at most ln 2, for
+    which this bound is not positive.
     """
     _, T = sizes(2, max_length)
     beta = 1.0 if sharpness is None else sharpness

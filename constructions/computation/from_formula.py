@@ -30,13 +30,14 @@ def from_formula(
     form: Form = "lean",
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """Returns a model that outputs 1 at the symbols of a word where a formula holds, and else 0.
+    """Returns a model that outputs 1 at the positions of a word at which a formula holds, else 0.
 
-    Words have at most T = max_length symbols.  Token 0 is the first symbol of the alphabet.  The
+    Words have at most T = max_length symbols. Token 0 is the first symbol of the alphabet. The
     formula is a text, or an object of `theory.computation.counting` (counting logic) or of
-    `theory.computation.temporal_logic` (past LTL).  A text that contains a count `#` is parsed as
-    counting logic, for example `#a = #b & #(#a < #b) = 0`.  Other texts are parsed as past LTL, for
-    example `a since b`.
+    `theory.computation.temporal_logic` (past LTL, linear temporal logic with the operator `since`).
+    Counting logic (C-RASP) compares sums of counts, where `#φ` is the number of positions so far at
+    which φ holds. A text that contains a count `#` is parsed as counting logic, for example
+    `#a = #b & #(#a < #b) = 0`. Other texts are parsed as past LTL, for example `a since b`.
 
     | logic    | layers                          | heads/layer   | softmax at `sharpness`          |
     |----------|---------------------------------|---------------|---------------------------------|
@@ -44,15 +45,18 @@ def from_formula(
     | past LTL | ≤ d, temporal depth d, s `since`| ≤ s           | requires `form="robust"`, which |
     |          |                                 |               | takes twice the ReLUs           |
 
-    In the table, s is the number of operators `since` in the formula.  A past-LTL model over V
-    symbols has width ≤ V + 3s + 2, for every T.  The number of layers of a counting model is
-    `Conjunctions(alphabet).level(formula)`.  If the formula is a conjunction or a disjunction, the
-    number of layers is the largest level of its parts.
+    In the table, s is the number of operators `since` in the formula. The counting depth is the
+    largest number of nested counts, and the temporal depth is the largest number of nested
+    operators `since`. With a `sharpness` β, attention is softmax at inverse temperature β. A
+    past-LTL model over V symbols has width ≤ V + 3s + 2, for every T. The number of layers of a
+    counting model is the level of the formula, `Conjunctions(alphabet).level(formula)`. If the
+    formula is a conjunction or a disjunction, the number of layers is the largest level of its
+    parts.
 
     Raises ValueError for a text that is not a formula, for a symbol that the alphabet lacks, and
-    for a formula that is too large.  For counting logic, also raises ValueError for form="robust".
+    for a formula that is too large. For counting logic, also raises ValueError for form="robust".
     For past LTL, also raises ValueError for a sharpness without form="robust" and for a sharpness
-    that is too small.
+    at which answers could be wrong.
     """
     if isinstance(formula, str):
         of_counts = "#" in formula

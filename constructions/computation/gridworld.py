@@ -62,11 +62,12 @@ def gridworld_walk(
 ) -> Transformer:
     """Returns a model that computes the position of a walk between two walls after each symbol.
 
-    The positions are 0, …, `steps`, and the walk begins at `start`.  Symbol 0 is a step to the left
-    and symbol 1 a step to the right, unless a wall stops the walk.  Words have at most max_length
-    symbols.
+    The positions are 0, …, `steps`, and the walk begins at `start`. Symbol 0 is a step to the left
+    and symbol 1 a step to the right, unless a wall stops the walk. The walls are to the left of 0
+    and to the right of `steps`. Words have at most max_length symbols.
 
-    Raises ValueError for a sharpness that is too small.
+    With a `sharpness` β, attention is softmax at inverse temperature β; otherwise it is hardmax.
+    Raises ValueError for a sharpness at which answers could be wrong.
     """
     S = steps
     _, length = sizes(2, max_length)

@@ -67,10 +67,12 @@ def parity(
     | False  | 2      | 1     | 5     | 0         | one for the word, (…, 1)      |
     | True   | 2      | 1     | 7     | 0         | one after each symbol, (…, n) |
 
-    Words have n ≤ T = max_length symbols 0 and 1.  The logits of the answers 0 and 1 are 0 and ±1.
-    With softmax at `sharpness` β the signed logit (the logit with the sign of the right answer) is
-    at least (1 − 2e^{−β})/(1 + 2e^{−β}).  The word 01 attains this bound for T = 2.  Raises
-    ValueError for a sharpness of at most ln 2, for which the bound is not positive.
+    Words have n ≤ T = max_length symbols 0 and 1. With hardmax attention, the logit of the answer 0
+    is 0, and the logit of the answer 1 is ±1. If a `sharpness` β is given, attention is softmax at
+    inverse temperature β. The signed logit is the logit of the answer 1, multiplied by 1 if this
+    answer is right and by −1 if not. With softmax the signed logit is at least (1 − 2e^{−β})/(1 +
+    2e^{−β}). The word 01 attains this bound for T = 2. Raises ValueError for a sharpness of at most
+    ln 2, for which the bound is not positive.
     """
     _, T = sizes(2, max_length)
     here = np.arange(T + 1)

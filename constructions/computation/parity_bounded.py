@@ -64,15 +64,17 @@ REGISTERS = (
 
 @construction
 def parity_bounded(n: Count, *, layer_norm: bool = False) -> Transformer:
-    """Returns a model with bounded positions that computes the parity of words of exactly n bits.
+    """Returns a model with bounded position embeddings that computes the parity of n bits.
 
     | layer_norm | layers | heads | width | MLP ReLUs     | logits            |
     |------------|--------|-------|-------|---------------|-------------------|
     | no         | 2      | 2     | 10    | 3             | 0 and ±Θ(1/n²)    |
     | yes        | 2      | 2     | 20    | 3, and 18     | 0 and ±√10        |
 
-    The model maps words (…, n) to (…, 1).  The logits of the answers 0 and 1 are 0 and the number
-    in the table.  The positions j/(n + 1), and the factors 1/√5 and √20, are rounded to float64.
+    The model maps words (…, n) of exactly n bits to (…, 1). The logit of the answer 0 is 0, and the
+    logit of the answer 1 is the number in the column "logits". With layer_norm=True a layer norm
+    follows each layer. The position embeddings j/(n + 1), and the factors 1/√5 and √20 in the
+    weights, are rounded to float64.
     """
     _, n = sizes(2, n)
     sides = Sides(REGISTERS, layer_norm)

@@ -78,17 +78,18 @@ Units = dict[tuple[tuple[str, float], ...], tuple[LinearRead, dict[str, float]]]
 
 @construction
 def pram(program: Program) -> Transformer:
-    """Returns a model that runs a PRAM program, with one layer for each step.
+    """Returns a model that runs a program of a parallel random access machine, one layer per step.
 
-    `pram(program)(*inputs)` is the answer register after all steps.  Each input, and the answer, is
-    an array of integers (…, N') for N' processors, where N' is at most program.processors.  A layer
-    has one head for each address that is read and one for each write, all with a full mask.
+    `pram(program)(*inputs)` is the content of the program's answer register after all steps. Each
+    input, and the answer, is an array (…, N') with one integer for each of N' processors, where N'
+    is at most program.processors. A layer has one head for each address that is read and one for
+    each write, all without a mask.
 
-    Raises ValueError if no register contains the square of the address of a write.  Such a
-    register is missing if the address is an input, or is set by plus or minus.  In this case read
-    the register `index` at the address one step before, and write to the address that was read.
-    Also raises ValueError for a program that does not fit in memory, and for scores of more than 53
-    bits.
+    Raises ValueError if no register contains the square of the address of a write, which the scores
+    of the write require. There is no such register if the address is an input, or is computed by
+    plus or minus. In this case the program can read the register `index` at the address one step
+    before, and then write to the address that was read. Also raises ValueError for a program whose
+    model does not fit in memory, and for scores of more than 53 bits.
     """
     return _Compiled(program).model(Processors(program))
 

@@ -74,8 +74,9 @@ class Numbers(Interface):
 def prefix_sums(max_length: Count, s: FanIn = 2) -> Transformer:
     """Returns a model that computes the prefix sums x₁ + … + x_i of at most N = max_length numbers.
 
-    `prefix_sums(N, s)(x)` maps (…, N') to (…, N'), N' ≤ N.  The model has ⌈log_s N⌉ layers, s − 1
-    heads and width 3.  Sums of integers are exact below 2^53.
+    `prefix_sums(N, s)(x)` maps numbers x (…, N') to their prefix sums (…, N'), N' ≤ N. The fan-in s
+    is the number of partial sums that a layer adds. The model has ⌈log_s N⌉ layers of at most s − 1
+    heads, and width 3. Sums of integers are exact below 2^53.
 
     Raises ValueError for s > max(N, 2), for which some heads would add only 0.
     """

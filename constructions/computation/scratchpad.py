@@ -94,7 +94,8 @@ def scratchpad(
     The model has 1 layer, 1 head, width |Q| + |Σ| + 2 and |Q||Σ| ReLUs, where Q are the states and
     Σ the symbols of the automaton.
 
-    Raises ValueError for a sharpness that is too small.
+    With a `sharpness` β, attention is softmax at inverse temperature β; otherwise it is hardmax.
+    Raises ValueError for a sharpness at which answers could be wrong.
     """
     symbols, n = automaton.n_symbols, automaton.n_states
     V, T = sizes(symbols + n, length)

@@ -79,13 +79,15 @@ def semiautomaton(
     | robust, 2   | ⌈log₂T⌉    | 1     | 2n + 2         | 2n²       |
     | lean, r > 2 | ⌈log_r T⌉  | r − 1 | 2rn + 2        | 2n^r + 2rn |
 
-    Here n is the number of states, and r is the radix.  The robust form is for softmax attention.
-    If the sharpness is at least ln(32(n − 1) + 2), a head puts at most 1/(8(n − 1)) of its weight
-    on tokens other than the token that it retrieves.  Then, in real arithmetic, all outputs equal
-    the outputs of unique-hard attention, for all T.
+    Here n is the number of states. Each layer composes r = `radix` transition functions of subwords
+    into one. The form "lean" is for hardmax attention, and the form "robust" is for softmax
+    attention at the inverse temperature `sharpness`. In the robust form, if the sharpness is at
+    least ln(32(n − 1) + 2), a head puts at most 1/(8(n − 1)) of its weight on tokens other than the
+    token that it retrieves. Then, in real arithmetic, all outputs equal the outputs of unique-hard
+    attention, for all T.
 
     Raises ValueError for a radix above max(2, T), for a robust form with a radix above 2, for a
-    sharpness without the robust form, and for a sharpness that is too small.
+    sharpness without the robust form, and for a sharpness at which answers could be wrong.
     """
     if form == "robust" and radix > 2:
         raise InputError(f"radix is {radix} with form='robust', which composes pairs: give radix=2")

@@ -72,17 +72,17 @@ def shortcut(
 ) -> Transformer:
     """Returns a model of constant depth that computes the state of an automaton after each symbol.
 
-    The automaton is decomposed into a cascade of counters and flip-flops.  Words have at most
-    T = max_length symbols.  The width and the numbers of layers, heads and ReLUs do not depend on
-    T.  A counter takes two layers, and a flip-flop takes one layer.  Stages that do not read each
-    other are computed in parallel.  If `compact` is true, the model has fewer ReLUs and more
-    layers.  The robust form is for softmax and takes twice the ReLUs.
+    The automaton is decomposed into a cascade of counters and flip-flops. Words have at most T =
+    max_length symbols. The width and the numbers of layers, heads and ReLUs do not depend on T. A
+    counter takes two layers, and a flip-flop takes one layer. Counters and flip-flops that do not
+    depend on each other are computed in the same layers. If `compact` is true, the model has fewer
+    ReLUs and more layers. The form "lean" is for hardmax attention. The form "robust" is for
+    softmax attention at the inverse temperature `sharpness`, and takes twice the ReLUs.
 
-    Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable.  In
+    Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable. In
     this case the automaton has no cascade of counters and flip-flops; other models of constant
-    depth are excluded only if TC⁰ ≠ NC¹.
-    Raises ValueError for a cascade that is too large, for a sharpness without the robust form, and
-    for a sharpness that is too small.
+    depth are excluded only if TC⁰ ≠ NC¹. Raises ValueError for a cascade that is too large, for a
+    sharpness without the robust form, and for a sharpness at which answers could be wrong.
     """
     if sharpness is not None and form == "lean":
         raise InputError(

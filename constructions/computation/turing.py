@@ -144,9 +144,11 @@ def turing_machine(
     addressed: bool = False,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """Returns a model that outputs the next step of a Turing machine, or ⊥ if the machine halts.
+    """Returns a model that outputs the next step of a Turing machine, or ⊥ (−1) if it halts.
 
-    Histories have at most T = max_length steps.  The steps on a word are
+    A step is the state after the step, the symbol written and the move of the head. The input of
+    the model is the sequence of the steps so far, of which there are at most T = max_length. The
+    first steps write the input word on the tape. The steps on a word are
 
         model.interface.steps(model.generate(model.interface.prompt(word), steps))
 
@@ -156,10 +158,13 @@ def turing_machine(
     | addressed | 1      | 1     | |Q| + 2|Γ| + 7  | |rules| | 2|Q||Γ|(2T + 1)  |
 
     Here Q are the states, including halting states, Γ are the tape symbols, and |rules| is the
-    number of rules.  The row "addressed" is for addressed=True, for which a token contains the cell
-    that its step writes.  The first of three layers also has two ReLUs.
+    number of rules. The row "addressed" is for addressed=True. In this case a token also contains
+    the number of the tape cell to which its step writes. The column "ReLUs" is for the last layer.
+    The first of three layers also has two ReLUs.
 
-    Raises ValueError for a machine without rules, and for a sharpness that is too small.
+    With a `sharpness` β, attention is softmax at inverse temperature β; otherwise it is hardmax.
+    Raises ValueError for a machine without rules, and for a sharpness at which answers could be
+    wrong.
     """
     if not machine.n_rules:
         raise InputError(f"machine {machine.name} has no rules: give at least one rule")

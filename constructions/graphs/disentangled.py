@@ -49,13 +49,14 @@ def disentangled(
     *,
     bias: Finite = 0.0,
 ) -> Transformer:
-    """The disentangled transformer of n = `n_nodes` nodes and L = `n_layers` layers.
+    """The disentangled transformer, whose layers append their outputs to the residual stream.
 
-    For adjacency matrices A (…, n, n), the stream before the first layer is h_0 = [I, A], the
-    stream after layer l + 1 is h_{l+1} = [h_l, relu(h_l W_l h_lᵀ)h_l/n], and the outputs are h_L O
-    + `bias`.  `weights` is the list of W_l (2^(l+1)·n, 2^(l+1)·n), l = 0, …, L − 1, by default n·I.
-    `unembedding` is O (2^(L+1)·n, n), by default the identity in every n × n block.  Predictions
-    (…, n, n) are 1 where h_L O + bias > 0, else 0; `logits` are the outputs.
+    The model is for graphs of n = `n_nodes` nodes, and has L = `n_layers` layers. For adjacency
+    matrices A (…, n, n), the stream before the first layer is h_0 = [I, A], the stream after layer
+    l + 1 is h_{l+1} = [h_l, relu(h_l W_l h_lᵀ)h_l/n], and the outputs are h_L O + `bias`. `weights`
+    is the list of W_l (2^(l+1)·n, 2^(l+1)·n), l = 0, …, L − 1, by default n·I. `unembedding` is O
+    (2^(L+1)·n, n), by default the identity in every n × n block. The predictions (…, n, n) of the
+    model are 1 where h_L O + bias > 0, else 0. Its `logits` are the outputs.
 
     The model has one head in each layer and width 2^(L+1)·n.
 

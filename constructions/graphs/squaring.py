@@ -66,23 +66,24 @@ Form = Literal["lean", "robust"]
 def squaring(
     n_nodes: Count, n_layers: Steps, *, form: Form = "lean", sharpness: Positive | None = None
 ) -> Transformer:
-    """A transformer that outputs the pairs of nodes at distance at most 2^L in any graph of n
-    nodes.
+    """A transformer that outputs which pairs of nodes of a graph are at distance at most 2^L.
 
-    n = `n_nodes` and L = `n_layers`.  For adjacency matrices A (…, n, n) with loops, `squaring(n,
-    L)(A)` (…, n, n) is 1 for nodes at distance at most 2^L, and 0 elsewhere.
+    The graph has n = `n_nodes` nodes, and L = `n_layers` is the number of layers. For adjacency
+    matrices A (…, n, n) with ones on the diagonal, `squaring(n, L)(A)` (…, n, n) is 1 for nodes at
+    distance at most 2^L, and 0 elsewhere.
 
     | form   | layers | heads | width | hidden neurons |
     |--------|--------|-------|-------|----------------|
     | lean   | L      | 1     | 2n    | n              |
     | robust | L      | 1     | 3n    | 3n             |
 
+    The form "lean" is for average-hard attention, and the form "robust" is for softmax attention.
     ⌈log₂D⌉ layers output all connected pairs of every graph whose components have diameter at most
-    D, D ≥ 1.  With `sharpness` β average-hard attention becomes softmax at inverse temperature β;
-    the smallest β of the robust form does not depend on L.
+    D, D ≥ 1. With `sharpness` β average-hard attention becomes softmax at inverse temperature β. In
+    the robust form, the smallest allowed β does not depend on L.
 
-    Raises ValueError for a sharpness that is too small.  The model raises ValueError for an input
-    that is not an adjacency matrix of n nodes with ones on its diagonal.
+    Raises ValueError for a sharpness at which answers could be wrong. The model raises ValueError
+    for an input that is not an adjacency matrix of n nodes with ones on its diagonal.
     """
     L, robust = n_layers, form == "robust"
     stream = Stream(reached=n_nodes, node=n_nodes, **({"found": n_nodes} if robust else {}))

@@ -46,14 +46,13 @@ from theory.kinds import Count, Steps
 
 @construction
 def tripling(n_nodes: Count, n_layers: Steps, *, clipped: bool = False) -> Transformer:
-    """A transformer that outputs the pairs of nodes at distance at most 3^L in any graph of n
-    nodes.
+    """A transformer that outputs which pairs of nodes of a graph are at distance at most 3^L.
 
-    n = `n_nodes` and L = `n_layers`.  For adjacency matrices A (…, n, n) with loops, `tripling(n,
-    L)(A)` (…, n, n) is 1 for nodes at distance at most 3^L, and 0 elsewhere.  So the model outputs
-    all connected pairs of every graph whose components have diameter at most 3^L.  `logits` are
-    p_L(A) for the polynomials p_0(x) = x and p_{l+1} = p_l + p_l³; with `clipped` the logits are
-    the predictions 0 and 1.
+    The graph has n = `n_nodes` nodes, and L = `n_layers` is the number of layers. For adjacency
+    matrices A (…, n, n) with ones on the diagonal, `tripling(n, L)(A)` (…, n, n) is 1 for nodes at
+    distance at most 3^L, and 0 elsewhere. So the model outputs all connected pairs of every graph
+    whose components have diameter at most 3^L. `logits` are p_L(A) for the polynomials p_0(x) = x
+    and p_{l+1} = p_l + p_l³; with `clipped` the logits are the predictions 0 and 1.
 
     The model has one linear head in each layer and width n.  With `clipped` each layer also has an
     MLP of n hidden neurons, and all entries are at most n² + 1.

@@ -59,15 +59,16 @@ BEYOND = 40  # layers: 8·3^39 nodes do not fit in any memory
 
 @construction
 def two_cycles(n_layers: Count) -> Transformer:
-    """A transformer that distinguishes one cycle of 2m nodes from two cycles of m = 4·3^(L − 1)
-    nodes.
+    """A transformer that distinguishes one cycle of 2m nodes from two cycles of m nodes.
 
-    The model is `disentangled` with L = `n_layers` layers on n = 2m nodes and signed weights A ⊗ I
-    + B ⊗ J, where J is the all-ones matrix.  It outputs the connected pairs of both graphs, in any
-    order of nodes.  On other graphs its predictions are not specified.
+    Here m = 4·3^(L − 1) and L = `n_layers`. The model is `disentangled` with L layers on n = 2m
+    nodes and weights of the form A ⊗ I + B ⊗ J with entries of both signs. Here A and B are square
+    matrices, and J is the all-ones matrix (n, n). For both graphs, with any numbering of the nodes,
+    the model outputs the pairs of connected nodes. On other graphs its predictions are not
+    specified.
 
-    Raises ValueError if the weights do not fit in memory.  The model raises ValueError as stated in
-    `disentangled`.
+    Raises ValueError if the weights do not fit in memory. The model raises ValueError for an input
+    that is not an adjacency matrix of n nodes, and for outputs that overflow.
     """
     m = 4 * 3 ** (min(n_layers, BEYOND) - 1)
     n, size = 2 * m, 2 ** min(n_layers, BEYOND)  # blocks that the last layer reads
