@@ -52,9 +52,12 @@ def modular_margin(
 ) -> Iterator[Finding]:
     """Quadratic networks add mod p with a normalised margin of at most √(2/27)/(√p (p − 1)), p odd.
 
-    For every odd p ≥ 3 the bound is attained by a transformer whose second layer has 4(p − 1)
-    linear heads with the diagonal mask, one head for each quadratic neuron.  For the numbers a and
-    b, the logit of residue c is 2(p − 1) if c ≡ a + b mod p, and −2 otherwise.
+    The logits of a quadratic network are sums over neurons with weights u, v and w: the logit of c
+    for the numbers a and b is the sum of w(c)(u(a) + v(b))². The normalised margin is the smallest
+    difference between the logit of a + b mod p and another logit, divided by the sum of ‖(u, v,
+    w)‖³. For every odd p ≥ 3 the bound is attained by a transformer whose second layer has 4(p − 1)
+    linear heads, one for each neuron. In these heads each token attends only to itself.  For the
+    numbers a and b, the logit of residue c is 2(p − 1) if c ≡ a + b mod p, and −2 otherwise.
     """
     if odd_modulus(p) > MOST:
         raise InputError(f"p is {p}: give a p of at most {MOST}, as all pairs are enumerated")

@@ -36,8 +36,8 @@ def majority(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Ite
 
     All scores are 0, so softmax at any inverse temperature is exact.  No weight depends on the
     length, and there are no positions.  The signed logit (the logit with the sign of the right
-    answer) after n bits is at least 1/(n + 1).  Two ReLUs, whose weights depend on the maximum
-    length T, make the signed logit 1.
+    answer) after n bits is at least 1/(n + 1).  If two ReLUs are added, whose weights depend on the
+    maximum length T, the signed logit is 1.
     """
     for gate in (False, True):
         statement = averages(run, gate)

@@ -32,8 +32,9 @@ def prefix_sums(
     """For all N and s ≥ 2, ⌈log_s N⌉ layers of s − 1 heads, of width 3 and without an MLP, compute
     the prefix sums of N numbers.
 
-    Each layer is a round of a tree of fan-in s.  The outputs equal the sums as polynomials in the
-    numbers.
+    Each layer is a level of a tree of fan-in s: after layer t, each position contains the sum of
+    the last s^t numbers, or of all numbers so far. That the outputs equal the sums is checked as an
+    identity of polynomials in the numbers.
     """
     for words in (w for w in WORDS if w <= length):
         model = run.build(construction, length, words)

@@ -58,19 +58,22 @@ def one_gradient_step(
     d: Annotated[int, option("number of bits", min=8)] = 32,
     k: Annotated[int, option("number of bits of the parity, a power of two", min=4)] = 16,
 ) -> Iterator[Finding]:
-    """One gradient step from 0 on the nodes of a parity's tree, rounded to integers, gives the
-    tree.
+    """One gradient step from zero attention scores, trained on the nodes of a parity's tree and
+    rounded to integers, gives the tree.
 
-    The tree is a binary tree of products over k of d bits, with k − 1 nodes.  A node attends to the
-    m tokens before it and predicts φ(z) for the mean z of these m tokens.  The target is the
-    product of the two children of the node.  With the step size m²/8 and φ = 4z² − 1, the expected
-    score of token j after the step is [j a child] − 2/m − 24r_j/m² + 96R/m³.  Here [j a child] is 1
-    or 0, r_j ≤ 4 is the number of triples of other tokens whose product is token j, and R = ¼ Σ_j
-    r_j.  Let t be the smallest distance of an expected score to ½.  With the φ of [KimSuzuki2025],
-    a rounded step on n ≥ 8.7(d + k)t⁻² ln(2(k − 1)(d + k)/δ) samples gives the tree with
-    probability at least 1 − δ.  In practice, fewer samples suffice: for k = d/2 and d = 16, 32, 64
-    and 128, 1000, 4000, 16 000 and 32 000 samples suffice for most seeds, and half as many samples
-    do not.
+    The tree is a binary tree of products over k of d bits, with k − 1 inner nodes. The tokens are
+    the d bits, as signs ±1, and the nodes. Each node has a score for each of the m tokens before
+    it. Softmax attention with these scores averages these tokens, and the prediction is φ(z) for
+    the average z.  The target is the product of the two children of the node, under the squared
+    loss.  With the step size m²/8 and φ = 4z² − 1, the expected score of token j after the step is
+    [j a child] − 2/m − 24r_j/m² + 96R/m³.  Here [j a child] is 1 if token j is a child of the node,
+    and 0 otherwise, r_j ≤ 4 is the number of triples of other tokens whose product is token j, and
+    R = ¼ Σ_j r_j.  The step gives the tree if the rounded scores are 1 at the two children and 0 at
+    all other tokens. The function φ of [KimSuzuki2025] is 4z² − 1 for |z| < ½, and −4z² + 8|z| − 3
+    for |z| ≥ ½. For this φ, let t be the smallest distance of an expected score to ½. A rounded
+    step on n ≥ 8.7(d + k)t⁻² ln(2(k − 1)(d + k)/δ) samples gives the tree with probability at least
+    1 − δ.  In practice, fewer samples suffice: for k = d/2 and d = 16, 32, 64 and 128, 1000, 4000,
+    16 000 and 32 000 samples suffice for most seeds, and half as many samples do not.
     """
     if d > MOST:
         raise InputError(f"d is {d}: give at most {MOST} bits")

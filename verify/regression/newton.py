@@ -81,10 +81,11 @@ def newton(
 
     Layout "paper" has the k + 8 layers of [Fu2024, Theorem 5.1], with ReLU attention and weights
     that depend on the number n of examples; "direct" has k + 2 layers of one linear head; "ladder"
-    has ⌈log₃(2^(k+2) + 1)⌉ layers of linear heads, the smallest number. The causal layouts predict
-    from every prefix at once. The transformers compute the recursion for every X. The recursion
-    converges to the pseudo-inverse iff 0 < α < 2/λmax(S)² for M₀ = αS, and iff 0 < α < 2/λmax(S)
-    for M₀ = αI.
+    has ⌈log₃(2^(k+2) + 1)⌉ layers of linear heads, the smallest number of such layers. Models with
+    a causal mask predict from every prefix at once. The transformers compute the iterates M_k for
+    every X, whether or not they converge. The iterates converge to the pseudo-inverse of S iff 0 <
+    α < 2/λmax(S)² for M₀ = αS, and iff 0 < α < 2/λmax(S) for M₀ = αI. Here λmax is the largest
+    eigenvalue.
     """
     if run.certificates is not None and (layout == "paper" or interleaved):
         raise InputError(

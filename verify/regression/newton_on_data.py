@@ -62,10 +62,11 @@ def newton_on_data(
     after log₂(ln(‖q‖‖w‖/ε)/(−ln ρ)) steps, where w = S⁺Xᵀy and ρ is the largest |1 − αλ²| over the
     nonzero eigenvalues λ of S.
 
-    Columns are standardised, and a fifth of the rows are held out as queries. The claim `newton`
-    checks the same prediction on random examples. Further findings are the numbers of steps after
-    which the recursion and the transformer in float64 reach ordinary least squares, and the
-    accuracy of the recursion and of the transformer on the held-out rows.
+    The matrix S⁺ is the pseudo-inverse of S, and λmax(S) the largest eigenvalue. Columns are
+    standardised, and a fifth of the rows are held out as queries. The claim `newton` checks the
+    same prediction on random examples. Further findings are the numbers of steps after which the
+    recursion and the transformer in float64 reach ordinary least squares, and the accuracy of the
+    recursion and of the transformer on the held-out rows.
     """
     if predictions is not None:
         json_target(str(predictions))

@@ -39,7 +39,8 @@ def newton_pauses(
     with dk pause tokens between the examples and the query, predict x_qᵀ M_k Xᵀ y exactly over Q,
     where M₀ = αI for a number α > 0, M_{j+1} = 2M_j − M_j S M_j and S = XᵀX.
 
-    Each example is one token; the pause tokens are k groups of d, one group for each step.
+    Each example with its label is one token. The pause tokens are k groups of d tokens, one group
+    for each step of the recursion for M.
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "identity") if alpha is None else alpha

@@ -68,15 +68,16 @@ def ols(
     domain: Annotated[Literal["all", "float", "exact"], option("number system")] = "all",
 ) -> Iterator[Finding]:
     """For examples X of any rank with labels y, transformers of linear attention compute the
-    weights w_k after k steps of the Newton–Schulz iteration with 0 < α < 2/λmax(S)², and of
-    gradient descent with 0 < η < 2/λmax(S), where S = XᵀX. These weights lie in the range of Xᵀ and
-    tend to the minimum-norm least-squares solution X⁺y. Exactly, S w_k − b = −E^N b for b = Xᵀy,
-    where E = I − αS² and N = 2^k for the Newton–Schulz iteration, and E = I − ηS and N = k for
-    gradient descent.
+    weights w_k after k steps of the Newton–Schulz iteration from αS with 0 < α < 2/λmax(S)², and
+    after k steps of gradient descent with step size 0 < η < 2/λmax(S). Here S = XᵀX has the largest
+    eigenvalue λmax(S). These weights lie in the range of Xᵀ and tend to the minimum-norm
+    least-squares solution X⁺y. Exactly, S w_k − b = −E^N b for b = Xᵀy, where E = I − αS² and N =
+    2^k for the Newton–Schulz iteration, and E = I − ηS and N = k for gradient descent.
 
     w_k is a polynomial in S applied to b = Xᵀy, so w_k is in the range of Xᵀ. On this range, X⁺y is
-    the only solution of S w = b, and the eigenvalues of E are in (−1, 1). Three kinds of X with n
-    rows and d columns are checked: full rank with n > d, full rank with n < d, and repeated rows.
+    the only solution of S w = b, and the eigenvalues of E are in (−1, 1), so w_k tends to X⁺y.
+    Three kinds of X with n rows and d columns are checked: full rank with n > d, full rank with n <
+    d, and repeated rows.
     """
     for family, rows in FAMILIES.items():
         for name, method in METHODS.items():

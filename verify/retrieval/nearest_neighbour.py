@@ -35,12 +35,12 @@ def nearest_neighbour(
 ) -> Iterator[Finding]:
     """One average-hard head outputs the mean label of the examples nearest to the query.
 
-    For the query x_q and the example x_j, the score 2⟨x_q, x_j⟩ − ‖x_j‖² is ‖x_q‖² − ‖x_q − x_j‖².
-    With softmax at inverse temperature β, the same head outputs the estimate of a Gaussian kernel
-    smoother (Nadaraya–Watson). For n examples with labels y, the outputs of the softmax head and
-    of the average-hard head differ by at most (n − 1)·e^{−βγ}·(max y − min y). Here γ > 0 is the
-    difference between the smallest squared distance of an example from the query and the next
-    larger squared distance.
+    For the query x_q and the example x_j, the score 2⟨x_q, x_j⟩ − ‖x_j‖² equals ‖x_q‖² − ‖x_q −
+    x_j‖², so it is largest for the nearest examples. With softmax at inverse temperature β, the
+    same head outputs the estimate of a Gaussian kernel smoother (Nadaraya–Watson). For n examples
+    with labels y, the outputs of the softmax head and of the average-hard head differ by at most (n
+    − 1)·e^{−βγ}·(max y − min y). Here γ > 0 is the difference between the smallest squared distance
+    of an example from the query and the next larger squared distance.
     """
     model = run.build(construction, d)
     soft = model.sharpened(sharpness)

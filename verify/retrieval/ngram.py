@@ -50,12 +50,13 @@ def ngram(
 ) -> Iterator[Finding]:
     """Two causal layers of order − 1 heads and one head output smoothed in-context n-grams.
 
-    The context of a position consists of the last order − 1 tokens. At every position, the output
-    for symbol v is (c_v + α)/(c + αV) over Q, for V symbols and α = `pseudo_counts`. Here c_v is
-    the number of earlier occurrences of the context that were followed by v, and c = Σ_v c_v. For
-    α ≥ 1 the output is the Bayes predictive distribution if the distributions of the next token,
-    one for each context, are independent with prior Dirichlet(α, …, α). For α = 0 and c = 0, the
-    output is ⊥. For order 1, the second layer suffices.
+    The n-grams have `order` tokens, including the predicted one, so the context of a position
+    consists of the last order − 1 tokens. At every position, the output for symbol v is exactly
+    (c_v + α)/(c + αV), for V symbols and α = `pseudo_counts`. Here c_v is the number of earlier
+    occurrences of the context that were followed by v, and c = Σ_v c_v. For α ≥ 1 the output is the
+    Bayes predictive distribution if the distributions of the next token, one for each context, are
+    independent with prior Dirichlet(α, …, α). For α = 0 and c = 0, the output is ⊥ (no answer). For
+    order 1, the second layer alone suffices.
     """
     V, n = vocabulary_size, max_length
     statement = stated(run, order, pseudo_counts)

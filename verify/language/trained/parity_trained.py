@@ -53,20 +53,21 @@ def parity_trained(
 ) -> Iterator[Finding]:
     """Observation: one layer learns a parity of 8 of 16 bits only with its chain of thought.
 
-    Training is by AdamW on 1000 batches of 128 fresh words.  The target is the chain of thought,
-    the nodes of a tree of products over the 8 bits, or only the parity.  Each target has five
-    seeds, and each seed is reported.
+    Training is by AdamW on 1000 batches of 128 fresh words.  The target is either a chain of
+    thought (CoT), which consists of the 7 nodes of a binary tree of products over the 8 bits, or
+    only the parity.  Each target has five seeds, and each seed is reported.
 
-    steps      With CoT, at least half of the seeds compute the parity with accuracy .95 by
+    steps      With CoT, at least half of the seeds compute the parity with accuracy at least .95 by
                autoregressive decoding.
-    nodes      With CoT, every seed learns at least 5 of 7 nodes to accuracy .95, given the true
-               earlier nodes.
-    attention  Seeds that learn the parity have at least half of the attention on the two children.
+    nodes      With CoT, every seed predicts at least 5 of 7 nodes with accuracy at least .95, given
+               the true earlier nodes.
+    attention  In seeds that learn the parity, at least half of the attention of a node is on its
+               two children.
     answer     Without CoT, the accuracy of every seed is within .05 of ½.
-    others     With CoT, the accuracy of the output as the parity of the other 8 bits is within .05
-               of ½.
-    untrained  Before training, the accuracy is within .05 of ½, no node is learned, and at most a
-               quarter of the attention is on the two children.
+    others     With CoT, the output agrees with the parity of the other 8 bits with a frequency
+               within .05 of ½.
+    untrained  Before training, the accuracy is within .05 of ½, no node is predicted with accuracy
+               .95, and at most a quarter of the attention is on the two children.
     """
     steps, answer = (models_of(name, KIND) for name in NAMES)
     task = steps[0].task

@@ -35,12 +35,12 @@ def noisy(
     """Published observation: a transformer trained on labels with Gaussian noise of variance σ²
     predicts like ridge regression with penalty σ², the Bayes predictor.
 
-    For labels ⟨w, x⟩ of inputs x, with weights w ~ N(0, I) and independent noise N(0, σ²), the
-    Bayes predictor is ridge regression with penalty σ². For each of the penalties σ² times a power
-    of 2, the predictions of the transformer are compared with the predictions of ridge regression
-    with this penalty. The nearest penalty is the one with the smallest mean squared difference over
-    all prefixes. On the same prompts, the nearest penalty of a transformer trained without noise is
-    smaller.
+    The labels of inputs x are ⟨w, x⟩ plus independent noise N(0, σ²), with weights w ~ N(0, I) for
+    each prompt. For such labels, the Bayes predictor is ridge regression with penalty σ². The
+    predictions of the transformer are compared with ridge regression for several penalties: σ²
+    times powers of 2. The nearest penalty is the one with the smallest mean squared difference over
+    all prefixes. On the same prompts, the nearest penalty of a transformer that was trained on
+    labels without noise is smaller.
     """
     models, others = models_of(checkpoint, TRANSFORMER), models_of(noiseless, TRANSFORMER)
     for trained in models:
