@@ -29,9 +29,10 @@ def chebyshev_iterates(
     """Yield the iterates w₀ = 0, w₁, w₂, … (each (…, d)) of the Chebyshev semi-iteration.
 
     The rows of X are the examples x (…, n, d) of a prompt, y (…, n) are their labels, and S = XᵀX.
-    The bounds a = `smallest` and c = `largest`, with 0 < a ≤ c, are one number or one per prompt.
-    The interval [a, c] should contain the non-zero eigenvalues of S. In k steps, the component of
-    the error along an eigenvector of S with eigenvalue λ is multiplied by
+    The iterates approach the minimum-norm minimiser of ‖Xw − y‖². The bounds a = `smallest` and
+    c = `largest`, with 0 < a ≤ c, are one number or one per prompt. The interval [a, c] should
+    contain the non-zero eigenvalues of S. In k steps, the component of the error along an
+    eigenvector of S with eigenvalue λ is multiplied by
 
         T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)),
 

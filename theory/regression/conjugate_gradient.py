@@ -12,17 +12,17 @@ from theory.regression.iterates import Iterations, after, finite
 
 @checked
 def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
-    """Yield the iterates w₀ = 0, w₁, w₂, … (each (…, d)) of conjugate gradients.
+    """Yield the iterates w₀ = 0, w₁, w₂, … (each (…, d)) of conjugate gradients for least squares.
 
-    The rows of X are the examples x (…, n, d) of a prompt, and y (…, n) are their labels; S = XᵀX
-    and b = Xᵀy. w_k minimises ‖Xw − y‖² over span{b, Sb, …, S^(k−1)b}. In exact arithmetic w_k is
-    the minimum-norm least-squares solution once k reaches the number of distinct non-zero
-    eigenvalues of S, hence for all k ≥ rank(S) [Hestenes1952]. The recursion updates r = y − Xw and
-    never forms S [Hestenes1952].
+    The rows of X are the examples x (…, n, d) of a prompt, and y (…, n) are their labels. Let
+    S = XᵀX and b = Xᵀy. The iterate w_k minimises ‖Xw − y‖² over span{b, Sb, …, S^(k−1)b}. In exact
+    arithmetic w_k is the minimum-norm least-squares solution once k reaches the number of distinct
+    non-zero eigenvalues of S, hence for all k ≥ rank(S) [Hestenes1952]. The recursion updates the
+    residual r = y − Xw and never forms S [Hestenes1952].
 
-    The iterates of a prompt stay constant once the gradient Xᵀr is zero up to rounding, that is,
-    once ‖Xᵀr‖ ≤ (n + d)·eps·‖X‖_F·‖y‖. The step size of a further step would be a quotient of
-    rounding errors.
+    The iterates of a prompt stay constant once Xᵀr (the negative gradient) is zero up to rounding,
+    that is, once ‖Xᵀr‖ ≤ (n + d)·eps·‖X‖_F·‖y‖. The step size of a further step would be a quotient
+    of rounding errors.
 
     x and y may have any norm, because they are first divided by powers of two, and this division is
     exact. Raises `ValueError` if an iterate w_k overflows.
@@ -74,8 +74,8 @@ def _near_one(array: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.
 def conjugate_gradient(x: Inputs, y: Labels, k: Iterations) -> np.ndarray:
     """The weights w_k (…, d) after `k` ≥ 0 steps of conjugate gradients on the normal equations.
 
-    x (…, n, d) are the n examples of each prompt, of dimension d, and y (…, n) are their labels.
-    Raises `ValueError` if w_k overflows. `conjugate_gradient_iterates` states the properties of
-    w_k.
+    The normal equations are XᵀX w = Xᵀy, where the rows of X are the examples x (…, n, d) of a
+    prompt and y (…, n) are their labels. The docstring of `conjugate_gradient_iterates` states the
+    properties of w_k. Raises `ValueError` if w_k overflows.
     """
     return after(k, conjugate_gradient_iterates(x, y))

@@ -41,19 +41,22 @@ def ceil_log3(value: Count) -> int:
 def newton_degree(k: FewSteps, start: Start = "gram") -> int:
     """The degree of the prediction of k Newton–Schulz steps, as a polynomial in the prompt.
 
-    The prediction is x_qᵀ M_k Xᵀ y for the prompt X, y, x_q, where M_{j+1} = 2M_j − M_j S M_j and S
-    = XᵀX. The degree is 2^{k+2} + 1 from M₀ = αS (start "gram") and 2^{k+1} + 1 from M₀ = αI
-    ("identity"). Proof: M_k is a polynomial in S of degree 2^{k+1} − 1 from αS and of degree 2^k −
-    1 from αI; S has degree 2 in X; and each of the factors x_q, X and y raises the degree by one.
+    The prompt consists of the matrix X of the examples, the vector y of their labels and the query
+    x_q. The prediction is x_qᵀ M_k Xᵀ y, where M_{j+1} = 2M_j − M_j S M_j and S = XᵀX. The degree
+    is 2^{k+2} + 1 from M₀ = αS (start "gram") and 2^{k+1} + 1 from M₀ = αI ("identity"). Proof: M_k
+    is a polynomial in S of degree 2^{k+1} − 1 from αS and of degree 2^k − 1 from αI; S has degree 2
+    in X; and each of the factors x_q, X and y raises the degree by one.
     """
     return 2 ** (k + (2 if start == "gram" else 1)) + 1
 
 
 @checked
 def newton_lower_bound(k: FewSteps, start: Start = "gram") -> int:
-    """The smallest number of layers, ⌈log₃(degree)⌉, that k Newton–Schulz steps require.
+    """A lower bound, ⌈log₃ D⌉, on the number of layers that compute k Newton–Schulz steps.
 
-    `degree` is `newton_degree(k, start)`. The hypotheses are linear or ReLU attention without layer
-    norm, ReLU MLPs, and weights that do not depend on the prompt.
+    D is `newton_degree(k, start)`, the degree of the prediction as a polynomial in the prompt. The
+    bound holds for models with linear or ReLU attention without layer norm, ReLU MLPs, and weights
+    that do not depend on the prompt, because after L layers the outputs of such a model are
+    piecewise polynomials of degree at most 3^L.
     """
     return ceil_log3(newton_degree(k, start))

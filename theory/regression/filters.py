@@ -43,11 +43,13 @@ EVERY = 8  # the initial guess is fitted to every eighth error
 
 
 class Filter(NamedTuple):
-    """The filter (1 − z^power)^steps that is nearest to the errors of a predictor.
+    """The exponents of the function (1 − z^power)^steps that fits the errors of a predictor best.
 
-    The filter is a function of z = λ/λmax, where λ is an eigenvalue of S = XᵀX for the examples X
-    of a prefix, and λmax is the largest eigenvalue. `unexplained` is the sum of the squared
-    residuals of the fit, divided by the sum of the squared errors.
+    Let X be the examples of a prompt, let λ_i be the eigenvalues of S = XᵀX, let z_i = λ_i/λmax for
+    the largest eigenvalue λmax, and let c_i be the components of the correct prediction along the
+    eigenvectors. The fit of the error of the prediction is Σ_i (1 − z_i^power)^steps c_i. The
+    least-squares fit over many prompts determines `power` and `steps`. `unexplained` is the sum of
+    the squared residuals of the fit, divided by the sum of the squared errors.
     """
 
     power: float
@@ -59,7 +61,13 @@ class Filter(NamedTuple):
 def filter_residual(
     z: Annotated[Any, Reals("...", Within(least=0, most=1))], power: Positive, steps: Positive
 ) -> np.ndarray:
-    """The residual factor R(z) = (1 − z^power)^steps for 0 ≤ z ≤ 1, power > 0 and steps > 0."""
+    """The values R(z) = (1 − z^power)^steps for an array z of numbers 0 ≤ z ≤ 1.
+
+    The exponents are `power` > 0 and `steps` > 0. In regression, z = λ/λmax for an eigenvalue λ of
+    XᵀX and the largest eigenvalue λmax, and R(z) is the factor that multiplies the error along the
+    eigenvector. For example, `steps` steps of gradient descent with step size 1/λmax have
+    power = 1.
+    """
     return _residual(z, power, steps)
 
 
@@ -67,13 +75,14 @@ def filter_residual(
 def fitted_filter(
     errors: Errors, components: Components, z: Ratios, power: Positive | None = None
 ) -> Filter:
-    """The filter (1 − z^p)^m that is nearest to given prediction errors in the least-squares sense.
+    """The function (1 − z^p)^m of z that fits given prediction errors best, by least squares.
 
-    There are N `errors` (N,), each for a prefix of examples X. Error k is fitted by Σ_i (1 −
-    z_ki^p)^m c_ki. Here c_ki are the `components` (N, d) of the correct prediction along the d
-    eigenvectors of S = XᵀX, and z_ki are the ratios `z` (N, d) of the eigenvalues of S to its
-    largest eigenvalue. Both p and m are fitted; if `power` is given, p = `power` and only m is
-    fitted.
+    There are N `errors` (N,) of a predictor. Error k is for the prediction from examples X, a
+    matrix that depends on k. Error k is fitted by Σ_i (1 − z_ki^p)^m c_ki. Here c_ki are the
+    `components` (N, d) of the correct prediction along the d eigenvectors of S = XᵀX, and z_ki are
+    the ratios `z` (N, d) of the eigenvalues of S to the largest eigenvalue of S. Both p and m are
+    fitted by default. If `power` is given, p = `power` and only m is fitted. The result is a
+    `Filter`, which contains p, m and the unexplained fraction of the squared errors.
 
     Raises `ValueError` for fewer than 8 errors, and if all errors are 0.
     """
@@ -108,14 +117,14 @@ def fitted_filter(
 
 @checked
 def fitted_ridge(errors: Errors, components: Components, z: Ratios) -> tuple[float, float]:
-    """The number μ for which the filter μ/(z + μ) of ridge regression is nearest to given errors.
+    """The number μ for which the errors of ridge regression fit given errors best, and the misfit.
 
-    The unexplained fraction is returned as well. There are N `errors` (N,), each for a prefix of
-    examples X. Error k is fitted by Σ_i c_ki·μ/(z_ki + μ) in the least-squares sense. Here c_ki are
-    the `components` (N, d) of the correct prediction along the d eigenvectors of S = XᵀX, and z_ki
-    are the ratios `z` (N, d) of the eigenvalues of S to its largest eigenvalue. The unexplained
-    fraction is the sum of the squared residuals of the fit, divided by the sum of the squared
-    errors.
+    There are N `errors` (N,) of a predictor. Error k is for the prediction from examples X, a
+    matrix that depends on k. Error k is fitted by Σ_i c_ki·μ/(z_ki + μ) in the least-squares sense.
+    Here c_ki are the `components` (N, d) of the correct prediction along the d eigenvectors of
+    S = XᵀX, and z_ki are the ratios `z` (N, d) of the eigenvalues of S to the largest eigenvalue of
+    S. The function returns μ and the unexplained fraction: the sum of the squared residuals of the
+    fit, divided by the sum of the squared errors.
 
     Raises `ValueError` as `fitted_filter` does.
     """
@@ -135,13 +144,17 @@ def fitted_ridge(errors: Errors, components: Components, z: Ratios) -> tuple[flo
 def unexplained_fraction(
     errors: Errors, components: Components, z: Ratios, n_knots: Knots = 24
 ) -> float:
-    """The fraction of the squared `errors` (N,) that no function R of z = λ/λmax explains.
+    """The fraction of the squared errors of a predictor that no function R of z = λ/λmax explains.
 
-    There are N errors, each for a prefix of examples X. Error k is fitted by Σ_i R(z_ki) c_ki in
-    the least-squares sense. Here c_ki are the `components` (N, d) of the correct prediction along
-    the d eigenvectors of S = XᵀX, and z_ki are the ratios `z` (N, d) of the eigenvalues λ of S to
-    its largest eigenvalue λmax. R is piecewise linear in log z, with `n_knots` knots at quantiles
-    of log z and `n_knots` equally spaced knots. Raises `ValueError` as `fitted_filter` does.
+    There are N `errors` (N,). Error k is for the prediction from examples X, a matrix that depends
+    on k. Error k is fitted by Σ_i R(z_ki) c_ki in the least-squares sense. Here c_ki are the
+    `components` (N, d) of the correct prediction along the d eigenvectors of S = XᵀX, and z_ki are
+    the ratios `z` (N, d) of the eigenvalues λ of S to the largest eigenvalue λmax of S. R is
+    piecewise linear in log z, with `n_knots` knots at quantiles of log z and `n_knots` equally
+    spaced knots. The result is the sum of the squared residuals of the fit, divided by the sum of
+    the squared errors.
+
+    Raises `ValueError` as `fitted_filter` does.
     """
     total, place = _total(errors, components), np.log(z)
     spaced, quantiles = np.linspace(place.min(), 0, n_knots), np.linspace(0, 1, n_knots)

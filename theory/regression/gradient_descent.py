@@ -15,11 +15,12 @@ from theory.regression.normal_equations import normal_equations
 def gradient_descent_iterates(x: Inputs, y: Labels, step_size: PerPrompt) -> Iterator[np.ndarray]:
     """Yield the iterates w₀ = 0, w₁, … (each (…, d)) of gradient descent, w ← w − η (S w − b).
 
-    The rows of X are the examples x (…, n, d) of a prompt, and y (…, n) are their labels; S = XᵀX,
+    The rows of X are the examples x (…, n, d) of a prompt, and y (…, n) are their labels. S = XᵀX,
     b = Xᵀy, and η = `step_size` > 0 is one number or one per prompt. If b ≠ 0, the iterates
-    converge to the minimum-norm least-squares solution if and only if η < 2/λmax(S). With a larger
-    step size they diverge, and only overflow raises an error. `gradient_descent_residual` returns
-    the exact residual factor. One head of linear attention computes one step of gradient descent
+    converge to the minimum-norm least-squares solution if η < 2/λmax(S), and only then for all b.
+    With a larger step size they diverge in general, and only overflow raises an error.
+    `gradient_descent_residual` returns the factor by which k steps multiply the error along an
+    eigenvector of S. One head of linear attention computes one step of gradient descent
     [vonOswald2023, Proposition 1].
 
     Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
@@ -44,7 +45,8 @@ def gradient_descent(x: Inputs, y: Labels, k: Iterations, step_size: PerPrompt) 
     """The weights w_k (…, d) after `k` ≥ 0 steps of gradient descent from w₀ = 0.
 
     A step is w ← w − step_size·Xᵀ(Xw − y). The rows of X are the examples x (…, n, d) of a prompt,
-    and y (…, n) are their labels. `step_size` > 0 is one number or one per prompt. Raises
-    `ValueError` as `gradient_descent_iterates` does.
+    and y (…, n) are their labels. `step_size` > 0 is one number or one per prompt.
+
+    Raises `ValueError` as `gradient_descent_iterates` does.
     """
     return after(k, gradient_descent_iterates(x, y, step_size))

@@ -25,10 +25,11 @@ StepsByLayer: TypeAlias = Annotated[Any, Reals("layers", Within(least=0, most=10
 def matching_steps(steps: StepNumbers, similarity: Similarity) -> np.ndarray:
     """The number of steps of an algorithm that is most similar to each layer of a model.
 
-    `similarity` (k, layers) is the similarity of each layer to the algorithm after each of the k
-    step counts `steps` (k,). The result ends with the first layer that has the largest count. Later
-    layers are a plateau and are left out. However, if a layer of the plateau matches fewer steps
-    than the layer before the plateau, the counts of all layers are returned.
+    `similarity` (k, layers) contains the similarity of each layer to the algorithm after each of
+    the k step counts `steps` (k,). The result is an array of step counts, one for each layer. The
+    array ends with the first layer that has the largest count, because the later layers are a
+    plateau. However, if one of the later layers has a smaller count than the layer before the
+    plateau, the counts of all layers are returned.
     """
     best = steps[similarity.argmax(axis=0)]
     top = int(best.argmax())
@@ -40,14 +41,15 @@ def matching_steps(steps: StepNumbers, similarity: Similarity) -> np.ndarray:
 def growth_of(steps: StepsByLayer) -> str:
     """The growth of a step count with the number of the layer, as a word such as "linear".
 
-    `steps` (layers,) contains a step count for each layer. Five correlations are compared. Four of
+    `steps` (layers,) contains one step count for each layer of a model, for example the number of
+    steps of an algorithm that is most similar to the layer. Five correlations are compared. Four of
     them are with the number of the layer: the correlation of the counts ("linear"), of the square
     roots of the counts ("quadratic"), of the cube roots ("cubic") and of the logarithms
     ("exponential"). The fifth is the correlation of the counts with the logarithm of the layer
-    ("logarithmic"). The largest correlation determines the growth. The result is "unclear" if the
-    largest correlation is not above the 95 % quantile for random increasing sequences of the same
-    length, or if there are fewer than four different counts. The result is "none" if the counts
-    decrease somewhere or are all equal.
+    number ("logarithmic"). The result is the word of the largest correlation, with two exceptions.
+    The result is "none" if the counts decrease somewhere or are all equal. Otherwise, the result is
+    "unclear" if the largest correlation is not above the 95 % quantile for random increasing
+    sequences of the same length, or if there are fewer than four different counts.
     """
     if (np.diff(steps) < 0).any() or len(np.unique(steps)) == 1:
         return "none"

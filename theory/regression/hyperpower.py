@@ -20,13 +20,14 @@ Order: TypeAlias = Annotated[Count, Within(least=2, most=10**9)]
 def hyperpower_inverses(
     S: SquareMatrices, order: Order, alpha: PerPrompt, start: Start = "gram"
 ) -> Iterator[np.ndarray]:
-    """Yield the approximate inverses M₀, M₁, … (each (…, d, d)) of the hyperpower iteration.
+    """Yield the approximate inverses M₀, M₁, … (each (…, d, d)) of S by the hyperpower iteration.
 
     A step is M ← M (I + E + … + E^(p−1)) with E = I − S M, for a symmetric positive semidefinite
     matrix S (…, d, d) and p = `order` ≥ 2. The residual satisfies I − S M_{j+1} = (I − S M_j)^p, so
     I − S M_k = (I − S M₀)^(p^k). For p = 2, the iteration is the Newton–Schulz iteration
-    [BenIsrael1965]. M₀ is alpha·S (start "gram") or alpha·I ("identity"). The iteration converges
-    under the condition of `newton_inverses`.
+    [BenIsrael1965]. M₀ is alpha·S (start "gram") or alpha·I ("identity"). Let λmax be the largest
+    eigenvalue of S. The residual tends to 0 on range(S) if and only if alpha < 2/λmax² for the
+    start "gram", and if and only if alpha < 2/λmax for the start "identity".
 
     Raises `ValueError` if an iterate overflows.
     """
@@ -55,11 +56,12 @@ def hyperpower(
     alpha: PerPrompt,
     start: Start = "gram",
 ) -> np.ndarray:
-    """The weights w_k = M_k b (…, d) after `k` ≥ 0 steps of the hyperpower iteration on S.
+    """The weights w_k = M_k b (…, d) after `k` ≥ 0 steps of the hyperpower iteration.
 
     S = XᵀX and b = Xᵀy, where the rows of X are the examples x (…, n, d) of a prompt and y (…, n)
-    are their labels. M_k is the k-th matrix of `hyperpower_inverses`, and `alpha` > 0 is one number
-    or one per prompt.
+    are their labels. A step is M ← M (I + E + … + E^(p−1)) with E = I − S M and p = `order`, from
+    M₀ = alpha·S (start "gram") or M₀ = alpha·I ("identity"). `alpha` > 0 is one number or one per
+    prompt.
 
     Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
     """

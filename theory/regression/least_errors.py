@@ -34,13 +34,14 @@ FewSteps: TypeAlias = Annotated[Steps, Within(most=2000)]
 def polynomial_errors(
     n: Size, d: Size, n_terms: Terms, largest: Positive | None = None
 ) -> list[arb]:
-    """The least mean squared errors of predictors x_qᵀ p(S) Xᵀy with fixed polynomials p, as balls.
+    """The least mean squared errors of predictions x_qᵀ p(S) Xᵀy with a fixed polynomial p.
 
     The rows of X (n, d) are n examples, y = Xw are their labels for weights w, x_q is the query,
     and S = XᵀX. X, w and x_q have independent standard normal entries. For t = 1, …, `n_terms`,
     entry t − 1 is the minimum of E (x_qᵀ p(S) Xᵀy − ⟨w, x_q⟩)² over the polynomials p with t
-    coefficients. If `largest` is given, the mean is over the prompts for which S has no eigenvalue
-    above `largest`. For d = 1 and without `largest`, the minima are 1/binom(t + n/2, t).
+    coefficients. The minima are returned as Arb balls, intervals that contain the exact values. If
+    `largest` is given, the mean is over the prompts for which S has no eigenvalue above `largest`.
+    For d = 1 and without `largest`, the minima are 1/binom(t + n/2, t).
 
     Raises `ValueError` as `wishart_moments` does, and if `n_terms` is too large for the precision
     of the moments.
@@ -70,12 +71,14 @@ def polynomial_errors(
 def gradient_descent_error(
     n: Size, d: Size, k: FewSteps, step_size: Positive, largest: Positive | None = None
 ) -> arb:
-    """The mean squared error E tr (I − ηS)^{2k} of k gradient steps from 0 with step size η.
+    """The mean squared error of the prediction of k gradient steps, for random normal prompts.
 
-    η is `step_size`, and S = XᵀX, where the rows x of X (n, d) are n examples with independent
+    The steps start at weights 0 and have the step size η = `step_size`. The mean squared error is E
+    tr (I − ηS)^{2k}, where S = XᵀX and the rows of X (n, d) are n examples with independent
     standard normal entries. The label of an example x is ⟨w, x⟩ for weights w, without noise. The
     weights w and the query are standard normal too. If `largest` is given, the mean is over the
-    prompts for which S has no eigenvalue above `largest`.
+    prompts for which S has no eigenvalue above `largest`. The result is an Arb ball, an interval
+    that contains the exact value.
 
     Raises `ValueError` as `wishart_moments` does, and if `k` is so large that the result would have
     too few correct bits.
@@ -88,12 +91,12 @@ def gradient_descent_error(
 
 @checked
 def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) -> float:
-    """The step size η that minimises `gradient_descent_error`, as a float.
+    """The step size η that minimises the mean squared error of k steps of gradient descent.
 
-    The error E tr (I − ηS)^{2k} of k gradient steps is convex in η, where S = XᵀX and X (n, d) has
-    independent standard normal entries. Its derivative is −2k E tr S(I − ηS)^{2k−1}, and the zero
-    of the derivative is found by bisection. If `largest` is given, the mean is over the matrices S
-    without eigenvalues above `largest`.
+    The mean squared error is `gradient_descent_error`: E tr (I − ηS)^{2k}, where S = XᵀX and X (n,
+    d) has independent standard normal entries. It is convex in η. Its derivative is −2k E tr
+    S(I − ηS)^{2k−1}, and the zero of the derivative is found by bisection. If `largest` is given,
+    the mean is over the matrices S without eigenvalues above `largest`.
 
     Raises `ValueError` as `wishart_moments` does, and if `k` is too large for the precision of the
     moments.

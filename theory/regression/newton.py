@@ -34,14 +34,14 @@ def starting_inverse(S: np.ndarray, alpha: np.ndarray, start: Start) -> np.ndarr
 def newton_inverses(
     S: SquareMatrices, alpha: PerPrompt, start: Start = "gram"
 ) -> Iterator[np.ndarray]:
-    """Yield the approximate inverses M₀, M₁, M₂, … (each (…, d, d)) of M ← 2M − M S M.
+    """Yield the approximate inverses M₀, M₁, M₂, … (each (…, d, d)) of S by M ← 2M − M S M.
 
     S (…, d, d) is symmetric positive semidefinite with largest eigenvalue λmax, and α = `alpha` > 0
-    is one number or one per matrix. From M₀ = αS (start "gram") the residual is I − S M_k = (I −
-    αS²)^(2^k); from M₀ = αI (start "identity") the residual is (I − αS)^(2^k) [Schulz1933]. The
-    residual on range(S) tends to 0 if and only if 0 < α < 2/λmax² for the start "gram", and if and
-    only if 0 < α < 2/λmax for the start "identity" [BenIsrael1965]. For a larger alpha the
-    recursion diverges, and only overflow raises an error. From αS the limit of M_k is the
+    is one number or one per matrix. From M₀ = αS (start "gram") the residual is I − S
+    M_k = (I − αS²)^(2^k); from M₀ = αI (start "identity") the residual is (I − αS)^(2^k)
+    [Schulz1933]. The residual on range(S) tends to 0 if and only if 0 < α < 2/λmax² for the start
+    "gram", and if and only if 0 < α < 2/λmax for the start "identity" [BenIsrael1965]. For a larger
+    α the iterates diverge, and only overflow raises an error. From αS the limit of M_k is the
     pseudo-inverse S⁺.
 
     Proof: M_k is a polynomial in S, so M_k commutes with S and I − S(2M − M S M) = (I − S M)². By
@@ -75,10 +75,10 @@ def newton(
 ) -> np.ndarray:
     """The weights w_k = M_k b (…, d) after `k` ≥ 0 steps of the Newton–Schulz iteration.
 
-    A step is M ← 2M − M S M. S = XᵀX and b = Xᵀy, where the rows of X are the examples x (…, n, d)
-    of a prompt and y (…, n) are their labels. M₀ is alpha·S (start "gram") or alpha·I ("identity"),
-    and `alpha` > 0 is one number or one per prompt [Fu2024, Theorem 5.1]. `newton_inverses` states
-    when M_k converges.
+    S = XᵀX and b = Xᵀy, where the rows of X are the examples x (…, n, d) of a prompt and y (…, n)
+    are their labels. A step is M ← 2M − M S M. M₀ is alpha·S (start "gram") or alpha·I
+    ("identity"), and `alpha` > 0 is one number or one per prompt [Fu2024, Theorem 5.1]. The
+    docstring of `newton_inverses` contains the condition for convergence.
 
     Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
     """

@@ -19,13 +19,13 @@ from theory.regression.iterates import finite_product
 
 @checked
 def ols(x: Inputs, y: Labels) -> np.ndarray:
-    """The minimum-norm minimiser w = X⁺ y (…, d) of ‖Xw − y‖²: ordinary least squares.
+    """The weights w = X⁺y (…, d) of ordinary least squares: the least-norm minimiser of ‖Xw − y‖².
 
     The rows of X are the examples x (…, n, d) of a prompt, and y (…, n) are their labels. The
     solution is computed from the singular values of X, not of XᵀX. It is therefore accurate for
     condition numbers of X up to 1/(max(n, d)·eps). If the solution were computed from XᵀX, the
     largest such condition number would be the square root of 1/(max(n, d)·eps). Singular values
-    below `rank_cut(x)` times the largest count as zero.
+    below max(n, d)·eps times the largest singular value count as zero.
 
     Raises `ValueError` if the weights overflow.
     """

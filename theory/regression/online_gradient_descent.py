@@ -14,13 +14,14 @@ from theory.regression.iterates import finite
 def online_gradient_descent_iterates(
     x: Inputs, y: Labels, step_size: PerPrompt | None = None
 ) -> Iterator[np.ndarray]:
-    """Yield the iterates w₀ = 0, …, w_n (each (…, d)) of one pass over the n examples of a prompt.
+    """Yield the iterates w₀ = 0, …, w_n (each (…, d)) of one pass of online gradient descent.
 
-    The examples x_i are the rows of x (…, n, d), the labels y_i the entries of y (…, n), and w_i =
-    w_{i−1} + η_i (y_i − w_{i−1}ᵀx_i) x_i. By default η_i = 1/‖x_i‖², so that w_i fits example i
-    exactly, and w_i = w_{i−1} if x_i = 0. With this step size, the method is the projection method
-    of [Kaczmarz1937] (normalised LMS) and the online learner of [Fu2024]. If `step_size` is given,
-    all η_i equal `step_size`, which is one number, or one number for each prompt.
+    The pass is over the n examples x_i of a prompt, the rows of x (…, n, d). The labels y_i are the
+    entries of y (…, n), and w_i = w_{i−1} + η_i (y_i − ⟨w_{i−1}, x_i⟩) x_i. By default
+    η_i = 1/‖x_i‖², so that w_i fits example i exactly, and w_i = w_{i−1} if x_i = 0. With this step
+    size, the method is the projection method of [Kaczmarz1937] (normalised LMS) and the online
+    learner of [Fu2024]. If `step_size` is given, all η_i equal `step_size`, which is one number, or
+    one number for each prompt.
 
     Raises `ValueError` if an iterate overflows.
     """
@@ -55,8 +56,10 @@ def online_gradient_descent_iterates(
 def online_gradient_descent(x: Inputs, y: Labels, step_size: PerPrompt | None = None) -> np.ndarray:
     """The weights w_n (…, d) after one pass of online gradient descent over the n examples.
 
-    Example i changes w by η_i (y_i − ⟨w, x_i⟩) x_i, for the rows x_i of x (…, n, d) and the labels
-    y_i in y (…, n). The step size η_i is `step_size`, or 1/‖x_i‖² by default (normalised LMS).
+    The weights start at w = 0. Example i adds η_i (y_i − ⟨w, x_i⟩) x_i to w, for the rows x_i of x
+    (…, n, d) and the labels y_i in y (…, n). The step size η_i is `step_size`, or 1/‖x_i‖² by
+    default (normalised LMS).
+
     Raises `ValueError` if an iterate overflows.
     """
     *_, w = online_gradient_descent_iterates(x, y, step_size)

@@ -57,16 +57,16 @@ def newton_digits(
 ) -> list[float]:
     """The correct digits −log₁₀‖I − S M_j‖_F of the Newton–Schulz iterates M₀, M₁, ….
 
-    The list ends with the first iterate that has at least `digits` correct digits. The entries of x
-    (n, d) are rationals or floats, read exactly, and S = XᵀX is computed exactly, where X is the
-    matrix x. M₀ is alpha·S (start "gram") or alpha·I ("identity"). A step is computed as M + M (I −
-    S M), which equals 2M − M S M. As ‖E²‖_F ≤ ‖E‖_F² for the residual E = I − S M, each number of
-    digits is at least twice the previous number [Schulz1933]. Only the last number is limited by
-    the working precision.
+    The list ends with the first iterate that has at least `digits` correct digits. S = XᵀX, where
+    the rows of X are the n examples x (n, d). The entries of x are rationals or floats, read
+    exactly, and S is computed exactly. M₀ is alpha·S (start "gram") or alpha·I ("identity"). A step
+    is computed as M + M (I − S M), which equals 2M − M S M. As ‖E²‖_F ≤ ‖E‖_F² for the residual
+    E = I − S M, each number of digits is at least twice the previous number [Schulz1933]. Only the
+    last number is limited by the working precision.
 
     The working precision is at least `digits` + 2 log₁₀κ + 20 decimal digits, where κ is the
-    condition number of S: the residual formed from M contains the rounding error of M times a
-    factor of at most ‖S‖‖S⁻¹‖ [Soderstrom1974]. The precision is local to the call.
+    condition number of S. The reason is that the residual formed from M contains the rounding error
+    of M times a factor of at most ‖S‖‖S⁻¹‖ [Soderstrom1974]. The precision is local to the call.
 
     Raises `ValueError` if the iteration does not converge to the inverse. The iteration does not
     converge if S is singular (or has a condition number above 10⁵⁰). Let λmax be the largest

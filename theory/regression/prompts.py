@@ -66,7 +66,7 @@ def _drawable(n_prompts: int, n: int, d: int) -> None:
 def gaussian_prompts(
     n_prompts: Count, n: Count, d: Count, *, noise: NonNegative = 0.0, seed: Seed
 ) -> Prompts:
-    """Prompts with x_i ~ N(0, I_d), w ~ N(0, I_d) and y_i = ⟨w, x_i⟩ + noise·N(0, 1).
+    """Prompts of linear regression: x_i ~ N(0, I_d), w ~ N(0, I_d), y_i = ⟨w, x_i⟩ + noise·N(0, 1).
 
     There are `n_prompts` prompts of n examples x_i of dimension d with labels y_i, and each prompt
     has separate weights w. These prompts are the task of [Garg2022]. The query and its label have
@@ -81,13 +81,13 @@ def gaussian_prompts(
 def ill_conditioned_prompts(
     n_prompts: Count, n: Count, d: Dimension, *, noise: NonNegative = 0.0, seed: Seed
 ) -> Prompts:
-    """Prompts with x_i ~ N(0, Σ), where Σ = Q diag(100, …, 100, 1, …, 1) Qᵀ.
+    """Prompts of linear regression with normal examples of covariance eigenvalues 100 and 1.
 
-    There are `n_prompts` prompts of n examples x_i of dimension d, whose labels y_i are ⟨w, x_i⟩
-    with weights w, plus noise. ⌊d/2⌋ of the d eigenvalues of Σ are 100 and the others are 1. The
-    eigenbasis Q is Haar-distributed and independent for each prompt [Fu2024]. The query of a prompt
-    has the same Σ as the examples. The weights w and the noise have the distributions of
-    `gaussian_prompts`.
+    There are `n_prompts` prompts of n examples x_i ~ N(0, Σ) of dimension d. ⌊d/2⌋ of the d
+    eigenvalues of Σ are 100 and the others are 1. The orthonormal eigenbasis of Σ is
+    Haar-distributed and independent for each prompt [Fu2024]. The query of a prompt has the same
+    distribution as the examples. The labels are y_i = ⟨w, x_i⟩ + noise·N(0, 1), and each prompt has
+    separate weights w ~ N(0, I_d).
     """
     _drawable(n_prompts, n, d)
     generator = np.random.default_rng(seed)
@@ -108,13 +108,14 @@ def covariance_prompts(
     noise: NonNegative = 0.0,
     seed: Seed,
 ) -> Prompts:
-    """Prompts with x_i ~ N(0, Σ) for a given `covariance` Σ (d, d).
+    """Prompts of linear regression with normal examples x_i ~ N(0, Σ), for a `covariance` Σ (d, d).
 
-    There are `n_prompts` prompts of n examples x_i of dimension d, whose labels y_i are ⟨w, x_i⟩
-    with weights w, plus noise.
+    There are `n_prompts` prompts of n examples x_i of dimension d. The labels are y_i = ⟨w,
+    x_i⟩ + noise·N(0, 1), and each prompt has separate weights w ~ N(0, I_d). The query and its
+    label have the same distribution as an example.
 
-    The weights w and the noise have the distributions of `gaussian_prompts`. Raises `ValueError`
-    unless Σ is symmetric and positive semidefinite, up to d·eps·‖Σ‖; it may be singular.
+    Σ may be singular. Raises `ValueError` if Σ is not symmetric and positive semidefinite, up to
+    rounding errors of d·eps·‖Σ‖.
     """
     d = len(covariance)
     _drawable(n_prompts, n, d)

@@ -45,11 +45,12 @@ def _linear_steps(target: float, decay: float) -> int:
 
 @checked
 def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """The number of steps of gradient descent with step size 1/λmax to relative error ε.
+    """The number of steps of gradient descent with step size 1/λmax to a relative error of ε.
 
-    The number is the smallest k ≥ 1 with (1 − 1/κ)^k ≤ ε, where ε = `epsilon` and κ = `condition`
-    is the condition number λmax/λmin of S = XᵀX on its range. A step multiplies the error along an
-    eigenvector of S with eigenvalue λ by 1 − λ/λmax, and |1 − λ/λmax| ≤ 1 − 1/κ on [λmin, λmax]. So
+    The number is the smallest k ≥ 1 with (1 − 1/κ)^k ≤ ε, where ε = `epsilon`. κ = `condition` is
+    the quotient λmax/λmin of the largest and the smallest non-zero eigenvalue of S = XᵀX, for the
+    matrix X of the examples. A step multiplies the error of the weights along an eigenvector of S
+    with eigenvalue λ by 1 − λ/λmax, and |1 − λ/λmax| ≤ 1 − 1/κ on [λmin, λmax]. So
     k = ⌈ln(1/ε)/(−ln(1 − 1/κ))⌉ ≤ ⌈κ ln(1/ε)⌉.
     """
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 1))
@@ -57,25 +58,28 @@ def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
 
 @checked
 def optimal_gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """The steps of gradient descent with step size η = 2/(λmax + λmin) to relative error ε.
+    """The number of gradient descent steps of size 2/(λmax + λmin) to a relative error of ε.
 
-    The count is the smallest k ≥ 1 with ρ^k ≤ ε, where ρ = (κ − 1)/(κ + 1), ε = `epsilon`, and κ =
-    `condition` is the condition number λmax/λmin of S = XᵀX on its range. A step with step size η
-    multiplies the error along an eigenvector of S with eigenvalue λ by 1 − ηλ. The maximum of |1 −
-    ηλ| over λ in [λmin, λmax] is smallest for η = 2/(λmax + λmin), and then equals ρ. The count is
-    approximately half the count for η = 1/λmax [Saad2003, Section 4.2.1].
+    The number is the smallest k ≥ 1 with ρ^k ≤ ε, where ρ = (κ − 1)/(κ + 1) and ε = `epsilon`.
+    κ = `condition` is the quotient λmax/λmin of the largest and the smallest non-zero eigenvalue of
+    S = XᵀX, for the matrix X of the examples. A step with step size η multiplies the error of the
+    weights along an eigenvector of S with eigenvalue λ by 1 − ηλ. The maximum of |1 − ηλ| over λ in
+    [λmin, λmax] is smallest for η = 2/(λmax + λmin), and then equals ρ. The number is approximately
+    half the number for η = 1/λmax [Saad2003, Section 4.2.1].
     """
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 2))
 
 
 @checked
 def chebyshev_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """The steps of the Chebyshev semi-iteration on [λmin, λmax] to relative error ε.
+    """The number of steps of the Chebyshev semi-iteration that guarantees a relative error of ε.
 
-    The count is the smallest k ≥ 1 with 2ρ^k ≤ ε. Here ε = `epsilon`, ρ = (√κ − 1)/(√κ + 1), and κ
-    = `condition` is the condition number λmax/λmin of S = XᵀX on its range. In k steps, the error
-    along every eigenvector is multiplied by at most 1/T_k((κ + 1)/(κ − 1)) = 2/(ρ^k + ρ^−k) ≤ 2ρ^k,
-    where T_k is the Chebyshev polynomial [Saad2003, Section 6.11].
+    The number is the smallest k ≥ 1 with 2ρ^k ≤ ε, where ε = `epsilon` and ρ = (√κ − 1)/(√κ + 1).
+    κ = `condition` is the quotient λmax/λmin of the largest and the smallest non-zero eigenvalue of
+    S = XᵀX, for the matrix X of the examples. The semi-iteration for the interval [λmin, λmax]
+    starts at w = 0. In k steps, the error of the weights along every eigenvector is multiplied by
+    at most 1/T_k((κ + 1)/(κ − 1)) = 2/(ρ^k + ρ^−k) ≤ 2ρ^k, where T_k is the Chebyshev polynomial
+    [Saad2003, Section 6.11].
     """
     root = math.sqrt(condition)
     # √κ − 1 = (κ − 1)/(√κ + 1) without cancellation.
@@ -84,13 +88,15 @@ def chebyshev_steps(condition: Condition, epsilon: OpenUnit) -> int:
 
 @checked
 def conjugate_gradient_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """The steps of conjugate gradients to relative error ε in the energy norm ‖e‖_S = √(eᵀSe).
+    """The number of steps of conjugate gradients that guarantees a relative error of ε.
 
-    Here e is the error of the weights, S = XᵀX, and ε = `epsilon`. κ = `condition` is the condition
-    number of S on its range. The count equals `chebyshev_steps(condition, epsilon)`, because in the
-    energy norm the error of conjugate gradients is at most the error of any polynomial method with
-    the same number of steps [Saad2003, Section 6.11]. (In the Euclidean norm, the relative error
-    can be larger by a factor of at most √κ.) Conjugate gradients converge in at most rank(S) steps.
+    The error e of the weights is measured in the energy norm ‖e‖_S = √(eᵀSe), relative to its value
+    at w = 0. Here S = XᵀX for the matrix X of the examples, and ε = `epsilon`. `condition` is the
+    quotient κ of the largest and the smallest non-zero eigenvalue of S. The number equals
+    `chebyshev_steps(condition, epsilon)`, because in the energy norm the error of conjugate
+    gradients is at most the error of any polynomial method with the same number of steps [Saad2003,
+    Section 6.11]. (In the Euclidean norm, the relative error can be larger by a factor of at most
+    √κ.) Conjugate gradients converge in at most rank(S) steps.
     """
     return chebyshev_steps(condition, epsilon)
 
@@ -99,13 +105,14 @@ def conjugate_gradient_steps(condition: Condition, epsilon: OpenUnit) -> int:
 def hyperpower_steps(
     condition: Condition, epsilon: OpenUnit, order: Order, start: Start = "gram"
 ) -> int:
-    """The steps of the hyperpower iteration of order p to relative error ε.
+    """The number of steps of the hyperpower iteration of order p to a relative error of ε.
 
-    The count is the smallest k ≥ 0 with ρ^(p^k) ≤ ε, where p = `order` and ε = `epsilon`.
-    κ = `condition` is the condition number λmax/λmin of S = XᵀX on its range. For start "gram",
-    M₀ = S/λmax² and ρ = 1 − 1/κ²; for "identity", M₀ = I/λmax and ρ = 1 − 1/κ. After k steps, the
-    error along every eigenvector of S with eigenvalue in [λmin, λmax] is multiplied by a factor
-    from 0 to ρ^(p^k). So k = max(0, ⌈log_p(ln(1/ε)/(−ln ρ))⌉) [BenIsrael1965].
+    The number is the smallest k ≥ 0 with ρ^(p^k) ≤ ε, where p = `order` and ε = `epsilon`.
+    κ = `condition` is the quotient λmax/λmin of the largest and the smallest non-zero eigenvalue of
+    S = XᵀX, for the matrix X of the examples. For start "gram", M₀ = S/λmax² and ρ = 1 − 1/κ²; for
+    "identity", M₀ = I/λmax and ρ = 1 − 1/κ. After k steps, the error of the weights along every
+    eigenvector of S with eigenvalue in [λmin, λmax] is multiplied by a factor from 0 to ρ^(p^k). So
+    k = max(0, ⌈log_p(ln(1/ε)/(−ln ρ))⌉) [BenIsrael1965].
 
     Raises `ValueError` if start is "gram" and κ² overflows.
     """
@@ -124,11 +131,12 @@ def hyperpower_steps(
 
 @checked
 def newton_steps(condition: Condition, epsilon: OpenUnit, start: Start = "gram") -> int:
-    """The steps of the Newton–Schulz iteration to relative error ε.
+    """The number of steps of the Newton–Schulz iteration to a relative error of ε.
 
-    The count is max(0, ⌈log₂(ln(1/ε)/(−ln ρ))⌉), where ε = `epsilon`. κ = `condition` is the
-    condition number of S = XᵀX on its range. For start "gram", M₀ = S/λmax² and ρ = 1 − 1/κ²; for
-    "identity", M₀ = I/λmax and ρ = 1 − 1/κ. The count equals `hyperpower_steps` of order 2.
+    The number is max(0, ⌈log₂(ln(1/ε)/(−ln ρ))⌉), where ε = `epsilon`. κ = `condition` is the
+    quotient λmax/λmin of the largest and the smallest non-zero eigenvalue of S = XᵀX, for the
+    matrix X of the examples. For start "gram", M₀ = S/λmax² and ρ = 1 − 1/κ²; for "identity",
+    M₀ = I/λmax and ρ = 1 − 1/κ. The number equals `hyperpower_steps` of order 2.
     """
     return hyperpower_steps(condition, epsilon, 2, start)
 
@@ -138,9 +146,9 @@ def newton_steps_estimate(condition: Condition, epsilon: OpenUnit, start: Start 
     """An upper estimate of `newton_steps`, as a real number that is not rounded.
 
     The number is 2 log₂κ + log₂ ln(1/ε) for start "gram" and log₂κ + log₂ ln(1/ε) for "identity",
-    where κ = `condition` and ε = `epsilon`, as in [Fu2024]. If the number is positive, its ceiling
-    is at least `newton_steps`, because −ln(1 − t) ≥ t for 0 ≤ t < 1. If the number is not positive,
-    0 steps suffice.
+    where ε = `epsilon` and κ = `condition` is the condition number of XᵀX, as in [Fu2024]. If the
+    number is positive, the number rounded up is at least `newton_steps`, because −ln(1 − t) ≥ t for
+    0 ≤ t < 1. If the number is not positive, 0 steps suffice.
     """
     power = 2 if start == "gram" else 1
     return power * math.log2(condition) + math.log2(-math.log(epsilon))

@@ -68,10 +68,9 @@ def _hyperpower_power(
 def gradient_descent_residual(
     eigenvalue: NonNegativeArray, k: StepsArray, step_size: PositiveArray
 ) -> np.ndarray:
-    """The residual factor R(λ) = (1 − ηλ)^k of k steps of gradient descent.
+    """The factor (1 − ηλ)^k by which k gradient steps multiply the error along an eigenvector.
 
-    λ is an `eigenvalue` of XᵀX, and η is the `step_size`. The k steps multiply the error along an
-    eigenvector with eigenvalue λ by R(λ).
+    λ = `eigenvalue` is the eigenvalue of XᵀX for the eigenvector, and η is the `step_size`.
     """
     return _power_residual(*_descent_power(eigenvalue, k, step_size))
 
@@ -80,10 +79,10 @@ def gradient_descent_residual(
 def gradient_descent_fitted(
     eigenvalue: NonNegativeArray, k: StepsArray, step_size: PositiveArray
 ) -> np.ndarray:
-    """The fraction of an error component that k steps of gradient descent remove, 1 − (1 − ηλ)^k.
+    """The factor 1 − (1 − ηλ)^k, the part of an error component that k gradient steps remove.
 
-    The component is along an eigenvector of XᵀX with `eigenvalue` λ, and η is the `step_size`. The
-    fraction is accurate for small λ too.
+    The component of the error of the weights is along an eigenvector of XᵀX with `eigenvalue` λ,
+    and η is the `step_size`. The result has a small relative error for small λ too.
     """
     return _power_fitted(*_descent_power(eigenvalue, k, step_size))
 
@@ -92,11 +91,11 @@ def gradient_descent_fitted(
 def newton_residual(
     eigenvalue: NonNegativeArray, k: StepsArray, alpha: PositiveArray, start: Start = "gram"
 ) -> np.ndarray:
-    """The residual factor R(λ) of k Newton–Schulz steps.
+    """The factor R(λ) by which k Newton–Schulz steps multiply the error along an eigenvector.
 
-    R(λ) = (1 − αλ²)^(2^k) from M₀ = αS (start "gram") and (1 − αλ)^(2^k) from M₀ = αI ("identity"),
-    where λ is an `eigenvalue` of S = XᵀX and α = `alpha`. k steps multiply the error along an
-    eigenvector with eigenvalue λ by R(λ).
+    λ = `eigenvalue` is the eigenvalue of S = XᵀX for the eigenvector, and α = `alpha`. R(λ) is
+    (1 − αλ²)^(2^k) if the iteration starts at M₀ = αS (start "gram"), and (1 − αλ)^(2^k) if it
+    starts at M₀ = αI ("identity").
     """
     return _power_residual(*_hyperpower_power(eigenvalue, k, 2, alpha, start))
 
@@ -105,10 +104,11 @@ def newton_residual(
 def newton_fitted(
     eigenvalue: NonNegativeArray, k: StepsArray, alpha: PositiveArray, start: Start = "gram"
 ) -> np.ndarray:
-    """The fraction of an error component that k Newton–Schulz steps remove, 1 − R(λ).
+    """The factor 1 − R(λ), the part of an error component that k Newton–Schulz steps remove.
 
-    The component is along an eigenvector of XᵀX with `eigenvalue` λ, and R(λ) is the
-    `newton_residual` of λ. The fraction is accurate for small λ too.
+    The component of the error of the weights is along an eigenvector of XᵀX with `eigenvalue` λ. k
+    steps of the Newton–Schulz iteration multiply this component by R(λ), the `newton_residual`. The
+    result has a small relative error for small λ too.
     """
     return _power_fitted(*_hyperpower_power(eigenvalue, k, 2, alpha, start))
 
@@ -121,11 +121,11 @@ def hyperpower_residual(
     alpha: PositiveArray,
     start: Start = "gram",
 ) -> np.ndarray:
-    """The residual factor R(λ) of k hyperpower steps of order p.
+    """The factor R(λ) by which k hyperpower steps multiply the error along an eigenvector.
 
-    R(λ) = (1 − αλ²)^(p^k) from M₀ = αS (start "gram") and (1 − αλ)^(p^k) from M₀ = αI ("identity"),
-    where λ is an `eigenvalue` of S = XᵀX, p = `order` and α = `alpha`. k steps multiply the error
-    along an eigenvector with eigenvalue λ by R(λ).
+    λ = `eigenvalue` is the eigenvalue of S = XᵀX for the eigenvector, p = `order` and α = `alpha`.
+    R(λ) is (1 − αλ²)^(p^k) if the iteration starts at M₀ = αS (start "gram"), and (1 − αλ)^(p^k) if
+    it starts at M₀ = αI ("identity").
     """
     return _power_residual(*_hyperpower_power(eigenvalue, k, order, alpha, start))
 
@@ -138,10 +138,11 @@ def hyperpower_fitted(
     alpha: PositiveArray,
     start: Start = "gram",
 ) -> np.ndarray:
-    """The fraction of an error component that k hyperpower steps remove, 1 − R(λ).
+    """The factor 1 − R(λ), the part of an error component that k hyperpower steps remove.
 
-    The component is along an eigenvector of XᵀX with `eigenvalue` λ, and R(λ) is the
-    `hyperpower_residual` of λ. The fraction is accurate for small λ too.
+    The component of the error of the weights is along an eigenvector of XᵀX with `eigenvalue` λ. k
+    steps of the hyperpower iteration multiply this component by R(λ), the `hyperpower_residual`.
+    The result has a small relative error for small λ too.
     """
     return _power_fitted(*_hyperpower_power(eigenvalue, k, order, alpha, start))
 
@@ -198,11 +199,11 @@ def _chebyshev(
 def chebyshev_residual(
     eigenvalue: NonNegativeArray, k: StepsArray, smallest: PositiveArray, largest: PositiveArray
 ) -> np.ndarray:
-    """The residual factor R(λ) of k steps of the Chebyshev semi-iteration.
+    """The factor R(λ) by which k Chebyshev steps multiply the error along an eigenvector.
 
-    R(λ) = T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)), where λ is an `eigenvalue` of XᵀX,
-    a = `smallest` and c = `largest` are the ends of the interval, and T_k is the Chebyshev
-    polynomial. k steps multiply the error along an eigenvector with eigenvalue λ by R(λ).
+    R(λ) = T_k((c + a − 2λ)/(c − a)) / T_k((c + a)/(c − a)). Here λ = `eigenvalue` is the eigenvalue
+    of XᵀX for the eigenvector, T_k is the Chebyshev polynomial, and a = `smallest` and
+    c = `largest` are the ends of the interval of the Chebyshev semi-iteration.
 
     The maximum of |R| on [a, c] is 1/T_k((c + a)/(c − a)). For every polynomial Q of degree k with
     Q(0) = 1, the maximum of |Q| on [a, c] is at least as large [Saad2003, Section 6.11]. Proof: at
@@ -210,7 +211,8 @@ def chebyshev_residual(
     |Q| were smaller everywhere on [a, c], R − Q would change its sign between any two neighbouring
     points of these k + 1 points, so R − Q would have k zeros. R − Q also vanishes at 0 < a. A
     polynomial of degree k with k + 1 zeros is 0, so R = Q, a contradiction. Hence, for 0 < ε < 1, a
-    polynomial with |Q| ≤ ε on [a, c] has a degree k ≥ arcosh(1/ε)/arcosh((c + a)/(c − a)).
+    polynomial Q with Q(0) = 1 and |Q| ≤ ε on [a, c] has a degree
+    k ≥ arcosh(1/ε)/arcosh((c + a)/(c − a)).
 
     For a = c, R is the limit (1 − λ/a)^k. For λ > a + c, |R(λ)| exceeds 1. Raises `ValueError` if
     smallest > largest.
@@ -222,28 +224,31 @@ def chebyshev_residual(
 def chebyshev_fitted(
     eigenvalue: NonNegativeArray, k: StepsArray, smallest: PositiveArray, largest: PositiveArray
 ) -> np.ndarray:
-    """The fraction of an error component that k Chebyshev steps remove, 1 − R(λ).
+    """The factor 1 − R(λ), the part of an error component that k Chebyshev steps remove.
 
-    The component is along an eigenvector of XᵀX with `eigenvalue` λ, and R(λ) is the
-    `chebyshev_residual` of λ. The fraction is accurate for small λ too.
+    The component of the error of the weights is along an eigenvector of XᵀX with `eigenvalue` λ. k
+    steps of the Chebyshev semi-iteration for the interval [smallest, largest] multiply this
+    component by R(λ), the `chebyshev_residual`. The result has a small relative error for small λ
+    too.
     """
     return _chebyshev(eigenvalue, k, smallest, largest)[1]
 
 
 @checked
 def ridge_residual(eigenvalue: NonNegativeArray, penalty: PositiveArray) -> np.ndarray:
-    """The residual factor R(λ) = penalty/(λ + penalty) of ridge regression, λ = `eigenvalue`.
+    """The factor penalty/(λ + penalty) by which ridge regression multiplies an error component.
 
-    The error of ridge regression along an eigenvector of XᵀX with eigenvalue λ is R(λ) times the
-    error of w = 0.
+    The error of ridge regression along an eigenvector of XᵀX with `eigenvalue` λ is this factor
+    times the error of w = 0. X is the matrix of the examples.
     """
     return np.asarray(penalty / (eigenvalue + penalty))
 
 
 @checked
 def ridge_fitted(eigenvalue: NonNegativeArray, penalty: PositiveArray) -> np.ndarray:
-    """The fraction λ/(λ + penalty) of an eigencomponent that ridge regression has fitted.
+    """The factor λ/(λ + penalty), the part of an error component that ridge regression removes.
 
-    λ is the `eigenvalue` of XᵀX.
+    The error component is the component of the error of w = 0 along an eigenvector of XᵀX with
+    `eigenvalue` λ, where X is the matrix of the examples.
     """
     return np.asarray(eigenvalue / (eigenvalue + penalty))

@@ -39,9 +39,10 @@ class Estimate:
 
     @staticmethod
     def over_prompts(values: np.ndarray) -> Estimate:
-        """The mean over prompts and its standard error, from `values` (…, m) on m ≥ 2 prompts.
+        """The mean over m ≥ 2 prompts and its standard error, from an array `values` (…, m).
 
-        The prompts are independent. The standard error is the standard error of the mean.
+        The last axis of `values` indexes the prompts, which must be independent. The standard error
+        of the mean is s/√m, where s is the sample standard deviation of the m values.
         """
         m = values.shape[-1]
         return Estimate(values.mean(-1), values.std(-1, ddof=1) / np.sqrt(m))
@@ -49,12 +50,13 @@ class Estimate:
 
 @checked
 def error_similarity(first: First, second: Second, labels: PromptLabels) -> Estimate:
-    """The mean cosine between the errors of two sets of predictors [Fu2024].
+    """The mean cosines (k, l) between the errors of k and of l predictors [Fu2024].
 
-    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n) by k and by l
-    predictors, on m prompts with n labels each. On each prompt, the cosine of the two vectors of n
-    errors, `first` − `labels` and `second` − `labels`, is computed. The result is the mean (k, l)
-    of the cosine over the m prompts, and the standard error of the mean. If all errors of a
+    `first` (k, m, n) contains the predictions of k predictors, and `second` (l, m, n) those of l
+    predictors. Each predictor predicts the n labels of each of m prompts, `labels` (m, n). The
+    errors of a predictor on a prompt form a vector of length n, predictions minus labels. The
+    cosine between the error vectors of two predictors is computed on each prompt. The result is the
+    mean of the cosine over the m prompts, and the standard error of the mean. If all errors of a
     predictor on a prompt are 0, the cosine counts as 0.
 
     Raises `ValueError` for fewer than 2 prompts.
@@ -64,11 +66,14 @@ def error_similarity(first: First, second: Second, labels: PromptLabels) -> Esti
 
 @checked
 def error_cosines(first: First, second: Second, labels: PromptLabels) -> np.ndarray:
-    """The cosines (k, l, m) between the errors of two sets of predictors, on each of m prompts.
+    """The cosines (k, l, m) between the errors of k and of l predictors, on each of m prompts.
 
-    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n) by k and by l
-    predictors, with n labels for each prompt. `error_similarity` returns the mean of these cosines
-    over prompts. Raises `ValueError` for fewer than 2 prompts.
+    `first` (k, m, n) contains the predictions of k predictors, and `second` (l, m, n) those of l
+    predictors. Each predictor predicts the n labels of each of m prompts, `labels` (m, n). The
+    cosine is between the vectors of n errors, predictions minus labels, of two predictors on a
+    prompt. `error_similarity` returns the mean of these cosines over prompts.
+
+    Raises `ValueError` for fewer than 2 prompts.
     """
     _several(first)
     return _cosines(first - labels, second - labels)
@@ -76,24 +81,28 @@ def error_cosines(first: First, second: Second, labels: PromptLabels) -> np.ndar
 
 @checked
 def error_distance(first: First, second: Second, labels: PromptLabels) -> Estimate:
-    """The mean squared difference of the predictions of two sets of predictors.
+    """The mean squared differences (k, l) between the predictions of k and of l predictors.
 
-    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n) by k and by l
-    predictors, on m prompts with n labels each. The result is the mean (k, l) of ‖first −
-    second‖²/n over prompts, and the standard error of the mean. Raises `ValueError` for fewer than
-    2 prompts.
+    `first` (k, m, n) contains the predictions of k predictors, and `second` (l, m, n) those of l
+    predictors. Each predictor predicts the n labels of each of m prompts, `labels` (m, n). The
+    result is the mean over prompts of ‖p − q‖²/n, where p and q are the vectors of n predictions of
+    two predictors on a prompt, and the standard error of this mean.
+
+    Raises `ValueError` for fewer than 2 prompts.
     """
     return Estimate.over_prompts(error_distances(first, second, labels))
 
 
 @checked
 def error_distances(first: First, second: Second, labels: PromptLabels) -> np.ndarray:
-    """The mean squared differences (k, l, m) of predictions, on each of m prompts.
+    """The mean squared differences (k, l, m) of predictions of k and l predictors, on m prompts.
 
-    `first` (k, m, n) and `second` (l, m, n) are predictions of the `labels` (m, n) by k and by l
-    predictors, with n labels for each prompt. A mean is over the n labels of a prompt.
-    `error_distance` returns the mean of these differences over prompts. Raises `ValueError` for
-    fewer than 2 prompts.
+    `first` (k, m, n) contains the predictions of k predictors, and `second` (l, m, n) those of l
+    predictors. Each predictor predicts the n labels of each of m prompts, `labels` (m, n). The
+    difference of two predictors on a prompt is ‖p − q‖²/n, where p and q are their vectors of n
+    predictions. `error_distance` returns the mean of these differences over prompts.
+
+    Raises `ValueError` for fewer than 2 prompts.
     """
     _several(first)
     a, b = first - labels, second - labels
@@ -104,11 +113,12 @@ def error_distances(first: First, second: Second, labels: PromptLabels) -> np.nd
 
 @checked
 def induced_weights(queries: Queries, predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
-    """The weights that a predictor induces: its best linear fit in the query [Fu2024].
+    """The weights of the linear function of the query that fits a predictor best [Fu2024].
 
-    There are T > d `queries` (…, T, d) after the same examples, and `predictions` (…, T) at these
-    queries. The function returns the least-squares weights (…, d) and the R² (…) of the fit. R² is
-    1 if the predictor is linear in the query.
+    `predictions` (…, T) are the predictions at T > d `queries` (…, T, d), always after the same
+    examples. The function returns the least-squares weights (…, d) and the R² (…,) of the fit. R²
+    is 1 minus the quotient of the sum of the squared residuals and the sum of the squared
+    predictions. R² is 1 if the predictor is linear in the query, and 0 if all predictions are 0.
 
     Raises `ValueError` if T ≤ d.
     """
@@ -128,12 +138,13 @@ def induced_weights(queries: Queries, predictions: Predictions) -> tuple[np.ndar
 
 @checked
 def weight_similarity(first: FirstWeights, second: SecondWeights) -> Estimate:
-    """The mean cosine (k, l) between the induced weights of two sets of predictors.
+    """The mean cosines (k, l) between the induced weights of k and of l predictors [Fu2024].
 
-    `first` (k, m, n, d) and `second` (l, m, n, d) are the weights, of dimension d, that k and l
-    predictors induce on n prefixes of each of m prompts. Induced weights are the least-squares fit
-    of predictions by linear functions of the query. The mean is over the n prefixes, then over the
-    m prompts [Fu2024].
+    The weights that a predictor induces after a prefix of a prompt are the least-squares fit of its
+    predictions by a linear function of the query. `first` (k, m, n, d) and `second` (l, m, n, d)
+    are the induced weights of dimension d, for k and for l predictors, m prompts and n prefixes of
+    each prompt. The cosine between the weights of two predictors is averaged over the n prefixes,
+    then over the m prompts. The standard error of the mean over prompts is returned as well.
 
     Raises `ValueError` for fewer than 2 prompts.
     """
@@ -142,12 +153,15 @@ def weight_similarity(first: FirstWeights, second: SecondWeights) -> Estimate:
 
 @checked
 def weight_cosines(first: FirstWeights, second: SecondWeights) -> np.ndarray:
-    """The mean cosines (k, l, m) between induced weights, on each of m prompts.
+    """The mean cosines (k, l, m) between the induced weights of k and l predictors, on m prompts.
 
-    `first` (k, m, n, d) and `second` (l, m, n, d) are the weights, of dimension d, that k and l
-    predictors induce on n prefixes of each prompt: the least-squares fit of predictions by linear
-    functions of the query. A mean is over the n prefixes of a prompt. `weight_similarity` returns
-    the mean of these cosines over prompts. Raises `ValueError` for fewer than 2 prompts.
+    The weights that a predictor induces after a prefix of a prompt are the least-squares fit of its
+    predictions by a linear function of the query. `first` (k, m, n, d) and `second` (l, m, n, d)
+    are the induced weights of dimension d, for k and for l predictors, m prompts and n prefixes of
+    each prompt. The cosine between the weights of two predictors is averaged over the n prefixes.
+    `weight_similarity` returns the mean of the results over prompts.
+
+    Raises `ValueError` for fewer than 2 prompts.
     """
     _several(first)
     return np.asarray(_cosines(first, second).mean(-1))

@@ -28,27 +28,32 @@ BLOCK = 2**16
 
 @checked
 class PrefixSpectrum:
-    """The spectra of all prefixes of prompts, and the predictions of several methods.
+    """The eigenvalues of XᵀX for all prefixes of a prompt, and predictions of several methods.
 
     The examples are the rows of x (…, n, d), with labels y (…, n), and the query is x_query (…, d).
     For t = 0, …, n, let X_t be the matrix of the first t examples and y_t the vector of their
-    labels; S_t = X_tᵀX_t and b_t = X_tᵀy_t. Let x_next be example t + 1, or the query for t = n.
-    The
-    attributes are eigenvalues (…, n + 1, d) of S_t, ascending; eigenvalues of its null space are
-        exactly 0 components (…, n + 1, d) c_i of the OLS prediction at x_next, by eigendirection.
-    Each method of this class returns predictions at x_next of shape (steps, …, n + 1), for a list
-    of step counts. A step size or another real parameter is one number or broadcasts to (…, n + 1),
-    for example `1 / spectrum.largest`.
+    labels. Let S_t = X_tᵀX_t and b_t = X_tᵀy_t. Let x_next be example t + 1, or the query for
+    t = n. The object has two attributes:
 
-    The rank of S_t is at most min(t, d), so all but the largest min(t, d) eigenvalues are 0. These
-    min(t, d) eigenvalues count as 0 if they are at most (t + d)·eps·tr(S_t), a bound on the
+        eigenvalues  (…, n + 1, d), the eigenvalues λ_i of S_t, ascending, and exactly 0 on the
+                     null space of S_t
+        components   (…, n + 1, d), c_i = ⟨x_next, v_i⟩⟨v_i, b_t⟩/λ_i for the unit eigenvector v_i
+                     of S_t, and 0 for λ_i = 0; their sum is the least-squares prediction at x_next
+
+    Each method of this class returns predictions at x_next. The first axis of the predictions is
+    the list of step counts (or of ridge penalties), if the method has one, and the last axis is t.
+    A step size or another real parameter is one number or broadcasts to (…, n + 1), for example `1
+    / spectrum.largest`.
+
+    The rank of S_t is at most min(t, d), so all but the largest min(t, d) eigenvalues are 0. One of
+    these min(t, d) eigenvalues counts as 0 if it is at most (t + d)·eps·tr(S_t), a bound on the
     rounding errors of S_t and of its decomposition [Higham2002, Chapter 3]. Singular values of X_t
     below √((t + d)·eps)·‖X_t‖_F therefore count as 0; the threshold of `theory.regression.ols` is
     smaller. As b_t is in range(S_t), directions of the null space contribute exactly 0.
 
-    Memory is O(n·d) for each prompt. Predictions of a divergent method that overflow are ±inf, or
-    NaN if their terms overflow with both signs. Raises `ValueError` if S or the OLS prediction
-    overflows.
+    Memory is O(n·d) for each prompt. If predictions of a divergent method overflow, they are ±inf,
+    or NaN if their terms overflow with both signs. Raises `ValueError` if S_t or the least-squares
+    prediction overflows.
     """
 
     def __init__(self, x: Inputs, y: Labels, x_query: Query) -> None:
@@ -125,43 +130,48 @@ class PrefixSpectrum:
 
     @property
     def largest(self) -> np.ndarray:
-        """The largest eigenvalue of S_t = X_tᵀX_t for every prefix, (…, n + 1), or 1 where S_t = 0.
+        """The largest eigenvalue of S_t = X_tᵀX_t for t = 0, …, n, in shape (…, n + 1).
 
-        X_t is the matrix of the first t examples. `1 / spectrum.largest**2` is a valid alpha for
-        all prefixes, including the empty prefix.
+        X_t is the matrix of the first t of n examples. The entry is 1 where S_t = 0. So `1 /
+        spectrum.largest**2` is a valid alpha of the method `newton` for every t, including t = 0.
         """
         top = self.eigenvalues[..., -1]
         return np.where(top > 0, top, 1)
 
     @property
     def smallest(self) -> np.ndarray:
-        """The smallest non-zero eigenvalue of S_t = X_tᵀX_t for every prefix, (…, n + 1).
+        """The smallest non-zero eigenvalue of S_t = X_tᵀX_t for t = 0, …, n, in shape (…, n + 1).
 
-        X_t is the matrix of the first t examples. The entry is 1 where S_t = 0.
+        X_t is the matrix of the first t of n examples. The entry is 1 where S_t = 0.
         """
         least = np.where(self.eigenvalues > 0, self.eigenvalues, np.inf).min(axis=-1)
         return np.where(least < np.inf, least, 1)
 
     def ols(self) -> np.ndarray:
-        """Predictions (…, n + 1) of the minimum-norm least-squares solution of every prefix.
+        """The predictions (…, n + 1) of minimum-norm least squares from the first t examples.
 
-        Entry t of the last axis is the prediction from the first t of n examples.
+        Entry t = 0, …, n of the last axis is the prediction of the label of example t + 1, or of
+        the query if t = n.
         """
         return self.components.sum(axis=-1)
 
     @checked
     def ridge(self, penalties: PositiveArray) -> np.ndarray:
-        """Predictions (len(penalties), …, n + 1) of ridge regression, for each of `penalties`.
+        """The predictions (len(penalties), …, n + 1) of ridge regression, for each of `penalties`.
 
-        Entry t of the last axis is the prediction from the first t of n examples.
+        Ridge regression with penalty μ minimises ‖X_t w − y_t‖² + μ‖w‖² over the weights w, where
+        X_t contains the first t of n examples and y_t their labels. Entry t of the last axis is the
+        prediction of the label of example t + 1, or of the query if t = n.
         """
         return self._predict(residuals.ridge_fitted, np.atleast_1d(penalties))
 
     @checked
     def gradient_descent(self, steps: Iterable[Steps], step_size: PositiveArray) -> np.ndarray:
-        """Predictions (len(steps), …, n + 1) of gradient descent after each count in `steps`.
+        """Predictions (len(steps), …, n + 1) of gradient descent after each step count in `steps`.
 
-        Entry t of the last axis is the prediction from the first t of n examples.
+        A step is w ← w − step_size·X_tᵀ(X_t w − y_t) from w = 0, where X_t contains the first t of
+        n examples and y_t their labels. Entry t of the last axis is the prediction of the label of
+        example t + 1, or of the query if t = n.
         """
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, step_size: np.ndarray) -> np.ndarray:
@@ -175,9 +185,10 @@ class PrefixSpectrum:
     ) -> np.ndarray:
         """Predictions (len(steps), …, n + 1) of Newton–Schulz after each step count in `steps`.
 
-        Entry t of the last axis is the prediction from the first t of n examples. The iteration of
-        every prefix starts at M₀ = alpha·S_t ("gram") or alpha·I ("identity"), where S_t = X_tᵀX_t
-        and X_t is the matrix of the first t examples.
+        Let X_t contain the first t of n examples, let y_t be their labels, and let S_t = X_tᵀX_t. A
+        step is M ← 2M − M S_t M, from M₀ = alpha·S_t (start "gram") or M₀ = alpha·I (start
+        "identity"). The weights after k steps are M_k X_tᵀy_t. Entry t of the last axis is the
+        prediction of the label of example t + 1, or of the query if t = n.
         """
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, alpha: np.ndarray) -> np.ndarray:
@@ -189,11 +200,13 @@ class PrefixSpectrum:
     def hyperpower(
         self, steps: Iterable[Steps], order: Order, alpha: PositiveArray, start: Start = "gram"
     ) -> np.ndarray:
-        """Predictions (len(steps), …, n + 1) of hyperpower after each step count in `steps`.
+        """Predictions (len(steps), …, n + 1) of the hyperpower method after each count in `steps`.
 
-        Entry t of the last axis is the prediction from the first t of n examples. The iteration of
-        every prefix has the given `order` and starts at M₀ = alpha·S_t ("gram") or alpha·I
-        ("identity"), where S_t = X_tᵀX_t and X_t is the matrix of the first t examples.
+        Let X_t contain the first t of n examples, let y_t be their labels, and let S_t = X_tᵀX_t. A
+        step is M ← M (I + E + … + E^(p−1)) with E = I − S_t M and p = `order`, from M₀ = alpha·S_t
+        (start "gram") or M₀ = alpha·I (start "identity"). The weights after k steps are M_k
+        X_tᵀy_t. Entry t of the last axis is the prediction of the label of example t + 1, or of the
+        query if t = n.
         """
 
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, alpha: np.ndarray) -> np.ndarray:
@@ -205,10 +218,11 @@ class PrefixSpectrum:
     def chebyshev(
         self, steps: Iterable[Steps], smallest: PositiveArray, largest: PositiveArray
     ) -> np.ndarray:
-        """Predictions (len(steps), …, n + 1) of Chebyshev's method on [smallest, largest].
+        """Predictions (len(steps), …, n + 1) of Chebyshev's method after each count in `steps`.
 
-        There is a prediction after each step count in `steps`. Entry t of the last axis is the
-        prediction from the first t of n examples.
+        The method is the Chebyshev semi-iteration for eigenvalues of S_t = X_tᵀX_t in the interval
+        [smallest, largest], where X_t contains the first t of n examples. Entry t of the last axis
+        is the prediction of the label of example t + 1, or of the query if t = n.
         """
         return self._predict(
             residuals.chebyshev_fitted,

@@ -41,15 +41,14 @@ Size: TypeAlias = Annotated[Count, Within(most=10**4)]
 def wishart_moments(
     n: Size, d: Size, n_moments: Size, largest: Positive | None = None
 ) -> list[arb]:
-    """The moments E tr S^k, k < `n_moments`, of a Wishart matrix S = XᵀX, as Arb balls.
+    """The moments E tr S^k for k = 0, …, n_moments − 1, where S = XᵀX is a Wishart matrix.
 
-    The entries of X (n, d) are independent standard normal.
+    The entries of X (n, d) are independent standard normal. The moments are returned as Arb balls,
+    intervals that contain the exact values. If `largest` is given, the mean is over the matrices S
+    whose eigenvalues are all at most `largest`.
 
-    If `largest` is given, the mean is over the matrices S whose eigenvalues are all at most
-    `largest`.
-
-    Raises `ValueError` if n < d or n − d is even, because the integrals are then not finite sums,
-    and if `largest` is too small for the precision.
+    Raises `ValueError` if n < d, if n − d is even (the integrals in the moments are then not finite
+    sums), or if `largest` is too small for the precision.
     """
     if n < d or (n - d) % 2 == 0:
         raise InputError(f"n is {n} and d is {d}: give n and d such that n − d is odd and positive")
