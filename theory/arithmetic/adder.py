@@ -66,7 +66,7 @@ USUAL_BITS, FLOAT64_BITS = 14, 53
 
 @checked
 def n_candidates(largest: Steps) -> int:
-    """The number of candidates for sums up to 2·largest: a multiple of 10, at least 20.
+    """The number of candidates for the sum of two numbers from 0 to `largest`.
 
     The result is the smallest multiple of 10 that is above 2·largest and at least 20.
     """
@@ -85,12 +85,13 @@ def round_to_multiple(
 def adder_logits(
     p: Candidates, alpha: NonNegative, s: Integer, error: Finite, F: Frequencies = ZHOU
 ) -> np.ndarray:
-    """The logits z(c) of the candidates c = 0, …, p − 1 for the sum s, (p,).
+    """The logits z(c) of the candidates c = 0, …, p − 1 for the sum s, as an array (p,).
 
-    z(c) = C_F(c − s) + α cos(2π(c − s − ε)/p), where C_F(d) = Σ_{f ∈ F} cos(2πfd/10).  The first
-    term is called the comb, and the second term the bump.  The weight of the bump is α = `alpha`,
-    and ε = `error` is the difference between the rounded size of the sum, s + ε, and the sum s.
-    Raises `ValueError` if the logits do not fit in memory.
+    z(c) = C_F(c − s) + α cos(2π(c − s − ε)/p), where C_F(d) = Σ_{f ∈ F} cos(2πfd/10) for a set F of
+    frequencies from 1 to 5.  The first term compares c and s mod 10, and the second term compares
+    their sizes.  Here α = `alpha`.  The second term contains the approximate sum s + ε instead of
+    s, for example because both summands are rounded, and ε = `error`.  Raises `ValueError` if the
+    logits do not fit in memory.
     """
     machine.fits_in_memory(f"the logits of {p:.4g} candidates", 64 * p, "give a smaller p")
     d = np.arange(p) - s % p
@@ -100,13 +101,13 @@ def adder_logits(
 
 @checked
 def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
-    """The largest weight α of the bump with which all sums are right, and the d that limits α.
+    """The largest weight α with which the logits of all sums are right, and the d that limits α.
 
-    The logits of p candidates c for a sum s are C_F(c − s) + α cos(2π(c − s − ε)/p), a comb
-    C_F(d) = Σ_{f ∈ F} cos(2πfd/10) plus the bump, where s + ε is the rounded size of the sum.  All
-    sums must be right for all errors |ε| < 5.  For a larger α, the logit of candidate s + d for the
-    returned d can exceed the logit of s.  The largest α is 0.0 if the comb does not separate the
-    residues mod 10.
+    The logits of p candidates c for a sum s are C_F(c − s) + α cos(2π(c − s − ε)/p).  Here
+    C_F(d) = Σ_{f ∈ F} cos(2πfd/10) for a set F of frequencies from 1 to 5, and s + ε is the
+    approximate sum.  The logits are right if s has the largest logit for all errors |ε| < 5.  For a
+    larger α, the logit of the candidate s + d can exceed the logit of s, where d is the second
+    number returned.  The largest α is 0.0 if C_F(c − s) is not largest at c ≡ s mod 10 only.
     """
     d = np.arange(1, 10)
     above = np.array([float(comb(F, 0) - comb(F, int(k))) for k in d])
@@ -116,25 +117,27 @@ def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
 
 @checked
 def default_alpha(p: Candidates) -> float:
-    """The default weight α of the bump in the logits of p candidates: 64, or less for p < 90.
+    """The default weight α of the second term in the logits of p candidates, at most 64.
 
-    The bump is the term α cos(2π(c − s − ε)/p) in the logit of candidate c for a sum s
-    (`adder_logits`).  For p < 90, the default α is the largest power of two up to the limit
-    `largest_alpha(p)`.
+    The logits are those of `adder_logits`.  Their second term is α cos(2π(c − s − ε)/p) for a
+    candidate c, where s is the sum and s + ε the approximate sum.  The default α is 64 for p ≥ 90.
+    For p < 90, it is the largest power of two up to `largest_alpha(p)`.
     """
     return min(64.0, 2.0 ** floor(log2(largest_alpha(p)[0])))
 
 
 @checked
 def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = ZHOU) -> float:
-    """The smallest gap between the logit of the sum s and the logit of a candidate c ≠ s.
+    """The smallest difference between the logit of the sum s and the logit of a candidate c ≠ s.
 
-    The minimum of z(s) − z(c) is over all candidates c ≠ s and all integers ε with |ε| ≤ `error`,
-    where s + ε is the rounded size of the sum.  The minimum is negative iff a sum is wrong.  The
-    logits z(c) of the p candidates are computed by `adder_logits`: a comb with frequencies F plus a
-    bump of weight `alpha`.  The comb is constant on the candidates of one residue mod 10.  Among
-    these candidates the bump is largest at the candidate nearest to s + ε, at a distance of at most
-    5 since 10 divides p.  If s is excluded, the distance is at most 15.
+    The logits z(c) of p candidates are those of `adder_logits` with frequencies F and weight
+    `alpha`: C_F(c − s) + α cos(2π(c − s − ε)/p), where s + ε is the approximate sum.  The result is
+    the minimum of z(s) − z(c) over all sums s, all candidates c ≠ s, and all integers ε with
+    |ε| ≤ `error`.  It is negative iff some candidate c ≠ s has a larger logit than s for some s and
+    ε.  The minimum is computed from the candidates at a distance of at most 15 from s + ε.  Proof
+    that they suffice: the first term depends only on c mod 10.  Among the candidates of one residue
+    mod 10, the second term is largest at the candidate nearest to s + ε, at a distance of at most 5
+    since 10 divides p.  If this candidate is s, the next one has a distance of at most 15.
 
     Raises `ValueError` if the errors do not fit in memory.
     """
@@ -151,12 +154,13 @@ def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = 
 def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SMALLEST)]) -> float:
     """A bound on the change of a logit when all weights are rounded to multiples of 2^−bits.
 
-    The logits of `adder_logits` are a comb plus a bump of weight α = `alpha`.  The weights are
-    cosines and sines of the angles of the two numbers and of the candidate; in the bump, the
-    cosines and sines of the candidate are multiplied by α.  Rounding changes a number by at most
-    δ = 2^{−bits−1}, so a vector (cos, sin) of length 1 changes by at most √2δ.  As complex numbers,
-    a product of three such vectors changes by at most (1 + √2δ)³ − 1.  In the bump, the third
-    factor has length α.  Three periods of the comb are rounded; period 2 is exact.
+    The logits are those of `adder_logits`, with weight α = `alpha` of the second term.  Each cosine
+    in the logits is computed from products of three vectors (cos, sin): one of each of the two
+    summands, and one of the candidate.  The weights are the entries of these vectors; in the second
+    term, the vector of the candidate is multiplied by α.  Rounding changes a number by at most δ
+    = 2^{−bits−1}, so a vector of length 1 changes by at most √2δ.  As complex numbers, a product of
+    three such vectors changes by at most (1 + √2δ)³ − 1.  In the first term, the weights of three
+    periods are rounded, and those of period 2 are exact.
     """
     off = 2**0.5 * 2.0 ** (-bits - 1)
     return 3 * ((1 + off) ** 3 - 1) + (alpha + off) * (1 + off) ** 2 - alpha
@@ -166,20 +170,23 @@ def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SM
 def largest_bits(alpha: Positive) -> int:
     """The largest number of binary places of the weights for which logits are exact in float64.
 
-    The result is below 1 if even one binary place is too many.  A logit is a sum of
-    products of three weights, a multiple of 2^{−3·bits} below 2·alpha + 8, for weights of `bits`
-    binary places.
+    The logits are those of `adder_logits`, with weight `alpha` of the second term.  If the weights
+    have b binary places, a logit is a sum of products of three weights.  So it is a multiple
+    of 2^{−3b}, of absolute value below 2·alpha + 8.  The result is below 1 if even one binary place
+    is too many.
     """
     return (FLOAT64_BITS - 3 - ceil(log2(alpha / 4 + 1))) // 3
 
 
 @checked
 def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
-    """The numbers of binary places for which rounding the weights changes no prediction.
+    """The numbers of binary places with which rounded weights provably give the right sums.
 
-    The adder has p candidates, sizes that are rounded to multiples of `step`, and weight `alpha` of
-    the bump, the term of the logits that depends on the sizes.  All numbers up to
-    `largest_bits(alpha)` are tried.
+    The adder is a transformer with the logits of `adder_logits` for p candidates, where `alpha` is
+    the weight of the second term.  In this term, each of the two summands is rounded to a multiple
+    of `step`.  A number of places suffices if twice the bound `rounding_of_logits` on the change of
+    a logit is below the smallest gap between the logit of the sum and another logit.  All numbers
+    from 1 to `largest_bits(alpha)` are tried.
     """
     gap = least_gap(p, alpha, 2 * (step // 2))
     places = range(1, largest_bits(alpha) + 1)
@@ -188,10 +195,13 @@ def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
 
 @checked
 def default_bits(p: Candidates, step: Count, alpha: Positive) -> int:
-    """The default number of binary places of the weights: 14, with two exceptions.
+    """The default number of binary places of the weights of an adder: 14, with exceptions.
 
-    If 14 places do not suffice (`sufficient_bits`), the default is the smallest sufficient number.
-    The default is at most `largest_bits(alpha)`.
+    The adder is a transformer with the logits of `adder_logits` for p candidates, where `alpha` is
+    the weight of the second term.  In this term, each of the two summands is rounded to a multiple
+    of `step`.  If 14 places do not suffice according to `sufficient_bits`, but a larger number
+    suffices, the default is the smallest sufficient number.  The default is at least 1, and at most
+    `largest_bits(alpha)` if this is at least 1.
     """
     wanted = max([USUAL_BITS, *sufficient_bits(p, step, alpha)[:1]])
     return max(1, min(largest_bits(alpha), wanted))

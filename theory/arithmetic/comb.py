@@ -58,7 +58,10 @@ Frequencies: TypeAlias = Annotated[Iterable[int], Comb()]
 
 @checked
 def comb(F: Frequencies, d: Integer) -> Golden:
-    """The comb C_F(d) = Σ_{f ∈ F} cos(2πfd/10) as an exact number of Q(√5)."""
+    """The sum C_F(d) = Σ_{f ∈ F} cos(2πfd/10) of cosines with frequencies F, as an exact number.
+
+    F is a set of integers from 1 to 5.  The result is in the field Q(√5).
+    """
     total = Golden(Fraction(0))
     for f in F:
         total = total + cosine(f * d)
@@ -67,20 +70,22 @@ def comb(F: Frequencies, d: Integer) -> Golden:
 
 @checked
 def comb_gap(F: Frequencies) -> Golden:
-    """The gap C_F(0) − max C_F(d) over d = 1, …, 9, as an exact number of Q(√5).
+    """The gap C_F(0) − max C_F(d) over d = 1, …, 9, as an exact number of the field Q(√5).
 
-    C_F(d) = Σ_{f ∈ F} cos(2πfd/10) is the comb.  The gap is positive iff the comb separates all
-    residues mod 10.
+    C_F(d) = Σ_{f ∈ F} cos(2πfd/10), for a set F of frequencies from 1 to 5.  The gap is positive
+    iff C_F(c − s) as a function of c is largest at c ≡ s mod 10 only.
     """
     return comb(F, 0) - max(comb(F, d) for d in range(1, 10))
 
 
 @checked
 def halving_closure(F: Frequencies) -> tuple[int, ...]:
-    """The smallest set of frequencies that contains F and is closed under halving of periods.
+    """The smallest set that contains the frequencies F and is closed under halving of periods.
 
-    Frequency f has period 10/f, so halving a period doubles f mod 10.  The result is in decreasing
-    order of frequency.
+    The frequencies are integers f from 1 to 5, with the cosines cos(2πfd/10) of the period 10/f.
+    Halving a period doubles f.  As d is an integer, f is replaced by the number from 0 to 5 that is
+    ≡ 2f or ≡ −2f mod 10; the number 0 is omitted, because its cosine is constant.  The result is a
+    tuple in decreasing order.
     """
     found, new = set[int](), set(F)
     while new:
@@ -92,5 +97,5 @@ def halving_closure(F: Frequencies) -> tuple[int, ...]:
 
 @checked
 def period(f: Annotated[int, FREQUENCY]) -> Fraction:
-    """The period 10/f of frequency f."""
+    """The period 10/f of the cosine cos(2πfd/10) in d, for a frequency f from 1 to 5."""
     return Fraction(10, f)

@@ -35,11 +35,11 @@ Removed: TypeAlias = Annotated[Any, Reals("r D")]
 
 @checked
 def null_space_projection(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.ndarray:
-    """The orthogonal projection P (D, D) onto the null space of the r rows of R = `removed` (r, D).
+    """The orthogonal projection P (D, D) onto the null space of the matrix R = `removed` (r, D).
 
-    Singular values of R up to τ = `tolerance` times the largest are treated as 0, so that ‖R P‖ ≤ τ
-    ‖R‖ in the spectral norm.  Without a tolerance, the rounding errors of more than D rows would
-    span the whole space, and P would be 0.  Therefore τ must exceed the relative rounding error.
+    Singular values of R up to τ = `tolerance` times the largest are treated as 0.  So ‖R P‖ ≤ τ ‖R‖
+    in the spectral norm.  Without a tolerance, the rows of R could span the whole space by rounding
+    errors if r ≥ D, and P would be 0.  Therefore τ must exceed the relative rounding error of R.
     """
     _, singular, directions = np.linalg.svd(removed, full_matrices=False)
     largest = singular.max(initial=0.0)
@@ -51,14 +51,14 @@ def null_space_projection(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.nd
 def leakage(
     removed: Removed, kept: Annotated[Any, Reals("s D")], tolerance: OpenUnit = 1e-4
 ) -> float:
-    """The relative change of the coefficients that a Fourier filter should preserve.
+    """The relative change ‖K − K P‖/‖K‖ of coefficients that a filter P should preserve.
 
-    The change is ‖K − K P‖/‖K‖, where the s rows of K = `kept` (s, D) map a state of the
-    D-dimensional residual stream to the coefficients that should be preserved.  The filter P is the
-    projection onto the null space of the r rows of `removed` (r, D), computed by
-    `null_space_projection` with the same tolerance.  The norms are Frobenius norms, so the change
-    is a root mean square over isotropic states of the stream.  The change is 0 if the filter is a
-    mask of coefficients.
+    The rows of K = `kept` (s, D) map a state of a D-dimensional residual stream to s Fourier
+    coefficients of the logits.  The filter P is the projection of the residual stream onto the null
+    space of the rows of `removed` (r, D), which give the r coefficients to be removed.  It is
+    computed by `null_space_projection` with the same `tolerance`.  The norms are Frobenius norms,
+    so the result is a root mean square over states with an isotropic distribution.  It is 0 iff P
+    preserves all s coefficients of every state.  The result is 0 for K = 0, too.
     """
     P, size = null_space_projection(removed, tolerance), float(np.linalg.norm(kept))
     return float(np.linalg.norm(kept - kept @ P)) / size if size else 0.0

@@ -21,11 +21,11 @@ Period: TypeAlias = Annotated[Exact, Within(least=2)] | Annotated[Finite, Within
 
 @checked
 def fourier_matrix(p: Count) -> np.ndarray:
-    """The orthonormal Fourier matrix Q (p, p); the rows are scaled cosines and sines.
+    """The orthonormal real Fourier matrix (p, p), whose rows are scaled cosines and sines.
 
-    The rows are in the order of `fourier_bins(p)`, with the cosine of a bin before the sine of the
-    bin.  The rows of bin k have frequency k/p.  Raises `ValueError` if the matrix does not fit in
-    memory.
+    Column x belongs to the point x = 0, …, p − 1.  The first row is constant.  Then each k with
+    1 ≤ k < p/2 has two rows, √(2/p) cos(2πkx/p) and √(2/p) sin(2πkx/p).  For even p, the last row
+    is cos(πx)/√p.  Raises `ValueError` if the matrix does not fit in memory.
     """
     k = fourier_bins(p)
     machine.fits_in_memory(f"a Fourier matrix of {p} rows", 32 * p * p, "give a smaller p")
@@ -40,16 +40,20 @@ def fourier_matrix(p: Count) -> np.ndarray:
 
 @checked
 def fourier_bins(p: Count) -> np.ndarray:
-    """The bin 0, 1, 1, 2, 2, … of each row of `fourier_matrix(p)`, (p,)."""
+    """The index k of the frequency k/p of each row of `fourier_matrix(p)`, (p,).
+
+    The indices are 0, 1, 1, 2, 2, …, because a frequency has a cosine and a sine.
+    """
     machine.fits_in_memory(f"the bins of {p} points", 64 * p, "give a smaller p")
     return (np.arange(p) + 1) // 2
 
 
 @checked
 def bin_of(period: Period, p: Count) -> int:
-    """The bin p/period of a period, in the Fourier transform of p points.
+    """The index k = p/period of the Fourier frequency k/p that has the given period.
 
-    Raises `ValueError` if p/period is not an integer.
+    The Fourier transform is that of p points, with frequencies k/p for k = 0, …, ⌊p/2⌋.  Raises
+    `ValueError` if p/period is not an integer.
     """
     k = Fraction(p) / Fraction(period)
     if k.denominator != 1:
@@ -61,13 +65,14 @@ def bin_of(period: Period, p: Count) -> int:
 
 @checked
 def bin_sizes(values: RealArray) -> np.ndarray:
-    """The size of each bin k = 0, …, ⌊p/2⌋ of the Fourier transform of values, (⌊p/2⌋ + 1,).
+    """The norm of the Fourier coefficients of an array at each frequency k/p, (⌊p/2⌋ + 1,).
 
-    The size of bin k is the norm ‖Q_k values‖, where Q_k consists of the one or two rows of bin k
-    in the orthonormal Fourier matrix of p points.  Values have shape (p,), or (p, D) with D
+    Entry k = 0, …, ⌊p/2⌋ is ‖Q_k values‖, where Q_k consists of the rows of frequency k/p in the
+    orthonormal real Fourier matrix of p points.  There are two such rows, a cosine and a sine, but
+    only one row for k = 0, and for k = p/2.  The array `values` has shape (p,), or (p, D) with D
     columns; in the second case, the norm is over all columns.
 
-    Raises `ValueError` unless the values have one of these shapes.
+    Raises `ValueError` for values of another shape.
     """
     if values.ndim not in (1, 2):
         raise InputError(f"values have shape {values.shape}: give values of shape (p,) or (p, D)")

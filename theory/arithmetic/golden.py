@@ -22,7 +22,7 @@ Part: TypeAlias = Annotated[Fraction, RationalNumber()]
 @total_ordering
 @dataclass(frozen=True)
 class Golden:
-    """The exact number a + b√5 with rational a and b."""
+    """The exact number a + b√5, for rational numbers a and b."""
 
     a: Part
     b: Part = Fraction(0)
@@ -87,7 +87,7 @@ def _sign(value: Fraction) -> int:
 
 @checked
 def cosine(k: Integer) -> Golden:
-    """The exact cosine of 36°·k.
+    """The exact cosine of 36°·k, a number of the field Q(√5).
 
     The cosines c_k are computed by c_{k+1} = 2 c₁ c_k − c_{k−1} from c₀ = 1 and c₁ = (1 + √5)/4.
     """

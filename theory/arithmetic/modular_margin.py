@@ -53,10 +53,11 @@ Rows: TypeAlias = Annotated[Any, Reals("neurons p")]
 
 
 class Neurons(NamedTuple):
-    """The weights u, v and w of quadratic neurons, each (neurons, p) with one row for each neuron.
+    """The weights u, v and w of the neurons of a network that adds mod p, each (neurons, p).
 
-    For numbers a and b from 0 to p − 1, a neuron with weights u, v and w adds (u_a + v_b)²·w_c to
-    the logit of each residue c mod p.
+    Each of the three arrays has one row for each neuron, and one column for each of the numbers
+    0 … p − 1.  For inputs a and b, a neuron with rows u, v and w adds (u_a + v_b)²·w_c to the logit
+    of each residue c mod p.
     """
 
     u: np.ndarray
@@ -66,14 +67,22 @@ class Neurons(NamedTuple):
 
 @checked
 def largest_margin_squared(p: OddModulus) -> Fraction:
-    """The square 2/(27 p (p − 1)²) of the maximum normalised margin of addition mod p."""
+    """The square 2/(27 p (p − 1)²) of the maximum normalised margin of addition mod p, for odd p.
+
+    The maximum is over all networks with the logits f(a, b)_c = Σ_i (u_i(a) + v_i(b))²·w_i(c).  The
+    margin is the minimum of f(a, b)_{a+b} − f(a, b)_c over residues a, b and c ≠ a + b mod p.  The
+    normalised margin is the margin divided by Σ_i ‖(u_i, v_i, w_i)‖³.
+    """
     return Fraction(2, 27 * p * (p - 1) ** 2)
 
 
 @checked
 def modular_neurons(p: OddModulus) -> Neurons:
-    """The 4(p − 1) quadratic neurons that attain the maximum normalised margin, in float64.
+    """The weights of the 4(p − 1) neurons with the maximum normalised margin for addition mod p.
 
+    For inputs a and b, the network has the logits f(a, b)_c = Σ_i (u_i(a) + v_i(b))²·w_i(c).  Its
+    margin is the minimum of f(a, b)_{a+b} − f(a, b)_c over residues a, b and c ≠ a + b mod p.  The
+    normalised margin is the margin divided by Σ_i ‖(u_i, v_i, w_i)‖³.  The weights are in float64.
     Raises `ValueError` if the neurons do not fit in memory.
     """
     machine.fits_in_memory(f"the {4 * (p - 1)} neurons", 3 * 8 * 4 * p * p, "give a smaller p")
@@ -85,11 +94,12 @@ def modular_neurons(p: OddModulus) -> Neurons:
 
 @checked
 def network_logits(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """The logits Σ_i (u_i(a) + v_i(b))²·w_i(c) of a quadratic network, (p, p, p) for all a, b, c.
+    """The logits Σ_i (u_i(a) + v_i(b))²·w_i(c) of a network with quadratic neurons, (p, p, p).
 
-    The sum is over the neurons i.  The arrays u, v and w have shape (neurons, p), and a, b and c
-    are residues mod p.  Raises `ValueError` for p < 2, and for logits that overflow float64 or do
-    not fit in memory.
+    The three axes are the residues a, b and c mod p, where a and b are the inputs and the logits
+    are for the outputs c.  The sum is over the neurons i, whose weights are the rows of u, v and w
+    (neurons, p).  Raises `ValueError` for p < 2, and for logits that overflow float64 or do not fit
+    in memory.
     """
     count, p = _sizes(u)
     numbers = 3 * count * p * p + p**3
@@ -101,12 +111,14 @@ def network_logits(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 
 @checked
 def normalised_margin(u: Rows, v: Rows, w: Rows) -> float:
-    """The normalised margin of a quadratic network for addition mod p; 0.0 if all neurons are 0.
+    """The normalised margin of a network for addition mod p; 0.0 if all weights are 0.
 
-    The margin is the minimum of f(a, b)_{a+b} − f(a, b)_c over all a, b and c ≠ a + b mod p, where
-    f(a, b)_c is the logit of c (`network_logits`).  The normalised margin is the margin divided by
-    Σ‖θ_i‖³, where θ_i = (u_i, v_i, w_i) are the weights of neuron i.  The arrays u, v and w have
-    shape (neurons, p).  Raises `ValueError` as `network_logits` does.
+    For inputs a and b, the logit of c is f(a, b)_c = Σ_i (u_i(a) + v_i(b))²·w_i(c), as in
+    `network_logits`.  The weights u_i, v_i and w_i of neuron i are the rows of u, v and w (neurons,
+    p).  The margin is the minimum of f(a, b)_{a+b} − f(a, b)_c over residues a, b and c ≠ a + b mod
+    p.  The normalised margin is the margin divided by Σ_i ‖(u_i, v_i, w_i)‖³.  Raises `ValueError`
+    for p < 2, for logits or cubed norms that overflow float64, and for logits that do not fit in
+    memory.
     """
     p = u.shape[1]
     f, right = network_logits(u, v, w), np.add.outer(np.arange(p), np.arange(p)) % p
@@ -119,12 +131,13 @@ def normalised_margin(u: Rows, v: Rows, w: Rows) -> float:
 
 @checked
 def mean_over_cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """The mean margin of each quadratic neuron divided by the neuron's cubed norm, (neurons,).
+    """The mean margin of each neuron divided by the cubed norm of its weights, (neurons,).
 
-    For numbers a and b, the neuron adds f_c = (u(a) + v(b))²·w(c) to the logit of c.  Its margin
-    for c is f_{a+b} − f_c, and the mean is over all a, b and c ≠ a + b mod p.  The cubed norm is
-    ‖(u, v, w)‖³.  The result is at most the maximum normalised margin √(2/27)/(√p (p − 1)).  The
-    arrays u, v and w have shape (neurons, p).
+    The weights of the neurons are the rows of u, v and w (neurons, p), for odd p.  For inputs a and
+    b, a neuron adds f_c = (u(a) + v(b))²·w(c) to the logit of c.  Its mean margin is the mean of
+    f_{a+b} − f_c over all residues a, b and c ≠ a + b mod p.  The cubed norm is ‖(u, v, w)‖³.  The
+    result is at most √(2/27)/(√p (p − 1)), the maximum normalised margin of networks of such
+    neurons.
 
     Raises `ValueError` for an even p, cubed norms that overflow float64, and a neuron that is 0.
     """
@@ -136,13 +149,14 @@ def mean_over_cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 
 @checked
 def frequency_fractions(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """The fraction of each neuron's squared norm ‖(u, v, w)‖² at each frequency.
+    """The fraction of each neuron's squared norm ‖(u, v, w)‖² at each Fourier frequency.
 
-    The result has shape (neurons, (p + 1)/2) for the frequencies k = 0, …, (p − 1)/2.  The part of
-    the squared norm at k ≠ 0 is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, where û, v̂ and ŵ are the discrete
-    Fourier transforms of u, v and w.  At k = 0, the part is half of this expression.  By Parseval's
-    identity the parts sum to the squared norm.  The arrays u, v and w have shape (neurons, p).
-    Raises `ValueError` as `mean_over_cubes` does.
+    The rows of u, v and w (neurons, p) are the weights of the neurons, for odd p.  The result has
+    shape (neurons, (p + 1)/2) for the frequencies k = 0, …, (p − 1)/2.  The part of the squared
+    norm at k ≠ 0 is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, where û, v̂ and ŵ are the discrete Fourier
+    transforms of the rows u, v and w.  At k = 0, the part is half of this expression.  By
+    Parseval's identity the parts sum to the squared norm.  Raises `ValueError` for an even p, for
+    cubed norms ‖(u, v, w)‖³ that overflow float64, and for a neuron that is 0.
     """
     p, lengths = _of_odd_modulus(u, v, w)
     squares = (np.abs(np.fft.rfft(np.stack([u, v, w]), axis=2)) ** 2).sum(0)
@@ -154,13 +168,13 @@ def frequency_fractions(u: Rows, v: Rows, w: Rows) -> np.ndarray:
 def few_frequencies_margin(
     p: OddModulus, K: Annotated[Any, Integers("k", Within(least=1, below="p"))]
 ) -> float:
-    """The margin at the sum s of the logits Σ_{k ∈ K} cos(2πk(c − s)/p) with frequencies K.
+    """The margin of the logits Σ_{k ∈ K} cos(2πk(c − s)/p) of the candidates c, for any sum s.
 
-    The logits belong to the candidates c = 0, …, p − 1.  The margin is the difference of the logit
-    of s and the largest other logit, min_{d ≠ 0} Σ_{k ∈ K} (1 − cos(2πkd/p)), where d is the
-    distance from s.  The margin is at most |K| p/(p − 1), the mean of the sum over d ≠ 0, where |K|
-    is the number of frequencies.  Raises `ValueError` if a frequency is repeated, or if the cosines
-    do not fit in memory.
+    The candidates are c = 0, …, p − 1, and K is a set of frequencies.  The margin is the difference
+    of the logit of s and the largest other logit.  It is the minimum of Σ_{k ∈ K} (1 − cos(2πkd/p))
+    over d ≠ 0 mod p.  The mean of this sum over d ≠ 0 is |K| p/(p − 1), where |K| is the number of
+    frequencies, so the margin is at most |K| p/(p − 1).  Raises `ValueError` if a frequency is
+    repeated, or if the cosines do not fit in memory.
     """
     if len(np.unique(K)) < len(K):
         raise InputError(f"K is {K.tolist()}: give each frequency once")
@@ -171,9 +185,9 @@ def few_frequencies_margin(
 
 @checked
 def cubed_norms(u: Rows, v: Rows, w: Rows) -> np.ndarray:
-    """The cubed norm ‖(u, v, w)‖³ of each neuron, (neurons,).
+    """The cubed norm ‖(u_i, v_i, w_i)‖³ of the weights of each neuron i, (neurons,).
 
-    The arrays u, v and w contain the weights of the neurons and have shape (neurons, p).  Raises
+    The arrays u, v and w have shape (neurons, p), and u_i, v_i and w_i are their rows.  Raises
     `ValueError` for p < 2, and for cubed norms that overflow float64.
     """
     _sizes(u)

@@ -38,11 +38,11 @@ from theory.kinds import checked
 
 @checked
 def printed_matrix(p: OddModulus) -> np.ndarray:
-    """The singular Fourier matrix (p, p) that is printed in [Zhou2024], for odd p.
+    """The singular matrix (p, p) that is printed as a Fourier matrix in [Zhou2024], for odd p.
 
     Let N = p − 1.  Every entry of the first row is √(1/N).  Each k = 1, …, N/2 gives two further
-    rows, with the entries √(2/N) sin(2πkx/N) and √(2/N) cos(2πkx/N) for x = 0, …, N.  Raises
-    `ValueError` if the matrix does not fit in memory.
+    rows, with the entries √(2/N) sin(2πkx/N) and √(2/N) cos(2πkx/N) in the columns x = 0, …, N.
+    Raises `ValueError` if the matrix does not fit in memory.
     """
     N = _fitting(p)
     k = (np.arange(p) + 1) // 2
@@ -57,12 +57,14 @@ def printed_matrix(p: OddModulus) -> np.ndarray:
 
 @checked
 def printed_gram(p: OddModulus) -> np.ndarray:
-    """The integers 2 R Rᵀ (p, p) for the rows R of `printed_matrix(p)` without their factors.
+    """The integers 2 R Rᵀ (p, p), for the rows R of `printed_matrix(p)` without their factors.
 
-    With N = p − 1, the factors are √(1/N) and √(2/N), and columns are x = 0, …, N.  Take two
-    cosines, or two sines, of frequencies j and k.  Twice the sum of their products over x < N is
-    N([j ≡ k] ± [j ≡ −k]) with congruences mod N, where [·] is 1 if the condition holds and 0
-    otherwise.  The sign is + for cosines and − for sines.  For two cosines, the term x = N adds 2.
+    With N = p − 1, the rows of R are cosines cos(2πkx/N) and sines sin(2πkx/N) for x = 0, …, N; the
+    first row is the cosine of k = 0.  The factors √(1/N) and √(2/N) of the printed rows are
+    omitted.  The entry for a cosine and a sine is 0.  For two cosines, or two sines, of indices j
+    and k, twice the sum of their products over x < N is N([j ≡ k] ± [j ≡ −k]) with congruences mod
+    N.  Here [·] is 1 if the condition holds and 0 otherwise, and the sign is + for cosines and −
+    for sines.  For two cosines, the term x = N adds 2.
     """
     N = _fitting(p)
     k = (np.arange(p) + 1) // 2
@@ -76,9 +78,9 @@ def printed_gram(p: OddModulus) -> np.ndarray:
 
 @checked
 def printed_scales(p: OddModulus) -> list[Fraction]:
-    """The squared factors of the rows of `printed_matrix(p)`, p fractions.
+    """The squared factors of the cosines and sines in the rows of `printed_matrix(p)`, p fractions.
 
-    The factor of the first row is 1/(p − 1), and the factors of all other rows are 2/(p − 1).
+    The squared factor is 1/(p − 1) for the first row, and 2/(p − 1) for all other rows.
     """
     N = _fitting(p)
     return [Fraction(1, N)] + [Fraction(2, N)] * N
@@ -88,17 +90,18 @@ def printed_scales(p: OddModulus) -> list[Fraction]:
 def printed_quadratic(p: OddModulus) -> tuple[Fraction, Fraction]:
     """The sum and the product of the two eigenvalues of F Fᵀ that are neither 0 nor 1.
 
-    F is `printed_matrix(p)`.  The sum is 4 + 1/(p − 1), and the product is 4.
+    F is `printed_matrix(p)`, a singular matrix (p, p) that is printed as a Fourier matrix in
+    [Zhou2024].  The sum is 4 + 1/(p − 1), and the product is 4.
     """
     return 4 + Fraction(1, _fitting(p)), Fraction(4)
 
 
 @checked
 def printed_inversion_error(p: OddModulus) -> Fraction:
-    """The squared Frobenius norm ‖FᵀF − I‖² of the inversion error of F = `printed_matrix(p)`.
+    """The squared Frobenius norm ‖FᵀF − I‖² for the matrix F = `printed_matrix(p)`.
 
-    The norm is Σ(λ − 1)² over the eigenvalues λ of FᵀF.  This sum is s² − 2s − 5 with
-    s = 4 + 1/(p − 1).
+    It is 0 iff Fᵀ is the inverse of F.  The norm is Σ(λ − 1)² over the eigenvalues λ of FᵀF.  This
+    sum is s² − 2s − 5 with s = 4 + 1/(p − 1).
     """
     s, _ = printed_quadratic(p)
     return s * s - 2 * s - 5

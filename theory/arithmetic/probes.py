@@ -25,10 +25,12 @@ def probe_accuracies(
     classes: Annotated[Any, Integers("... p", Within(least=0, below=2**31))],
     ridge: Positive = 1.0,
 ) -> np.ndarray:
-    """The leave-one-out accuracy of ridge regression from embeddings to classes, by labelling.
+    """The leave-one-out accuracies of linear classifiers of embeddings by ridge regression, (…).
 
-    The embeddings are the p rows of E (p, D), and the result has shape (…).  Each of the labellings
-    `classes` (…, p) assigns an integer class ≥ 0 to every row.  `ridge` is the penalty.  Raises
+    The embeddings are the p rows of E (p, D).  `classes` (…, p) contains one or several assignments
+    of an integer class ≥ 0 to every row, and the result contains the accuracy for each assignment.
+    The class of a row is predicted by the regression of one-hot classes on the embeddings of the
+    other rows.  `ridge` is the penalty on the squared norm of the regression's weights.  Raises
     `ValueError` for fewer than two rows.
     """
     if len(E) < 2:

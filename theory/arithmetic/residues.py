@@ -41,14 +41,14 @@ from theory.kinds import CountFrom2, InputError, Steps, checked
 
 @checked
 def separability_inequalities(m: CountFrom2, r: Steps) -> np.ndarray:
-    """The matrix M (2m, 2m) of inequalities that separable logits for addition mod m must satisfy.
+    """A matrix M (2m, 2m) of inequalities that show that separable logits cannot add mod m.
 
-    The logits z_c of the residues c are separable if z_c(a, b) = u_c(a) + v_c(b) for functions u_c
-    and v_c.  Then the difference z_0 − z_r is f(a) + g(b) with f = u_0 − u_r and g = v_0 − v_r.
-    The unknowns are f(0), …, f(m − 1), g(0), …, g(m − 1), and the inequalities are M (f, g) > 0.
-    The rows of M express z_0 > z_r at the pairs with a + b ≡ 0 and z_r > z_0 at the pairs with
-    a + b ≡ r mod m; the entries are −1, 0 and 1.  The sum of the rows is 0, so no f and g satisfy
-    all inequalities.
+    The logits z_c(a, b) of the residues c mod m are separable if z_c(a, b) = u_c(a) + v_c(b) for
+    functions u_c and v_c.  Then z_0 − z_r is f(a) + g(b) with f = u_0 − u_r and g = v_0 − v_r.  The
+    unknowns are f(0), …, f(m − 1), g(0), …, g(m − 1), and the inequalities are M (f, g) > 0.
+    Correct logits must satisfy z_0 > z_r at the pairs with a + b ≡ 0, and z_r > z_0 at the pairs
+    with a + b ≡ r mod m.  Each row of M is one of these 2m inequalities, with entries −1, 0 and 1.
+    The sum of the rows is 0, so no f and g satisfy all inequalities.
 
     Raises `ValueError` for r ≡ 0 mod m, or if the matrix does not fit in memory.
     """

@@ -27,11 +27,14 @@ Rows: TypeAlias = Annotated[Any, Reals("p D")]
 
 @checked
 def peak_ratios(E: RealArray, first: Count) -> np.ndarray:
-    """The size of each Fourier bin of E divided by the median size, (⌊p/2⌋ + 1,).
+    """The size of E at each Fourier frequency divided by the median size, (⌊p/2⌋ + 1,).
 
-    The result is 0 for the constant bin.  The median is over the bins from `first` on.  E has shape
-    (p,), or (p, D) with D columns, and row n is the embedding of the number n.  Raises `ValueError`
-    for an E of another shape, a `first` above ⌊p/2⌋, and rows that are all equal.
+    E has shape (p,), or (p, D) with D columns, and row n is the embedding of the number n.  Its
+    size at the frequency k/p is the norm of its Fourier coefficients at this frequency, for k = 0,
+    …, ⌊p/2⌋.  For even p, the size at k = p/2 is multiplied by √2, because this frequency has only
+    one real coefficient for each column.  The median is over k from `first` on.  The result is 0
+    for k = 0.  Raises `ValueError` for an E of another shape, for a `first` above ⌊p/2⌋, and for
+    rows that are all equal.
     """
     sizes, p = bin_sizes(E), len(E)
     if first >= len(sizes):
@@ -51,10 +54,13 @@ def peak_ratios(E: RealArray, first: Count) -> np.ndarray:
 
 @checked
 def permutation_maxima(E: RealArray, first: Count, trials: Count, seed: Seed) -> np.ndarray:
-    """The largest ratio of the bins from `first` on, for random orders of the rows of E, (trials,).
+    """The largest Fourier peak of E for each of `trials` random orders of its rows, (trials,).
 
-    The ratio is the size of a Fourier bin divided by the median size (`peak_ratios`).  Raises
-    `ValueError` as `peak_ratios` does, or if the results do not fit in memory.
+    E has shape (p,), or (p, D) with D columns.  A peak is the size of E at a Fourier frequency k/p
+    divided by the median size, as computed by `peak_ratios`.  The maximum and the median are over
+    the indices k from `first` to ⌊p/2⌋.  Raises `ValueError` (a) for an E of another shape, (b) for
+    a `first` above ⌊p/2⌋, (c) for rows that are all equal, or (d) if the results do not fit in
+    memory.
     """
     peak_ratios(E, first)
     machine.fits_in_memory(f"{shown(trials)} trials", 40 * trials, "give fewer trials")
@@ -65,9 +71,9 @@ def permutation_maxima(E: RealArray, first: Count, trials: Count, seed: Seed) ->
 
 @checked
 def without_trend(E: Rows, degree: Annotated[Steps, Within(below="p")]) -> np.ndarray:
-    """E (p, D) minus, in each column, the least-squares polynomial in the row number.
+    """E (p, D) minus, in each column, the least-squares polynomial in the index of the row.
 
-    E has p rows and D columns, and the polynomials have the given degree.
+    E has p rows and D columns, and the polynomials have degree at most `degree`.
     """
     x = np.linspace(-1, 1, len(E))
     basis, _ = np.linalg.qr(np.polynomial.legendre.legvander(x, degree))
@@ -76,10 +82,11 @@ def without_trend(E: Rows, degree: Annotated[Steps, Within(below="p")]) -> np.nd
 
 @checked
 def without_confounds(E: Rows, confound: RealArray) -> np.ndarray:
-    """E (p, D) minus the least-squares regression of E on `confound` and a constant.
+    """E (p, D) minus the least-squares linear regression of its columns on confounding variables.
 
-    E has p rows and D columns, and `confound` has shape (p,), or (p, m) with m columns.  Raises
-    `ValueError` if `confound` does not have p rows.
+    E has p rows and D columns.  `confound` contains the confounding variables of each row; it has
+    shape (p,), or (p, m) for m variables.  The regression has a constant term.  Raises `ValueError`
+    if `confound` does not have p rows.
     """
     if not confound.ndim or len(confound) != len(E):
         raise InputError(
