@@ -33,9 +33,10 @@ Length: TypeAlias = Annotated[Count, Within(most=2000)]
 
 @checked
 def errors(p: Distribution) -> tuple[Fraction, Fraction]:
-    """The pair R* = 1 − max p, the error of the argmax of p, and R_s = 1 − Σ p².
+    """The errors of two predictions of an outcome of p: by the argmax of p, and by a sample of p.
 
-    R_s is the error of a sample of p as a prediction of an independent outcome of p.
+    The error of the argmax is 1 − max p.  The error of a sample is 1 − Σ p², as the sample is
+    independent of the outcome.
     """
     return 1 - max(p), 1 - sum((each**2 for each in p), start=Fraction(0))
 
@@ -56,9 +57,10 @@ def most_sampling_error(least: Annotated[Exact, Within(least=0)], outcomes: Coun
 
 @checked
 def excess_error(p: Distribution, q: Distribution) -> Fraction:
-    """The excess error p(argmax p) − p(argmax q) of the argmax of a model q of p.
+    """The excess error of the most probable outcome of a model q, under the true distribution p.
 
-    Of outcomes of equal probability, the first is the argmax.
+    The excess error is p(argmax p) − p(argmax q).  If several outcomes have the largest
+    probability, the first is the argmax.
     """
     check_alike(p=p, q=q)
     return Fraction(max(p) - p[q.index(max(q))])
@@ -95,9 +97,9 @@ def most_probable_text(source: Source, length: Count) -> tuple[int, ...]:
 
 @checked
 def distance_of_greedy(source: Source, length: Length) -> Fraction:
-    """The total variation distance of the source from greedy decoding, 1 − P(greedy text).
+    """The total variation distance between the source and its greedy decoding, on texts.
 
-    P(greedy text) is the probability, under the source, of the text of `length` symbols that greedy
-    decoding outputs.
+    The distance is 1 minus the probability, under the source, of the text of `length` symbols that
+    greedy decoding outputs.  In greedy decoding, every symbol is the most probable next symbol.
     """
     return 1 - source.probability(greedy_text(source, length))

@@ -87,13 +87,13 @@ def bits_by_elimination(
     words: Annotated[Any, Integers("n d", Within(least=0, most=1))],
     parities: Annotated[Any, Integers("n", Within(least=0, most=1))],
 ) -> list[int] | None:
-    """The bits whose parity on each of n words is as given, by elimination over GF(2).
+    """The set of bits whose parity on each word is as given, found by elimination over GF(2).
 
-    The `words` (n, d) of d bits and the `parities` (n,) consist of 0 and 1.  The result is the list
-    of the positions of the bits.
+    `words` (n, d) has n words of d bits, and `parities` (n,) has the given parity for each word.
+    The result is the list of the positions of the bits.
 
-    Returns None if the examples do not determine the set of bits.  Raises `ValueError` if no set
-    of bits has these parities.
+    Returns None if the words do not determine the set of bits.  Raises `ValueError` if no set of
+    bits has these parities.
     """
     x, y = words, parities
     d = x.shape[1]

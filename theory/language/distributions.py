@@ -88,9 +88,9 @@ def mass(p: Sequence[Fraction], event: Iterable[int]) -> Fraction:
 def distributions_on_grid(
     parts: Annotated[Count, Within(most=1000)], outcomes: Annotated[Count, Within(most=1000)]
 ) -> Iterator[tuple[Fraction, ...]]:
-    """All distributions on outcomes 0, …, outcomes − 1 with probabilities in multiples of 1/parts.
+    """All distributions on a finite set whose probabilities are multiples of 1/parts.
 
-    Yields tuples of fractions.
+    The set has `outcomes` elements.  Yields tuples of fractions, with one entry for each element.
     """
     for cuts in combinations(range(parts + outcomes - 1), outcomes - 1):
         ends = (-1, *cuts, parts + outcomes - 1)

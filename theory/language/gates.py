@@ -40,18 +40,20 @@ GateCount: TypeAlias = Annotated[Count, Within(most=10**9)]
 class Circuit:
     """A Boolean circuit whose gates each read two earlier wires.
 
-    The wires are the inputs, followed by the gates.  A gate is (wire, wire, function), where the
-    function is the code of one of the ten functions of two bits in `FUNCTIONS`.
+    The wires are the inputs, followed by the outputs of the gates.  A gate is a triple (wire, wire,
+    function).  The function is the code f of one of the ten functions of two bits that depend on
+    both bits.  Bit 2a + b of f is the value of the function at the bits a and b.
     """
 
     n_inputs: int
     gates: tuple[tuple[int, int, int], ...]
 
     def wires(self, inputs: ArrayLike) -> np.ndarray:
-        """The values (N, n_inputs + G) of all wires on N inputs, for a circuit of G gates.
+        """The values (N, n_inputs + G) of all wires, for N input vectors of a circuit of G gates.
 
-        `inputs` (N, n_inputs) has entries 0 and 1.  Raises `ValueError` for other entries or
-        shapes.  The wires are the n_inputs inputs of the circuit, followed by the gates.
+        `inputs` (N, n_inputs) has one input vector in each row, with entries 0 and 1.  The wires
+        are the inputs of the circuit, followed by the outputs of the gates.  Raises `ValueError`
+        for other entries or shapes.
         """
         array = Integers(f"N {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
         wires = list(array.T)
@@ -62,11 +64,12 @@ class Circuit:
 
 @checked
 def circuit(n_inputs: Count, gates: Sequence[Sequence[Steps]]) -> Circuit:
-    """The circuit with the given gates, each given as (wire, wire, function).
+    """The Boolean circuit with the given gates.
 
-    The wires are the inputs, followed by the gates.  Raises `ValueError` unless each gate reads two
-    earlier wires, the first before the second, and the function of the gate is one of the codes
-    `FUNCTIONS`.
+    A gate is a triple (wire, wire, function).  The wires are the inputs, followed by the outputs of
+    the gates.  The function is one of the codes f in `FUNCTIONS`: bit 2a + b of f is the value at
+    the bits a and b.  Raises `ValueError` unless each gate reads two earlier wires, the first
+    before the second, and has a function in `FUNCTIONS`.
     """
     made = []
     for number, gate in enumerate(gates):
@@ -104,13 +107,16 @@ def random_circuit(n_inputs: InputCount, n_gates: GateCount, seed: Seed) -> Circ
 
 @checked
 class GateLearner:
-    """A learner of a circuit of G gates that outputs no wrong value.
+    """A learner of a Boolean circuit that outputs only values that the examples determine.
 
-    `wires` (N, n_inputs + G) has the values of all wires, the inputs followed by the gates, in N
-    examples.  For each gate, the learner stores the version space: all hypotheses (two earlier
-    wires and a function of two bits) that agree with the examples.  Calling the learner on inputs
-    returns the values of wires on which all hypotheses agree, and −1 elsewhere.  Raises
-    `ValueError` for more than 10^5 pairs of wires.
+    Each of the G gates of the circuit computes an unknown function of two unknown earlier wires.
+    The wires are the inputs, followed by the outputs of the gates.  `wires` (N, n_inputs + G) has
+    the values of all wires in N examples.
+
+    A hypothesis for a gate consists of two earlier wires and a function of two bits.  For each
+    gate, the learner stores all hypotheses that agree with the examples.  Calling the learner on
+    input vectors returns the values of all wires, with −1 where the stored hypotheses disagree.
+    Raises `ValueError` for more than 10^5 pairs of wires.
     """
 
     def __init__(
@@ -181,10 +187,11 @@ def enough_examples(
 
     After N ≥ (G|H|/ε) ln(G|H|/δ) random examples of a circuit, with probability ≥ 1 − δ, the
     learner decides all G gates on all but a fraction ε of the inputs.  A gate is decided on an
-    input if all hypotheses that agree with the examples give the same value.  Here G = `n_gates`, δ
-    = `delta`, ε = `epsilon`, and |H| = `hypotheses(n_inputs, n_gates)` is the number of hypotheses
-    for a gate.  The result is the smallest such N.  Raises `ValueError` for more than 10^300
-    examples.
+    input if all hypotheses that agree with the examples give the same value.  A hypothesis for a
+    gate consists of two earlier wires and one of ten functions of two bits.  |H| =
+    `hypotheses(n_inputs, n_gates)` is the number of hypotheses for the last gate, the largest
+    number.  G = `n_gates`, δ = `delta` and ε = `epsilon`.  The result is the smallest such N.
+    Raises `ValueError` for more than 10^300 examples.
     """
     total = n_gates * hypotheses(n_inputs, n_gates)
     if not total / epsilon < 1e300:

@@ -167,11 +167,12 @@ def seen_and_once(
 
 @checked
 def deviation_bound(documents: Counted, gamma: OpenUnit) -> float:
-    """An upper bound on the error |MF − M| of the Good–Turing estimate [KNVZ2025].
+    """An upper bound on the error |MF − M| of the Good–Turing estimate MF of the unseen mass M.
 
-    With probability ≥ 1 − γ, the error is at most 1/n + 2.42·√(ln(4/γ)/n), where n = `documents`
-    and γ = `gamma`.  MF is the fraction of documents whose outcome occurs once, and M is the unseen
-    mass, the probability of all outcomes that do not occur.
+    With probability ≥ 1 − γ, the error is at most 1/n + 2.42·√(ln(4/γ)/n) [KNVZ2025], where n =
+    `documents` is the number of documents and γ = `gamma`.  Each document states a random outcome.
+    MF is the fraction of documents whose outcome no other document states.  M is the probability of
+    all outcomes that no document states.
     """
     return 1 / documents + 2.42 * sqrt(ln(4 / gamma) / documents)
 

@@ -89,17 +89,19 @@ Mass: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class Levels:
-    """A model g and the distribution p of documents, on groups of equally likely strings.
+    """A model g and the distribution p of documents, on groups of strings.
 
-    Each array has one entry for each group, as floats or fractions.  With prompts, a group belongs
-    to a set of prompts, and the strings of the group are responses.
+    The model gives the same probability to all strings of a group.  Each array has one entry for
+    each group, as floats or fractions.  If the model answers prompts, a group belongs to a set of
+    prompts, the strings of the group are responses, and facts are valid responses.  The answers to
+    a prompt are then unseen if no document answers the prompt.
 
     strings  number of strings in the group (for each prompt)
     facts    number of facts (valid responses) among these strings
     p        total probability of the group under p
     g        probability of each string under the model (given its prompt)
-    unseen   whether the strings are unseen
-    weight   total weight of the prompts of the group; 1 without prompts
+    unseen   whether the strings are unseen: whether they occur in no document of the corpus
+    weight   total probability of the prompts of the group; 1 without prompts
     """
 
     strings: np.ndarray
@@ -116,37 +118,41 @@ class Levels:
 
     @property
     def hallucination(self) -> Any:
-        """The hallucination rate g(H): the model's probability of strings that are not facts."""
+        """The hallucination rate: the model's total probability of strings that are not facts."""
         return (self.weight * (self.strings - self.facts) * self.g).sum()
 
     @property
     def unseen_mass(self) -> Any:
-        """The unseen mass p(U): the probability that a document is an unseen string."""
+        """The total probability of the unseen strings under the distribution of documents.
+
+        Unseen strings are those that occur in no document of the corpus.
+        """
         return self.p[self.unseen].sum()
 
     @property
     def valid(self) -> Any:
-        """The number |F| of facts or, with prompts, the mean number of valid responses."""
+        """The number of facts or, with prompts, the mean number of valid responses to a prompt."""
         return (self.weight * self.facts).sum()
 
     @checked
     def over_confidence(self, tau: Threshold) -> Any:
-        """The over-confidence (g(A) − p(A))⁺ on the set A = {g > τ}, for τ ≥ 0.
+        """The over-confidence max(g(A) − p(A), 0) on the set A = {g > τ}, for τ ≥ 0.
 
-        A is the set of strings to which the model g gives a probability above τ = `tau`, and p is
-        the distribution of documents.
+        A is the set of strings to which the model g gives a probability above τ = `tau`.  p is the
+        distribution of documents.
         """
         above = self.g > tau
         return max(self.mass[above].sum() - self.p[above].sum(), 0 * tau)
 
     @checked
     def deterministic_bound(self, tau: Threshold) -> Any:
-        """The deterministic lower bound on the hallucination rate, for a threshold τ ≥ 0.
+        """A lower bound on the hallucination rate that holds for every corpus and threshold τ ≥ 0.
 
-        The bound is p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A), where τ = `tau`, U is the set of unseen
-        strings, F is the set of facts, and A = {g > τ} is the set of strings to which the model g
-        gives a probability above τ.  p is the distribution of documents, and δ⁺ = (g(A) − p(A))⁺ is
-        the over-confidence on A.
+        The hallucination rate is the probability of strings that are not facts under the model g.
+        The bound is p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A).  Here τ = `tau`, p is the distribution of
+        documents, U is the set of strings that occur in no document of the corpus, and F is the set
+        of facts.  A = {g > τ} is the set of strings to which the model gives a probability above τ,
+        and δ⁺ = max(g(A) − p(A), 0) is the over-confidence on A.
         """
         above = self.g > tau
         strings = (self.weight * self.strings)[above].sum()
@@ -156,10 +162,10 @@ class Levels:
 
     @property
     def miscalibration(self) -> Any:
-        """The miscalibration ½ Σ |g(B) − p(B)|, summed over the level sets B of g.
+        """The miscalibration ½ Σ_B |g(B) − p(B)|, summed over the level sets B of the model g.
 
-        g is the model and p is the distribution of documents.  A level set of g consists of all
-        strings of one probability under g.
+        p is the distribution of documents.  A level set of g consists of all strings that have the
+        same probability under g.
         """
         _, which = np.unique(self.g, return_inverse=True)
         apart = [0 * self.p[0]] * (int(which.max()) + 1)
@@ -169,11 +175,12 @@ class Levels:
 
     @checked
     def miscalibration_in(self, bins: Count) -> float:
-        """The miscalibration in bins, ½ Σ |g(B) − p(B)| over at most `bins` sets B of strings.
+        """The miscalibration in bins, ½ Σ_B |g(B) − p(B)| over at most `bins` sets B of strings.
 
-        Each B is a union of level sets of g, and the probabilities g(B) are nearly equal.  g is the
-        model and p is the distribution of documents.  The result is at most `miscalibration`, and
-        is informative even if every level set of g is a single string.
+        g is the model and p is the distribution of documents.  A level set of g consists of all
+        strings that have the same probability under g.  Each B is a union of level sets, and the
+        probabilities g(B) are nearly equal.  The result is at most `miscalibration`, the same sum
+        over all level sets.  It is informative even if every level set is a single string.
         """
         g, mass = self.g.astype(np.float64), self.mass.astype(np.float64)
         order = np.argsort(g)
@@ -214,12 +221,17 @@ def expected_bound(
 ) -> Any:
     """A lower bound on the mean hallucination rate over corpora: E MF − E δ⁺ − |F|/|U| − 1/n.
 
-    The bound holds for regular facts: given the corpus, all unseen strings have the same mean
-    probability.  E is the mean over corpora, MF is the fraction of n = `documents` documents whose
-    fact occurs once, and δ⁺ is the over-confidence at the threshold 1/|U|.  `seen_once` and `over`
-    are the means of MF and δ⁺ over corpora, not values of one corpus; |F| = `facts` is the number
-    of facts.  |U| = `unseen` is the smallest number of unseen strings over corpora, or a lower
-    bound on this number, such as the number of strings that are not facts.
+    The hallucination rate is the model's probability of strings that are not facts.  E is the mean
+    over random corpora of n = `documents` documents.  MF is the fraction of documents whose fact no
+    other document states.  A is the set of strings to which the model g gives a probability above
+    1/|U|.  δ⁺ = max(g(A) − p(A), 0) is the over-confidence, where p is the distribution of
+    documents.  `seen_once` and `over` are the means of MF and δ⁺ over corpora, not values of one
+    corpus.  |F| = `facts` is the number of facts.  |U| = `unseen` is at most the number of strings
+    that do not occur in the corpus, for all corpora, such as the number of strings that are not
+    facts.
+
+    The hypothesis is that the facts are regular: given the corpus, all strings that do not occur in
+    it have the same mean probability.
     """
     return seen_once - over - Fraction(facts, unseen) - Fraction(1, documents)
 
@@ -230,10 +242,15 @@ def bound_given_corpus(
 ) -> Any:
     """A lower bound on the hallucination rate of a model of one corpus: p(U) − δ⁺ − |F|/(γ|U|).
 
-    The bound holds with probability ≥ 1 − γ given the corpus, γ = `gamma`, for regular facts: given
-    the corpus, all unseen strings have the same mean probability.  p(U) = `unseen_mass` is the mass
-    of the |U| = `unseen` unseen strings, |F| = `facts` is the number of facts, and δ⁺ = `over` is
-    the over-confidence at the threshold 1/(γ|U|).
+    The hallucination rate is the model's probability of strings that are not facts.  p(U) =
+    `unseen_mass` is the probability that a document states one of the |U| = `unseen` strings that
+    do not occur in the corpus.  |F| = `facts` is the number of facts.  A is the set of strings to
+    which the model gives a probability above 1/(γ|U|).  δ⁺ = `over` is the over-confidence max(g(A)
+    − p(A), 0) of the model g, where p is the distribution of documents.
+
+    Given the corpus, the bound holds with probability ≥ 1 − γ over the random facts, γ = `gamma`.
+    The hypothesis is that the facts are regular: given the corpus, all unseen strings have the same
+    mean probability.
     """
     return unseen_mass - over - facts / (gamma * unseen)
 
@@ -242,10 +259,12 @@ def bound_given_corpus(
 def expected_prompted_bound(once: Mass, over: Mass, answers: Counted, documents: Counted) -> Any:
     """A lower bound on the mean error over corpora, with prompts: E sr − E δ⁺ − 2/m − 1/N.
 
-    sr is the number of prompts that exactly one document answers, divided by the number
-    N = `documents` of documents.  m = `answers` is the number of possible answers to a prompt, δ⁺
-    is the over-confidence at the threshold 1/m, and E is the mean over corpora.  `once` and `over`
-    are the means of sr and δ⁺.
+    The error is the model's probability of a wrong response.  E is the mean over random corpora of
+    N = `documents` documents.  sr is the number of prompts that exactly one document answers,
+    divided by N.  m = `answers` is the number of possible answers to a prompt.  A is the set of
+    responses to which the model g gives a probability above 1/m.  δ⁺ = max(g(A) − p(A), 0) is the
+    over-confidence, where p is the distribution of valid responses.  `once` and `over` are the
+    means of sr and δ⁺.
     """
     return once - over - Fraction(2, answers) - Fraction(1, documents)
 

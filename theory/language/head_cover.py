@@ -95,12 +95,13 @@ def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fra
 
 @checked
 def cover_radius(A: Positive, V: Positive, B: Positive, k_q: Counted, k_v: Counted) -> float:
-    """An upper bound on the distance of a head from the finite cover of heads, on every prompt.
+    """An upper bound on the distance of a head from a finite set of heads, on every prompt.
 
-    The head is ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ with ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and ‖x_t‖₂ ≤ B.  In a head
-    of the cover, q is replaced by a multiple of a sum of k_q vectors, and v by a multiple of a sum
-    of k_v vectors, each of them 0 or plus or minus a unit vector.  The bound is VB²A/√k_q +
-    VB/√k_v.
+    The attention head outputs ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ for the tokens x_t of the prompt,
+    with ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and ‖x_t‖₂ ≤ B.  In the heads of the finite set, q is A/k_q times a sum
+    of k_q vectors, and v is V/k_v times a sum of k_v vectors.  Each summand is 0 or plus or minus a
+    unit vector.  The bound is VB²A/√k_q + VB/√k_v.  It holds for the nearest head of the finite
+    set.
     """
     return V * B**2 * A / math.sqrt(k_q) + V * B / math.sqrt(k_v)
 

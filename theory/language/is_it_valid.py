@@ -38,11 +38,11 @@ from theory.language.distributions import Distribution, check_alike, outcomes
 
 @dataclass(frozen=True)
 class IsItValid:
-    """An instance of the task *is it valid?*: prompts, their responses, and a model.
+    """An instance of the task to decide whether a response to a prompt is valid.
 
-    Prompt c has the weight `weights[c]` and the set `valid[c]` of valid responses.  `p[c]` is the
-    distribution of the valid responses to prompt c, and `g[c]` is the model's distribution of the
-    responses to prompt c.
+    Prompt c has the probability `weights[c]` and the set `valid[c]` of valid responses.  All other
+    responses are wrong.  `p[c]` is a distribution on the valid responses to prompt c.  `g[c]` is
+    the model's distribution on all responses to prompt c.
     """
 
     weights: tuple[Fraction, ...]
@@ -52,32 +52,33 @@ class IsItValid:
 
     @property
     def errors(self) -> Fraction:
-        """The probability of a wrong response under the model."""
+        """The probability that the model's response to a random prompt is wrong."""
         return sum(
             (mu * x for mu, _, x, true, _ in self._responses() if not true), start=Fraction(0)
         )
 
     @property
     def wrong(self) -> int:
-        """The smallest number of wrong responses to a prompt."""
+        """The smallest number, over all prompts, of wrong responses to a prompt."""
         return min(len(g) - len(true) for g, true in zip(self.g, self.valid, strict=True))
 
     @property
     def thresholds(self) -> list[Fraction]:
-        """The thresholds at which the error of the classifier may change: 0, 1 and all values of g.
+        """The thresholds, sorted, at which the error of the classifier by a threshold may change.
 
-        The classifier accepts the responses whose probability under the model g exceeds the
-        threshold.
+        For a threshold t, the classifier calls a response valid if its probability under the model
+        g exceeds t.  The thresholds are 0, 1 and all probabilities of responses under g.
         """
         return sorted({Fraction(0), Fraction(1), *(x for row in self.g for x in row)})
 
     @checked
     def misclassified(self, t: Exact) -> Fraction:
-        """The error of the classifier that accepts the responses of probability above t.
+        """The error of the classifier that calls a response valid if its probability exceeds t.
 
-        The classifier compares g(r|c), the model's probability of the response r to the prompt c,
-        with t.  With probability ½, the response to be classified is drawn from the distribution of
-        valid responses, and otherwise uniformly from the wrong responses.
+        The probability is g(r|c), the model's probability of the response r to the prompt c.  The
+        prompt is random.  With probability ½, the response to be classified is drawn from the
+        distribution of valid responses to the prompt.  Otherwise it is drawn uniformly from the
+        wrong responses.
         """
         total = Fraction(0)
         for mu, p, g, true, wrong in self._responses():
@@ -89,22 +90,23 @@ class IsItValid:
 
     @checked
     def over_confidence(self, t: Exact) -> Fraction:
-        """The over-confidence (g(A) − p(A))⁺ on the set A = {g > t} of responses.
+        """The over-confidence max(g(A) − p(A), 0) on the set A = {g > t} of responses.
 
-        A is the set of responses to which the model g gives a probability above t, and p is the
-        distribution of valid responses.
+        A is the set of responses whose probability under the model g, given the prompt, is above t.
+        p is the distribution of valid responses.  g(A) and p(A) are means over random prompts.
         """
         above = (mu * (g - p) for mu, p, g, _, _ in self._responses() if g > t)
         return max(sum(above, start=Fraction(0)), Fraction(0))
 
     @property
     def bound(self) -> Fraction:
-        """The lower bound on the model's error of [KNVZ2025, Theorem 1].
+        """The lower bound of [KNVZ2025, Theorem 1] on the probability of a wrong response.
 
-        The bound is 2 err_iiv − max|V_c|/min|E_c| − δ⁺, where |V_c| and |E_c| are the numbers of
-        valid and of wrong responses to the prompt c.  err_iiv is the error of the classifier that
-        accepts the responses of probability above t = 1/min|E_c|, and δ⁺ is the over-confidence at
-        the threshold t.
+        The bound is 2 err − max|V_c|/min|E_c| − δ⁺.  |V_c| and |E_c| are the numbers of valid and
+        of wrong responses to the prompt c.  err is the error of the classifier that calls a
+        response valid if its probability under the model exceeds t = 1/min|E_c|.  δ⁺ = max(g(A) −
+        p(A), 0) is the over-confidence of the model g on the set A of responses of probability
+        above t, where p is the distribution of valid responses.
         """
         t = Fraction(1, self.wrong)
         most = Fraction(max(map(len, self.valid)), self.wrong)
@@ -112,25 +114,30 @@ class IsItValid:
 
     @property
     def least_misclassified(self) -> Fraction:
-        """The minimum of the classifier's error over all thresholds.
+        """The minimum, over all thresholds t, of the error of the classifier by the threshold t.
 
-        The minimum includes thresholds below 0, at which the classifier accepts every response.
+        The classifier calls a response valid if its probability under the model exceeds t.  The
+        minimum includes thresholds below 0, at which the classifier calls every response valid.
         """
         return min(map(self.misclassified, [Fraction(-1), *self.thresholds]))
 
     @property
     def mean_misclassified(self) -> Fraction:
-        """The mean of the classifier's error over a threshold that is uniform on [0, 1]."""
+        """The mean error of the classifier by a threshold t that is uniform on [0, 1].
+
+        The classifier calls a response valid if its probability under the model exceeds t.
+        """
         pieces = ((b - a) * self.misclassified(a) for a, b in pairwise(self.thresholds))
         return sum(pieces, start=Fraction(0))
 
     @property
     def choice_bound(self) -> Fraction:
-        """The lower bound on the model's error of [KNVZ2025, Theorem 3], for C choices.
+        """The lower bound of [KNVZ2025, Theorem 3] on the probability of a wrong response.
 
-        The bound is 2(1 − 1/C) times the smallest error of the classifier over all thresholds.
-        Raises `ValueError` unless every prompt has the same number C of responses, one of them
-        valid.
+        Every prompt has C responses, one of them valid.  The bound is 2(1 − 1/C) times the smallest
+        error, over all thresholds, of the classifier by a threshold.  This classifier calls a
+        response valid if its probability under the model exceeds the threshold.  Raises
+        `ValueError` unless every prompt has the same number C of responses, one of them valid.
         """
         sizes = {(len(g), len(true)) for g, true in zip(self.g, self.valid, strict=True)}
         if len(sizes) > 1 or next(iter(sizes))[1] != 1:

@@ -37,10 +37,10 @@ FITS = 1e-10  # tolerance of the moments of the maximiser, relative to the featu
 
 @dataclass(frozen=True)
 class LogLinear:
-    """The log-linear family p_θ ∝ q₀ e^{θ·f} on m outcomes.
+    """The log-linear family of distributions p_θ ∝ q₀ e^{θ·f} on m outcomes.
 
     q₀ = `base` (m,) is the base distribution, and f = `features` (m, k) has the k integer features
-    of each outcome.  A member p_θ has the parameters θ (k,).
+    of each outcome.  A member p_θ of the family has the parameters θ (k,).
     """
 
     base: tuple[Fraction, ...]
@@ -48,12 +48,16 @@ class LogLinear:
 
     @property
     def k(self) -> int:
-        """The number of features."""
+        """The number of features of each outcome."""
         return len(self.features[0])
 
     @checked
     def weights(self, x: Sequence[PositiveExact]) -> list[Fraction]:
-        """The unnormalised weights q₀ e^{θ·f} (m,) of the m outcomes, for rational x = e^θ (k,)."""
+        """The unnormalised weights q₀ e^{θ·f} (m,) of the m outcomes, for rational x = e^θ (k,).
+
+        q₀ is the base distribution, f are the k features of each outcome, and the exponential e^θ
+        of the parameters θ is taken elementwise.
+        """
         if len(x) != self.k:
             raise InputError(f"x has {len(x)} entries: give {self.k} fractions, one per feature")
         return [
@@ -62,17 +66,24 @@ class LogLinear:
         ]
 
     def at(self, x: Sequence[PositiveExact]) -> tuple[Fraction, ...]:
-        """The member p_θ (m,) of the family with e^θ = x (k,)."""
+        """The member p_θ (m,) of the family with the given e^θ = x (k,), exactly.
+
+        θ are the k parameters of the member.  The exponential is taken elementwise.
+        """
         weights = self.weights(x)
         return tuple(each / sum(weights) for each in weights)
 
     def log_partition(self, x: Sequence[PositiveExact]) -> Log:
-        """The log-partition function ln Σ q₀ e^{θ·f} at e^θ = x (k,), exactly."""
+        """The log-partition function ln Σ q₀ e^{θ·f} at the θ with e^θ = x (k,), exactly.
+
+        θ are the k parameters.  The sum is over all outcomes, q₀ is the base distribution, and f
+        are the k features of an outcome.  The exponential e^θ is taken elementwise.
+        """
         return log(sum(self.weights(x), start=Fraction(0)))
 
     @checked
     def mean(self, p: Distribution) -> tuple[Fraction, ...]:
-        """The moments E_p f (k,): the means of the k features f under p (m,)."""
+        """The means E_p f (k,) of the k features f under a distribution p (m,) of the outcomes."""
         if len(p) != len(self.base):
             raise InputError(
                 f"p has {len(p)} outcomes: give {len(self.base)} probabilities, one for each "
@@ -83,7 +94,7 @@ class LogLinear:
 
     @checked
     def covariance(self, p: Distribution) -> list[list[Fraction]]:
-        """The covariance E_p (f − E_p f)(f − E_p f)ᵀ (k, k) of the k features f under p (m,)."""
+        """The covariance matrix (k, k) of the features under a distribution p (m,) of outcomes."""
         centre = self.mean(p)
         apart = [[f - c for f, c in zip(row, centre, strict=True)] for row in self.features]
         return [
@@ -98,10 +109,11 @@ class LogLinear:
         ]
 
     def gradient(self, x: Sequence[PositiveExact], p: Distribution) -> tuple[Fraction, ...]:
-        """The gradient E_θ f − E_p f (k,) of the loss −E_p ln p_θ, at e^θ = x (k,).
+        """The gradient E_θ f − E_p f (k,), by the parameters θ, of the loss −E_p ln p_θ.
 
-        E_θ f are the means of the k features f under the member p_θ, and E_p f are their means
-        under the distribution p (m,).
+        The gradient is taken at the θ with e^θ = x (k,), elementwise.  E_θ f are the means of the k
+        features f under the member p_θ of the family.  E_p f are their means under the distribution
+        p (m,) of the m outcomes.
         """
         here, there = self.mean(self.at(x)), self.mean(p)
         return tuple(a - b for a, b in zip(here, there, strict=True))

@@ -29,11 +29,10 @@ BITS = 64
 class Log:
     """An exact number Σ_p c_p ln p, with rational coefficients c_p of the logarithms of primes p.
 
-    `coefficients` is {p: c_p}.  A `Log` is immutable and totally ordered.  A `Log` supports sums
-    and differences with other `Log` and with 0, and products with rationals.  `float` approximates
-    the value of a `Log`, and `ball` encloses the value.  Raises `ValueError` unless the keys are
-    primes of at most 64 bits (otherwise equality could not be decided) and the coefficients are
-    exact.
+    `coefficients` is {p: c_p}.  A `Log` is immutable, and any two can be compared.  Two `Log` can
+    be added and subtracted, and a `Log` can be multiplied by a rational.  `float` approximates the
+    value of a `Log`, and `ball` encloses the value.  Raises `ValueError` unless the keys are primes
+    of at most 64 bits and the coefficients are exact.
     """
 
     def __init__(self, coefficients: Mapping[int, Exact] | None = None) -> None:
@@ -87,7 +86,7 @@ class Log:
 
     @property
     def sign(self) -> int:
-        """The sign of the number: −1, 0 or 1."""
+        """The sign of the value of the `Log`: −1, 0 or 1."""
         if not self.coefficients:
             return 0
         bits = BITS
@@ -96,7 +95,7 @@ class Log:
         return 1 if found > 0 else -1
 
     def ball(self, bits: int = BITS) -> arb:
-        """An Arb ball that contains the value, computed with a precision of `bits` bits."""
+        """A ball of Arb that contains the value, computed with a precision of `bits` bits."""
         from flint import arb, ctx, fmpq
 
         with ctx.workprec(bits):
@@ -121,8 +120,9 @@ class Log:
 def at_most_rational(value: Log, bound: Exact) -> bool:
     """Whether value ≤ bound, decided by enclosing balls of increasing precision.
 
-    The computation ends: a multiple of the value is the logarithm of a rational number, so the
-    value is irrational (Lindemann) unless it is 0.
+    The computation ends for the following reason.  A multiple of the value is the logarithm of a
+    rational number.  So the value is irrational (Lindemann) unless it is 0, and an irrational value
+    differs from the bound.
     """
     from flint import arb, ctx, fmpq
 
@@ -167,7 +167,7 @@ def _factors(value: int) -> dict[int, Fraction]:
 
 @checked
 def entropy(p: Distribution) -> Log:
-    """The entropy −Σ p ln p of a distribution, in nats, exactly; 0 ln 0 = 0."""
+    """The entropy −Σ p ln p of a distribution p in nats, exactly, with 0 ln 0 = 0."""
     return -sum((each * log(each) for each in p if each), start=Log())
 
 

@@ -292,15 +292,21 @@ def noise_tolerance(tree: ParityTree) -> Fraction:
 
 @checked
 def enough_samples(tree: ParityTree, delta: OpenUnit, tolerance: Exact | None = None) -> int:
-    """A number of random words from which one gradient step finds the tree.
+    """A number n of random words from which one gradient step finds the tree of a parity.
 
-    After one step on n ≥ 8.7(d + k) t⁻² ln(2(k − 1)(d + k)/δ) random words, the scores rounded to
-    integers are the tree over k of d bits with probability ≥ 1 − δ, δ = `delta`.  t is `tolerance`,
-    by default `noise_tolerance(tree)`.  The result is the smallest such n.
+    The tree computes the parity of k of d bits ±1: each of its k − 1 nodes is the product of two
+    children.  The model has a score for each pair of a node and an earlier token, where the tokens
+    are the bits and the nodes.  The step finds the tree if the scores, rounded to integers, are 1
+    at the children of each node and 0 elsewhere.
 
-    The proof is Bernstein's inequality for a node that attends to m tokens, with
-    2(4m + (3m/2 + 2)t/3) ≤ 8.7(d + k) for t ≤ ½ and m ≤ d + k − 2.  Raises `ValueError` unless
-    10⁻⁶ < t ≤ ½ and, without a tolerance, for d + k above 256.
+    For n ≥ 8.7(d + k) t⁻² ln(2(k − 1)(d + k)/δ), the step finds the tree with probability ≥ 1 − δ,
+    where δ = `delta`.  The result is the smallest such n.  t is `tolerance`, the error of the
+    scores that rounding corrects, by default `noise_tolerance(tree)`.  The proof is Bernstein's
+    inequality for a node that attends to m tokens, with 2(4m + (3m/2 + 2)t/3) ≤ 8.7(d + k) for t ≤
+    ½ and m ≤ d + k − 2.
+
+    Raises `ValueError` unless 10⁻⁶ < t ≤ ½.  Without a tolerance, raises `ValueError` for d + k
+    above 256.
     """
     t = float(noise_tolerance(tree) if tolerance is None else tolerance)
     if not 1e-6 < t <= 0.5:

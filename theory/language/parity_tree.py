@@ -19,11 +19,12 @@ PowerOfTwo: TypeAlias = Annotated[Count, Within(least=2, most="d")]
 
 
 class ParityTree(NamedTuple):
-    """A binary tree of products over k of d bits ±1, whose root is the parity of the k bits.
+    """A binary tree of products that computes the parity of k of d bits ±1.
 
-    `positions` are the positions of the k leaves of the tree, and row i of `children` (k − 1, 2)
-    has the two tokens whose product is node i.  Tokens are numbered 0 to d − 1 for the bits and d
-    to d + k − 2 for the nodes.
+    The leaves are the k bits.  Each of the k − 1 nodes is the product of its two children, and the
+    root is the parity.  `positions` are the positions of the k leaves among the d bits.  The bits
+    and the nodes are called tokens: the bits have the numbers 0 to d − 1, and the nodes d to d + k
+    − 2.  Row i of `children` (k − 1, 2) has the numbers of the two children of node d + i.
     """
 
     d: int
@@ -32,15 +33,16 @@ class ParityTree(NamedTuple):
 
     @property
     def k(self) -> int:
-        """The number of bits in the parity."""
+        """The number of leaves of the tree, which is the number of bits in the parity."""
         return len(self.positions)
 
     @property
     def scores(self) -> np.ndarray:
-        """The 0–1 matrix (k − 1, d + k − 2) of the children of all nodes, for k of d bits.
+        """The 0–1 matrix (k − 1, d + k − 2) of the children of all nodes of the tree.
 
-        Entry (i, j) is 1 if and only if token j is a child of node i, token d + i.  The last token,
-        the root of the tree, is not a child and has no column.
+        The tree computes the parity of k of d bits.  Tokens 0 to d − 1 are the bits, and token d +
+        i is node i of the tree, for i from 0 to k − 2.  Entry (i, j) is 1 if and only if token j is
+        a child of node i.  The last token, the root of the tree, is not a child and has no column.
         """
         found = np.zeros((self.k - 1, self.d + self.k - 2), dtype=np.int64)
         np.put_along_axis(found, self.children, 1, axis=1)

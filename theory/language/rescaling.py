@@ -53,10 +53,11 @@ def rescaled(g: Distribution, A: Iterable[Steps], s: PositiveExact) -> tuple[Fra
 
 @checked
 def best_scale(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Fraction:
-    """The factor s for which g, rescaled on a set A, has the smallest cross-entropy under p.
+    """The factor s for which the model g, rescaled on the set A, has the least cross-entropy.
 
-    The factor is s = p(A)(1 − g(A))/((1 − p(A))g(A)).  Raises `ValueError` unless 0 < p(A) < 1 and
-    0 < g(A) < 1, as otherwise no s is optimal.
+    The rescaled model is proportional to s·g on A and to g elsewhere.  The cross-entropy is under
+    the distribution p of the outcomes.  The factor is s = p(A)(1 − g(A))/((1 − p(A))g(A)).  Raises
+    `ValueError` unless 0 < p(A) < 1 and 0 < g(A) < 1, as otherwise no s is optimal.
     """
     check_alike(p=p, g=g)
     chosen = outcomes("A", A, len(g))
@@ -108,8 +109,9 @@ def miscalibration(p: Distribution, g: Distribution) -> Fraction:
 def calibration_gain(p: Distribution, g: Distribution) -> Log:
     """The decrease of the cross-entropy if each level set of the model g is rescaled optimally.
 
-    The decrease is the divergence KL(p‖g) between the probabilities of the level sets under p and
-    under g, exactly, in nats.
+    A level set consists of all outcomes of the same probability under g, and the cross-entropy is
+    under the distribution p.  The decrease is the divergence Σ_B p(B) ln(p(B)/g(B)) over the level
+    sets B, exactly, in nats.
     """
     check_alike(p=p, g=g)
     sets = level_sets(g)
@@ -123,13 +125,14 @@ def common_scale_loss(
     g: Sequence[Annotated[Exact, Within(above=0, below=1)]],
     s: PositiveExact,
 ) -> Log:
-    """The change of a model's loss by rescaling on a set A with the same factor s for all prompts.
+    """The change of a model's loss by rescaling with the same factor s for all prompts.
 
-    A prompt c has the weight μ_c, and the set A has the probability p_c = p(A|c) in the data and
-    g_c = g(A|c) under the model.  Rescaling changes g_c to h_c = s·g_c/(1 + (s − 1)g_c), and the
-    loss by Σ_c μ_c (kl(p_c‖h_c) − kl(p_c‖g_c)).  Only the probabilities of A matter, since the
-    rescaled model is proportional to the model g within A and outside A.  Raises `ValueError`
-    unless each prompt has one weight, one p_c and one g_c.
+    The model is rescaled on a set A of responses: it becomes proportional to s·g on A and to g
+    elsewhere.  A prompt c has the weight μ_c = `weights[c]`.  The set A has the probability p_c =
+    p(A|c) in the data, and g_c = g(A|c) under the model.  Rescaling changes g_c to h_c = s·g_c/(1 +
+    (s − 1)g_c).  The loss, a cross-entropy, changes by Σ_c μ_c (kl(p_c‖h_c) − kl(p_c‖g_c)), where
+    kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)).  So the arguments `p` and `g` have only the
+    p_c and g_c.  Raises `ValueError` unless each prompt has one weight, one p_c and one g_c.
     """
     if not len(weights) == len(p) == len(g):
         raise InputError(
@@ -143,11 +146,12 @@ def common_scale_loss(
 
 @checked
 def closest_common_scale(delta: Annotated[Exact, Within(least=-1, most=1)]) -> Fraction:
-    """A rational number near e^{−4·delta}, the common factor used in the proof of a gain.
+    """A rational number near e^{−4·delta}, by which a model can be rescaled to decrease its loss.
 
-    `delta` is the mean over prompts of g(A) − p(A), where g is the model, p the distribution of the
-    data and A a set of responses.  Rescaling A by e^{−4·delta} decreases the loss by at least
-    2·delta².
+    `delta` is the mean over prompts of g(A) − p(A), where g is the model, p is the distribution of
+    the data and A is a set of responses.  The model is rescaled by multiplying its probability of
+    each response in A by a factor, and normalising.  The factor e^{−4·delta}, the same for all
+    prompts, decreases the loss by at least 2·delta².
     """
     from math import exp
 

@@ -209,12 +209,15 @@ def enough_restrictions(
 ) -> int:
     """A number of random restrictions from which a decision tree is learned completely.
 
-    The number is the smallest n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ), for a tree of
-    s = `n_leaves` leaves over d variables.  μ = `mu` is the probability that a variable is free,
-    and δ = `delta`.  The tree is learned with probability ≥ 1 − δ.  Proof: a wrong variable remains
-    possible at a node only if no sample that reaches the node leaves both the wrong variable and
-    the right one free.  There are fewer than 2s nodes, and fewer than d wrong variables for each
-    node.  Raises `ValueError` for more than 10^12 samples.
+    A restriction sets some variables to random values and leaves the others free, and a sample is
+    the decision tree under the restriction.  μ = `mu` is the probability that a variable is free,
+    and δ = `delta`.  The tree has s = `n_leaves` leaves over d variables, and depth `depth`.  The
+    result is the smallest n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ).  The tree is learned with
+    probability ≥ 1 − δ.
+
+    Proof: The learner excludes a wrong variable at a node if a sample that reaches the node leaves
+    both the wrong variable and the right variable free.  There are fewer than 2s nodes, and fewer
+    than d wrong variables for each node.  Raises `ValueError` for more than 10^12 samples.
     """
     reached = ((1 + mu) / 2) ** depth * mu**2
     wanted = math.log(2 * n_leaves * d / delta)
@@ -273,10 +276,12 @@ def terms_by_restriction(samples: Iterable[set[Term]]) -> set[Term]:
 def enough_for_terms(width: Counted, n_terms: Counted, mu: OpenUnit, delta: OpenUnit) -> int:
     """A number of random restrictions from which a DNF formula is learned.
 
-    The number is the smallest n ≥ μ^{−w} ln(s/δ), for a formula of s = `n_terms` terms of at most
-    w = `width` literals.  μ = `mu` is the probability that a variable is free, and δ = `delta`.
-    With probability ≥ 1 − δ, every term is observed with all its literals, as (1 − μ^w)^n ≤ δ/s.
-    Raises `ValueError` for more than 10^12 samples.
+    A restriction sets some variables and leaves the others free, and a sample is the set of terms
+    of the formula under the restriction.  μ = `mu` is the probability that a variable is free, and
+    δ = `delta`.  The formula has s = `n_terms` terms of at most w = `width` literals.  The result
+    is the smallest n ≥ μ^{−w} ln(s/δ).  Then with probability ≥ 1 − δ, every term is observed with
+    all its literals in some sample, as (1 − μ^w)^n ≤ δ/s.  Raises `ValueError` for more than 10^12
+    samples.
     """
     wanted = math.log(n_terms / delta)
     if width * math.log(mu) + math.log(MOST_SAMPLES) < math.log(wanted):

@@ -39,16 +39,17 @@ Window: TypeAlias = Annotated[Steps, Within(below="t")]
 class Source:
     """A hidden Markov source: steps[v][i][j] = P(symbol v, next state j | state i).
 
-    P is the probability, and `start` is the distribution of the first state.
+    P is the joint probability of the symbol that is emitted and of the next state.  `start` is the
+    distribution of the first state.
     """
 
     start: tuple[Fraction, ...]
     steps: tuple[tuple[tuple[Fraction, ...], ...], ...]
 
     def moved(self, state: Sequence[Fraction], symbol: int) -> tuple[Fraction, ...]:
-        """The joint probabilities of a symbol and each next state, from a belief.
+        """The joint probabilities of the given symbol and each next state, under a belief.
 
-        `state` is the belief, the distribution of the present state.
+        `state` is the belief: the distribution of the present state.
         """
         T, states = self.steps[symbol], range(len(state))
         return tuple(sum((state[i] * T[i][j] for i in states), start=Fraction(0)) for j in states)
@@ -61,9 +62,9 @@ class Source:
 
     @checked
     def probability(self, word: Iterable[Steps]) -> Fraction:
-        """The probability that the first symbols of the source are `word`.
+        """The probability that the first symbols that the source emits are `word`.
 
-        Raises `ValueError` for symbols that the source does not emit.
+        Raises `ValueError` for symbols that the source does not know.
         """
         state, known = self.start, len(self.steps)
         for symbol in word:
@@ -95,11 +96,11 @@ def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> S
 
 @checked
 def even_process() -> Source:
-    """The even process, a stationary source in which runs of 1s between 0s have even length.
+    """The even process: a stationary source in which each run of 1s between two 0s has even length.
 
-    State A emits 0 and stays, or emits 1 and moves to B, with probability ½ each.  State B emits
-    1 and moves to A.  The stationary probabilities of A and B are ⅔ and ⅓.  No finite window of
-    past symbols determines the state.
+    State A emits 0 and stays, or emits 1 and moves to B, with probability ½ each.  State B emits 1
+    and moves to A.  The stationary probabilities of A and B are ⅔ and ⅓.  For every w, the last w
+    symbols do not always determine the state.
     """
     half = Fraction(1, 2)
     zero, one = ((half, 0), (0, 0)), ((0, half), (1, 0))
@@ -110,8 +111,9 @@ def even_process() -> Source:
 def conditional_entropy(source: Source, t: Time) -> Log:
     """The entropy H(X_t|X_1 … X_{t−1}) of symbol X_t given the earlier symbols, exactly.
 
-    A word of t − 1 symbols determines a belief, the distribution of the state given the word.  The
-    result is the mean entropy of the next symbol over beliefs.  Raises `ValueError` for more than
+    The symbols X_1, X_2, … are those of the source.  A word of t − 1 symbols determines a belief,
+    the distribution of the hidden state given the word.  The result is the mean, over the random
+    beliefs, of the entropy of the next symbol under the belief.  Raises `ValueError` for more than
     10^4 beliefs.
     """
     beliefs = {source.start: Fraction(1)}  # belief → probability
@@ -169,13 +171,13 @@ def window_entropy_by_definition(source: Source, t: Count, window: Window) -> Lo
 
 @checked
 def entropy_rate(source: Source) -> Log:
-    """The entropy rate of a unifilar stationary source, exactly.
+    """The entropy rate of a stationary source in which state and symbol determine the next state.
 
-    In a unifilar source, the state and the symbol determine the next state.  The rate is Σ_i π_i
-    H(next symbol|state i), where π is the stationary distribution of the states and H is the
-    entropy.  Proof: the first state and the past determine the present state, and the first state
-    has an entropy of at most the logarithm of the number of states.  Raises `ValueError` for a
-    source that is not unifilar or not stationary.
+    The rate is Σ_i π_i H(next symbol|state i), exactly, where π is the stationary distribution of
+    the hidden states and H is the entropy.  Proof: The first state and the past symbols determine
+    the present state.  The first state has an entropy of at most the logarithm of the number of
+    states, so it does not change the rate.  Raises `ValueError` if the source is not stationary, or
+    if the state and the symbol do not determine the next state.
     """
     if any(sum(map(bool, row)) > 1 for T in source.steps for row in T):
         raise InputError(

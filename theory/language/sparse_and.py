@@ -64,16 +64,17 @@ BETAS, EPSILON = (0.9, 0.999), 1e-8
 
 
 class Conjunction(NamedTuple):
-    """A conjunction on words of T bits: the AND of the bits at some positions."""
+    """A conjunction on words of T bits: the AND of the bits at the given positions."""
 
     T: int
     positions: tuple[int, ...]
 
     def labels(self, words: np.ndarray) -> np.ndarray:
-        """The labels (…,) of words (…, T): 1 if the bits at all positions are 1, and otherwise 0.
+        """The values (…,) of the conjunction on words (…, T) of T bits.
 
-        Words may have fewer than T bits, if they contain all positions.  Raises `ValueError` unless
-        words consist of 0 and 1.
+        The value is 1 if the bits at all positions of the conjunction are 1, and otherwise 0.
+        Words may have fewer than T bits, if they include all positions of the conjunction.  Raises
+        `ValueError` unless words consist of 0 and 1.
         """
         array = read(Bits, "words", words)
         if array.shape[-1] <= max(self.positions):
@@ -92,10 +93,11 @@ def random_conjunction(
 
 @checked
 def balanced_accuracy(scores: Annotated[Any, Reals("n")], labels: BitLabels) -> float:
-    """The mean of two accuracies: on the words with label 1, and on the words with label 0.
+    """The mean of the accuracy on words of label 1 and the accuracy on words of label 0.
 
-    A positive entry of `scores` (n,) predicts that the entry of `labels` (n,) is 1.  Raises
-    `ValueError` unless both labels occur.
+    A positive entry of `scores` (n,) predicts that the label is 1, and another entry predicts that
+    it is 0.  `labels` (n,) has the true labels of the n words.  Raises `ValueError` unless both
+    labels occur.
     """
     if labels.min() == labels.max():
         raise InputError(f"all labels are {labels.max()}: give words of both labels")
@@ -110,10 +112,11 @@ def _to_score(words: np.ndarray, T: int) -> np.ndarray:
 
 @checked
 def elimination(words: BitWords, labels: BitLabels) -> Scores:
-    """A scoring function by elimination: the AND of the bits that are 1 in all positive examples.
+    """The scoring function of a conjunction that is learned by elimination from examples.
 
-    The n examples `words` (n, d) and `labels` (n,) consist of 0 and 1.  The score of a word is ½ if
-    the AND is 1, and −½ otherwise.  Without positive examples, the AND is that of all bits.
+    The conjunction is the AND of the bits that are 1 in all words with label 1, and of all bits if
+    there are no such words.  The score of a word is ½ if the AND is 1, and −½ otherwise.  The n
+    examples are `words` (n, d) of d bits, and `labels` (n,) of 0 and 1.
     """
     common = words[labels == 1].min(axis=0, initial=1) == 1
     return lambda words: _to_score(words, len(common))[:, common].min(axis=1, initial=1) - 0.5
@@ -182,10 +185,11 @@ def _linear(form: np.ndarray) -> Scores:
 
 @checked
 def attention(words: BitWords, labels: BitLabels) -> Scores:
-    """A scoring function a·Σ_t softmax(s)_t x_t + b: a head with a free score for each position.
+    """The fitted function a·Σ_t softmax(s)_t x_t + b of words x of d bits, which scores words.
 
-    The head has the score s_t for bit x_t of a word.  The scores s, a and b are fitted by Adam to
-    the class-balanced logistic loss on the n examples `words` (n, d) and `labels` (n,) of 0 and 1.
+    The function is an attention head with a free score s_t for each position t.  The scores s (d,)
+    and the numbers a and b are fitted by Adam to the logistic loss, in which the two labels have
+    equal total weight.  The n examples are `words` (n, d) and `labels` (n,), of 0 and 1.
     """
     s, a, b = attention_parameters(words, labels)
     return lambda words: a * (_to_score(words, len(s)) @ softmax(s)) + b
@@ -193,9 +197,10 @@ def attention(words: BitWords, labels: BitLabels) -> Scores:
 
 @checked
 def attention_parameters(words: BitWords, labels: BitLabels) -> tuple[np.ndarray, float, float]:
-    """The parameters s (d,), a and b of the head a·Σ_t softmax(s)_t x_t + b that `attention` fits.
+    """The parameters s (d,), a and b of the function a·Σ_t softmax(s)_t x_t + b of `attention`.
 
-    The n examples `words` (n, d) and `labels` (n,) consist of 0 and 1.
+    The function scores words x of d bits, with a free score s_t for each position t.  `attention`
+    fits the parameters to the n examples `words` (n, d) and `labels` (n,), of 0 and 1.
     """
     x, y, weight = words.astype(np.float64), labels.astype(np.float64), _balanced(labels)
     T = x.shape[1]

@@ -45,8 +45,8 @@ class Level(NamedTuple):
 class StringDistributions:
     """The probabilities of all strings of T bits under a source and under a model.
 
-    p (2^T,) are the probabilities under the source, and g (2^T,) under the model, in
-    lexicographic order of the strings.
+    p (2^T,) has the probabilities of the 2^T strings under the source, and g (2^T,) their
+    probabilities under the model.  The strings are in lexicographic order.
     """
 
     p: np.ndarray
@@ -59,7 +59,7 @@ class StringDistributions:
 
     @property
     def divergence(self) -> float:
-        """The divergence KL(p‖g) of the model g from the source p, in nats."""
+        """The divergence KL(p‖g) = Σ p ln(p/g) of the model g from the source p, in nats."""
         possible = self.p > 0
         return float((self.p[possible] * np.log(self.p[possible] / self.g[possible])).sum())
 
@@ -70,7 +70,10 @@ class StringDistributions:
 
     @property
     def cross_entropies(self) -> list[float]:
-        """The model's cross-entropies for bits 1, …, T given the earlier bits, in nats."""
+        """The cross-entropy of the model for each of the T bits given the earlier bits, in nats.
+
+        The strings are drawn from the source.  The result has T entries.
+        """
         T = self.length
         prefixes = [
             (self.p.reshape(2**t, -1).sum(1), self.g.reshape(2**t, -1).sum(1)) for t in range(T + 1)
@@ -84,10 +87,11 @@ class StringDistributions:
 
     @property
     def worst_level(self) -> Level:
-        """The set A = {g > τ} with the largest |g(A) − p(A)| over all thresholds τ.
+        """The largest |g(A) − p(A)| over the sets A = {g > τ}, with the p(A) and g(A) of this set.
 
-        A is the set of strings of probability above τ under the model g, and p is the distribution
-        of the source.
+        A is the set of strings whose probability under the model g is above the threshold τ, and p
+        is the distribution of the source.  The result is a `Level` with the fields `delta` = |g(A)
+        − p(A)|, `p` = p(A) and `g` = g(A).
         """
         order = np.argsort(-self.g, kind="stable")
         p, g = self.p[order].cumsum(), self.g[order].cumsum()
@@ -97,11 +101,12 @@ class StringDistributions:
 
     @property
     def least_impossible(self) -> float:
-        """The deterministic lower bound on the model's total probability of impossible strings.
+        """A lower bound on the model's total probability of impossible strings.
 
-        Impossible strings have probability 0 under the source p.  The bound is the maximum over τ
-        of 1 − δ⁺ − τ|F| + τ|A| − p(A), where A = {g > τ} is the set of strings of probability above
-        τ under the model g, F = {p > 0}, and δ⁺ = (g(A) − p(A))⁺.
+        Impossible strings have probability 0 under the source p.  The bound is the maximum, over
+        the values τ of the model g, of 1 − δ⁺ − τ|F| + τ|A| − p(A).  Here A = {g > τ} is the set of
+        strings of probability above τ under g, F = {p > 0} is the set of possible strings, and δ⁺ =
+        max(g(A) − p(A), 0).
         """
         taus = np.unique(self.g)[::-1]
         above = len(self.g) - np.searchsorted(np.sort(self.g), taus, side="right")

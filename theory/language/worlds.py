@@ -32,11 +32,10 @@ Many: TypeAlias = Annotated[Count, Within(most=10**8)]
 
 @dataclass(frozen=True)
 class World:
-    """A world of facts and documents: the facts, their counts, and the number of other strings.
+    """A world of facts, documents that each state one fact, and other strings.
 
-    An entry of `p` is the probability that a document states the fact, an entry of `counts` is the
-    number of documents that state the fact, and `others` is the number of strings that are not
-    facts.
+    An entry of `p` is the probability that a document states the fact.  An entry of `counts` is the
+    number of documents that state the fact.  `others` is the number of strings that are not facts.
     """
 
     p: np.ndarray
@@ -50,39 +49,43 @@ class World:
 
     @property
     def facts(self) -> int:
-        """The number of facts, seen or not."""
+        """The number of facts, whether or not a document states them."""
         return len(self.p)
 
     @property
     def unseen(self) -> int:
-        """The number of unseen strings: unseen facts, and strings that are not facts."""
+        """The number of strings that no document states: facts, and strings that are not facts."""
         return self.others + int((self.counts == 0).sum())
 
     @property
     def seen_once(self) -> float:
-        """The fraction of documents whose fact occurs in no other document."""
+        """The fraction of documents whose fact no other document states."""
         return float((self.counts == 1).sum() / self.documents)
 
     @property
     def mean_seen_once(self) -> float:
-        """The mean of `seen_once` over corpora of the same number n of documents.
+        """The mean of `seen_once` over random corpora of the same number n of documents.
 
-        The mean is the sum of p(1 − p)^{n−1} over the probabilities p of all facts; `seen_once` is
-        the fraction of documents whose fact occurs in no other document.
+        `seen_once` is the fraction of documents whose fact no other document states.  The mean is
+        the sum of p(1 − p)^{n−1} over all facts, where p is the probability of the fact.
         """
         return float((self.p * (1 - self.p) ** (self.documents - 1)).sum())
 
     @property
     def unseen_mass(self) -> float:
-        """The total probability of the unseen facts."""
+        """The total probability of the facts that no document states."""
         return float(self.p[self.counts == 0].sum())
 
     @checked
     def model(self, name: ModelName) -> Levels:
-        """The model `name`, "calibrated", "good-turing" or "memoriser", as groups of strings.
+        """The probabilities of strings under the model `name`, as groups of equally likely strings.
 
-        The result is `Levels`, with a group for each seen fact, and one group for all other
-        strings.
+        The result is a `Levels`, with a group for each fact that a document states, and one group
+        for all other strings, which are equally likely.  The model "calibrated" gives the seen
+        facts their true probabilities.  The model "good-turing" gives the other strings the total
+        probability m, where m is the fraction of documents whose fact no other document states.  It
+        gives a seen fact 1 − m times its frequency in the documents.  The model "memoriser" gives a
+        seen fact its frequency, and all other strings 0.
         """
         seen = self.counts > 0
         frequencies = self.counts[seen] / self.documents
@@ -103,15 +106,20 @@ class World:
 
     @checked
     def mixture(self, weight: Probability) -> Levels:
-        """The mixture (1 − weight)·calibrated + weight·memoriser of two models, as `Levels`."""
+        """The mixture of two models, as a `Levels`: (1 − weight)·calibrated + weight·memoriser.
+
+        The calibrated model gives the facts that a document states their true probabilities, and
+        the remaining mass to all other strings equally.  The memoriser gives a fact its frequency
+        in the documents, and all other strings 0.
+        """
         first, last = self.model("calibrated"), self.model("memoriser")
         return replace(first, g=(1 - weight) * first.g + weight * last.g)
 
     def known(self) -> Levels:
-        """The model that outputs all facts with their probabilities, as groups of strings.
+        """The model that outputs all facts with their true probabilities, as groups of strings.
 
-        The result is `Levels`, with a group for each fact, seen or not, and one group of
-        probability 0 for all other strings.
+        The result is a `Levels`, with a group for each fact, whether or not a document states it.
+        The last group has probability 0 and contains all strings that are not facts.
         """
         F, ones = self.facts, np.ones(self.facts)
         p = np.append(self.p, 0.0)
@@ -150,11 +158,12 @@ def world(
 
 @dataclass(frozen=True)
 class Prompted:
-    """Equally likely prompts, and documents that answer some of them.
+    """A world of equally likely prompts, and documents that answer some of the prompts.
 
-    Each prompt has `answers` possible answers, one of them right.  Each of the `documents` has a
-    random prompt, and gives the right answer to the prompt with probability `alpha`.  Entry c of
-    `answered` is the number of documents that answer prompt c.
+    Each prompt has `answers` possible answers, one of them right.  Each of the `documents`
+    documents has a random prompt.  With probability `alpha` the document gives the right answer to
+    its prompt, and otherwise "don't know".  Entry c of `answered` is the number of documents that
+    answer prompt c.
     """
 
     answered: np.ndarray
@@ -174,11 +183,11 @@ class Prompted:
 
     @property
     def mean_once(self) -> float:
-        """The mean over corpora of `once`, for the same number N of documents.
+        """The mean of `once` over random corpora of the same number N of documents.
 
-        The mean is α(1 − α/C)^{N−1} for C prompts, where α = `alpha` is the probability that a
-        document answers its prompt, and `once` is the number of prompts that exactly one document
-        answers, divided by N.
+        `once` is the number of prompts that exactly one document answers, divided by N.  The mean
+        is α(1 − α/C)^{N−1} for C prompts, where α = `alpha` is the probability that a document
+        answers its prompt.
         """
         return self.alpha * (1 - self.alpha / self.prompts) ** (self.documents - 1)
 
@@ -189,9 +198,11 @@ class Prompted:
 
     @property
     def missing(self) -> float:
-        """The sum of μα over the prompts that no document answers.
+        """The fraction of prompts that no document answers, times the probability α of an answer.
 
-        μ is the weight of a prompt, 1 divided by the number of prompts, and α = `alpha`.
+        The result is the sum of μα over these prompts.  μ is the probability of a prompt, 1 divided
+        by the number of prompts, and α = `alpha` is the probability that a document answers its
+        prompt.
         """
         return self.alpha * self.never
 
@@ -199,17 +210,19 @@ class Prompted:
     def squares(self) -> float:
         """The sum of μ²α² over the prompts that no document answers.
 
-        μ is the weight of a prompt, 1 divided by the number of prompts, and α = `alpha`.
+        μ is the probability of a prompt, 1 divided by the number of prompts, and α = `alpha` is the
+        probability that a document answers its prompt.
         """
         return self.alpha**2 * self.never / self.prompts
 
     def calibrated(self) -> Levels:
-        """The calibrated model of answers to prompts, as groups of responses.
+        """The calibrated model of answers to prompts, as groups of equally likely responses.
 
-        The result is `Levels`.  The model outputs "don't know" with probability 1 − α, where
-        α = `alpha`.  If a document answers the prompt, the model outputs this answer with
-        probability α.  If no document answers the prompt, the model outputs each of the m possible
-        answers with probability α/m.
+        The result is a `Levels`.  For every prompt, the model outputs "don't know" with probability
+        1 − α, where α = `alpha` is the probability that a document answers its prompt.  If some
+        document answers the prompt, the model outputs this answer with probability α.  If no
+        document answers the prompt, the model outputs each of the m possible answers with
+        probability α/m.
         """
         new, old, m, a = self.never, 1 - self.never, self.answers, self.alpha
         silent = 1 - a
@@ -224,11 +237,14 @@ class Prompted:
         )
 
     def errors(self) -> tuple[float, float]:
-        """The error of a sample of the calibrated model, and the error of its argmax.
+        """The errors of a sample and of the most probable response of the calibrated model.
 
-        For m possible answers to each prompt and α = `alpha`, the error of a sample is α(m − 1)/m
-        times the fraction of prompts that no document answers.  If 1 − α > α/m, the argmax for
-        these prompts is "don't know", and the error of the argmax is 0.
+        The calibrated model answers a prompt with probability α = `alpha`, and otherwise outputs
+        "don't know", which is not an error.  Its answer is right for prompts that a document
+        answers.  Otherwise it is uniform among the m possible answers.  The error of a sample is
+        α(m − 1)/m times the fraction of prompts that no document answers.  If 1 − α > α/m, the most
+        probable response to these prompts is "don't know", and the second error is 0.  Otherwise it
+        is (m − 1)/m times this fraction.
         """
         m = self.answers
         sampled = self.missing * (m - 1) / m
