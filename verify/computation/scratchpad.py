@@ -42,9 +42,10 @@ def scratchpad(
     """For every semiautomaton and T, one layer of one head decodes the states after 1 … T symbols
     as a chain of thought of T tokens.
 
-    For states Q and symbols Σ, the width is |Q| + |Σ| + 2, with |Q||Σ| ReLUs.  These sizes do not
-    depend on T.  Automata such as A5, whose group is not solvable, are included.  The sufficient
-    inverse temperature for softmax does not depend on T, since decoded tokens have no error.
+    For states Q and symbols Σ, the width is |Q| + |Σ| + 2, and the MLP has |Q||Σ| ReLUs. These
+    sizes do not depend on T.  Automata such as A5, whose group is not solvable, are included. An
+    inverse temperature that does not depend on T suffices for softmax, since decoded tokens have no
+    error.
     """
     for A in chosen(run, automaton, file, NAMES, states, regex):
         statement = writes(run, A)

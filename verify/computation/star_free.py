@@ -94,14 +94,15 @@ def star_free(
     attention with a strictly causal mask output, after each symbol of words of at most T symbols,
     whether the formula holds.
 
-    Each φ since ψ is one head, which attends to the latest earlier token where ψ or ¬φ holds.  MLPs
-    compute the Boolean parts.  Depth, heads and width do not depend on T.  In the robust form,
-    softmax has the same outputs above an inverse temperature that does not depend on T.
+    Each subformula “φ since ψ” is one head, which attends to the latest earlier token where ψ or ¬φ
+    holds. MLPs compute the Boolean connectives.  Depth, heads and width do not depend on T.  In a
+    robust form of the construction, softmax has the same outputs at every inverse temperature above
+    a bound that does not depend on T.
 
     A regular language whose minimal automaton has an aperiodic monoid is defined by a past-LTL
-    formula.  The monoid is aperiodic iff the cascade of the automaton consists of flip-flops.  The
-    equivalence of aperiodic monoids and cascades of flip-flops is checked for all automata with two
-    symbols and three states.
+    formula.  The monoid is aperiodic iff the cascade of the automaton (its Krohn–Rhodes
+    decomposition) consists of flip-flops.  The equivalence of aperiodic monoids and cascades of
+    flip-flops is checked for all automata with two symbols and three states.
     """
     cases = chosen(run, formula, regex, alphabet, depth)
     for case in cases:

@@ -53,11 +53,11 @@ def turing(
     """For every one-tape Turing machine and T, three layers of at most four heads decode its first
     T steps, with one token for each step.
 
-    For states Q and tape symbols Γ, the vocabulary has 2|Q||Γ| tokens, and the width is
-    |Q| + 2|Γ| + 15.  These sizes do not depend on time or space.  The last layer has a ReLU for
-    each rule.  If tokens also contain the cell that a step writes, one layer of one head suffices.
-    After the last step the output is ⊥.  For example, the busy beaver of 4 states halts after 107
-    steps.
+    For states Q and tape symbols Γ, the vocabulary has 2|Q||Γ| tokens, and the width is |Q| + 2|Γ|
+    + 15.  These sizes do not depend on time or space.  The last layer has a ReLU for each rule of
+    the machine.  If tokens also contain the number of the cell that a step writes, one layer of one
+    head suffices. After the last step the output is ⊥ (no answer).  For example, the busy beaver of
+    4 states halts after 107 steps.
     """
     if steps > MOST_STEPS:
         raise InputError(f"steps is {steps}: give at most {MOST_STEPS} steps")

@@ -58,9 +58,10 @@ def squaring(
     """For all n and L, L layers of one head output the pairs of nodes at distance at most 2^L in
     every graph of n nodes.
 
-    Lean form: the width is 2n, with n hidden ReLU neurons.  Average-hard attention has query R_i,
-    key e_j and value R_j, where R_i is row i of the register `reached` and e_j is one-hot.  ⌈log₂D⌉
-    layers output all connected pairs if components have diameter at most D.
+    Lean form: the width is 2n, with n hidden ReLU neurons.  Token i is node i. Average-hard
+    attention has query R_i, key e_j and value R_j, where e_j is the j-th unit vector and R_i is the
+    0/1 vector of the nodes that node i is known to reach (the register `reached`).  ⌈log₂D⌉ layers
+    output all connected pairs if components have diameter at most D.
 
     Robust form: the width is 3n, with 3n hidden ReLU neurons.  Let N = 2^⌈log₂n⌉.  For every L and
     every inverse temperature β ≥ ln(8N(n − 1)), softmax has the same logits 0 and 1 in exact

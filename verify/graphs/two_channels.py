@@ -40,16 +40,19 @@ def two_channels(
     """For every matrix W of n × n blocks, the mean of W over all relabellings of the n nodes is the
     orthogonal projection A ⊗ I + B ⊗ J of W.
 
-    J is the all-ones matrix and n ≥ 2.  Each block X has one entry in A and one in B:
+    I and J are the n × n identity matrix and the n × n all-ones matrix, and n ≥ 2. A relabelling
+    permutes the rows and the columns of all blocks in the same way. Each block X determines one
+    entry of A and one entry of B, namely
 
         B = (1ᵀX1 − tr X)/(n(n − 1)),   A = tr X/n − B.
 
-    I and J are not orthogonal; ‖W‖² has three orthogonal parts: of the diagonals, of the
-    off-diagonals and of the rest.
+    I and J are not orthogonal. However, the squared Frobenius norm ‖W‖² is the sum of three terms:
+    n Σ a² for the means a of the diagonals of the blocks, n(n − 1) Σ b² for the means b of their
+    off-diagonal entries, and the squared norm of W − A ⊗ I − B ⊗ J.
 
     Models with weights A ⊗ I + B ⊗ J are equivariant: relabelling the nodes relabels the outputs.
-    For an adjacency matrix A, A J A = deg degᵀ, where deg are the degrees: the channel J depends
-    only on degrees.
+    For the adjacency matrix G of an undirected graph, G J G = deg degᵀ, where deg is the vector of
+    the row sums of G, that is, of the degrees. So the part B ⊗ J of the weights uses only degrees.
     """
     n = n_nodes
     drawn = {grid: random_weights(run, n, *grid) for grid in GRIDS}

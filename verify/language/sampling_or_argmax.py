@@ -45,11 +45,12 @@ def sampling_or_argmax(
 ) -> Iterator[Finding]:
     """R* ≤ R_s ≤ 2R* − V/(V − 1)·R*² for the errors R* of the argmax and R_s of a sample.
 
-    The distribution has V outcomes, and the error is the probability of an outcome other than the
-    argmax or the sample.  For a model q of a distribution p, the error of the argmax of q under p
-    exceeds R* by at most √(2KL(p‖q)).  For a source of T independent symbols in which the most
-    probable symbol has probability 3/5, the total variation distance between greedy text and the
-    source is 1 − (3/5)^T.  Greedy text need not be the most probable text.
+    The distribution has V outcomes. The error R* is the probability of an outcome other than the
+    most probable one, and R_s is the probability that an outcome differs from an independent
+    sample. For a model q of a distribution p, the error of the argmax of q under p exceeds R* by at
+    most √(2KL(p‖q)).  For a source of T independent symbols in which the most probable symbol has
+    probability 3/5, the total variation distance between text by greedy decoding and the source is
+    1 − (3/5)^T. In general, text by greedy decoding is not the most probable text.
 
     Let prompts have m possible answers, let a document answer its prompt with probability α, and
     let MM be α times the fraction of prompts that no document answers.  A sample of the calibrated

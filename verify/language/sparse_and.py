@@ -49,15 +49,17 @@ def sparse_and(
     """Observation: attention learns a conjunction of 3 of T bits from 5⌈ln C(T, 3)/h(1/8)⌉ samples.
 
     Here h is the binary entropy in nats, C(T, 3) is a binomial coefficient, and the number of
-    samples is five times a lower bound for every learner.  Elimination and L1-penalised logistic
-    regression succeed as well.  Logistic regression without a penalty, whose training is invariant
-    under rotations of the words, does not.
+    samples is five times a lower bound for every learner. From this number of samples, elimination
+    (of the bits that are 0 in some positive sample) and L1-penalised logistic regression learn the
+    conjunction as well. Logistic regression without a penalty does not learn it. Its training is
+    invariant under rotations of the words.
 
     If the AND of the three bits of largest score in a head is right on all m samples, the error of
     this AND is at most (ln C(T, 3) + ln 20)/m with probability ≥ .95.  Two bounds on the error of
-    the head itself are vacuous at these sizes: the bound for weighted votes [Schapire1998], and a
-    bound by the norms of the head.  To bound the error by .1, the bound for votes requires at least
-    100 times as many samples, and the bound by norms at least 100 000 times as many.
+    the head itself are vacuous at these sizes: the margin bound for weighted votes [Schapire1998],
+    and a bound in terms of the norms of the weights of the head. For a bound of .1 on the error,
+    the margin bound requires at least 100 times as many samples, and the bound by norms at least
+    100 000 times as many.
     """
     if bits > MOST:
         raise InputError(f"bits is {bits}: give at most {MOST} bits")

@@ -56,17 +56,18 @@ def sparse_and_growth(
     grow like a small power of T or like T.
 
     For each of ten seeds and T = 50, 100, 200, the smallest number of samples from which a learner
-    succeeds is determined.  For all T, the words are prefixes of the same longer words.  From
-    T = 50 to 200, ln C(T, 3) grows like T^.26, where C(T, 3) is a binomial coefficient.  The
-    exponent of the number of samples is below 2/3 for an attention head, for elimination and for
-    L1-penalised logistic regression.  The exponent is above 2/3 for logistic regression without a
-    penalty, which is invariant under rotations of the words.  (For T from 50 to 200, ten seeds may
-    not decide whether the exponent of the head is below 2/3; with `--bits 800`, T goes up to 800
-    and ten seeds decide.)
+    learns the conjunction is determined.  The words of T bits are the prefixes of the same longer
+    words for all T.  From T = 50 to 200, ln C(T, 3) grows like T^.26, where C(T, 3) is a binomial
+    coefficient.  The exponent of the number of samples is below 2/3 for an attention head, for
+    elimination and for L1-penalised logistic regression.  The exponent is above 2/3 for logistic
+    regression without a penalty, which is invariant under rotations of the words.  (For T from 50
+    to 200, ten seeds may not decide whether the exponent of the head is below 2/3; with `--bits
+    800`, T goes up to 800 and ten seeds decide.)
 
-    With fresh words for each number of samples, half of the seeds of each learner except logistic
-    regression without a penalty succeed from at most five times a lower bound for every learner.
-    Half of the seeds of logistic regression without a penalty require more samples.
+    The experiment is repeated with fresh words for each number of samples, and compared with five
+    times a lower bound that holds for every learner. For the head, elimination and L1-penalised
+    logistic regression, at most this number of samples suffices for half of the seeds. For logistic
+    regression without a penalty, half of the seeds require more samples.
     """
     if bits > MOST:
         raise InputError(f"bits is {bits}: give at most {MOST} bits")

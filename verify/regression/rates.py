@@ -48,12 +48,13 @@ def rates(
     error by at most 1 − 1/κ. Step k = 0, 1, … of the Newton–Schulz iteration multiplies the error
     by at most (1 − κ^−2)^(2^k) from the start S/λmax², and by at most (1 − 1/κ)^(2^k) from the
     start I/λmax. k steps of Chebyshev's method multiply the error by at most 2((√κ − 1)/(√κ +
-    1))^k. The same bound holds for the error of k steps of conjugate gradients in the energy norm.
+    1))^k. The same bound holds for k steps of conjugate gradients and the error in the energy norm.
 
-    Each inequality is checked at every step: for gradient descent, the Newton–Schulz iteration and
-    Chebyshev's method on the hand-built transformers. Step counts to a given accuracy are checked
-    to suffice, and those stated as the smallest are checked to be the smallest. Each Newton step is
-    checked to double the correct digits, up to thousands of digits.
+    Each inequality is checked at every step. For gradient descent, the Newton–Schulz iteration and
+    Chebyshev's method, the steps are those of the hand-built transformers. It is checked that the
+    stated numbers of steps suffice for a given accuracy, and that the numbers that are stated as
+    the smallest are the smallest. It is also checked that each Newton step doubles the number of
+    correct digits, up to thousands of digits.
     """
     if not 1 < condition < 1e8:
         raise InputError(f"condition is {condition}: give a condition number between 1 and 1e8")

@@ -45,17 +45,17 @@ def state_size(
     of full attention suffice, and log₃ κ + O(1) causal layers suffice if each token stores d²
     numbers, where d is the dimension of the inputs.
 
-    These numbers of layers are for a fixed accuracy ε. With a state of d numbers, one pass of
-    online gradient descent is observed to take a number of examples linear in κ. If each layer
-    reads the examples once, L causal layers give a polynomial of degree L in the matrix S of a
-    prefix, and Chebyshev's polynomial has the smallest residual among all polynomials of this
-    degree. In two other cases the degree triples in every layer, so O(log κ) layers suffice: if
-    tokens store d² numbers and multiply matrices of their prefix, or under full attention, where
-    all tokens have the same matrix S. The findings report the numbers of steps of gradient descent,
-    Chebyshev's method and the Newton–Schulz iteration, and check that no polynomial of a smaller
-    degree than that of Chebyshev's method has a residual below ε. An argument, but not a proof,
-    suggests that other causal constructions of width O(d) do not have fewer layers: the results of
-    an earlier token depend on the matrix S of another prefix.
+    The numbers of layers with O(1) are for a fixed accuracy ε and κ → ∞. With a state of d numbers,
+    one pass of online gradient descent is observed to require a number of examples that is linear
+    in κ. If each layer reads the examples once, L causal layers give a polynomial of degree L in
+    the matrix S of a prefix, and Chebyshev's polynomial has the smallest residual among all
+    polynomials of this degree. In two other cases the degree triples in every layer, so O(log κ)
+    layers suffice: if tokens store d² numbers and multiply matrices of their prefix, or under full
+    attention, where all tokens have the same matrix S. The findings report the numbers of steps of
+    gradient descent, Chebyshev's method and the Newton–Schulz iteration, and check that no
+    polynomial of a smaller degree than that of Chebyshev's method has a residual below ε. An
+    argument, but not a proof, suggests that other causal constructions of width O(d) do not have
+    fewer layers: the results of an earlier token depend on the matrix S of another prefix.
     """
     yield from _degrees(run)
     yield from _the_same_weights(run)

@@ -62,19 +62,20 @@ LONGEST = 10  # largest length of sequences of two symbols
 def retrieval_profiles(run: Run) -> Iterator[Finding]:
     """The sensitivity of retrieval models to each input token, on all V^n sequences.
 
-    The sequences have n tokens over V symbols. At the last token the models predict the symbol
-    after 1, 2 or 3 hops (⊥ without a match), the previous token, or the most frequent token. The
-    influence of a position is the probability that the prediction changes when the token at this
-    position is replaced by a uniform symbol that differs from the token. Sens is the mean influence
-    over positions. For example, Sens of the induction head (1 hop) is 71/512, 185/567 and 211/512
-    at (V, n) = (2, 8), (3, 7) and (4, 6).
+    The sequences have n tokens over V symbols. At the last token, one model predicts the previous
+    token, and one the most frequent token. Three models predict the symbol after 1, 2 or 3 hops, or
+    ⊥ (no answer) if a hop finds no match. A hop goes from a token to the token after its latest
+    earlier occurrence. The influence of a position is the probability that the prediction changes
+    when the token at this position is replaced by a uniform symbol that differs from the token.
+    Sens is the mean influence over positions. For example, Sens of the induction head (1 hop) is
+    71/512, 185/567 and 211/512 at (V, n) = (2, 8), (3, 7) and (4, 6).
 
     Now let a token be redrawn, that is, replaced by a uniform symbol, which may equal the token.
-    The mean influence of redrawn tokens equals the mean computed by the Efron–Stein decomposition.
-    If each token is redrawn with probability δ, the prediction changes with probability at most δ·n
-    times this mean. At V = 4 and n = 6, the influence on the induction head rises from position to
-    position, although no weight was learned. For V = 2, the influence of the last position but one
-    on the induction head is 1.
+    The mean influence of redrawn tokens, computed by definition, equals the mean computed by the
+    Efron–Stein decomposition. If each token is independently redrawn with probability δ, the
+    prediction changes with probability at most δ·n times this mean. At V = 4 and n = 6, the
+    influence on the induction head rises from position to position, although no weight was learned.
+    For V = 2, the influence of the last position but one on the induction head is 1.
     """
     drawn = dict[tuple[int, int], dict[str, list[Fraction]]]()
     for place, (V, n) in enumerate(SIZES[:1] if run.quick else SIZES):

@@ -99,17 +99,20 @@ def sensitivity(
     For a Boolean function f of d bits, Sens(f) is the probability that the flip of a uniform bit of
     a uniform word x ∈ {0, 1}^d changes f(x). Sens is k/d for a parity of k bits, 1/d for a
     dictator, (k/d)2^{1−k} for a conjunction of k bits, binom(d − 1, (d − 1)/2)/2^{d−1} for the
-    majority of d bits (d odd), and (a/2 + 1)/(a + 2^a) for a multiplexer with a address bits.
+    majority of d bits (d odd), and (a/2 + 1)/(a + 2^a) for a multiplexer with a address bits and
+    2^a data bits.
 
     A transformer of one layer with k heads computes a parity of k bits with k − 1 hidden ReLU
     neurons, a conjunction of k bits with one hidden neuron, and any function of k bits with 2^k
     hidden neurons.
 
     Let I(f) = d·Sens(f) be the total influence, deg f the Fourier degree, and s(f) the maximum
-    sensitivity. Then Var f ≤ I(f) ≤ deg f ≤ s(f)². The last inequality is due to [Huang2019]; all
-    three are checked on every function of four bits. If every bit is flipped independently with
-    probability δ, the value of f changes with probability (1 − Stab_{1−2δ}(f))/2, which is at most
-    δ·I(f). Here Stab_ρ(f) is the noise stability at the correlation ρ.
+    sensitivity, that is, the largest number of bits of one word whose flips change f. Then Var f ≤
+    I(f) ≤ deg f ≤ s(f)². Here Var f is the variance of f with values ±1. The last inequality is due
+    to [Huang2019]. All three are checked on every function of four bits. If every bit is flipped
+    independently with probability δ, the value of f changes with probability (1 −
+    Stab_{1−2δ}(f))/2, which is at most δ·I(f). Here Stab_ρ(f) is the noise stability at the
+    correlation ρ.
     """
     if table is not None:
         yield from _own(run, table)

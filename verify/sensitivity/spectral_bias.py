@@ -40,10 +40,11 @@ def spectral_bias(
     """A kernel Φ(⟨x, y⟩/d) on {±1}^d, Φ with non-negative coefficients, has μ_k ≥ μ_{k+2} ≥ 0.
 
     Here Φ(t) = Σ_m c_m t^m is a power series with c_m ≥ 0 and Σ_m c_m < ∞, and μ_k is the
-    eigenvalue of the characters χ_S(x) = Π_{i ∈ S} x_i for sets S of k bits. The statement holds
-    for 0 ≤ k ≤ d − 2. Each step of the proof is checked as an identity of integer vectors, for all
-    Φ at once, and the statement is checked on random polynomials Φ. The inequality μ_k ≥ μ_{k+1}
-    may fail: for Φ(t) = t² and d = 6 the eigenvalues μ_0, …, μ_6 are 1/6, 0, 1/18, 0, 0, 0, 0.
+    eigenvalue of the kernel, under the uniform distribution, for the characters χ_S(x) = Π_{i ∈ S}
+    x_i of sets S of k bits. The statement holds for 0 ≤ k ≤ d − 2. Each step of the proof is
+    checked as an identity of integer vectors, for all Φ at once, and the statement is checked on
+    random polynomials Φ. The inequality μ_k ≥ μ_{k+1} may fail: for Φ(t) = t² and d = 6 the
+    eigenvalues μ_0, …, μ_6 are 1/6, 0, 1/18, 0, 0, 0, 0.
     """
     sizes = range(1, (8 if run.quick else d) + 1)
     yield from labelled("proof", _steps(sizes))

@@ -67,12 +67,15 @@ def stock(
 ) -> Iterator[Finding]:
     """Our models run inside unmodified stock classes, with layer norms, softmax and GELU.
 
-    A layer norm of (v, K, −v, −K) multiplies it by a factor between 1 − ‖v‖²/(2K²) and 1. A linear
-    head becomes 2p softmax heads and a sink token of score C. For n tokens with values v_i, scores
-    of at most B and the largest scaled score θ, its error is at most
-    B·Σ‖v_i‖·(κ_p θ^{2p} e^{pθ} + 2Λ_p n e^{2pθ−C}), where κ_p = (p!)²/(2p + 1)! and Λ_p is a
-    constant of the central difference of order 2p. Linear maps pass through GELU exactly. Answers
-    are within the requested error, and within a bound computed from the scores and values.
+    The residual stream v of our model is stored as (v, K, −v, −K) with a large constant K. A layer
+    norm of suitable weight multiplies this vector by a factor between 1 − ‖v‖²/(2K²) and 1. A
+    linear head becomes 2p softmax heads, whose scores are ±1, …, ±p times the scaled scores δs_i of
+    the linear head, and a sink token of score C. If there are n tokens with values v_i and |s_i| ≤
+    B, and θ = δB, the error is at most B·Σ‖v_i‖·(κ_p θ^{2p} e^{pθ} + 2Λ_p n e^{2pθ−C}), where κ_p =
+    (p!)²/(2p + 1)! and Λ_p = Σ_m 2m|c_m| for the coefficients c_m of the central difference of
+    order 2p. Linear maps are computed by GELU neurons exactly, because GELU(x) − GELU(−x) = x.
+    Answers are within the requested error, and within a bound that is computed from the scores and
+    values.
     """
     read(Positive, "error", error)
     if inside == "gpt2" and not installed():

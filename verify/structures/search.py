@@ -56,9 +56,10 @@ def search(
     The transformers have width 6 for binary search, 13 for interpolation search and 5 for sorting.
     Sorting and binary search are checked on all orders of 7 points, and interpolation search on all
     sets of 7 integers from 1 to 14, with all queries.  The residual stream at a query depends only
-    on the points that have been looked up for this query.  The probability that binary search finds
-    the nearest of N uniform points in i lookups is known exactly, and it is (2^i − 1)/(N + 1) for
-    2^{i+1} ≤ N + 1.  Interpolation search of these points is more accurate than binary search at
+    on the points that have been looked up for this query.  A lookup reveals the point in one of N
+    cells, which contain the points in increasing order. The probability that i lookups of binary
+    search include the nearest of N uniform points is known exactly, and it is (2^i − 1)/(N + 1) for
+    2^{i+1} ≤ N + 1. For uniform points, interpolation search is more accurate than binary search at
     every lookup except the last.  In the hard distribution (`theory.structures.hard_points`) the
     scale of the distances between points depends on the level of a binary tree.  For 15 points of
     this distribution, interpolation between the ends of the range is less accurate after three

@@ -73,13 +73,14 @@ def sketches(
 ) -> Iterator[Finding]:
     """A transformer of 1 + d layers of linear attention computes the count-min estimates of d rows
     exactly.  With 32 cells for 100 items, the mean error is 2.8 for one row of count-min, 1.95 for
-    cells with 3 or 4 items each, and 1.1 for conservative update of two rows.
+    one row whose cells have 3 or 4 items each, and 1.1 for conservative update of two rows.
 
     Streams have 100 items from a Zipf distribution of exponent 1.2 whose frequencies are assigned
     to the items in a random order.  Queries are drawn from the distribution of the stream.  The
-    estimate of conservative update is at least the count and at most the estimate of count-min.
-    Given the counts, the mean error of count-min over random cells is computed exactly.  One cell
-    of V·log₂(n + 1) bits can contain the counts of V items in a stream of n items without error.
+    estimate of conservative update is at least the count, and at most the estimate of count-min
+    with the same cells. For given counts, the mean error of count-min over random assignments of
+    items to cells is computed exactly.  One cell of V·log₂(n + 1) bits can contain the counts of V
+    items in a stream of n items without error.
     """
     yield from labelled("count-min", _as_layers(run))
     sets = min(samples, 1000) if run.quick else samples

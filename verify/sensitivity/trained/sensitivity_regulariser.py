@@ -68,28 +68,30 @@ def sensitivity_regulariser(
     """Published observation: a regulariser halves sensitivity, with robustness and flatter minima.
 
     A transformer f that classifies images x of digits is trained with the loss ½ H(f(x)) + ½ mean
-    (f(x + noise) − f(x))², where H is the cross-entropy with the label and the noise is N(0, 1) on
+    (f(x + noise) − f(x))². Here H is the cross-entropy with the label, and the noise is N(0, 1) on
     the pixels of one random patch. This training with a regulariser is compared with plain
-    training, and with training on noisy images without the regulariser (augmentation). Three seeds
-    of each kind of training were stopped when the cross-entropy on the clean images of training was
-    at most .1, so that all models are compared at the same loss. Sens is the fraction of noisy
-    patches that change the prediction. The findings were stated before these models were trained.
-    Facts about wider models, compared after the same number of steps, were known: the regulariser
-    reduced Sens to less than half, increased the accuracy under noise by .06 to .09 and increased
-    the trace of the Hessian, and augmentation had nearly the same effects.
+    training, and with training on noisy images without the regulariser (augmentation). There are
+    three seeds of each kind of training. Each run was stopped when the cross-entropy on the clean
+    training images was at most .1, so that all models are compared at the same loss. Sens is the
+    fraction of noisy patches that change the prediction. The findings were stated before these
+    models were trained. Facts about wider models, which were compared after the same number of
+    training steps, were known: the regulariser reduced Sens to less than half, increased the
+    accuracy under noise by .06 to .09 and increased the trace of the Hessian, and augmentation had
+    nearly the same effects.
 
     level      the cross-entropy is between .07 and .1, so that losses are comparable.
-    half       after training with the regulariser, Sens under noise N(0, 1) on images of training
-               is at most half of Sens after plain training with the same seed, by 3 standard errors
+    half       after training with the regulariser, Sens on training images under noise N(0, 1) is
+               at most half of Sens after plain training with the same seed, by 3 standard errors
                over images.
     noise      noise N(0, 0.5²) is added to all pixels of 500 held-out images, ten times. The
                accuracy of every seed trained with the regulariser is above the accuracy of every
-               seed of plain training, by 3 standard errors over images. The finding fails if every
-               accuracy with the regulariser is below, and is undecided otherwise. (First, only
-               equal seeds were compared; but two seeds of plain training differ by more than 3
+               seed of plain training, by 3 standard errors over images. The finding fails if the
+               accuracy of every seed trained with the regulariser is below the accuracy of every
+               seed of plain training. In all other cases it is undecided. (At first, only equal
+               seeds were compared. However, two seeds of plain training differ by more than 3
                standard errors.)
-    control    the finding `noise` with augmentation in place of plain training: is the regulariser
-               better than training on its noise?
+    control    the finding `noise` with augmentation in place of plain training. It decides whether
+               the regulariser is better than training on the same noise.
     flatter    every seed trained with the regulariser has a smaller trace of the Hessian than every
                seed of plain training, and a smaller growth of the loss in random directions, by 3
                standard errors of the estimates (the standard errors were added later). If the kinds

@@ -62,31 +62,32 @@ def text_positions(
 ) -> Iterator[Finding]:
     """Published observation: transformers depend on all words alike, LSTMs more on recent words.
 
-    A model predicts the topic of a window of sixteen words. Each of the sixteen words in turn is
-    replaced by a random other word of 256, and Sens is the fraction of replacements that change the
-    prediction. Three kinds of model were trained to accuracy .95 on 1513 windows, three seeds of
-    each: transformers with a CLS token, LSTMs with a linear output of their last state, and LSTMs
-    with a linear output of the mean of all states. A window begins at a random place in a text, so
-    that all positions are equally informative. The findings were stated before these models were
-    trained. Three facts about wider models were known: transformers depended on all positions
-    alike; in LSTMs with the last state, the last four words had .4 of the total influence; and
-    these LSTMs were not more sensitive than the transformers.
+    A model predicts the topic of a window of sixteen words from a vocabulary of 256. Each of the
+    sixteen words in turn is replaced by a random other word. The influence of a position is the
+    fraction of replacements at this position that change the prediction, and the sensitivity Sens
+    is the mean influence. Three kinds of model were trained to accuracy .95 on 1513 windows, three
+    seeds of each: transformers with a CLS token, LSTMs with a linear output of their last state,
+    and LSTMs with a linear output of the mean of all states. A window begins at a random place in a
+    text, so that all positions are equally informative. The findings were stated before these
+    models were trained. Three facts about wider models were known: transformers depended on all
+    positions alike; in LSTMs with the last state, the last four words had .4 of the total
+    influence; and these LSTMs were not more sensitive than the transformers.
 
-    learnt     accuracy .95 on the windows of training.
+    learnt     the accuracy on the training windows is at least .95.
     uniform    in a transformer, the last four words have between 3/4 and 4/3 of the influence of
                the first four, for each seed, by 3 standard errors over windows (undecided if a
                bound is within 3 standard errors).
-    positions  in a transformer, no position has 4/3 of the mean influence, by 3 standard errors.
-               This finding was added later, because the finding `uniform` compares only the first
-               four and the last four words.
+    positions  in a transformer, every position has less than 4/3 of the mean influence, by 3
+               standard errors. This finding was added later, because the finding `uniform` compares
+               only the first four and the last four words.
     recency    in an LSTM, the last four words have more influence than the first four, by 3
                standard errors.
     sensitive  for each of the two kinds of LSTM, every seed of the LSTM is more sensitive than
                every seed of the transformer, by 3 standard errors over windows (the standard errors
                were added later). The comparison fails if every seed of the LSTM is less sensitive,
-               and is undecided otherwise. It is made on held-out windows and on the windows of
-               training, so there are four comparisons. If kinds did not differ, each comparison
-               would hold with probability 1/20.
+               and is undecided otherwise. The comparison is made on held-out windows and on
+               training windows, so there are four comparisons. If the two kinds of model did not
+               differ, each comparison would hold with probability 1/20.
     controls   naive Bayes on word counts, for which positions do not matter, must satisfy `uniform`
                and `positions`; naive Bayes with weights from 1 to 16 for the positions must satisfy
                `recency`.
