@@ -20,8 +20,9 @@ AT_ONCE, MOST = 2**13, 2**27  # prefixes in a batch; largest number of strings
 def sample(model: Model, tokens: kinds.Tokens, steps: Steps, seed: Seed) -> Tensor:
     """Random continuations (…, steps) of `tokens` (…, T), sampled autoregressively from a model.
 
-    Each token is drawn from the softmax of the model's logits.  Raises ValueError for a model
-    whose logits are not those of the next token, and for tokens that the model rejects.
+    Each token is drawn from the softmax of the model's logits at the token before it.  Raises
+    ValueError for a model whose logits are not those of the next token, and for tokens that the
+    model does not take.
     """
     _check_autoregressive(model)
     rng, sequence = np.random.default_rng(seed), torch.as_tensor(tokens)

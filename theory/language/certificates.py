@@ -38,9 +38,9 @@ MOST_DRAWN = 10**5  # the largest k over which the bound is minimised
 def largest_scores(
     scores: Annotated[Any, Reals("T")], k: Annotated[Count, Within(most="T")]
 ) -> tuple[int, ...]:
-    """The positions of the k largest entries of `scores` (T,), in increasing order.
+    """The positions of the k largest entries of `scores` (T,), in increasing order of position.
 
-    Of equal scores, the first are taken.
+    If entries are equal, those at the first positions are taken.
     """
     return tuple(sorted(np.argsort(-scores, kind="stable")[:k].tolist()))
 
@@ -62,13 +62,14 @@ def vote_bound(T: Counted, margin: Positive, samples: Counted, delta: OpenUnit) 
     """An upper bound on the error of a weighted vote of T bits with a margin on all samples.
 
     A vote predicts the label y = ±1 of a word x of T bits as the sign of f(x) = Σ_t w_t x_t − c,
-    with weights w_t ≥ 0 of sum 1 and a threshold c.  With probability ≥ 1 − δ over m samples (x,
-    y), every vote with y f(x) ≥ γ on all m samples errs with probability at most
+    with weights w_t ≥ 0 of sum 1 and a threshold c.  The m = `samples` samples (x, y) are
+    independent, γ = `margin` and δ = `delta`.  With probability ≥ 1 − δ, every vote with y f(x) ≥ γ
+    on all samples errs with probability at most
 
         2e^{−kγ²/2} + √((k ln T + 2 ln(k + 2) + ln(k(k + 1)/δ))/2m)
 
-    for every k [Schapire1998].  The result is the minimum over k ≤ 10^5.  A bound above 1 is
-    vacuous.  Here γ = `margin`, m = `samples` and δ = `delta`.
+    for every integer k ≥ 1 [Schapire1998].  The result is the minimum over k ≤ 10^5.  A bound above
+    1 is vacuous.
     """
     k = np.arange(1, MOST_DRAWN + 1, dtype=np.float64)
     many = k * math.log(T) + 2 * np.log(k + 2) + np.log(k * (k + 1) / delta)

@@ -43,11 +43,12 @@ def errors(p: Distribution) -> tuple[Fraction, Fraction]:
 
 @checked
 def most_sampling_error(least: Annotated[Exact, Within(least=0)], outcomes: CountFrom2) -> Fraction:
-    """The largest error of a sample, given the error of the argmax: 2R* − V/(V − 1)·R*².
+    """The largest error of a sample of a distribution with a given error R* of the argmax.
 
-    R* = `least` is the error of the argmax of a distribution p on V = `outcomes` ≥ 2 outcomes.  The
-    result is an upper bound on the error R_s = 1 − Σ p² of a sample of p [CoverHart1967].  Raises
-    `ValueError` unless R* ≤ 1 − 1/V.
+    The distribution p is on V = `outcomes` ≥ 2 outcomes.  R* = `least` = 1 − max p is the error of
+    predicting an outcome by the most probable outcome.  R_s = 1 − Σ p² is the error of predicting
+    it by an independent sample of p.  The result is the upper bound 2R* − V/(V − 1)·R*² on R_s
+    [CoverHart1967].  Raises `ValueError` unless R* ≤ 1 − 1/V.
     """
     V = outcomes
     if least > 1 - Fraction(1, V):
@@ -68,9 +69,10 @@ def excess_error(p: Distribution, q: Distribution) -> Fraction:
 
 @checked
 def greedy_text(source: Source, length: Length) -> tuple[int, ...]:
-    """The text of greedy decoding, in which every symbol is the most probable next symbol.
+    """The text of `length` symbols in which every symbol is the most probable next symbol.
 
-    Of equally probable symbols, the first is taken.
+    The probability of the next symbol is that of the source, given the earlier symbols of the text.
+    If several symbols are the most probable, the first is taken.
     """
     state, text = source.start, list[int]()
     for _ in range(length):
@@ -82,7 +84,7 @@ def greedy_text(source: Source, length: Length) -> tuple[int, ...]:
 
 @checked
 def most_probable_text(source: Source, length: Count) -> tuple[int, ...]:
-    """The most probable text of `length` symbols.
+    """The text of `length` symbols that is most probable under the source.
 
     Raises `ValueError` if there are more than 10^5 texts of `length` symbols.
     """

@@ -33,9 +33,9 @@ def numbers(strings: np.ndarray, base: int) -> np.ndarray:
 def fact_strings(base: CountFrom2, count: Count, seed: Seed) -> np.ndarray:
     """Random facts as strings of digits (base^count, 2·count): every name with a random value.
 
-    A string is a name of `count` digits to `base`, followed by the value of the name, `count`
-    uniformly random digits.  The result has dtype int64.  Raises `ValueError` for more than 2^24
-    facts.
+    A row is a string of 2·count digits from 0 to base − 1.  The first `count` digits are a name,
+    and the last `count` digits are its value.  Each name has one row, and values are uniformly
+    random.  The result has dtype int64.  Raises `ValueError` for more than 2^24 facts.
     """
     b, k = base, count
     if k > 24 or b**k > MOST:
@@ -74,13 +74,18 @@ def next_symbol(
 def probabilities_of_seen(
     p: Distribution, counts: Sequence[Steps], name: ModelName
 ) -> list[Fraction]:
-    """The exact probabilities that a model of `theory.language.worlds` gives to the seen facts.
+    """The exact probabilities that a model of a world of facts gives to the seen facts.
 
-    The facts have the probabilities `p`, and `counts` are the numbers of documents in which they
-    occur.  The result has an entry for each fact with a positive count, in order.  The model's
-    remaining mass is uniform on all other strings.  `name` is "calibrated", "good-turing" or
-    "memoriser".  Raises `ValueError` if all counts are 0, and unless `p` and `counts` have equally
-    many entries.
+    The facts have the probabilities `p`, and `counts` are the numbers of documents that state them.
+    A fact is seen if its count is positive, and the result has an entry for each seen fact, in
+    order.  `name` is one of three models of `theory.language.worlds`.  The model "calibrated" gives
+    a seen fact its probability in `p`.  The model "memoriser" gives a seen fact its frequency in
+    the documents.  The model "good-turing" multiplies this frequency by 1 − m, where m is the
+    fraction of documents whose fact no other document states.  The model's remaining mass is
+    uniform on all other strings.
+
+    Raises `ValueError` if all counts are 0, or if `p` and `counts` have different numbers of
+    entries.
     """
     if len(counts) != len(p):
         raise InputError(

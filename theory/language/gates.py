@@ -89,9 +89,11 @@ def circuit(n_inputs: Count, gates: Sequence[Sequence[Steps]]) -> Circuit:
 
 @checked
 def random_circuit(n_inputs: InputCount, n_gates: GateCount, seed: Seed) -> Circuit:
-    """A random circuit: each gate has two uniformly drawn earlier wires and a uniform function.
+    """A random Boolean circuit: each gate reads two random earlier wires by a random function.
 
-    Raises `ValueError` if inputs and gates are more than 10^5 wires.
+    The wires are the inputs, followed by the outputs of the gates.  The two wires of a gate are
+    uniformly drawn, and its function is uniform among the ten functions of two bits that depend on
+    both bits.  Raises `ValueError` if there are more than 10^5 wires.
     """
     if n_inputs + n_gates > MOST_PAIRS:
         raise InputError(
@@ -172,9 +174,11 @@ def _version_space(wires: np.ndarray, gate: int) -> tuple[np.ndarray, np.ndarray
 
 @checked
 def hypotheses(n_inputs: InputCount, n_gates: GateCount) -> int:
-    """The number of hypotheses for the last gate: ten functions of each pair of earlier wires.
+    """The number of hypotheses for the last gate of a circuit: 10·C(n_inputs + n_gates − 1, 2).
 
-    The number is 10·C(n_inputs + n_gates − 1, 2), where C is the binomial coefficient.
+    A hypothesis consists of two earlier wires and one of the ten functions of two bits that depend
+    on both bits.  The wires are the inputs and the outputs of the gates.  C is the binomial
+    coefficient.
     """
     return len(FUNCTIONS) * math.comb(n_inputs + n_gates - 1, 2)
 

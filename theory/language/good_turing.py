@@ -40,10 +40,11 @@ MOST_BITS = 10**6, 10**8  # limits for one power of a probability and for all te
 
 @checked
 def seen_once(counts: Sequence[Steps], documents: Count) -> Fraction:
-    """The Good–Turing estimate MF: the fraction of documents whose outcome occurs only once.
+    """The Good–Turing estimate of the unseen mass: the fraction of documents with a unique outcome.
 
-    `counts` has the number of documents with each outcome, and `documents` is the number of all
-    documents.  Raises `ValueError` if the counts sum to more than `documents`.
+    An outcome is unique if exactly one document has it.  `counts` has, for each outcome, the number
+    of documents with this outcome, and `documents` is the number of all documents.  Raises
+    `ValueError` if the counts sum to more than `documents`.
     """
     if sum(counts) > documents:
         raise InputError(
@@ -55,12 +56,13 @@ def seen_once(counts: Sequence[Steps], documents: Count) -> Fraction:
 
 @checked
 def mean_difference(p: Distribution, documents: Counted) -> Fraction:
-    """The bias Σ p_i²(1 − p_i)^{n−1} ≥ 0 of the Good–Turing estimate, exactly.
+    """The bias Σ p_i²(1 − p_i)^{n−1} ≥ 0 of the Good–Turing estimate of the unseen mass, exactly.
 
-    The estimate is MF, the fraction of n = `documents` documents whose outcome occurs once.  The
-    estimate is of the unseen mass M, the probability under p of all outcomes that do not occur.
-    The bias is E MF − E M, the mean over corpora.  Raises `ValueError` if the fractions in `p` have
-    too many digits.
+    Each of n = `documents` documents states a random outcome, outcome i with probability p_i.  The
+    estimate is MF, the fraction of documents whose outcome no other document states.  The unseen
+    mass M is the probability under p of all outcomes that no document states.  The bias is E MF − E
+    M, where E is the mean over corpora of n documents.  Raises `ValueError` if the fractions in `p`
+    have too many digits.
     """
     n = documents
     _sized(p, n, len(p))
@@ -69,11 +71,12 @@ def mean_difference(p: Distribution, documents: Counted) -> Fraction:
 
 @checked
 def most_mean_difference(documents: FewDocuments) -> Fraction:
-    """The maximum of the Good–Turing bias over all distributions: (1/n)(1 − 1/n)^{n−1}.
+    """The maximum (1/n)(1 − 1/n)^{n−1} of the bias of the Good–Turing estimate over distributions.
 
-    The bias is E MF − E M, the mean over corpora of n = `documents` documents.  MF is the fraction
-    of documents whose outcome occurs once, and M is the unseen mass, the probability of all
-    outcomes that do not occur.
+    Each of n = `documents` documents states a random outcome.  The estimate MF is the fraction of
+    documents whose outcome no other document states.  The estimate is of the unseen mass M, the
+    probability of all outcomes that no document states.  The bias is E MF − E M, where E is the
+    mean over corpora of n documents.
     """
     n = documents
     return Fraction(1, n) * (1 - Fraction(1, n)) ** (n - 1)
@@ -81,11 +84,12 @@ def most_mean_difference(documents: FewDocuments) -> Fraction:
 
 @checked
 def mean_square(p: Distribution, documents: Annotated[Counted, Within(least=2)]) -> Fraction:
-    """The mean square error E(MF − M)² of the Good–Turing estimate, exactly.
+    """The mean square error E(MF − M)² of the Good–Turing estimate MF of the unseen mass, exactly.
 
-    MF is the fraction of n = `documents` ≥ 2 documents whose outcome occurs once, and M is the
-    unseen mass, the probability under p of all outcomes that do not occur.  E is the mean over
-    corpora.  Raises `ValueError` if the fractions in `p` have too many digits.
+    Each of n = `documents` ≥ 2 documents states a random outcome with the distribution p.  MF is
+    the fraction of documents whose outcome no other document states.  The unseen mass M is the
+    probability under p of all outcomes that no document states.  E is the mean over corpora of n
+    documents.  Raises `ValueError` if the fractions in `p` have too many digits.
     """
     n = documents
     _sized(p, n, len(p) ** 2)
@@ -103,8 +107,9 @@ def mean_square(p: Distribution, documents: Annotated[Counted, Within(least=2)])
 def uniform_mean_square(facts: Counted, documents: Annotated[Counted, Within(least=2)]) -> float:
     """The mean square error E(MF − M)² of the Good–Turing estimate for equally likely facts.
 
-    MF is the fraction of documents whose fact occurs once, and M is the fraction of facts that do
-    not occur.  The result is computed in float64.
+    Each of the `documents` documents states one of `facts` facts.  The estimate MF is the fraction
+    of documents whose fact no other document states.  The unseen mass M is the fraction of facts
+    that no document states.  E is the mean over corpora.  The result is computed in float64.
     """
     F, n = facts, documents
     alone = (1 - 1 / F) ** (n - 1) / n + (1 - 1 / F) ** n / F
@@ -115,9 +120,10 @@ def uniform_mean_square(facts: Counted, documents: Annotated[Counted, Within(lea
 def most_mean_square(documents: Annotated[FewDocuments, Within(least=2)]) -> Fraction:
     """An upper bound on the mean square error E(MF − M)² of the Good–Turing estimate.
 
-    For every distribution of outcomes and n = `documents` ≥ 2, the error is at most 1/n + (n/(n +
-    1))^n/(n + 1) + (4/n²)(1 − 2/n)^{n−2}.  MF is the fraction of documents whose outcome occurs
-    once, and M is the unseen mass, the probability of all outcomes that do not occur.
+    Each of n = `documents` ≥ 2 documents states a random outcome.  The estimate MF is the fraction
+    of documents whose outcome no other document states.  M is the unseen mass, the probability of
+    all outcomes that no document states.  E is the mean over corpora of n documents.  The bound,
+    for every distribution of outcomes, is 1/n + (n/(n + 1))^n/(n + 1) + (4/n²)(1 − 2/n)^{n−2}.
     """
     n = documents
     alone = Fraction(1, n) + Fraction(n, n + 1) ** n / (n + 1)
@@ -126,11 +132,12 @@ def most_mean_square(documents: Annotated[FewDocuments, Within(least=2)]) -> Fra
 
 @checked
 def moments_by_definition(p: Distribution, documents: Count) -> tuple[Fraction, Fraction]:
-    """The moments E(MF − M) and E(MF − M)², by definition: summed over all corpora.
+    """The moments E(MF − M) and E(MF − M)² of the error of the Good–Turing estimate, exactly.
 
-    A corpus consists of `documents` outcomes drawn independently from p.  MF is the fraction of
-    documents of the corpus whose outcome occurs once, and M is the probability under p of all
-    outcomes that do not occur.  Raises `ValueError` for more than a million corpora.
+    A corpus consists of `documents` outcomes drawn independently from p, and E is the mean over
+    corpora, computed as a sum over all corpora.  The estimate MF is the fraction of documents of
+    the corpus whose outcome occurs once.  M is the probability under p of all outcomes that do not
+    occur in the corpus.  Raises `ValueError` for more than a million corpora.
     """
     n = documents
     if n > 20 or len(p) ** n > MOST:
@@ -149,9 +156,10 @@ def moments_by_definition(p: Distribution, documents: Count) -> tuple[Fraction, 
 def seen_and_once(
     facts: Counted, documents: Annotated[Count, Within(most=50)]
 ) -> dict[tuple[int, int], Fraction]:
-    """The joint distribution of the numbers of facts seen and of facts seen once.
+    """The joint distribution of the number of facts seen and the number of facts seen once.
 
-    Each document states one of `facts` equally likely facts.  The result maps pairs (number of
+    Each of the `documents` documents states one of `facts` equally likely facts.  A fact is seen if
+    some document states it, and seen once if exactly one does.  The result maps pairs (number of
     facts seen, number of facts seen once) to probabilities.
     """
     found = {(0, 0): Fraction(1)}

@@ -195,10 +195,11 @@ class Levels:
 def levels(
     p: Distribution, g: Distribution, facts: Iterable[Steps], unseen: Iterable[Steps]
 ) -> Levels:
-    """The exact `Levels` of a distribution p of documents and a model g, one group for each string.
+    """The distribution p of documents and the model g, as exact `Levels` with one string per group.
 
-    The strings are the outcomes 0, 1, … of p and g, and `facts` and `unseen` are sets of strings.
-    Raises `ValueError` for distributions on different sets, and unless p(facts) = 1.
+    The strings are the outcomes 0, 1, … of p and g.  `facts` is the set of facts, and `unseen` is
+    the set of strings that occur in no document.  Raises `ValueError` if p and g have different
+    numbers of outcomes, or if p(facts) ≠ 1.
     """
     check_alike(p=p, g=g)
     true, new = outcomes("facts", facts, len(p)), outcomes("unseen", unseen, len(p))
@@ -275,11 +276,13 @@ def prompted_bound_given_data(
 ) -> float:
     """A lower bound on the error given one corpus, with prompts: MM − δ⁺ − 2/m − √(½ ln(1/γ)·Q).
 
-    The bound holds with probability ≥ 1 − γ, γ = `gamma`.  A prompt c has the weight μ_c,
-    m = `answers` possible answers, and the probability α_c of an answer (as opposed to "don't
-    know").  MM = `missing` is the sum of μ_c α_c over the prompts c that no document answers, and
-    Q = `squares` is the sum of μ_c² α_c² over these prompts.  δ⁺ = `over` is the over-confidence at
-    the threshold 1/m.
+    The error is the model's probability of a wrong response.  Given the corpus, the bound holds
+    with probability ≥ 1 − γ over the right answers, γ = `gamma`.  A prompt c has the probability
+    μ_c, m = `answers` possible answers, and the probability α_c of an answer, as opposed to "don't
+    know".  MM = `missing` is the sum of μ_c α_c over the prompts c that no document answers.  Q =
+    `squares` is the sum of μ_c² α_c² over these prompts.  A is the set of responses to which the
+    model g gives a probability above 1/m.  δ⁺ = `over` is the over-confidence max(g(A) − p(A), 0),
+    where p is the distribution of valid responses.
     """
     left = float(missing) - float(over)
     return left - 2 / answers - sqrt(0.5 * log(1 / gamma) * squares)
@@ -296,16 +299,18 @@ def printed_bound(
 ) -> float:
     """The lower bound on the hallucination rate of [KalaiVempala2024, Corollary 1].
 
-    For regular facts, with probability ≥ 1 − δ, the rate is at least
+    The hallucination rate is the model's probability of strings that are not facts.  With
+    probability ≥ 1 − δ, δ = `delta`, the rate is at least
 
         MF − Mis − 3|F|/(δ|H|) − √(6 ln(6/δ)/n).
 
-    MF = `seen_once` is the fraction of n = `documents` documents whose fact occurs once,
-    Mis = `miscalibration` is the miscalibration of the model, |F| = `facts` is the number of facts,
-    |H| = `others` is the number of strings that are not facts, and δ = `delta`.  Facts are regular
-    if, given the corpus, all unseen strings have the same mean probability.  The formula is quoted
-    from later papers, as the original was not available.  In the original, Mis is the
-    miscalibration over bins that the authors of [KalaiVempala2024] chose.
+    MF = `seen_once` is the fraction of n = `documents` documents whose fact no other document
+    states.  Mis = `miscalibration` is the miscalibration ½ Σ_B |g(B) − p(B)| of the model g over
+    disjoint sets B of strings, where p is the distribution of documents.  |F| = `facts` is the
+    number of facts, and |H| = `others` is the number of strings that are not facts.  The hypothesis
+    is that facts are regular: given the corpus, all strings that do not occur in it have the same
+    mean probability.  The formula is quoted from later papers, as the original was not available.
+    In the original, the sets B are bins that the authors of [KalaiVempala2024] chose.
     """
     slack = printed_slack(facts, others, documents, delta)
     return float(seen_once - miscalibration) - slack
@@ -313,24 +318,25 @@ def printed_bound(
 
 @checked
 def printed_slack(facts: Counted, others: Counted, documents: Counted, delta: OpenUnit) -> float:
-    """The slack 3|F|/(δ|H|) + √(6 ln(6/δ)/n) of `printed_bound`.
+    """The terms 3|F|/(δ|H|) + √(6 ln(6/δ)/n) that are subtracted in `printed_bound`.
 
-    |F| = `facts` is the number of facts, |H| = `others` is the number of strings that are not
-    facts, n = `documents` is the number of documents, and δ = `delta`.  If the fraction of
-    documents whose fact occurs once is at most the slack, `printed_bound` is vacuous for every
-    model.
+    `printed_bound` is the fraction of documents whose fact no other document states, minus the
+    model's miscalibration, minus these terms.  |F| = `facts` is the number of facts, |H| = `others`
+    is the number of strings that are not facts, n = `documents` is the number of documents, and δ =
+    `delta`.  If the fraction is at most these terms, `printed_bound` is vacuous for every model.
     """
     return 3 * facts / others / delta + sqrt(6 * log(6 / delta) / documents)
 
 
 @checked
 def printed_prompted_bound(once: Mass, over: Mass, wrong: Counted, documents: Counted) -> float:
-    """The lower bound on the error with prompts of [KNVZ2025, Theorem 2].
+    """The lower bound of [KNVZ2025, Theorem 2] on the probability of a wrong response to a prompt.
 
     With probability ≥ .99 the error is at least sr − 2/|E| − (35 + 6 ln N)/√N − δ.  sr = `once` is
     the number of prompts that exactly one document answers, divided by the number N = `documents`
-    of documents.  |E| = `wrong` is the smallest number of wrong responses to a prompt, and
-    δ = `over` is the over-confidence.
+    of documents.  |E| = `wrong` is the smallest number of wrong responses to a prompt.  A is the
+    set of responses to which the model g gives a probability above a threshold.  δ = `over` is the
+    over-confidence max(g(A) − p(A), 0), where p is the distribution of valid responses.
     """
     N = documents
     return float(once) - float(over) - 2 / wrong - (35 + 6 * log(N)) / sqrt(N)

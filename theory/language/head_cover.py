@@ -49,25 +49,26 @@ Vector: TypeAlias = Annotated[Any, Reals("d")]
 
 @checked
 def head(q: Vector, v: Vector, X: Annotated[Any, Reals("... T d")]) -> np.ndarray:
-    """The output (…,) of an attention head, ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩.
+    """The output (…,) of an attention head for one query: ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩.
 
-    The T tokens x_t of dimension d are the rows of X (…, T, d).  The query q and the vector v have
-    shape (d,).
+    The T tokens x_t of dimension d are the rows of `X` (…, T, d).  The query `q` and the output
+    vector `v` have shape (d,).
     """
     return np.asarray((softmax(X @ q, axis=-1) * (X @ v)).sum(axis=-1))
 
 
 @checked
 def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fraction]:
-    """A vector of a finite cover whose squared distance from q is at most (A² − ‖q‖₂²)/k, exactly.
+    """A vector of a finite set whose squared distance from q is at most (A² − ‖q‖₂²)/k, exactly.
 
-    The cover of the ball ‖q‖₁ ≤ A in ℝ^d consists of the vectors (A/k) Σ_{i ≤ k} a_i, where each
-    a_i is 0 or one of ±e_1, …, ±e_d, for the unit vectors e_j.  The summands a_1, a_2, … are chosen
-    in this order, so that a_i minimises ‖a_1 + … + a_i − i·p‖ for p = q/A.  Proof: let a_i be
-    random: sign(p_j)·e_j with probability |p_j| for each j, and otherwise 0, so that its mean is p.
-    The random a_i increases the squared norm by at most 1 − ‖p‖² on average, and the minimising a_i
-    by at most this mean.  Raises `ValueError` for ‖q‖₁ > A, for an empty q, and if d·k exceeds
-    10^6.
+    The set consists of the vectors (A/k) Σ_{i ≤ k} a_i, where each a_i is 0 or one of ±e_1, …,
+    ±e_d, for the unit vectors e_j of ℝ^d.  It covers the ball ‖q‖₁ ≤ A.  The summands a_1, a_2, …
+    are chosen in this order, so that a_i minimises ‖a_1 + … + a_i − i·p‖₂ for p = q/A.
+
+    Proof: Let a_i be random: sign(p_j)·e_j with probability |p_j| for each j, and otherwise 0, so
+    that its mean is p.  The random a_i increases the squared norm by at most 1 − ‖p‖₂² on average.
+    The minimising a_i increases it by at most this mean.  Raises `ValueError` for ‖q‖₁ > A, for an
+    empty q, and if d·k exceeds 10^6.
     """
     d = len(q)
     if not 0 < d * k <= MOST_ATOMS:
@@ -108,11 +109,12 @@ def cover_radius(A: Positive, V: Positive, B: Positive, k_q: Counted, k_v: Count
 
 @checked
 def log_cover_size(d: Counted, k_q: Counted, k_v: Counted) -> float:
-    """The logarithm of the number of heads in the finite cover, (k_q + k_v) ln(2d + 1).
+    """The logarithm (k_q + k_v) ln(2d + 1) of the number of heads in a finite set of heads.
 
-    The tokens have dimension d.  A head is given by its query q and its vector v.  In the cover, q
-    is a multiple of a sum of k_q vectors, and v of a sum of k_v vectors, each of them 0 or plus or
-    minus a unit vector.
+    Every attention head of bounded norm is near one of these heads, as `cover_radius` bounds.  A
+    head on tokens of dimension d is given by its query q and its output vector v.  In the heads of
+    the set, q is a fixed multiple of a sum of k_q vectors, and v is a fixed multiple of a sum of
+    k_v vectors.  Each summand is 0 or plus or minus a unit vector.
     """
     return _log_size(d, k_q + k_v)
 
@@ -125,9 +127,10 @@ def _log_size(d: int, atoms: int) -> float:
 def occam(log_size: NonNegative, samples: Counted, delta: OpenUnit) -> float:
     """The Occam bound (ln N + ln(1/δ))/m on the error of a rule that is right on m samples.
 
-    The rule is one of N rules, with ln N = `log_size`; m = `samples` and δ = `delta`.  With
-    probability ≥ 1 − δ, each of the N rules that is right on m independent samples has an error ε
-    of at most this bound, since N(1 − ε)^m ≤ δ otherwise.  A bound above 1 is vacuous.
+    The rule is one of N rules, with ln N = `log_size`.  The m = `samples` samples are independent,
+    and δ = `delta`.  With probability ≥ 1 − δ, each of the N rules that is right on all samples has
+    an error of at most this bound.  Proof: A rule of error ε is right on all samples with
+    probability (1 − ε)^m, and N(1 − ε)^m ≤ δ for a larger ε.  A bound above 1 is vacuous.
     """
     return (log_size + math.log(1 / delta)) / samples
 
@@ -144,14 +147,15 @@ def margin_certificate(
 ) -> float:
     """An upper bound on the error of a head of bounded norm with a margin on all samples.
 
-    The head is f(X) = ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ with ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and tokens x_t in
-    ℝ^d with ‖x_t‖₂ ≤ B.  If y f(X) > γ = `margin` on m = `samples` independent samples (X, y)
-    with labels y = ±1, then with probability ≥ 1 − δ
+    The attention head is f(X) = ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ with ‖q‖₁ ≤ A and ‖v‖₁ ≤ V.  The
+    prompts X consist of tokens x_t in ℝ^d with ‖x_t‖₂ ≤ B.  The m = `samples` samples (X, y) are
+    independent, with labels y = ±1.  The margin is γ = `margin`: y f(X) > γ on all samples.  Then
+    with probability ≥ 1 − δ, δ = `delta`,
 
         P(y f(X) ≤ 0) ≤ ((k₁ + k₂) ln(2d + 1) + ln(1/δ))/m
 
-    with k₁ = ⌈16V²B⁴A²/γ²⌉, k₂ = ⌈16V²B²/γ²⌉ and δ = `delta`.  A bound above 1 is vacuous.  Raises
-    `ValueError` if VB²A/γ or VB/γ is at least 10^100.
+    with k₁ = ⌈16V²B⁴A²/γ²⌉ and k₂ = ⌈16V²B²/γ²⌉.  The result is this bound.  A bound above 1 is
+    vacuous.  Raises `ValueError` if VB²A/γ or VB/γ is at least 10^100.
     """
     ratios = V / margin * B * B * A, V / margin * B
     if not max(ratios) < 1e100:

@@ -162,12 +162,13 @@ def is_it_valid(
     g: Sequence[Distribution],
     valid: Sequence[Collection[Steps]],
 ) -> IsItValid:
-    """An exact instance of the task *is it valid?*, as an `IsItValid`.
+    """An exact instance of the task to decide whether a response to a prompt is valid.
 
-    For each prompt, the arguments have a weight, a distribution p of the valid responses, the
-    model's distribution g of the responses, and a collection of the indices of the valid responses.
-    Raises `ValueError` unless all arguments have the same numbers of prompts and responses, if p
-    gives mass to a wrong response, and if a prompt has no wrong response.
+    For each prompt, `weights` has the probability of the prompt, `p` a distribution on the valid
+    responses, `g` the model's distribution on all responses, and `valid` the indices of the valid
+    responses.  Raises `ValueError` unless all arguments have the same numbers of prompts and
+    responses.  Also raises `ValueError` if p gives mass to a wrong response, or if a prompt has no
+    wrong response.
     """
     if not len(weights) == len(p) == len(g) == len(valid):
         raise InputError(

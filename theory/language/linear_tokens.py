@@ -45,9 +45,10 @@ def linear_tokens(
 ) -> np.ndarray:
     """The binary digits (…, ⌊log₂ k⌋ + 1), highest first, of the number of ones at k positions.
 
-    The entries of `words` (…, d) are 0 and 1.  Each digit is a threshold of a linear form of the
-    bits and the higher digits, and the last digit is the parity of the bits at `positions`.  Raises
-    `ValueError` unless the positions are distinct.
+    `words` (…, d) are words of d bits, 0 and 1, and `positions` has the k positions.  Each digit is
+    1 if and only if a linear form of the bits and of the higher digits is at least a threshold.
+    The last digit is the parity of the bits at the positions.  Raises `ValueError` unless the
+    positions are distinct.
     """
     left = words @ count_of(words.shape[-1], positions)
     tokens = []
@@ -106,11 +107,11 @@ def tokens_by_regression(
     tokens: BitTokens,
     queries: Annotated[Any, Integers("m d", Within(least=0, most=1))],
 ) -> np.ndarray:
-    """The tokens (m, T) of the words `queries` (m, d), decoded by logistic regressions.
+    """The tokens (m, T) of the words `queries` (m, d), decoded by T logistic regressions.
 
-    The regression for a token has the word and the earlier tokens as inputs, and is fitted to the n
-    examples `words` (n, d), `tokens` (n, T).  In decoding, the earlier tokens are the decoded
-    tokens.
+    The examples are n words `words` (n, d) of d bits, and the T bits `tokens` (n, T) that follow
+    each word.  The regression for a token is fitted to the examples, and its inputs are the word
+    and the earlier tokens.  For the queries, the earlier tokens are those decoded before.
     """
     seen, decoded = words, queries
     for token in tokens.T:

@@ -121,11 +121,11 @@ class LogLinear:
 
 @checked
 def log_linear(base: Distribution, features: Annotated[Any, Integers("m k")]) -> LogLinear:
-    """The log-linear family p_θ ∝ q₀ e^{θ·f} of a base distribution and integer features.
+    """The log-linear family of distributions p_θ ∝ q₀ e^{θ·f} on m outcomes.
 
-    The members are p_θ ∝ q₀ e^{θ·f}, where q₀ = `base` (m,) are exact probabilities and
-    f = `features` (m, k) has a row for each of the m outcomes.  Raises `ValueError` for another
-    number of rows.
+    q₀ = `base` (m,) are the exact probabilities of the base distribution.  f = `features` (m, k)
+    has one row of k integer features for each outcome.  A member p_θ of the family has the
+    parameters θ (k,).  Raises `ValueError` unless `features` has m rows.
     """
     if len(features) != len(base):
         raise InputError(
@@ -136,13 +136,14 @@ def log_linear(base: Distribution, features: Annotated[Any, Integers("m k")]) ->
 
 @checked
 def separating_direction(family: LogLinear, p: Distribution) -> tuple[int, ...] | None:
-    """A direction (k,) that shows that no member of the family has the moments of p.
+    """A direction (k,) that shows that no member of the family has the same feature means as p.
 
-    The direction is an integer vector w with w·f ≥ w·E_p f at all outcomes of positive probability
-    under the base distribution, not always with equality.  f are the k features, and E_p f are
-    their means under p.  Data p with such a direction are called separable.  The inequalities are
-    checked exactly.  Returns None if a linear program finds no direction.  Raises `ValueError` if p
-    has another number of outcomes than the family.
+    The direction is an integer vector w with two properties.  w·f ≥ w·E_p f at all outcomes of
+    positive probability under the base distribution, and the inequality is strict at some of these
+    outcomes.  f are the k features of an outcome, and E_p f are their means under p.  Data p with
+    such a direction are called separable.  The inequalities are checked exactly.  Returns None if a
+    linear program finds no direction.  Raises `ValueError` if p has another number of outcomes than
+    the family.
     """
     from scipy.optimize import linprog
 
@@ -161,12 +162,13 @@ def separating_direction(family: LogLinear, p: Distribution) -> tuple[int, ...] 
 
 @checked
 def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarray]:
-    """The maximum-likelihood parameters θ (k,) and the member p_θ (m,) with the moments of p.
+    """The maximum-likelihood parameters θ (k,) for data p (m,), and the member p_θ (m,).
 
-    The parameters θ are found by Newton's method, so that the means E_θ f of the k features f under
-    p_θ equal the means E_p f under p up to 1e-10·(1 + max |f|).  Raises `ValueError` if no member
-    has these moments (the message gives the separating direction), and if p is positive where the
-    base distribution is 0.
+    p_θ is the member of the family with the parameters θ.  By Newton's method, the means of the k
+    features f under p_θ are made equal to their means under p, up to an error of 1e-10·(1 + max
+    |f|).  Raises `ValueError` if no member has these means.  The message then gives a direction w
+    in which w·f is never below its mean under p.  Also raises `ValueError` if p is positive at an
+    outcome where the base distribution is 0.
     """
     moments = np.array([float(each) for each in family.mean(p)])
     if any(a > 0 == q for a, q in zip(p, family.base, strict=True)):

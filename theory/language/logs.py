@@ -141,7 +141,7 @@ def at_most_rational(value: Log, bound: Exact) -> bool:
 def log(value: PositiveExact) -> Log:
     """The natural logarithm of a positive rational number, exactly.
 
-    Raises `ValueError` for a numerator or denominator above 2^64.
+    Raises `ValueError` if the numerator or the denominator exceeds 2^64.
     """
     if (large := max(value.numerator, value.denominator)) > LARGEST:
         raise InputError(

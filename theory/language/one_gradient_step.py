@@ -57,18 +57,22 @@ NodeSigns: TypeAlias = Annotated[Any, Signs("n nodes")]
 
 @checked
 def link(z: Correlations) -> np.ndarray:
-    """The link function φ of [KimSuzuki2025]: 4z² − 1 if |z| < ½, else −4z² + 8|z| − 3."""
+    """The values of the function φ of [KimSuzuki2025], applied elementwise.
+
+    φ(z) = 4z² − 1 if |z| < ½, and otherwise φ(z) = −4z² + 8|z| − 3.
+    """
     size = abs(z)
     return np.where(size < 0.5, 4 * size**2 - 1, -4 * size**2 + 8 * size - 3)
 
 
 @checked
 def relations(tree: ParityTree, node: Steps) -> tuple[np.ndarray, int]:
-    """The numbers of relations among the m tokens before a node: r (m,), and R.
+    """The numbers of products of four tokens that are always 1: r (m,) for each token, R in total.
 
-    r_j is the number of sets of three other tokens whose product is token j for all words.  R = ¼
-    Σ_j r_j is the number of sets of four tokens whose product is 1 for all words.  Raises
-    `ValueError` unless `node` is a node of the tree.
+    The node is one of a binary tree of products of bits ±1, and the m tokens before it are the bits
+    and the earlier nodes.  r_j is the number of sets of three other tokens whose product is token j
+    for all words.  R = ¼ Σ_j r_j is the number of sets of four tokens whose product is 1 for all
+    words.  Raises `ValueError` unless `node` is the number of a node of the tree.
     """
     m = _seen(tree, node)
     sets = leaves(tree)[:m]
@@ -83,13 +87,16 @@ def relations(tree: ParityTree, node: Steps) -> tuple[np.ndarray, int]:
 
 @checked
 def gradient_in_closed_form(tree: ParityTree, node: Steps) -> list[Fraction]:
-    """The expected scores (m,) of a node after one gradient step with φ = 4z² − 1, in closed form.
+    """The scores (m,) of a node after one gradient step with φ = 4z² − 1, in closed form.
 
-    The node attends to the m tokens before it with equal weights, at scores 0, and predicts φ(z)
-    for the mean z of these m tokens.  The loss ½(φ(z) − y)² is averaged over all words, where y is
-    the product of the two children of the node, and the step size is m²/8.  The score of token j is
-    [j a child] − 2/m − 24r_j/m² + 96R/m³.  r_j is the number of sets of three other tokens whose
-    product is token j, and R = ¼ Σ_j r_j.  Raises `ValueError` unless `node` is a node of the tree.
+    The node is one of a binary tree of products of bits ±1.  It attends to the m tokens before it,
+    which are bits and earlier nodes, with equal weights, as all scores are 0 before the step.  It
+    predicts φ(z) for the mean z of these tokens.  The target y is the product of the two children
+    of the node.  The loss ½(φ(z) − y)² is averaged over all words, and the step size is m²/8.
+
+    The score of token j is [j is a child of the node] − 2/m − 24r_j/m² + 96R/m³.  r_j is the number
+    of sets of three other tokens whose product is token j for all words, and R = ¼ Σ_j r_j.  Raises
+    `ValueError` unless `node` is the number of a node of the tree.
     """
     m = _seen(tree, node)
     r, R = relations(tree, node)
@@ -105,13 +112,16 @@ def gradient_in_closed_form(tree: ParityTree, node: Steps) -> list[Fraction]:
 def gradient(
     tree: ParityTree, node: Steps, bits: SignRows, *, printed: bool = True
 ) -> list[Fraction]:
-    """The exact scores (m,) of a node after one gradient step from 0 on a batch of words.
+    """The scores (m,) of a node after one gradient step from scores 0 on a batch of words, exactly.
 
-    The node attends to the m tokens before it with equal weights, and predicts φ(z) for the mean z
-    of these m tokens.  The loss ½(φ(z) − y)² is averaged over the n words `bits` (n, d) of −1 and
-    +1, where y is the product of the two children of the node, and the step size is m²/8.  φ is
-    `link`, the function of [KimSuzuki2025], or 4z² − 1 if not `printed`.  Raises `ValueError`
-    unless `node` is a node of the tree, for an empty batch, and unless words have d bits.
+    The node is one of a binary tree of products of bits ±1.  It attends to the m tokens before it,
+    which are bits and earlier nodes, with the softmax of its scores.  It predicts φ(z) for the mean
+    z of these tokens.  The target y is the product of the two children of the node.  The loss
+    ½(φ(z) − y)² is averaged over the n words `bits` (n, d) of −1 and +1, and the step size is m²/8.
+    φ is the function `link` of [KimSuzuki2025] if `printed` is true, and otherwise 4z² − 1.
+
+    Raises `ValueError` unless `node` is the number of a node of the tree.  Also raises `ValueError`
+    for an empty batch, and unless words have d bits.
     """
     m = _seen(tree, node)
     if (size := bits.size // tree.d * m) > MOST:
@@ -149,13 +159,16 @@ def _slope(total: np.ndarray, y: np.ndarray, m: int, printed: bool) -> np.ndarra
 def one_step(tree: ParityTree, bits: SignRows, labels: NodeSigns | None = None) -> np.ndarray:
     """The scores (k − 1, d + k − 2) of all nodes after one gradient step from 0, in float64.
 
-    A node attends to the m tokens before it with equal weights, and predicts φ(z) for the mean z of
-    these m tokens, with φ = `link`.  The loss ½(φ(z) − y)² is averaged over the n words `bits`
-    (n, d) of −1 and +1, where y is the target of the node, and the step size is m²/8.  A row has
-    the scores of one node for all tokens; its scores for later tokens are 0.  `labels` (n, k − 1)
-    are the targets of the k − 1 nodes of a tree over k bits, by default the product of the two
-    children of each node.  Raises `ValueError` unless words have d bits and `labels` has an entry
-    ±1 for each node of each word, and for an empty batch.
+    The tree computes the parity of k of d bits ±1, and has k − 1 nodes.  A node attends to the m
+    tokens before it, which are bits and earlier nodes, with equal weights.  It predicts φ(z) for
+    the mean z of these tokens, with φ = `link`.  The loss ½(φ(z) − y)² is averaged over the n words
+    `bits` (n, d) of −1 and +1, where y is the target of the node, and the step size is m²/8.
+
+    A row of the result has the scores that one node gives to all tokens except the root.  The
+    scores of tokens that are not before the node are 0.  `labels` (n, k − 1) are the targets of the
+    nodes in each word, by default the product of the two children of each node.  Raises
+    `ValueError` unless words have d bits and `labels` has an entry ±1 for each node of each word.
+    Also raises `ValueError` for an empty batch.
     """
     x = _words(tree, bits)
     targets = x[:, tree.d :] if labels is None else labels
@@ -175,16 +188,18 @@ def one_step(tree: ParityTree, bits: SignRows, labels: NodeSigns | None = None) 
 
 @checked
 def gradient_by_counting(tree: ParityTree, node: Steps) -> list[Fraction]:
-    """The expected scores (m,) of a node after one gradient step from 0, exactly, for large trees.
+    """The scores (m,) of a node after one gradient step from scores 0 on all words, exactly.
 
-    The node attends to the m tokens x_j before it with equal weights, and predicts φ(z) for the
-    mean z of these m tokens, with φ = `link`.  The loss ½(φ(z) − y)² is averaged over all words,
-    where y is the product of the two children of the node, and the step size is m²/8.
+    The node is one of a binary tree of products of bits ±1.  It attends to the m tokens x_j before
+    it, which are bits and earlier nodes, with the softmax of its scores.  It predicts φ(z) for the
+    mean z of these tokens, with φ = `link`.  The target y is the product of the two children of the
+    node.  The loss ½(φ(z) − y)² is averaged over all words, and the step size is m²/8.
 
-    The m tokens form subtrees over disjoint bits.  So the generating polynomial of the number of
-    words with a given sum Σ x_j is a product of polynomials of the subtrees.  The value of y fixes
-    the product of the roots of two subtrees, and the factor x_j of the gradient is included as a
-    weight of the words.  Raises `ValueError` unless `node` is a node of the tree.
+    The method also suits large trees.  The m tokens form subtrees over disjoint bits.  So the
+    number of words with a given sum Σ x_j has a generating polynomial that is a product of
+    polynomials of the subtrees.  The value of y fixes the product of the roots of two subtrees, and
+    the factor x_j of the gradient is included as a weight of the words.  Raises `ValueError` unless
+    `node` is the number of a node of the tree.
     """
     m = _seen(tree, node)
     a, b = tree.children[node - tree.d].tolist()
@@ -270,12 +285,15 @@ def _below(tree: ParityTree, j: int) -> list[int]:
 
 @checked
 def noise_tolerance(tree: ParityTree) -> Fraction:
-    """The largest error of the scores after a gradient step that rounding corrects.
+    """The largest error t of the scores after a gradient step that rounding to integers corrects.
 
-    The tolerance is t = ½ − max |u_j − [j a child]|, where the maximum is over all nodes and the
-    tokens j before them, and u_j is the score of token j after one step on all words
-    (`gradient_by_counting`).  If the scores of each node are within t of its u_j, rounding gives
-    the tree.  Raises `ValueError` for d + k above 256, for a tree over k of d bits.
+    The tree computes the parity of k of d bits ±1: each node is the product of two children.  A
+    model has a score for each node and each token j before it, where tokens are bits and nodes.
+    u_j is the score of token j after one gradient step from 0 on all words
+    (`gradient_by_counting`).  The tolerance is t = ½ − max |u_j − [j is a child of the node]|,
+    where the maximum is over all nodes and tokens before them.  If all scores differ from the u_j
+    by less than t, they are rounded to 1 at the children of each node, and to 0 elsewhere.  Raises
+    `ValueError` for d + k above 256.
     """
     if (size := tree.d + tree.k) > MOST_TOKENS:
         raise InputError(

@@ -51,8 +51,10 @@ class ParityTree(NamedTuple):
 
 @checked
 def tree_sizes(d: Count, k: PowerOfTwo) -> tuple[int, int]:
-    """The pair (d, k) of a number of bits and a number of leaves; raises `ValueError` unless k is
-    a power of two."""
+    """The pair (d, k) of a number d of bits and a number k of leaves of a binary tree.
+
+    Raises `ValueError` unless k is a power of two.
+    """
     if k & (k - 1):
         raise InputError(f"k is {k} and d is {d}: give a k that is a power of two from 2 to d")
     return d, k
@@ -60,12 +62,11 @@ def tree_sizes(d: Count, k: PowerOfTwo) -> tuple[int, int]:
 
 @checked
 def parity_tree(d: Annotated[Count, Within(most=10**8)], positions: Positions) -> ParityTree:
-    """The binary tree of products whose leaves are the bits at the given positions, in order.
+    """The binary tree of products that computes the parity of the bits at the given positions.
 
-    Words have d bits.
-
-    Raises `ValueError` unless the positions are distinct and the number of positions is a power of
-    two ≥ 2.
+    The leaves of the tree are the bits at `positions`, in order, in words of d bits ±1.  Each node
+    is the product of its two children.  Raises `ValueError` unless the positions are distinct and
+    their number is a power of two ≥ 2.
     """
     order, k = positions.tolist(), len(positions)
     if k < 2 or k & (k - 1):
@@ -83,10 +84,11 @@ def parity_tree(d: Annotated[Count, Within(most=10**8)], positions: Positions) -
 
 @checked
 def with_steps(tree: ParityTree, bits: SignRows) -> np.ndarray:
-    """Words with their chain of thought (…, d + k − 1): the bits, then the values of all nodes.
+    """Words with their chain of thought (…, d + k − 1): the d bits, then the values of all nodes.
 
-    `bits` (…, d) has entries −1 and +1.  The tree has k leaves, and each of its k − 1 nodes is the
-    product of the two children of the node.  Raises `ValueError` unless words have d bits.
+    `bits` (…, d) has entries −1 and +1.  The tree computes the parity of k of the bits.  Each of
+    its k − 1 nodes is the product of the two children of the node.  Raises `ValueError` unless
+    words have d bits.
     """
     if bits.shape[-1] != tree.d:
         raise InputError(f"bits have shape {bits.shape}: give bits of shape (…, {tree.d})")

@@ -71,10 +71,12 @@ def best_scale(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Fraction
 
 @checked
 def rescaling_gain(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Log:
-    """The decrease of the cross-entropy if g is rescaled on A by the best factor: kl(p(A)‖g(A)).
+    """The decrease of the cross-entropy if g is rescaled on a set A of outcomes by the best factor.
 
-    g is a model of p, A is a set of outcomes, and kl is the divergence of Bernoulli distributions.
-    The result is exact, in nats.  Raises `ValueError` if the decrease is infinite.
+    The cross-entropy is that of the model g under the distribution p.  The rescaled model is
+    proportional to s·g on A and to g elsewhere, for the best factor s.  The decrease is the
+    divergence p(A) ln(p(A)/g(A)) + (1 − p(A)) ln((1 − p(A))/(1 − g(A))), exactly, in nats.  Raises
+    `ValueError` if the decrease is infinite.
     """
     check_alike(p=p, g=g)
     chosen = outcomes("A", A, len(g))
@@ -85,7 +87,10 @@ def rescaling_gain(p: Distribution, g: Distribution, A: Iterable[Steps]) -> Log:
 def over_confidence(
     p: Distribution, g: Distribution, threshold: Exact
 ) -> tuple[frozenset[int], Fraction]:
-    """The set A = {g > threshold} and the over-confidence (g(A) − p(A))⁺ of a model g of p."""
+    """The set A = {g > threshold} and the over-confidence max(g(A) − p(A), 0) of a model g of p.
+
+    A is the set of outcomes whose probability under g is above the threshold.
+    """
     check_alike(p=p, g=g)
     above = frozenset(y for y, each in enumerate(g) if each > threshold)
     return above, max(Fraction(0), mass(g, above) - mass(p, above))
@@ -93,13 +98,16 @@ def over_confidence(
 
 @checked
 def level_sets(g: Distribution) -> list[list[int]]:
-    """The level sets of g, by decreasing value of g; on each level set, g is constant."""
+    """The sets of outcomes that have the same probability under g, by decreasing probability."""
     return [[y for y, each in enumerate(g) if each == v] for v in sorted(set(g), reverse=True)]
 
 
 @checked
 def miscalibration(p: Distribution, g: Distribution) -> Fraction:
-    """The miscalibration ½ Σ_B |g(B) − p(B)| of a model g of p, over the level sets B of g."""
+    """The miscalibration ½ Σ_B |g(B) − p(B)| of a model g of p, over the level sets B of g.
+
+    A level set of g consists of all outcomes that have the same probability under g.
+    """
     check_alike(p=p, g=g)
     apart = (abs(mass(g, B) - mass(p, B)) for B in level_sets(g))
     return sum(apart, start=Fraction(0)) / 2

@@ -59,10 +59,10 @@ Word: TypeAlias = Annotated[Any, Integers("d", Within(least=0, most=1))]
 
 @checked
 def random_tree(d: Count, n_leaves: CountFrom2, seed: Seed) -> Tree:
-    """A random decision tree with `n_leaves` leaves over d variables.
+    """A random decision tree with `n_leaves` leaves over d binary variables.
 
-    No variable repeats on a path, and sibling leaves differ.  Raises `ValueError` unless
-    n_leaves ≤ d + 1 and d·n_leaves ≤ 10^6.
+    No variable repeats on a path from the root to a leaf, and two leaves with the same parent have
+    different values.  Raises `ValueError` unless n_leaves ≤ d + 1 and d·n_leaves ≤ 10^6.
     """
     if n_leaves > d + 1 or d * n_leaves > MOST_GROWN:
         raise InputError(
@@ -88,9 +88,9 @@ def random_tree(d: Count, n_leaves: CountFrom2, seed: Seed) -> Tree:
 def restrictions(
     d: Counted, mu: OpenUnit, count: Annotated[Steps, Within(most=10**15)], seed: Seed
 ) -> np.ndarray:
-    """Random restrictions (count, d) of d variables, each free with probability μ.
+    """Random restrictions (count, d) of d variables, each of them free with probability μ = `mu`.
 
-    An entry is −1 if the variable is free, and otherwise the value of the variable, a uniformly
+    An entry is −1 if the variable is free.  Otherwise it is the value of the variable, a uniformly
     random bit.  Raises `ValueError` if the restrictions do not fit in memory.
     """
     machine.fits_in_memory(
@@ -106,8 +106,9 @@ def restrictions(
 def restricted(tree: Tree, restriction: Restriction) -> Tree:
     """The decision tree under a restriction, without the tests of variables that are set.
 
-    The restriction is an array (d,) for d variables: an entry is 0 or 1 for a set variable, and −1
-    for a free variable.  Raises `ValueError` unless the tree is a tree over these d variables.
+    The restriction is an array (d,) for d variables.  An entry is 0 or 1 if the variable is set to
+    this value, and −1 if it is free.  Raises `ValueError` unless all variables of the tree are
+    among these d variables.
     """
     given = restriction.tolist()
 
@@ -143,10 +144,11 @@ def tree_by_restriction(
 ) -> Tree:
     """The part of a decision tree over d variables that samples of restrictions determine.
 
-    A sample is a pair of a restriction (d,), with entries −1 for free variables and otherwise 0
-    or 1, and the tree under this restriction.  Undetermined subtrees are None.  Raises
-    `ValueError` for other samples, and for samples that agree with no tree in
-    which every path tests each variable at most once.
+    A sample is a pair of a restriction (d,) and the tree under this restriction.  An entry of the
+    restriction is −1 if the variable is free, and otherwise its value 0 or 1.  In the result,
+    undetermined subtrees are None.  Raises `ValueError` if samples have another form.  Also raises
+    `ValueError` if the samples agree with no tree in which every path tests each variable at most
+    once.
     """
     kind = Integers(str(d), Within(least=FREE, most=1))
     found = list[tuple[np.ndarray, Tree]]()
@@ -190,8 +192,8 @@ def _learned(variables: set[int], samples: list[tuple[np.ndarray, Tree]]) -> Tre
 def tree_value(tree: Tree, word: Word) -> int | None:
     """The value of a decision tree at a word of bits; None if the word leads to no known leaf.
 
-    The word is an array (d,) of 0 and 1, with an entry for each of d variables.  Raises
-    `ValueError` unless the tree is a tree over these d variables.
+    The word is an array (d,) of 0 and 1, with the values of d variables.  A part of the tree may be
+    unknown.  Raises `ValueError` unless all variables of the tree are among these d variables.
     """
     bits = word.tolist()
     while isinstance(tree, tuple):
@@ -231,12 +233,12 @@ def enough_restrictions(
 
 @checked
 def restricted_terms(terms: Iterable[Term], restriction: Restriction) -> set[Term]:
-    """The terms of a DNF formula under a restriction (d,).
+    """The terms of a DNF formula under a restriction (d,) of its d variables.
 
-    Each term that is not falsified is reduced to its literals of free variables, and the other
-    terms are omitted.  An entry of the restriction is 0 or 1 for a set variable, and −1 for a free
-    variable.  A literal is a pair (variable, 0 or 1).  Raises `ValueError` unless the terms are
-    over these d variables.
+    An entry of the restriction is 0 or 1 if the variable is set to this value, and −1 if it is
+    free.  Terms that the set variables make false are omitted.  Every other term is reduced to its
+    literals of free variables.  A term is a set of literals, and a literal is a pair (variable, 0
+    or 1).  Raises `ValueError` unless all variables of the terms are among these d variables.
     """
     given, formula = restriction.tolist(), _terms(terms)
     if any(v >= len(given) for term in formula for v, _ in term):
@@ -265,8 +267,9 @@ def _terms(terms: Iterable[Term]) -> list[Term]:
 def terms_by_restriction(samples: Iterable[set[Term]]) -> set[Term]:
     """The terms of a DNF formula that are learned from samples: the maximal observed terms.
 
-    A sample is the set of the terms of the formula under a random restriction.  Raises
-    `ValueError` unless the samples are sets of terms.
+    A sample is the set of the terms of the formula under a random restriction, which sets some
+    variables.  A term is a set of literals, and an observed term is maximal if no other observed
+    term contains it.  Raises `ValueError` unless the samples are sets of terms.
     """
     observed = set[Term]().union(*map(_terms, samples))
     return {term for term in observed if not any(term < other for other in observed)}

@@ -76,11 +76,11 @@ class Source:
 
 @checked
 def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> Source:
-    """The hidden Markov source with the given distribution of the first state and transitions.
+    """The hidden Markov source with the given transitions and distribution of the first state.
 
-    The source has S states, `start` (S,) is the distribution of the first state, and steps[v][i][j]
-    is the probability of the symbol v and the next state j from the state i.  Raises `ValueError`
-    unless the probabilities from each state sum to 1.
+    The source has S hidden states, and `start` (S,) is the distribution of the first state.
+    steps[v][i][j] is the joint probability of the symbol v and the next state j from the state i.
+    Raises `ValueError` unless the probabilities from each state sum to 1.
     """
     S = len(start)
     if not steps or any(len(T) != S or any(len(row) != S for row in T) for T in steps):
@@ -137,10 +137,11 @@ def conditional_entropy(source: Source, t: Time) -> Log:
 
 @checked
 def window_cost(source: Source, t: Time, window: Window) -> Log:
-    """The loss that a predictor of symbol t incurs by reading only the last `window` symbols.
+    """The increase of the loss if symbol t is predicted from only the last `window` symbols.
 
-    The loss is H(X_t|X_{t−window} … X_{t−1}) − H(X_t|X_1 … X_{t−1}), exactly, where X_t is symbol
-    t.  Raises `ValueError` for a source that is not stationary.
+    The loss is the entropy of symbol X_t of the source given the symbols that the predictor reads.
+    The increase is H(X_t|X_{t−window} … X_{t−1}) − H(X_t|X_1 … X_{t−1}), exactly.  Raises
+    `ValueError` for a source that is not stationary.
     """
     _check_stationary(source)
     return conditional_entropy(source, window + 1) - conditional_entropy(source, t)
@@ -150,8 +151,8 @@ def window_cost(source: Source, t: Time, window: Window) -> Log:
 def window_entropy_by_definition(source: Source, t: Count, window: Window) -> Log:
     """The entropy H(X_t|X_{t−window} … X_{t−1}) of symbol X_t given the last `window` symbols.
 
-    The entropy is computed by definition, as a sum over all words of t symbols.  Raises
-    `ValueError` for more than 10^5 words.
+    X_1, X_2, … are the symbols of the source.  The entropy is computed by definition, as a sum over
+    all words of t symbols.  Raises `ValueError` for more than 10^5 words.
     """
     from itertools import product
 

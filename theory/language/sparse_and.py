@@ -86,7 +86,7 @@ class Conjunction(NamedTuple):
 def random_conjunction(
     T: Annotated[Count, Within(most=10**8)], k: Chosen, seed: Seed
 ) -> Conjunction:
-    """A conjunction of k uniformly drawn bits of words of T bits."""
+    """A random conjunction: the AND of k uniformly drawn bits of words of T bits."""
     rng = np.random.default_rng(seed)
     return Conjunction(T, tuple(sorted(rng.permutation(T)[:k].tolist())))
 
@@ -124,20 +124,22 @@ def elimination(words: BitWords, labels: BitLabels) -> Scores:
 
 @checked
 def false_bits(T: Counted, k: Chosen, samples: Annotated[Steps, Within(most=10**15)]) -> float:
-    """The mean number of bits outside a conjunction that elimination does not eliminate.
+    """The mean number of wrong bits in the conjunction that elimination learns.
 
-    The number is (T − k)(1 − 2^{−k−1})^m for a conjunction of k of T bits and m = `samples` random
-    words.
+    A conjunction is the AND of k of T bits.  Elimination learns the AND of the bits that are 1 in
+    all m = `samples` random words for which the conjunction is 1.  The wrong bits are the learned
+    bits outside the k bits.  Their mean number is (T − k)(1 − 2^{−k−1})^m.
     """
     return (T - k) * (1 - 2.0 ** -(k + 1)) ** samples
 
 
 @checked
 def logistic(words: BitWords, labels: BitLabels) -> Scores:
-    """A scoring function by class-balanced logistic regression without a penalty.
+    """The fitted scoring function of logistic regression without a penalty.
 
-    The score is a linear form of the bits of a word (as −1 and 1), plus a constant.  It is fitted
-    to the n examples `words` (n, d) and `labels` (n,) of 0 and 1, by L-BFGS from 0.
+    The score of a word is ⟨w, x⟩ + b, where x (d,) has the bits of the word as −1 and 1.  The
+    weights w and the constant b are fitted by L-BFGS from 0 to the n examples `words` (n, d) and
+    `labels` (n,) of 0 and 1.  In the logistic loss, the two labels have equal total weight.
     """
     x = 2.0 * words - 1
     found = minimize(_loss, np.zeros(x.shape[1] + 1), (x, labels), "L-BFGS-B", jac=True).x
@@ -146,11 +148,12 @@ def logistic(words: BitWords, labels: BitLabels) -> Scores:
 
 @checked
 def l1_logistic(words: BitWords, labels: BitLabels, penalty: NonNegative) -> Scores:
-    """A scoring function by class-balanced logistic regression with the penalty λ Σ|w|.
+    """The fitted scoring function of logistic regression with the penalty λ Σ|w|, λ = `penalty`.
 
-    The score is a linear form of the bits of a word (as −1 and 1) with weights w, plus a constant.
-    It is fitted to the n examples `words` (n, d) and `labels` (n,) of 0 and 1; λ = `penalty`.  The
-    fit is by L-BFGS-B for w = w⁺ − w⁻ with w⁺, w⁻ ≥ 0.
+    The score of a word is ⟨w, x⟩ + b, where x (d,) has the bits of the word as −1 and 1.  The
+    weights w and the constant b are fitted to the n examples `words` (n, d) and `labels` (n,) of 0
+    and 1.  In the logistic loss, the two labels have equal total weight.  The fit is by L-BFGS-B
+    for w = w⁺ − w⁻ with w⁺, w⁻ ≥ 0.
     """
     x = 2.0 * words - 1
     T = x.shape[1]
@@ -236,7 +239,7 @@ def binary_entropy(p: Probability) -> float:
 
 @checked
 def log_choices(T: Counted, k: Chosen) -> float:
-    """The logarithm of the binomial coefficient C(T, k).
+    """The natural logarithm of the binomial coefficient C(T, k).
 
     Raises `ValueError` unless k or T − k is at most 10^4.
     """
@@ -249,11 +252,12 @@ def log_choices(T: Counted, k: Chosen) -> float:
 def least_samples(
     T: Counted, k: Annotated[Count, Within(most=1000)], probability: Probability = 1.0
 ) -> int:
-    """Fano's lower bound on the number of samples from which a learner finds a random conjunction.
+    """A lower bound, by Fano's inequality, on the number of samples for finding a conjunction.
 
-    From fewer samples, no learner finds a random conjunction of k of T bits with probability
-    p = `probability`.  The bound is the smallest m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), where h is
-    `binary_entropy` and C(T, k) is a binomial coefficient.  Raises `ValueError` for k > T.
+    The conjunction is the AND of k of T bits, uniformly drawn, and a sample is a random word with
+    its label.  From fewer samples, no learner finds the conjunction with probability p =
+    `probability`.  The bound is the smallest m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), where h is the
+    binary entropy in nats and C(T, k) is a binomial coefficient.  Raises `ValueError` for k > T.
     """
     p = probability
     information = p * log_choices(T, k) - binary_entropy(p)
@@ -264,9 +268,11 @@ def least_samples(
 def greatest_probability(
     T: Counted, k: Annotated[Count, Within(most=1000)], samples: Steps
 ) -> float:
-    """The largest probability of finding a random conjunction that Fano's bound allows.
+    """An upper bound, by Fano's inequality, on the probability of finding a random conjunction.
 
-    The conjunction is of k of T bits, and the result is a multiple of 1/1000.
+    The conjunction is the AND of k of T bits, uniformly drawn.  A learner finds it from `samples`
+    random words and their labels.  The result is the largest multiple of 1/1000 that the inequality
+    allows.
     """
     grid = np.arange(0, 1001) / 1000
     return float(max(p for p in grid if least_samples(T, k, float(p)) <= samples))

@@ -141,11 +141,11 @@ def world(
     distribution: DistributionName,
     seed: Seed,
 ) -> World:
-    """A world of facts with random documents, each of which states one fact.
+    """A random world of facts and documents, each of which states one fact.
 
-    `facts` is the number of facts and `others` the number of strings that are not facts.  The
-    `distribution` of facts is "zipf" (probabilities ∝ 1/rank) or "uniform".  Raises `ValueError`
-    if `others` is smaller than `facts`.
+    `facts` is the number of facts, `others` is the number of strings that are not facts, and
+    `documents` is the number of documents.  The fact of a document has the `distribution` "zipf"
+    (probabilities ∝ 1/rank) or "uniform".  Raises `ValueError` if `others` is smaller than `facts`.
     """
     F, H, n = facts, others, documents
     if H < F:
@@ -260,10 +260,11 @@ def prompted(
     alpha: Annotated[Positive, Within(most=1)],
     seed: Seed,
 ) -> Prompted:
-    """Equally likely prompts, and documents that answer some of them.
+    """A random world of equally likely prompts, and documents that answer some of the prompts.
 
-    Each prompt has `answers` possible answers, one of them right.  Each document has a random
-    prompt, and gives the right answer to the prompt with probability `alpha`.
+    `prompts` is the number of prompts.  Each prompt has `answers` possible answers, one of them
+    right.  Each of the `documents` documents has a random prompt.  With probability `alpha` the
+    document gives the right answer to its prompt, and otherwise "don't know".
     """
     rng = np.random.default_rng(seed)
     drawn = rng.integers(prompts, size=int(rng.binomial(documents, alpha)))
