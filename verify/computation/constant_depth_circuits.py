@@ -41,21 +41,23 @@ def constant_depth_circuits(
     run: Run, *, max_length: ShortLength = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
     """At every length n, every transformer of L layers of average-hard attention over ℚ equals a
-    circuit of threshold gates of depth at most 6L + 2.  The circuit of parity of n ≥ 2 bits in two
-    layers has n + 1 gates with weights ±1, in depth 2.
+    circuit of threshold gates of depth at most 6L + 2.  The circuit of the built transformer of two
+    layers for parity of n ≥ 2 bits has n + 1 gates with weights ±1, in depth 2.
 
-    Every function has circuits of two levels, so depth is meaningful only together with the number
-    of gates.  Gates are counted for five models.  In general this claim does not bound the number
-    of gates.
+    Every Boolean function has circuits of two levels, so depth is meaningful only together with the
+    number of gates.  Gates are counted for five transformers, which compute parity, majority, a
+    majority of marked bits, sums mod 3 and induction.  For other transformers this claim does not
+    bound the number of gates.
 
-    Checked: the tensors of the models are translated to circuits, whose depth does not depend on
-    the length.  The circuits agree with models and definitions on all words of at most 10 symbols
-    and on samples of 32 symbols.
+    Checked: the tensors of the five transformers are translated to circuits, whose depth does not
+    depend on the length.  The circuits agree with the transformers and with the definitions of the
+    five functions on all words of at most 10 symbols and on samples of words of 32 symbols.
 
     Cited: languages of saturated transformers are in TC⁰ [MSS2022], also with exact rationals
     [Chiang2025].  The languages of softmax transformers of logarithmic precision are in TC⁰ as well
-    [MS2023]; softmax is not translated by this claim.  If TC⁰ ≠ NC¹, which is not known, such
-    transformers do not solve problems complete for NC¹, such as the word problem of A5.
+    [MS2023]; softmax is not translated by this claim.  It is not known whether TC⁰ ≠ NC¹.  If this
+    holds, transformers whose languages are in TC⁰ do not solve problems complete for NC¹, such as
+    the word problem of the alternating group A5.
     """
     drawn = {}
     max_length = min(max_length, QUICK) if run.quick else max_length

@@ -70,11 +70,13 @@ def counting(
     samples: Samples = 50,
 ) -> Iterator[Finding]:
     """For every formula of past counting logic (C-RASP) of counting depth d and every T, at most 2d
-    layers of one head of uniform attention output after each of at most T symbols whether the
-    formula holds.
+    layers of one head of uniform attention output, after each symbol of all words of at most T
+    symbols, whether the formula holds.
 
-    All scores are 0, so softmax is exact at any inverse temperature.  Majority takes 1 layer, and
-    Dyck-1 and aⁿbⁿcⁿ take 2 layers each.  A comparison is a step function of slope Θ(T).
+    The formulas compare numbers of earlier positions at which other formulas hold, and d is the
+    nesting depth of these counts.  All scores are 0, so softmax is exact at any inverse
+    temperature.  Majority takes 1 layer, and Dyck-1 and aⁿbⁿcⁿ take 2 layers each.  Each comparison
+    of numbers in a formula is computed by ReLUs as a step function of slope Θ(T).
     """
     for name, (chosen, over) in _chosen(run, formula, alphabet, depth).items():
         statement = built(run, name, chosen, over)

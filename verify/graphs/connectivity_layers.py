@@ -33,20 +33,24 @@ def connectivity_layers(
     ] = DIAMETERS[-1],
     samples: Annotated[int, option("number of random graphs", min=1)] = 3,
 ) -> Iterator[Finding]:
-    """Connectivity takes ⌈log₃D⌉ layers of tripling, ⌈log₂D⌉ layers of squaring and 1 + ⌈log₂h⌉
-    layers of pointer doubling, for diameter D and h hops.
+    """Connectivity of graphs takes ⌈log₃D⌉ layers by tripling of distances, ⌈log₂D⌉ layers by
+    squaring of the adjacency matrix and 1 + ⌈log₂h⌉ layers by pointer doubling, for diameter D and
+    h hops.
 
-    The graphs are pointer graphs of sequences of tokens, in which every token points to its match.
-    D is the largest diameter of a component, and h the number of hops after which all nodes have
-    reached a node that points to itself.  Tripling and squaring read rows of the adjacency matrix,
-    at widths n and 2n; k-hop induction heads double pointers.
+    The graphs are pointer graphs of sequences of tokens: a token points to its match, which is the
+    token after the last earlier occurrence of the same symbol.  Tokens without a match, and the
+    initial token BOS, point to BOS.  D is the largest diameter of a component, and h the number of
+    hops after which all nodes have reached a node that points to itself.  The inputs of the models
+    for tripling and squaring are the rows of the adjacency matrix of n nodes, and the widths of
+    these models are n and 2n.  Pointers are doubled by the model for k-hop induction, whose input
+    is the sequence of tokens.
 
-    A transformer of width 18 that runs a PRAM program on the edges needs at most 2(n − 1) layers
-    for n nodes.  This transformer needs 2, 3, 4, 5, 6, 7 layers on the default paths of 2, 3, 4, 9,
-    16, 28 edges.
+    A transformer of width 18 reads the edges and simulates a PRAM program, with one layer for each
+    step of the program.  It needs at most 2(n − 1) layers for n nodes, and 2, 3, 4, 5, 6, 7 layers
+    on the default paths of 2, 3, 4, 9, 16, 28 edges.
 
-    A search by chain of thought at depth 2 decodes a component in as many tokens as the component
-    has nodes.
+    A transformer of two layers searches the graph by chain of thought.  It decodes the component of
+    a node in as many tokens as the component has nodes.
     """
     wanted = [D for D in DIAMETERS if diameter > D]
     paths = [*wanted[: 2 if run.quick else None], diameter]

@@ -71,16 +71,22 @@ def connectivity_wall(
 ) -> Iterator[Finding]:
     """L layers of a disentangled transformer are limited at pairs of nodes farther apart than 3^L.
 
-    (1) Let all weights be ≥ 0 and the threshold 0.  If all outputs at unconnected nodes of all
-    graphs of n nodes are ≤ 0, so are all outputs at pairs farther apart than 3^L.
+    In a disentangled transformer each layer appends its output to the stream instead of adding it.
+    The outputs are numbers at all pairs of nodes, and the model predicts that a pair is connected
+    if the output exceeds a threshold.
 
-    (2) Let all weights A ⊗ I + B ⊗ J be ≥ 0, where J is the all-ones matrix, with any threshold.
-    In a graph of n nodes and degrees at most ⌊n/2⌋, loops counted, no pair farther apart than 3^L
-    has a larger output than a pair between the two cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes.
+    (1) Let all weights be ≥ 0 and the threshold 0.  If all outputs at pairs of unconnected nodes of
+    all graphs of n nodes are ≤ 0, then all outputs at pairs farther apart than 3^L are ≤ 0.
 
-    (3) With signed weights some model of L layers is right on all pairs of a cycle of 2m nodes and
-    of two cycles of m nodes, for m = 4·3^(L−1).  No model with weights A ⊗ I + B ⊗ J is right on
-    all pairs of both graphs for a larger m.
+    (2) Let all weight matrices have the form A ⊗ I + B ⊗ J with entries ≥ 0, where I is the
+    identity and J the all-ones matrix on the nodes, and let the threshold be any number.  Consider
+    a graph of n nodes with degrees at most ⌊n/2⌋, where each node has a loop, which counts 1.  The
+    output at a pair farther apart than 3^L is at most the output at a pair of nodes of different
+    cliques in the graph of two disjoint cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes.
+
+    (3) For m = 4·3^(L−1), some model of L layers with weights of both signs is right on all pairs
+    of a cycle of 2m nodes and on all pairs of two disjoint cycles of m nodes.  For larger m, no
+    model with weights A ⊗ I + B ⊗ J of any sign is right on all pairs of both graphs.
     """
     yield by_definition(run, n_nodes)
     yield subgraphs(run, samples)

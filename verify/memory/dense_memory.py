@@ -40,18 +40,26 @@ def dense_memory(
     *,
     samples: Annotated[int, option("number of networks measured at each size", min=1)] = 60,
 ) -> Iterator[Finding]:
-    """A dense memory never raises its energy; degree n stores d^{n−1}/(2 (2n−3)!! ln d) patterns.
+    """A dense memory lowers its energy and stores d^{n−1}/(2 (2n−3)!! ln d) patterns at degree n.
 
-    The energy of a state s of d neurons with patterns ξ^μ is E = −Σ_μ F(⟨ξ^μ, s⟩), with F(x) = xⁿ
-    for a memory of degree n, and F(x) = eˣ for the exponential memory. Neurons are updated one at
-    a time, and a neuron is unchanged if both values give the same energy. For degree n the
-    energies are integers, which are compared exactly. Degree 2 is the classical network under
-    Hebb's rule. The library compares logarithms of the terms of E, so that nothing overflows, and
-    a sign that rounding leaves undecided is computed exactly. The capacity is a threshold for
-    random patterns as d → ∞; memories with small d are observed at half and at twice the
-    threshold. Let I be the rate function of uniform signs, and let α < ½ I(1 − 2ρ). If e^{αd} + 1
-    random patterns are stored, the exponential memory recovers a given pattern from ρd wrong bits,
-    with probability → 1 as d → ∞.
+    The state s and the patterns ξ^μ are vectors of ±1 with d entries (neurons). The energy of the
+    state s is E = −Σ_μ F(⟨ξ^μ, s⟩), with F(x) = xⁿ for a memory of degree n, and F(x) = eˣ for the
+    exponential memory. Neurons are updated one at a time. An update sets the neuron to the value of
+    lower energy, and does not change the neuron if both values give the same energy. So no update
+    raises E. For degree n the energies are integers, which are compared exactly. The memory of
+    degree 2 is the classical Hopfield network under Hebb's rule. The library compares logarithms of
+    the terms of E, so that nothing overflows. If rounding leaves the sign of a difference
+    undecided, this sign is computed exactly.
+
+    The number of patterns in the first line is a threshold for random patterns as d → ∞: at most c
+    times this number of patterns, for a fixed c < 1, are stored in the sense that a given pattern
+    is a fixed point with probability → 1. Memories with small d are measured at half and at twice
+    the threshold.
+
+    Let I(a) = ½((1 + a) ln(1 + a) + (1 − a) ln(1 − a)) be the rate function of uniform signs, and
+    let α < ½ I(1 − 2ρ). If e^{αd} + 1 random patterns are stored, one synchronous update of the
+    exponential memory recovers, with probability → 1 as d → ∞, a given pattern in which ρd randomly
+    chosen bits are wrong.
     """
     name = "updates choose the value of lower energy, in all states of small memories (degree ≤ 41)"
     yield no_counterexample("rule", name, _wrong_values(run))

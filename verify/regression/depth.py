@@ -66,13 +66,17 @@ def depth(
     for the start M₀ = αI. In both cases, the smallest such number L of layers of linear attention
     suffices.
 
-    The prediction is a polynomial of degree 2^{k+2} + 1 in the prompt (from M₀ = αI, 2^{k+1} + 1),
-    and a layer at most triples the degree: a head multiplies three quantities that are affine in
-    the stream, and ReLU is piecewise linear. So L layers, on tokens affine in the prompt, compute
-    piecewise polynomials of degree ≤ 3^L. On an open set where the output is one polynomial, 3^L is
-    at least the degree of the prediction. Rounding errors do not triple: the bound on the rounding
-    errors grows at most linearly in the number of layers. This is proved for the start αI
-    (docs/depth.md) and observed for the start αS.
+    The Newton–Schulz steps are M_{j+1} = 2M_j − M_j S M_j, and the prediction for a query x_q and
+    labels y is x_qᵀ M_k Xᵀ y. The prediction is a polynomial in the prompt, of degree 2^{k+2} + 1
+    for the start αS and 2^{k+1} + 1 for the start αI. A layer at most triples the degree: a head
+    multiplies three quantities that are affine in the stream, and ReLU is piecewise linear. The
+    embeddings of tokens are affine in the prompt, so L layers compute piecewise polynomials of
+    degree ≤ 3^L. On an open set where the output is one polynomial, 3^L is at least the degree of
+    the prediction.
+
+    Rounding errors do not triple in each layer: the bound on the rounding errors grows at most
+    linearly in the number of layers. This linear growth is proved for the start αI (docs/depth.md)
+    and observed for the start αS.
     """
     if largest_k > LARGEST_K:
         layers = sum(len(layouts) for layouts in LAYOUTS.values()) * (largest_k + 1) ** 2 // 2

@@ -49,12 +49,13 @@ def connectivity_depth(
     distance 3 than two layers trained on graphs within distance 3, and than one layer trained on
     all graphs.
 
-    A model is right on a graph if all pairs are right.  A comparison of two kinds of models holds
-    if the accuracies of all three seeds of one kind are above the accuracies of all three seeds of
-    the other kind, by at least 3 standard errors of the difference.  If the two kinds did not
-    differ, each of the four comparisons would hold with probability 1/20.  All models were trained
-    for 2000 steps.  The loss of the models of one layer still decreases after these steps, so its
-    limit is not known.  Nothing is claimed for 2Clique (two disjoint cliques) or other sizes.
+    A model is right on a graph if its predictions for all pairs of nodes are right.  A comparison
+    of two kinds of models holds if the accuracies of all three seeds of one kind are above the
+    accuracies of all three seeds of the other kind, by at least 3 standard errors of the
+    difference.  If the two kinds did not differ, each of the four comparisons would hold with
+    probability 1/20.  All models were trained for 2000 steps.  The loss of the models of one layer
+    still decreases after these steps, so its limit is not known.  Nothing is claimed for 2Clique
+    (two disjoint cliques) or other sizes.
     """
     trial = Trial.of(run, samples)
     one, two = (evaluated(prefix, "softmax", ("within", "all"), trial) for prefix in (ONE, TWO))

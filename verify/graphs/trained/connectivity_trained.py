@@ -38,19 +38,22 @@ BY_NAME = 0.5  # smallest fraction of squared weights that is not invariant, bef
 def connectivity_trained(
     run: Run, *, samples: Annotated[int, option("number of fresh graphs", min=100)] = 2000
 ) -> Iterator[Finding]:
-    """One layer learns connectivity from graphs within its capacity, but not from graphs beyond it.
+    """One layer learns connectivity from graphs with distances ≤ 3, but not from all graphs.
 
-    One disentangled layer, whose capacity is distance 3, is trained on random graphs ER(8, 0.2).
-    If all connected nodes of the training graphs are within distance 3, weights A ⊗ I + B ⊗ J ≥ 0
-    (J: the all-ones matrix) have at most 1 % of their squared norm in J.  The model is then right
-    on fresh graphs of that kind, on 2Chain (two disjoint paths) and on 2Clique (two disjoint
-    cliques).  Otherwise the part in J is larger and the model is wrong on 2Clique.  Free weights,
-    which are not constrained, come within 1 % of A ⊗ I + B ⊗ J, and also fail on 2Clique if trained
-    on all graphs.
+    A disentangled layer appends its output to the stream instead of adding it.  One such layer can
+    connect nodes up to distance 3.  It is trained on random graphs ER(8, 0.2): 8 nodes, and each
+    edge with probability 0.2.  Its weight matrices are constrained to the form A ⊗ I + B ⊗ J with
+    entries ≥ 0, where I is the identity and J the all-ones matrix on the nodes.  If all connected
+    nodes of the training graphs are within distance 3, the part B ⊗ J has at most 1 % of the
+    squared norm of the weights.  The model is then right on fresh graphs of that kind, on 2Chain
+    (two disjoint paths) and on 2Clique (two disjoint cliques).  If the model is trained on all
+    graphs, the part B ⊗ J is larger and the model is wrong on 2Clique.  Free weights, which are not
+    constrained, are of the form A ⊗ I + B ⊗ J up to 1 % of their squared norm.  The model with free
+    weights is also wrong on 2Clique if it is trained on all graphs.
 
-    A model is right on a graph if all pairs are right.  All 5040 labellings of 2Chain and all 35
-    labellings of 2Clique are tested.  Each setting has three seeds, and each seed is reported.
-    Training dynamics, on which [Ye2026] has theorems, are not studied.
+    A model is right on a graph if its predictions for all pairs of nodes are right.  All 5040
+    labellings of 2Chain and all 35 labellings of 2Clique are tested.  Each setting has three seeds,
+    and each seed is reported.  Training dynamics, on which [Ye2026] has theorems, are not studied.
     """
     trial = Trial.of(run, samples)
     channels = evaluated(CHANNELS, "disentangled", ("within", "all", "beyond"), trial)
