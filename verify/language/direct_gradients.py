@@ -38,16 +38,19 @@ def direct_gradients(
     d: Annotated[int, option("number of bits of the words of the networks", min=2, max=10)] = 8,
     bits: Annotated[int, option("number of bits of the words of the parities", min=20)] = 64,
 ) -> Iterator[Finding]:
-    """Σ_S ‖E χ_S ∇f‖² = E‖∇f‖² for every differentiable model f of d bits, over all 2^d sets S of
-    bits.
+    """For every differentiable model f of words of d bits, Σ_S ‖E χ_S ∇f‖² = E‖∇f‖², where the sum
+    is over all 2^d sets S of bits.
 
-    Here χ_S is the parity of the bits in S, ∇ the gradient by the parameters, and E the mean over
-    all words.  If f is trained on the parity χ_S with the square loss, only the part E χ_S ∇f of
-    the gradient depends on S.  So the mean of ‖E χ_S ∇f‖² over the C(d, k) parities of k bits is at
-    most E‖∇f‖²/C(d, k).  In a chain of thought, each node of a tree attends to m tokens and
-    predicts φ, and its target is the product y of its two children.  The part E y∇φ of the gradient
-    at the node depends on these children, and ‖E y∇φ‖² is at least the fraction (2 − 4/m)/m² of
-    E‖∇φ‖².  These bounds concern gradients, not learning: elimination over GF(2) finds S from
+    Bits are ±1, χ_S is the parity (the product) of the bits in S, ∇ is the gradient with respect to
+    the parameters, and E is the mean over all words.  If f is trained on the parity χ_S with the
+    loss ½E(f − χ_S)², only the part −E χ_S ∇f of the gradient depends on S.  So the mean of ‖E χ_S
+    ∇f‖² over the C(d, k) parities of k bits is at most E‖∇f‖²/C(d, k).  In a chain of thought, the
+    bits of S are the leaves of a binary tree, and the value of each inner node is the product y of
+    its two children.  The model of a node averages m tokens by softmax of the scores w and maps the
+    average z to φ(z) = 4z² − 1.  The part E y∇φ of the gradient in w depends on the two children.
+    At w = 0, ‖E y∇φ‖² is at least the fraction (2 − 4/m)/m² of E‖∇φ‖².
+
+    These bounds concern gradients, not learning: Gaussian elimination over GF(2) finds S from
     slightly more than d examples.
     """
     if bits > MOST:

@@ -13,11 +13,12 @@ from verify.regression.printed_proof import printed as printed_on_regression
 
 @claim()
 def errata(run: Run) -> Iterator[Finding]:
-    """Printed statements and proofs with a mistake fail as printed and hold as corrected.
+    """Published statements and proofs with a mistake fail as printed and hold as corrected.
 
-    A finding holds if the printed version fails and the corrected version holds. A theorem with a
-    printed mistake may nevertheless be true: the theorem of [Fu2024] is true, and its repaired
-    proof is in constructions/regression/newton_paper.py.
+    The publications are on linear regression, associative memories and arithmetic. A finding holds
+    if the printed version fails and the corrected version holds. A theorem with a printed mistake
+    may nevertheless be true: the theorem of [Fu2024] is true, and its repaired proof is in
+    constructions/regression/newton_paper.py.
     """
     yield from labelled("regression", printed_on_regression(run))
     yield from labelled("memory", printed_on_memory(run))

@@ -34,22 +34,28 @@ def even_process_trained(run: Run) -> Iterator[Finding]:
     """Observation: the loss of a transformer trained on the even process is within .002 nats of the
     entropy of the process.
 
-    The loss is summed over the ten symbols of a word.  The source p is known exactly, and the
-    probabilities g of all 2^10 words under the model are computed.  So the losses are exact.  The
-    loss for symbol t is CE_t = H_t + KL_t, where H_t is the entropy of symbol t given the earlier
-    symbols.  Each of three seeds is judged.  The null models are untrained models.  All thresholds
+    The even process emits bits, with an even number of 1s between successive 0s.  Words have ten
+    symbols, and the loss is the sum of the cross-entropies of the ten symbols.  The distribution p
+    of words is known exactly, and the probabilities g of all 2^10 words under the model are
+    computed.  So the losses are exact up to rounding.  The cross-entropy of symbol t is CE_t = H_t
+    + KL_t, where H_t is the entropy of symbol t given the earlier symbols, and KL_t ≥ 0 is the
+    excess.  Each of three seeds is tested.  The null models are untrained models.  All thresholds
     were stated before training, except the threshold for the probability of impossible words under
     untrained models.
 
     loss         Σ_t (CE_t − H_t) equals the divergence KL(p‖g) of words.
     learned      Σ_t KL_t ≤ .002.
     impossible   Words of probability 0 under p have total probability at most 1 − e^{−KL(p‖g)}
-                 under the model, with equality if g ∝ p on the other words.  The total probability
-                 is at least the deterministic bound for every threshold.
-    rescaling    2δ² ≤ kl(p(A)‖g(A)) ≤ KL(p‖g) for δ = max_τ |g(A) − p(A)|, A = {g > τ}.  The middle
-                 term is the decrease of the loss if g is rescaled on A.
-    calibrated   δ ≤ .01.
-    looks-back   KL_10 is below the extra loss of reading only the last six symbols.
+                 under the model, with equality if g ∝ p on the other words.  For every threshold τ
+                 ≥ 0, the total probability is at least the deterministic lower bound on
+                 hallucination (claim `hallucination`).
+    rescaling    2δ² ≤ kl(p(A)‖g(A)) ≤ KL(p‖g).  Here A is the set of words with g > τ for the
+                 threshold τ for which δ = |g(A) − p(A)| is largest, and kl is the divergence of two
+                 bits.  The middle term is the decrease of the loss if g is multiplied by one factor
+                 on A and by another factor off A, such that A has probability p(A).
+    calibrated   the number δ of `rescaling` is at most .01.
+    looks-back   KL_10 is at most the excess of the best prediction of symbol 10 from only the last
+                 six symbols before it.
     """
     found = models_of(NAME, KIND)
     for name, model, task in found:

@@ -40,32 +40,38 @@ def facts_trained(run: Run) -> Iterator[Finding]:
     """Observation: as a transformer memorises documents, falsehoods give way to over-confidence.
 
     There are 4096 facts among 64^4 strings.  A fact is a name of two digits to base 64, followed by
-    a value of two digits.  Training is on 2048 documents for 96 epochs.  The model's probabilities
-    of all strings are computed, so that every measure is exact up to float32.  One run has
-    snapshots at epochs 2, 8, 16, 32 and 96, and two more runs have snapshots at epochs 2 and 96.
+    a value of two digits.  A document is one fact, and training is on 2048 random documents for 96
+    epochs.  The model's probabilities of all strings are computed, so that every measure is exact
+    up to float32.  One training run has snapshots (stored models) at epochs 2, 8, 16, 32 and 96,
+    and two more training runs have snapshots at epochs 2 and 96.
 
-    Let g(H) be the hallucination rate (the probability of strings that are not facts), δ⁺ the
-    over-confidence, p(U) the probability of unseen facts and |F| the number of facts.  Thresholds
-    were stated before any of these models was trained.  At that time, a run of another program was
-    known, with recall .99, g(H) .14 and δ⁺ .60 at the end, for p(U) .61.  So the thresholds are
-    p(U)/2, not fitted values.
+    Let p be the distribution of documents, g a model, and g(H) its hallucination rate (the
+    probability of strings that are not facts).  The over-confidence is δ⁺ = (g(A) − p(A))⁺, where A
+    is the set of strings to which g gives a probability above 1/(number of unseen strings).  Let
+    p(U) be the probability of unseen facts and |F| the number of facts.  Recall is the mean, over
+    the seen facts, of the model's probability of the right value given the name.  Thresholds were
+    stated before any of these models was trained.  At that time, a training run of another program
+    was known, with recall .99, g(H) = .14 and δ⁺ = .60 at the end, for p(U) = .61.  For this reason
+    the thresholds are p(U)/2, not fitted values.
 
-    sure          For every model, g(H) is at least the deterministic bound, as is proved.
-    printed       g(H) is at least the bound of [KalaiVempala2024] where this bound is positive,
-                  with the miscalibration in ten bins of equal mass under the model.  No theorem
-                  implies this inequality, since these facts are not regular: a seen name has no
-                  other value.
+    sure          For every model, g(H) is at least the deterministic lower bound, which is proved
+                  (claim `hallucination`).
+    printed       g(H) is at least the lower bound of [KalaiVempala2024] if this bound is positive.
+                  This bound contains the miscalibration, which is measured in ten bins of equal
+                  probability under the model.  The theorem of [KalaiVempala2024] requires that
+                  unseen strings are equally likely to be facts, and does not apply here: a seen
+                  name has no other value.
     trade         In every run, g(H) falls and δ⁺ rises from each snapshot to the next.
     learned       At the end, recall is above .95 in every run.
     memorised     At the end, g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2 in every run.
     early         After 2 epochs, δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2.
-    recalibrated  The last model of every run is mixed with the uniform distribution, by one weight
-                  that is fitted to fresh documents.  The mixture has δ⁺ ≤ p(U)/2 and
-                  g(H) ≥ p(U)/2 again.
+    recalibrated  The last model of every run is mixed with the uniform distribution of all
+                  strings.  The weight of this distribution is fitted to fresh documents.  The
+                  mixture has δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2 again.
 
     The null models are an untrained model, with recall below 10/|F| and g(H) above 1 − 10/|F|, and
-    hand-built calibrated, Good–Turing and memoriser models.  The calibrated and Good–Turing models
-    have δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2; the memoriser has g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2.
+    three hand-built models: calibrated, Good–Turing and memoriser.  The calibrated and Good–Turing
+    models have δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2; the memoriser has g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2.
     """
     found: dict[str, list[Snapshot]] = {}
     again: dict[str, Figures] = {}
