@@ -21,21 +21,23 @@ def predictions(
     dtype: Annotated[torch.dtype, Instance(torch.dtype, "one of torch's, as torch.float32")]
     | None = None,
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """A function from arrays (N, …) to the labels (N, …) that a torch module predicts.
+    """A function from inputs (N, …) to the labels that a torch module predicts for the N inputs.
 
-    If the outputs of the module are integers, they are the labels. Otherwise, labels are the argmax
-    over the last dimension of the outputs, or 1 for an output above `threshold` and else 0 if the
-    last dimension has size 1.
+    If the outputs of the module are integers, they are the labels. If the last dimension of the
+    outputs has a size above 1, the labels are the argmax over this dimension. If it has size 1, or
+    the outputs have shape (N,), the label of an output is 1 if the output is above `threshold`, and
+    0 if it is not. The default threshold is 0, for logits; give 0.5 for probabilities.
 
-    The module runs in evaluation mode without gradients, `batch` inputs at a time, in the dtype and
-    on the device of its parameters (float32 on the CPU if it has no parameters); then the mode of
-    the module is restored. Integers are passed as int64, as for tokens, unless `dtype` is given.
-    For example, pixels 0 … 255 with noise require torch.float32. The default threshold is 0, for
-    logits; give 0.5 for probabilities.
+    The module runs in evaluation mode without gradients, `batch` inputs at a time; then the mode of
+    the module is restored. Inputs are moved to the device of the module's parameters and converted
+    to `dtype`. By default, integers are converted to int64, as for tokens, and other numbers to the
+    dtype of the parameters. If there are no parameters, the device is the CPU and the dtype
+    float32. For example, pixels 0 … 255 with noise require torch.float32.
 
     The function raises ValueError for inputs that are empty, not numbers or not accepted by the
-    module; for outputs that are not a tensor with one row per input, are complex or contain NaN;
-    and, without a threshold, for single outputs that all lie in [0, 1], as probabilities do.
+    module. It raises ValueError for outputs that are not a tensor with one row per input, are
+    complex or contain NaN. If no threshold is given, it also raises ValueError for single outputs
+    that all lie in [0, 1], as probabilities do.
     """
 
     @torch.no_grad()

@@ -42,7 +42,8 @@ def fourier_matrix(p: Count) -> np.ndarray:
 def fourier_bins(p: Count) -> np.ndarray:
     """The index k of the frequency k/p of each row of `fourier_matrix(p)`, (p,).
 
-    The indices are 0, 1, 1, 2, 2, …, because a frequency has a cosine and a sine.
+    The indices are 0, 1, 1, 2, 2, …, because each frequency strictly between 0 and ½ has a cosine
+    and a sine.
     """
     machine.fits_in_memory(f"the bins of {p} points", 64 * p, "give a smaller p")
     return (np.arange(p) + 1) // 2

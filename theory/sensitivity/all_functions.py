@@ -14,10 +14,10 @@ from theory.sequences import all_sequences
 def all_figures(d: Annotated[Count, Within(most=4)]) -> dict[str, np.ndarray]:
     """Four measures of all 2^(2^d) Boolean functions of d ≤ 4 bits, as scaled integers.
 
-    The keys are "Var" (the variance), "I" (the total influence), "degree" (the Fourier degree) and
-    "s" (the maximum sensitivity), and each value has the shape (2^(2^d),) and dtype int64. "Var",
-    "I" and "degree" are multiplied by 4^d, and "s" by 2^d, so that the square of the scaled "s" has
-    the factor 4^d too.
+    The result is a dictionary with the keys "Var" (the variance of the values ±1), "I" (the total
+    influence), "degree" (the Fourier degree) and "s" (the maximum sensitivity). Each value is an
+    int64 array (2^(2^d),), with one entry for each function. "Var", "I" and "degree" are multiplied
+    by 4^d. "s" is multiplied by 2^d, so that its square has the factor 4^d too.
     """
     words = all_sequences(d, 2)
     values = 1 - 2 * all_sequences(2**d, 2)

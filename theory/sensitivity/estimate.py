@@ -70,8 +70,10 @@ StreamSeed: TypeAlias = Annotated[int | np.random.Generator, _Stream()]
 @checked
 @dataclass(frozen=True)
 class Estimate:
-    """An estimated sensitivity: the fraction of changed predictions for each place, (places,).
+    """An estimated sensitivity: the fraction of predictions that change if one place is changed.
 
+    A place is a part of an input, for example a token or a patch. `by_place` (places,) contains,
+    for each place, the fraction of the inputs whose prediction changes if this place is changed.
     `count` is the number of inputs, and 1 − `eta` is the confidence of the interval. `str` returns
     the mean over places with the radius of the interval, as in "0.310 ± 0.043".
     """
@@ -82,17 +84,23 @@ class Estimate:
 
     @property
     def value(self) -> float:
-        """The estimated sensitivity, the mean over places."""
+        """The estimated sensitivity: the fraction of changed predictions, averaged over places."""
         return float(self.by_place.mean())
 
     @property
     def radius(self) -> float:
-        """The radius √(ln(2/η)/(2N)) of the confidence interval, for N = `count` and η = `eta`."""
+        """The radius √(ln(2/η)/(2N)) of the confidence interval of the mean over places.
+
+        N = `count` is the number of inputs, and 1 − η is the confidence, η = `eta`.
+        """
         return sqrt(log(2 / self.eta) / (2 * self.count))
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval (low, high) that contains the sensitivity with confidence 1 − `eta`."""
+        """The interval (low, high) that contains the true sensitivity with confidence 1 − `eta`.
+
+        It consists of the numbers of [0, 1] at a distance of at most `radius` from `value`.
+        """
         return max(0.0, self.value - self.radius), min(1.0, self.value + self.radius)
 
     def __str__(self) -> str:
@@ -108,18 +116,21 @@ def sensitivity(
     eta: Eta = 0.05,
     seed: StreamSeed = 0,
 ) -> Estimate:
-    """The fraction of `inputs` (N, …) whose prediction changes, for each place that is changed.
+    """The fraction of inputs for which the prediction of a model changes if one place is changed.
 
-    `model` takes arrays of the shape of `inputs` and returns one or several labels for each input;
-    for a torch module use `constructions.sensitivity.predictions(module)`. `change` is called with
-    the inputs and a Generator, and yields the inputs with the first place changed, then with the
-    second place changed, and so on. For example, the places of `forced(V)` are the positions of
-    sequences of tokens 0, …, V − 1. The result is an `Estimate` with confidence 1 − `eta`, if the
-    inputs are independent draws. If `seed` is a Generator, its state advances.
+    The array `inputs` (N, …) contains N inputs. `model` takes arrays of this shape and returns one
+    or several labels for each input; for a torch module use
+    `constructions.sensitivity.predictions(module)`. The function `change` takes the inputs and a
+    NumPy Generator. It yields the inputs with the first place changed, then with the second place
+    changed, and so on. For example, `forced(V)` changes one token of sequences of tokens 0, …, V
+    − 1, and its places are the positions. The result is an `Estimate`, which contains the fraction
+    for each place. Its confidence is 1 − `eta` if the inputs are independent draws. If `seed` is a
+    Generator, its state advances.
 
-    Raises `ValueError` if there are no inputs, and if predictions are floats, do not have one row
-    per input, or have another shape for changed inputs. Also raises `ValueError` if `change` cannot
-    be called with inputs and a Generator, yields nothing, or yields inputs of another shape.
+    Raises `ValueError` if there are no inputs. Raises `ValueError` if predictions are floats, do
+    not have one row per input, or have another shape for changed inputs. Raises `ValueError` if
+    `change` cannot be called with inputs and a Generator, yields nothing, or yields inputs of
+    another shape.
     """
     if change in (forced, redrawn, noisy_patches):
         shown = getattr(change, "__name__", repr(change))
@@ -204,9 +215,10 @@ def _labels(model: Callable[[Any], Any], inputs: np.ndarray) -> np.ndarray:
 def redrawn(vocabulary_size: Symbols) -> Change:
     """A change that replaces one token by a uniformly random symbol, which may equal the token.
 
-    The change is a function of two arguments: N sequences of T tokens, an array (N, T) of integers
-    from 0 to `vocabulary_size` − 1, and a Generator. For each position in turn, the function yields
-    the sequences with the token at this position replaced. It raises `ValueError` for other arrays.
+    The change is a function of two arguments: an array (N, T) of N sequences of T tokens, which are
+    integers from 0 to `vocabulary_size` − 1, and a NumPy Generator. For each position in turn, the
+    function yields an array of the sequences with the token at this position replaced. It raises
+    `ValueError` for other arrays.
     """
     V = vocabulary_size
 
@@ -222,10 +234,10 @@ def redrawn(vocabulary_size: Symbols) -> Change:
 def forced(vocabulary_size: Symbols) -> Change:
     """A change that replaces one token by a uniformly random symbol that differs from the token.
 
-    The change is a function of two arguments: N sequences of T tokens, an array (N, T) of integers
-    from 0 to `vocabulary_size` − 1, and a Generator. For each position in turn, the function yields
-    the sequences with the token at this position replaced. It raises `ValueError` for other arrays.
-    For two symbols, the token is flipped.
+    The change is a function of two arguments: an array (N, T) of N sequences of T tokens, which are
+    integers from 0 to `vocabulary_size` − 1, and a NumPy Generator. For each position in turn, the
+    function yields an array of the sequences with the token at this position replaced. It raises
+    `ValueError` for other arrays. If there are two symbols, the token is flipped.
     """
     V = vocabulary_size
 
@@ -242,9 +254,10 @@ def forced(vocabulary_size: Symbols) -> Change:
 def noisy_patches(size: Count, sigma: Positive) -> Change:
     """A change that adds noise N(0, sigma²) to the pixels of one patch of size × size pixels.
 
-    The change is a function of images (N, …, height, width) and a Generator. It yields the images
-    with noise on each patch in turn, row by row.  It raises `ValueError` for sides that are not
-    multiples of `size`, and for NaN or infinite numbers.
+    The change is a function of two arguments: an array of images (N, …, height, width), and a NumPy
+    Generator. It yields the images with noise on each patch in turn, row by row. It raises
+    `ValueError` for heights or widths that are not multiples of `size`, and for pixels that are NaN
+    or infinite.
     """
 
     def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:

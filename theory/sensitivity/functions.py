@@ -72,7 +72,7 @@ Entries: TypeAlias = Annotated[Any, ZeroOne("2^k")]
 
 @checked
 def distinct_positions(d: Count, positions: Positions) -> tuple[int, ...]:
-    """The positions as a tuple of integers from 0 to d − 1.
+    """The `positions` in words of d bits, as a tuple of integers from 0 to d − 1.
 
     Raises `ValueError` if a position occurs twice.
     """
@@ -111,12 +111,13 @@ def conjunction(words: Bits, positions: InWords) -> np.ndarray:
 
 @checked
 def junta(words: Bits, positions: InWords, table: Entries) -> np.ndarray:
-    """The entry of `table` whose index has the bits at `positions` as its binary digits.
+    """The values of a function of the bits at given positions, which is defined by a table.
 
-    The bit at the first position is the most significant digit. `words` has the shape (…, d), with
-    one word of d bits in each row. `table` has the shape (2^k,) for k positions, and entries 0 and
-    1. The result has the shape (…,). Raises `ValueError` for a table of another length, and if a
-    position occurs twice.
+    `words` has the shape (…, d), with one word of d bits in each row. `table` has the shape (2^k,)
+    for k positions, and entries 0 and 1. The value for a word is the entry of `table` whose index,
+    counted from 0, has the bits at `positions` as its binary digits. The bit at the first position
+    is the most significant digit. The result has the shape (…,). Raises `ValueError` for a table of
+    another length, or if a position occurs twice.
     """
     read = _read(words, positions)
     entries = junta_table(read.shape[-1], table)
@@ -125,7 +126,10 @@ def junta(words: Bits, positions: InWords, table: Entries) -> np.ndarray:
 
 @checked
 def junta_table(k: Annotated[Count, Within(most=MOST)], table: Entries) -> np.ndarray:
-    """The `table` (2^k,) of values 0 and 1 as int64; raises `ValueError` for another length."""
+    """The array `table` (2^k,) of the values 0 and 1 of a function of k bits, as int64.
+
+    Raises `ValueError` for a table of another length.
+    """
     if table.shape != (2**k,):
         raise InputError(
             f"table has shape {table.shape}: give 2^{k} = {2**k} entries, one for each word of the "
@@ -156,11 +160,12 @@ def multiplexer(words: Bits, address: Count) -> np.ndarray:
 def tabulated(
     function: Callable[[np.ndarray], np.ndarray], d: Annotated[Count, Within(most=MOST)]
 ) -> np.ndarray:
-    """The table (2^d,) of a function of words (…, d): +1 for the value 0 and −1 for the value 1.
+    """The values ±1 of a Boolean function for all words of d bits in lexicographic order, (2^d,).
 
-    The order is that of `theory.sequences.all_sequences(d, 2)`. Raises `ValueError` unless the
-    values of the function are 0 and 1, one for each word. Functions of this package accept a table
-    of values −1 and +1 too, without conversion.
+    `function` takes an array (2^d, d) of all words of bits 0 and 1, and returns one value 0 or 1
+    for each word. The value 0 is converted to +1, and the value 1 to −1. Raises `ValueError` if the
+    values of the function are not 0 and 1, one for each word. A function with values −1 and +1
+    needs no conversion: its values can be given directly to the functions of this package.
     """
     values = array_of("the function's values", function(all_sequences(d, 2)))
     if values.shape != (2**d,):
@@ -180,7 +185,8 @@ def tabulated(
 def majority_mean_influence(d: Annotated[Count, Within(most=LARGEST)]) -> Fraction:
     """The mean influence of the bits on the majority of d bits: binom(d − 1, (d − 1)/2)/2^{d−1}.
 
-    The mean influence is asymptotic to √(2/(πd)). Raises `ValueError` for an even d.
+    The influence of a bit is the probability that a flip of this bit changes the majority, for a
+    uniform word. The mean influence is asymptotic to √(2/(πd)). Raises `ValueError` for an even d.
     """
     if d % 2 == 0:
         raise InputError(f"d is {d}, and an even number of bits may tie: give an odd number d")

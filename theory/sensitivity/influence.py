@@ -27,10 +27,11 @@ from theory.sensitivity.walsh_hadamard import Values, n_bits, walsh_hadamard
 
 @checked
 def sensitive_bits(values: Values) -> np.ndarray:
-    """The number of sensitive bits of each word, (2^d,) int64.
+    """The number of sensitive bits of each word, an int64 array (2^d,).
 
-    `values` (2^d,) is the table of a Boolean function f of d bits. A bit of a word x is sensitive
-    if flipping this bit changes f(x).
+    `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order, for a Boolean
+    function f. A bit of a word x is sensitive if flipping this bit changes f(x). The result is in
+    the same order of words.
     """
     return _flips(values).sum(axis=0)
 
@@ -43,10 +44,11 @@ def _flips(table: np.ndarray) -> np.ndarray:
 
 @checked
 def influences(values: Values) -> list[Fraction]:
-    """The influences Inf_1, …, Inf_d of the d bits on a Boolean function f.
+    """The influences Inf_1, …, Inf_d of the d bits on a Boolean function f, as fractions.
 
-    `values` (2^d,) is the table of f. Inf_i is the probability that a flip of bit i changes f(x),
-    for a uniform word x. It is computed by counting the words x at which f changes.
+    `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order. Inf_i is the
+    probability that a flip of bit i changes f(x), for a uniform word x. It is computed by counting
+    the words x at which f changes.
     """
     flips = _flips(values)
     return [Fraction(count, flips.shape[1]) for count in flips.sum(axis=1).tolist()]
@@ -56,8 +58,10 @@ def influences(values: Values) -> list[Fraction]:
 def influences_by_spectrum(values: Values) -> list[Fraction]:
     """The influences Inf_1, …, Inf_d of the d bits on f, from the Fourier coefficients of f.
 
-    `values` (2^d,) is the table of the Boolean function f. Inf_i is the sum of f̂(S)² over the sets
-    S of bits that contain bit i, where f̂(S) is the Fourier coefficient.
+    `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order; f is read as a
+    Boolean function with values ±1. Inf_i is the sum of f̂(S)² over the sets S of bits that contain
+    bit i, where f̂(S) is the Fourier coefficient. It is also the probability that a flip of bit i
+    changes f(x), for a uniform word x.
     """
     spectrum = walsh_hadamard(values)
     d, sets, squares = n_bits(spectrum), np.arange(spectrum.size), spectrum**2
@@ -67,20 +71,23 @@ def influences_by_spectrum(values: Values) -> list[Fraction]:
 
 @checked
 def total_influence(values: Values) -> Fraction:
-    """The total influence I(f): the sum of the influences of the bits.
+    """The total influence I(f) of a Boolean function f: the sum of the influences of the bits.
 
-    `values` (2^d,) is the table of the Boolean function f of d bits. I(f) equals the mean number of
-    sensitive bits of a uniform word.
+    `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order. The influence of
+    a bit is the probability that a flip of this bit changes f(x), for a uniform word x. I(f) equals
+    the mean number of bits of a uniform word x whose flip changes f(x).
     """
     return sum(influences(values), start=Fraction(0))
 
 
 @checked
 def mean_influence(values: Values) -> Fraction:
-    """Sens(f): the probability that the flip of a random bit changes f(x) [Vasudeva2024].
+    """The probability Sens(f) that the flip of a random bit changes f(x) [Vasudeva2024].
 
-    `values` (2^d,) is the table of a Boolean function f of d bits. The word x and the flipped bit
-    are uniform. Sens(f) is the mean influence I(f)/d, where I(f) is the total influence.
+    `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order. The word x and
+    the flipped bit are uniform. Sens(f) is the mean over the bits of the influences, the
+    probabilities that the flip of a given bit changes f(x). So it is I(f)/d, where the total
+    influence I(f) is their sum.
     """
     each = influences(values)
     return sum(each, start=Fraction(0)) / len(each)
@@ -88,19 +95,19 @@ def mean_influence(values: Values) -> Fraction:
 
 @checked
 def max_sensitivity(values: Values) -> int:
-    """The maximum sensitivity s(f): the largest number of sensitive bits of a word.
+    """The maximum sensitivity s(f) of a Boolean function f: the largest number of sensitive bits.
 
-    `values` (2^d,) is the table of the Boolean function f of d bits. A bit of a word x is sensitive
-    if flipping this bit changes f(x).
+    The maximum is over all words x, and a bit of x is sensitive if flipping this bit changes f(x).
+    `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order.
     """
     return int(sensitive_bits(values).max())
 
 
 @checked
 def variance(values: Values) -> Fraction:
-    """The variance 1 − (E f)² of f(x) for a uniform word x.
+    """The variance 1 − (E f)² of f(x) for a uniform word x, where f has values ±1.
 
-    `values` (2^d,) is the table of a function f of d bits with values ±1, and E f is the mean of
-    f(x).
+    `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order. E f is the mean
+    of f(x).
     """
     return 1 - Fraction(int(values.sum()), values.size) ** 2

@@ -77,7 +77,7 @@ def shift_polynomial(minus: Exponent, plus: Exponent) -> list[int]:
 
 @checked
 def power_series(coefficients: Coefficients, t: Exact | Finite) -> Fraction:
-    """The value at t of the polynomial with `coefficients` c_0, c_1, …, as a fraction.
+    """The value Σ_m c_m t^m at t of the polynomial with `coefficients` c_0, c_1, …, as a fraction.
 
     Floats are converted to fractions exactly.
     """
@@ -92,9 +92,10 @@ def eigenvalues(coefficients: Coefficients, d: CubeBits) -> list[Fraction]:
     """The eigenvalues μ_0, …, μ_d of the kernel Φ(⟨x, y⟩/d) on {±1}^d, by degree.
 
     x and y are words in {±1}^d, and the polynomial Φ(t) = Σ_m c_m t^m has the given `coefficients`
-    c_m. μ_k is the eigenvalue of the characters χ_S(x) = Π_{i ∈ S} x_i for sets S of k bits. The
-    eigenvalues are computed by the formula μ_k = 2^{−d} (I − T)^k (I + T)^{d−k} Φ(1), where T is
-    the operator that replaces Φ(t) by Φ(t − 2/d).
+    c_m. μ_k is the eigenvalue of the characters χ_S(x) = Π_{i ∈ S} x_i for sets S of k bits, with
+    respect to the uniform distribution of words. The eigenvalues are computed by the formula μ_k
+    = 2^{−d} (I − T)^k (I + T)^{d−k} Φ(1). Here T is the operator that replaces Φ(t) by Φ(t − 2/d),
+    and I is the identity.
     """
     values = [power_series(coefficients, Fraction(d - 2 * j, d)) for j in range(d + 1)]
     return [
@@ -112,7 +113,7 @@ def eigenvalues_by_definition(
 
     The polynomial Φ(t) = Σ_m c_m t^m has the given `coefficients` c_m. μ_k is the mean of Φ(Σ_i
     x_i/d)·χ_S(x) over all words x in {±1}^d, where χ_S(x) = Π_{i ∈ S} x_i for a set S of k bits.
-    All 2^d words are enumerated, d ≤ 16.
+    All 2^d words are enumerated, so d is at most 16.
     """
     cube = 1 - 2 * all_sequences(d, 2)
     kernel = [power_series(coefficients, Fraction(total, d)) for total in cube.sum(1).tolist()]
@@ -125,12 +126,12 @@ def eigenvalues_by_definition(
 
 @checked
 def walks(d: CubeBits, steps: Annotated[Steps, Within(most=MOST_STEPS)]) -> list[int]:
-    """The numbers of walks on the cube from ∅ to a given set of size k, for k = 0 … d.
+    """The numbers of walks on a d-dimensional cube from ∅ to a given set of size k, for k = 0 … d.
 
-    The vertices of the cube are the subsets of a set of d elements, and each of the `steps` steps
-    of a walk adds or removes one element. The number a_m(k) of walks of m steps satisfies a_m(k) =
-    k·a_{m−1}(k − 1) + (d − k)·a_{m−1}(k + 1), because the last step either adds one of the k
-    elements of the given set, or removes one of the d − k other elements.
+    The vertices of the cube are the subsets of a set of d elements. Each of the `steps` steps of a
+    walk adds or removes one element. The number a_m(k) of walks of m steps satisfies
+    a_m(k) = k·a_{m−1}(k − 1) + (d − k)·a_{m−1}(k + 1). The reason is that the last step either adds
+    one of the k elements of the given set, or removes one of the d − k other elements.
     """
     counts = [1] + [0] * d
     for _ in range(steps):
@@ -143,10 +144,10 @@ def walks(d: CubeBits, steps: Annotated[Steps, Within(most=MOST_STEPS)]) -> list
 def on_two_fewer_bits(
     coefficients: Coefficients, d: Annotated[Count, Within(least=3)]
 ) -> list[Fraction]:
-    """The coefficients c_m((d − 2)/d)^m of Φ((d − 2)t/d), where Φ has the `coefficients` c_m.
+    """The coefficients c_m((d − 2)/d)^m of the polynomial Φ((d − 2)t/d) in t.
 
-    Φ(t) = Σ_m c_m t^m is a polynomial in t, and d ≥ 3. For words x and y of d − 2 bits ±1, the new
-    polynomial at t = ⟨x, y⟩/(d − 2) is Φ(⟨x, y⟩/d).
+    The polynomial Φ(t) = Σ_m c_m t^m has the given `coefficients` c_m, and d is at least 3. For
+    words x and y of d − 2 bits ±1, the new polynomial at t = ⟨x, y⟩/(d − 2) is Φ(⟨x, y⟩/d).
     """
     shrunk = Fraction(d - 2, d)
     return [Fraction(c) * shrunk**m for m, c in enumerate(coefficients)]

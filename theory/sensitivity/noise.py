@@ -57,9 +57,10 @@ Voters: TypeAlias = Annotated[Count, Within(most=63)]
 def noise_stability(values: Values, rho: Correlation) -> Any:
     """The noise stability E f(x) f(y) of a Boolean function f at the correlation `rho`.
 
-    `values` (2^d,) is the table of f, a function of d bits with values ±1. x is a uniform word, and
-    each bit of y is the bit of x, flipped independently with probability (1 − rho)/2, where −1 ≤
-    rho ≤ 1. The result is a Fraction if rho is a Fraction.
+    `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order; f is read as a
+    function with values ±1. In the mean E, x is a uniform word, and each bit of y is the bit of x,
+    flipped independently with probability (1 − rho)/2, where −1 ≤ rho ≤ 1. The result is a Fraction
+    if `rho` is a Fraction.
     """
     return sum(rho**k * weight for k, weight in enumerate(fourier_weights(values)))
 
@@ -68,19 +69,20 @@ def noise_stability(values: Values, rho: Correlation) -> Any:
 def noise_sensitivity(values: Values, delta: NoiseRate) -> Any:
     """The noise sensitivity of a Boolean function f: the probability that f(x) ≠ f(y).
 
-    `values` (2^d,) is the table of f, a function of d bits. x is a uniform word, and y is the word
-    x with every bit flipped independently with probability `delta`. The result is a Fraction if
-    `delta` is a Fraction.
+    `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order. For the
+    probability, x is a uniform word, and y is the word x with every bit flipped independently with
+    probability `delta`. The result is a Fraction if `delta` is a Fraction.
     """
     return (1 - noise_stability(values, 1 - 2 * delta)) / 2
 
 
 @checked
 def noise_sensitivity_by_definition(values: FewValues, delta: NoiseRate) -> Any:
-    """The probability that f(x) ≠ f(y), as a sum over all 4^d pairs of words x and y, d ≤ 14.
+    """The noise sensitivity of a Boolean function f, as a sum over all 4^d pairs of words.
 
-    `values` (2^d,) is the table of a Boolean function f of d bits. x is a uniform word, and y is
-    the word x with every bit flipped independently with probability `delta`.
+    The noise sensitivity is the probability that f(x) ≠ f(y), where x is a uniform word of d ≤ 14
+    bits, and y is the word x with every bit flipped independently with probability `delta`.
+    `values` (2^d,) contains f(x) for all words x in lexicographic order.
     """
     d, words = n_bits(values), np.arange(values.size)
     apart, total = set_sizes(d), 0 * delta
@@ -116,9 +118,10 @@ def conjunction_noise_sensitivity(k: FewBits, delta: NoiseRate) -> Any:
 def multiplexer_noise_sensitivity(address: FewBits, delta: NoiseRate) -> Any:
     """The noise sensitivity of a multiplexer with a = `address` address bits.
 
-    The noise sensitivity is the probability that the value changes if every bit of a uniform word
-    is flipped independently with probability δ = `delta`. The noise sensitivity is (1 − δ)^a δ + (1
-    − (1 − δ)^a)/2.
+    A multiplexer maps a word of a address bits and 2^a data bits to the data bit that the address
+    bits select. The noise sensitivity is the probability that the value changes if every bit of a
+    uniform word is flipped independently with probability δ = `delta`. It is (1 − δ)^a δ + (1 − (1
+    − δ)^a)/2.
     """
     same = (1 - delta) ** address
     return same * delta + (1 - same) / 2
@@ -130,10 +133,11 @@ def majority_noise_sensitivity(d: Voters, delta: NoiseRate) -> Any:
 
     The noise sensitivity is the probability that the value changes if every bit of a uniform word
     is flipped independently with probability δ = `delta`. By symmetry, it is twice the probability
-    that the value changes from 1 to 0. That is 2^{1−d} Σ binom(d, i)·P(Bin(i, δ) = a)·P(Bin(d − i,
-    δ) = b), where i is the number of ones of the word, a ones and b zeros are flipped, Bin(n, δ) is
-    a binomial random variable, and the sum is over all i, a and b with 2(i − a + b) < d < 2i.
-    Raises `ValueError` for an even d.
+    that the value changes from 1 to 0. Let i be the number of ones of the word, a the number of
+    ones that are flipped, and b the number of zeros that are flipped. Then the noise sensitivity
+    is 2^{1−d} Σ binom(d, i)·P(Bin(i, δ) = a)·P(Bin(d − i, δ) = b), where Bin(n, δ) is a binomial
+    random variable. The sum is over all i, a and b with 2(i − a + b) < d < 2i. Raises `ValueError`
+    for an even d.
     """
     if d % 2 == 0:
         raise InputError(f"d is {d}, and an even number of bits may tie: give an odd number d")

@@ -77,10 +77,11 @@ def _table(values: np.ndarray, V: int) -> np.ndarray:
 def redrawn_profile(values: TokenValues, vocabulary_size: Symbols) -> list[Fraction]:
     """The influence of each of T positions on f, if a token is redrawn from all V symbols.
 
-    `values` (V^T,) is the table of a function f of T tokens, with V = `vocabulary_size`. The
-    influence of position i is the probability that f(x) changes when token i of a uniform sequence
-    x is replaced by a uniform symbol, which may equal token i. Pairs of sequences are counted.
-    Raises `ValueError` unless there are V^T values with T ≥ 1.
+    `values` (V^T,) contains f(x) for all sequences x of T tokens in lexicographic order, with
+    V = `vocabulary_size` symbols. The influence of position i is the probability that f(x) changes
+    when token i of a uniform sequence x is replaced by a uniform symbol, which may equal token i.
+    It is computed by counting pairs of sequences. Raises `ValueError` if the number of values is
+    not V^T for some T ≥ 1.
     """
     V, table = vocabulary_size, _table(values, vocabulary_size)
     profile = []
@@ -95,10 +96,10 @@ def redrawn_profile(values: TokenValues, vocabulary_size: Symbols) -> list[Fract
 def forced_profile(values: TokenValues, vocabulary_size: Symbols) -> list[Fraction]:
     """The influence of each of T positions on f, if a token is replaced by another symbol.
 
-    `values` (V^T,) is the table of a function f of T tokens, with V = `vocabulary_size`. The
-    influence of position i is the probability that f(x) changes when token i of a uniform sequence
-    x is replaced by a uniform symbol among the V − 1 symbols that differ from token i. Raises
-    `ValueError` unless there are V^T values with T ≥ 1.
+    `values` (V^T,) contains f(x) for all sequences x of T tokens in lexicographic order, with
+    V = `vocabulary_size` symbols. The influence of position i is the probability that f(x) changes
+    when token i of a uniform sequence x is replaced by a uniform symbol among the V − 1 symbols
+    that differ from token i. Raises `ValueError` if the number of values is not V^T for some T ≥ 1.
     """
     V = vocabulary_size
     return [Fraction(V, V - 1) * each for each in redrawn_profile(values, V)]
@@ -110,8 +111,11 @@ def forced_profile_by_definition(
 ) -> list[Fraction]:
     """The influence of each position on `function`, if a token is replaced by another symbol.
 
-    `function` maps sequences of `length` tokens to integers. The influence is that of
-    `forced_profile`, computed by enumeration of all sequences and replacements.
+    `function` maps sequences of `length` tokens to integers. The tokens are integers from 0 to V
+    − 1, where V is `vocabulary_size`. The influence of position i is the probability that the value
+    changes when token i of a uniform sequence is replaced by a uniform symbol among the V − 1
+    symbols that differ from token i. It is computed by enumeration of all sequences and
+    replacements.
     """
     V, T = vocabulary_size, length
     if T * V ** min(T + 1, 64) > WORK:
@@ -131,14 +135,16 @@ def forced_profile_by_definition(
 def efron_stein_weights(values: TokenValues, vocabulary_size: Symbols) -> list[Fraction]:
     """The Efron–Stein weights of a function f of T tokens, for each degree k = 0, …, T.
 
-    `values` (V^T,) is the table of f, with V = `vocabulary_size`. Let e(x) be the one-hot vector of
-    the value f(x) for a uniform sequence x of tokens. For each set S of positions, let e^{=S}(x) be
-    the Efron–Stein part of e for S, and ‖e^{=S}‖² the mean of its squared norm. The weight of
-    degree k is the sum of ‖e^{=S}‖² over the sets S of k positions, and the weights sum to 1. The
-    weights are computed from the conditional means of e. For a set J of positions and the tokens
-    x_J at these positions, E‖E[e(x) | x_J]‖² is the sum of ‖e^{=S}‖² over the subsets S of J. Let
-    M_j be the sum of E‖E[e(x) | x_J]‖² over all sets J of j positions. Then the weight of degree k
-    is Σ_j (−1)^{k−j} binom(T − j, k − j)·M_j.
+    `values` (V^T,) contains f(x) for all sequences x of T tokens in lexicographic order, with
+    V = `vocabulary_size` symbols. Let e(x) be the one-hot vector of the value f(x) for a uniform
+    sequence x. For each set S of positions, let e^{=S}(x) be the part of the Efron–Stein
+    decomposition of e for S, and ‖e^{=S}‖² the mean of its squared norm. The weight of degree k is
+    the sum of ‖e^{=S}‖² over the sets S of k positions. The weights sum to 1.
+
+    The weights are computed from the conditional means of e. For a set J of positions and the
+    tokens x_J at these positions, E‖E[e(x) | x_J]‖² is the sum of ‖e^{=S}‖² over the subsets S of
+    J. Let M_j be the sum of E‖E[e(x) | x_J]‖² over all sets J of j positions. Then the weight of
+    degree k is Σ_j (−1)^{k−j} binom(T − j, k − j)·M_j.
     """
     table = _table(values, vocabulary_size)
     V, T, n_values = table.shape[0], table.ndim, int(table.max()) + 1
@@ -171,9 +177,10 @@ def _sums(one_hot: np.ndarray, T: int) -> Iterator[tuple[int, np.ndarray]]:
 def change_when_redrawn(values: TokenValues, vocabulary_size: Symbols, delta: NoiseRate) -> Any:
     """The probability that f(x) changes when each token is redrawn with probability `delta`.
 
-    `values` (V^T,) is the table of a function f of T tokens, with V = `vocabulary_size`. The tokens
-    of x are independent and uniform. A redrawn token is replaced by a uniform symbol, which may
-    equal the token. The probability is computed from the Efron–Stein weights.
+    `values` (V^T,) contains f(x) for all sequences x of T tokens in lexicographic order, with
+    V = `vocabulary_size` symbols. The tokens of x are independent and uniform. Each token is
+    redrawn independently: it is replaced by a uniform symbol, which may equal the token. The
+    probability is computed from the Efron–Stein weights of f.
     """
     weights = efron_stein_weights(values, vocabulary_size)
     return 1 - sum((1 - delta) ** k * weight for k, weight in enumerate(weights))
@@ -183,11 +190,12 @@ def change_when_redrawn(values: TokenValues, vocabulary_size: Symbols, delta: No
 def change_when_redrawn_by_definition(
     values: TokenValues, vocabulary_size: Symbols, delta: NoiseRate
 ) -> Any:
-    """The probability of `change_when_redrawn`, as a sum over all pairs of sequences.
+    """The probability that f(x) changes when each token is redrawn, as a sum over all pairs.
 
-    `values` (V^T,) is the table of a function f of T tokens, with V = `vocabulary_size`. The result
-    is the probability that f(x) changes when each token of a uniform sequence x is redrawn with
-    probability `delta`.
+    `values` (V^T,) contains f(x) for all sequences x of T tokens in lexicographic order, with
+    V = `vocabulary_size` symbols. The tokens of x are independent and uniform. With probability
+    `delta`, each token is independently replaced by a uniform symbol, which may equal the token.
+    The sum is over all pairs of sequences, and the result equals that of `change_when_redrawn`.
     """
     table = _table(values, vocabulary_size)
     V, T = table.shape[0], table.ndim
@@ -209,9 +217,12 @@ def change_when_redrawn_by_definition(
 
 @checked
 def hybrid_bound(values: TokenValues, vocabulary_size: Symbols, delta: NoiseRate) -> Any:
-    """The upper bound delta·T·Sens on `change_when_redrawn`, from changing one token at a time.
+    """An upper bound on the probability that f(x) changes when each token is redrawn.
 
-    `values` (V^T,) is the table of a function of T tokens, with V = `vocabulary_size`, and Sens is
-    the mean of `redrawn_profile(values, vocabulary_size)` over positions.
+    Each token of a uniform sequence x of T tokens is redrawn with probability `delta`. That is, it
+    is replaced by a uniform symbol, which may equal the token. The bound is delta·T·Sens, where
+    Sens is the probability that f(x) changes when one token, at a uniformly random position, is
+    redrawn. `values` (V^T,) contains f(x) for all sequences x in lexicographic order, with
+    V = `vocabulary_size` symbols.
     """
     return delta * sum(redrawn_profile(values, vocabulary_size), start=Fraction(0))

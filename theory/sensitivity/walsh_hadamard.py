@@ -76,9 +76,10 @@ FewValues: TypeAlias = Annotated[Any, BooleanFunction(most=MOST_IN_PAIRS)]
 
 @checked
 def truth_table(values: Values) -> np.ndarray:
-    """The table `values` (2^d,) of a Boolean function, 1 ≤ d ≤ 24, as int64 with entries −1 and +1.
+    """The values of a Boolean function of d bits as int64 with entries −1 and +1, (2^d,).
 
-    Truth values 0 and 1, or False and True, are read as +1 and −1.  In a table without 0 and −1,
+    `values` (2^d,) contains the value for each word of d bits in lexicographic order, 1 ≤ d ≤ 24.
+    Truth values 0 and 1, or False and True, are read as +1 and −1. In an array without 0 and −1,
     the integer 1 is read as +1.
     """
     return values
@@ -93,11 +94,12 @@ def n_bits(values: np.ndarray) -> int:
 def walsh_hadamard(values: Values) -> np.ndarray:
     """The Walsh–Hadamard transform Σ_x f(x) χ_S(x) for all sets S of bits, (2^d,) int64.
 
-    `values` (2^d,) is the table of a Boolean function f of d bits. The sum is over all words x, and
-    χ_S(x) = (−1)^{Σ_{i ∈ S} x_i}. The index of the entry for S is the number whose binary digits
-    are 1 at the bits in S. This entry is 2^d times the Fourier coefficient f̂(S). The transform
-    takes d·2^d additions: each pass transforms the last bit and moves this bit to the front, so
-    that the order is restored after d passes.
+    `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order; f is read as a
+    Boolean function with values ±1. The sum is over all words x, and χ_S(x) = (−1)^{Σ_{i ∈ S} x_i}.
+    The index of the entry for S is the number whose binary digits are 1 at the bits in S. This
+    entry is 2^d times the Fourier coefficient f̂(S). The transform takes d·2^d additions, in d
+    passes. Each pass transforms the last bit and moves this bit to the front, so that the order is
+    restored after d passes.
     """
     spectrum = values
     for _ in range(n_bits(spectrum)):
@@ -110,8 +112,9 @@ def walsh_hadamard(values: Values) -> np.ndarray:
 def walsh_hadamard_by_definition(values: FewValues) -> np.ndarray:
     """The Walsh–Hadamard transform Σ_x f(x) χ_S(x) for all sets S, by the sums of the definition.
 
-    `values` (2^d,) is the table of a Boolean function f of d ≤ 14 bits, and χ_S(x) = (−1)^{Σ_{i ∈
-    S} x_i}. The result equals `walsh_hadamard(values)` and takes 4^d steps.
+    `values` (2^d,) contains f(x) for all words x of d ≤ 14 bits in lexicographic order; f is read
+    as a Boolean function with values ±1. The sum is over all words x, and χ_S(x) = (−1)^{Σ_{i ∈ S}
+    x_i} for a set S of bits. The result equals `walsh_hadamard(values)` and takes 4^d steps.
     """
     words = all_sequences(n_bits(values), 2)
     return np.array([values @ (1 - 2 * (words @ chosen % 2)) for chosen in words])
@@ -124,10 +127,11 @@ def set_sizes(d: int) -> np.ndarray:
 
 @checked
 def fourier_weights(values: Values) -> list[Fraction]:
-    """The Fourier weights W_0, …, W_d of a Boolean function f of d bits.
+    """The Fourier weights W_0, …, W_d of a Boolean function f of d bits, as fractions.
 
-    `values` (2^d,) is the table of f. W_k is the sum of the squares of the Fourier coefficients
-    f̂(S) over the sets S of k bits. The weights sum to 1 by Parseval's identity.
+    `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order; f is read as a
+    function with values ±1. W_k is the sum of the squares of the Fourier coefficients f̂(S) over
+    the sets S of k bits. The weights sum to 1 by Parseval's identity.
     """
     spectrum = walsh_hadamard(values)
     d = n_bits(spectrum)
@@ -139,6 +143,7 @@ def fourier_weights(values: Values) -> list[Fraction]:
 def degree(values: Values) -> int:
     """The degree of a Boolean function f: the largest |S| with Fourier coefficient f̂(S) ≠ 0.
 
-    `values` (2^d,) is the table of f, and S is a set of the d bits. The degree of a constant is 0.
+    `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order. S is a set of
+    the d bits. The degree of a constant is 0.
     """
     return max(k for k, weight in enumerate(fourier_weights(values)) if weight)
