@@ -35,12 +35,15 @@ def fact_model(
 ) -> Transformer:
     """A transformer that models documents of facts: calibrated, Good–Turing or memoriser.
 
-    The rows of `facts` (F, L) are F facts, strings of L symbols.  The facts have the exact
-    probabilities `p` (F,) and occur in `counts` (F,) documents.  The model gives the seen facts the
-    probabilities that `theory.language.worlds` gives for `name`, "calibrated", "good-turing" or
-    "memoriser".  The remaining mass is uniform on all other strings.  The model takes BOS and up to
-    L − 1 symbols.  `logits` are the logits of the next symbol, `generate` decodes greedily, and
-    `constructions.language.sample` samples.
+    The rows of `facts` (F, L) are F facts, strings of L symbols. A random document states fact i
+    with the exact probability p_i, and counts_i documents of the training data state it; `p` and
+    `counts` have shape (F,). A fact is seen if its count is not 0. If `name` is "calibrated", the
+    model gives each seen fact its probability p_i. Otherwise the model gives the seen facts the
+    probabilities (1 − ρ)·counts_i/n, where n is the number of documents. Here ρ is 0 for
+    "memoriser". For "good-turing", ρ is the fraction of documents whose fact occurs in no other
+    document. The remaining probability is uniform on all other strings of L symbols. The input of
+    the model is BOS, followed by up to L − 1 symbols. `logits` are the logits of the next symbol,
+    `generate` decodes greedily, and `constructions.language.sample` samples.
 
     Raises ValueError if all counts are 0, if `p` does not have one entry for each fact, and for
     facts that `string_model` rejects as strings.

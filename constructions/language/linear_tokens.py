@@ -33,14 +33,14 @@ from theory.language.linear_tokens import count_of, left_of_count
 def parity_by_linear_tokens(
     d: Annotated[Count, Within(most=10**15)], positions: Positions
 ) -> Transformer:
-    """A transformer that generates the binary digits of the number of ones at k positions.
+    """A transformer that generates the binary digits of the number of ones at k given positions.
 
         model.generate(words, ⌊log₂ k⌋ + 1)        (…, d) → (…, ⌊log₂ k⌋ + 1)
 
-    `words` (…, d) consist of 0 and 1.  The digits are generated highest first, so that the last
-    digit is the parity of the bits at `positions`.  The model has 1 layer with 1 linear head, width
-    5 and no MLP.  Raises ValueError unless the positions are distinct, and for sizes that do not
-    fit in memory.
+    `words` (…, d) consist of 0 and 1. The k `positions` count from 0. The most significant digit is
+    generated first, so the last digit is the parity of the bits at `positions`. The model has 1
+    layer with 1 linear head, width 5 and no MLP. Raises ValueError if a position occurs twice, or
+    if the weights do not fit in memory.
     """
     sizes(2, d)
     chosen = count_of(d, positions)

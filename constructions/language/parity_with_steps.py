@@ -63,13 +63,14 @@ def parity_with_steps(
 
         model.generate(words, k − 1)        (…, d) → (…, k − 1), of which the last is the parity
 
-    The tokens of the chain are the nodes of a binary tree of products, whose leaves are the bits
-    at `positions` in this order, by default the first k bits.  Token 0 stands for +1 and token 1
-    for −1.  The model has 1 layer with 1 head, width 2(d + k) − 1 and 4 ReLUs.  Attention is
-    average-hard by default; softmax of the inverse temperature `sharpness` gives the same tokens.
+    The tokens of the chain of thought are the inner nodes of a complete binary tree. Its leaves are
+    the bits at `positions` in this order, by default the first k bits. Each inner node is the
+    parity of its two children. The model has 1 layer with 1 head, width 2(d + k) − 1 and 4 ReLUs.
+    Attention is average-hard by default. Softmax at the inverse temperature `sharpness` generates
+    the same tokens.
 
-    Raises ValueError unless k is a power of two and the positions are distinct, for a sharpness
-    below ln(3.5(d + k)), and for sizes that do not fit in memory.
+    Raises ValueError if k is not a power of two, if a position occurs twice, if the sharpness is
+    below ln(3.5(d + k)), or if the weights do not fit in memory.
     """
     tree_sizes(d, k)
     machine.fits_in_memory(f"positions of {d + k} tokens", 96 * (d + k) ** 2, "give a smaller d")

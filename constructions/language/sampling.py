@@ -45,7 +45,7 @@ def sample(model: Model, tokens: kinds.Tokens, steps: Steps, seed: Seed) -> Tens
 
 @checked
 def log_probabilities(model: Model, tokens: kinds.Tokens) -> Tensor:
-    """The log-probabilities (…, T − 1) under a model of all tokens after the first.
+    """The log-probabilities (…, T − 1) that a model gives to the tokens after the first.
 
     `tokens` has shape (…, T), and the probability of a token is conditional on the earlier tokens.
     Raises ValueError for sequences of one token, for a model whose logits are not those of the next
@@ -71,14 +71,16 @@ def log_probabilities(model: Model, tokens: kinds.Tokens) -> Tensor:
 @checked
 @torch.no_grad()
 def string_probabilities(model: Model, length: Count) -> Tensor:
-    """The probabilities (V^L,) under a model of all strings of L = `length` symbols, in float64.
+    """The probabilities (V^L,) that a model gives to all strings of L = `length` symbols.
 
-    A string follows BOS, the last token of the vocabulary, and consists of the V other tokens.  The
-    strings are in lexicographic order.  The model runs once on each of the V^{L−2} prefixes of L −
-    2 symbols, and then, with cached keys and values, on the V^{L−1} next symbols.
+    The vocabulary of the model consists of V symbols and BOS, its last token. Each string follows
+    BOS. The strings are in lexicographic order, and the probabilities are in float64. The model
+    runs once on each of the V^{L−2} prefixes of L − 2 symbols, and then, with cached keys and
+    values, on the V^{L−1} next symbols.
 
-    Raises ValueError unless the model's logits are those of the next token, for every token
-    except BOS; for more than 2^27 strings; and for strings that are too long for the model.
+    Raises ValueError if the logits of the model are not those of the next token, with one logit for
+    each of the V symbols. Also raises ValueError for more than 2^27 strings, and for strings that
+    are too long for the model.
     """
     _check_autoregressive(model)
     V, L = model.interface.n_answers, length

@@ -54,18 +54,18 @@ def string_model(
     strings: Annotated[Any, Integers("m L", Within(least=0, below="vocabulary_size"))],
     probabilities: Sequence[Exact],
 ) -> Transformer:
-    """A transformer that models a distribution on strings, given on a list and uniform elsewhere.
+    """A transformer that models a distribution on strings that is uniform outside a given list.
 
-    The m strings `strings` (m, L) of L ≥ 2 symbols 0 to V − 1, V = `vocabulary_size`, have the
-    exact `probabilities` (m,), and the remaining mass is uniform on all other strings of L symbols.
-    The model takes sequences (…, T) of BOS (the token V) and T − 1 < L symbols.  `logits` are the
-    logits of the next symbol, and `generate` decodes greedily.  The model has one layer with L − 1
-    heads, width L(r + 1) + V + 1 for r = ⌈log₂(V + 1)⌉, and a hidden neuron for each prefix of a
-    given string.
+    The rows of `strings` (m, L) are m strings of L ≥ 2 symbols, which are numbers from 0 to V − 1
+    with V = `vocabulary_size`. These strings have the exact `probabilities` (m,). The remaining
+    probability is uniform on all other strings of L symbols. The inputs of the model are sequences
+    (…, T) of BOS (the token V) and T − 1 < L symbols. `logits` are the logits of the next symbol,
+    and `generate` decodes greedily. The model has one layer with L − 1 heads, width L(r + 1) + V +
+    1 for r = ⌈log₂(V + 1)⌉, and a hidden neuron for each prefix of a given string.
 
-    Raises ValueError for strings of one symbol or of more than 500, and for repeated strings.  Also
-    raises ValueError if probabilities are negative, if they sum to more than 1, or if they sum to
-    less than 1 when all V^L strings are given, and for sizes that do not fit in memory.
+    Raises ValueError for strings of one symbol or of more than 500, and for repeated strings. Also
+    raises ValueError if a probability is negative, if the sum of the probabilities is more than 1,
+    if all V^L strings are given and the sum is less than 1, or if the weights do not fit in memory.
     """
     V, given = vocabulary_size, strings
     rows_fit(V)

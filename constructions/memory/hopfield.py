@@ -81,11 +81,11 @@ class Signs(Memory):
 def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1) -> Transformer:
     """A model that computes `steps` synchronous updates of a classical Hopfield network.
 
-    `hopfield_update(weights, bias, steps)(states)` maps states s (…, d) of ±1 to the updated
-    states (…, d). An update sets every s_i to the sign of the field h_i, where h = W s + b; if h_i
-    = 0, s_i is unchanged. The weights W (d, d) are symmetric with zero diagonal, and the bias b
-    is (d,), or None for 0. The model has width d and one layer per update. A layer has no heads
-    and 3d ReLUs, and all layers share their weights. With `steps=0` the model returns the states
+    `hopfield_update(weights, bias, steps)(states)` maps states s (…, d) of ±1 to the updated states
+    (…, d). An update sets all s_i at once, each to the sign of the field h_i, where h = W s + b; if
+    h_i = 0, s_i is unchanged. The weights W (d, d) are symmetric with zero diagonal, and the bias b
+    is (d,), or None for 0. The model has width d and one layer per update. A layer has no heads and
+    3d ReLUs, and all layers share their weights. With `steps=0` the model returns the states
     unchanged.
 
     Raises ValueError for weights that are not symmetric or have a nonzero diagonal, and for
@@ -118,12 +118,13 @@ def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1
 
 @construction
 def hebbian_attention(patterns: Patterns, steps: Steps = 1) -> Transformer:
-    """A model that computes `steps` synchronous updates of a Hebb network by linear attention.
+    """A model that computes `steps` updates of a Hebbian Hopfield network by linear attention.
 
-    `hebbian_attention(patterns, steps)(states)` maps states (…, d) of ±1 to the updated states (…,
-    d). The result equals that of `hopfield_update(hebb(patterns), steps=steps)`, but the patterns
-    (P, d) of ±1 are tokens of the prompt and not weights. The model has width 3d and one layer per
-    update. A layer has one head of linear attention and 5d ReLUs.
+    `hebbian_attention(patterns, steps)(states)` maps states (…, d) of ±1 to the updated states
+    (…, d). All coordinates are updated at once (synchronously). The result equals that of
+    `hopfield_update(hebb(patterns), steps=steps)`, but the patterns (P, d) of ±1 are tokens of the
+    prompt and not weights. The model has width 3d and one layer per update. A layer has one head of
+    linear attention and 5d ReLUs.
     """
     P, d = patterns.shape
     stream = Stream(pattern=d, state=d, field=d)

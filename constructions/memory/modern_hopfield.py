@@ -68,12 +68,12 @@ def modern_hopfield_update(
 ) -> Transformer:
     """A model that computes `steps` updates of a modern Hopfield network by softmax attention.
 
-    `modern_hopfield_update(patterns, beta, steps)(queries)` maps queries (…, d) to the updated
-    states (…, d). An update of a state ξ is f(ξ) = Xᵀ softmax(beta·Xξ) with patterns X (N, d)
-    [Ramsauer2021, equation 3]. The model has width 3d and, for each update, one layer with one
-    head. With `steps=0` the model returns the queries. `model.sharpened(None)` is the limit
-    beta → ∞: an update then returns the pattern with the largest inner product with the state, and
-    the mean of these patterns in a tie.
+    `modern_hopfield_update(patterns, beta, steps)(queries)` maps queries (…, d), which are the
+    initial states, to the updated states (…, d). An update of a state ξ is f(ξ) = Xᵀ
+    softmax(beta·Xξ) with the rows of X (N, d) as patterns [Ramsauer2021, equation 3]. The model has
+    width 3d and, for each update, one layer with one head. With `steps=0` the model returns the
+    queries. `model.sharpened(None)` is the limit beta → ∞: an update then returns the pattern with
+    the largest inner product with the state, and the mean of these patterns in a tie.
 
     The patterns are tokens of the prompt and also attend to the patterns, so each layer computes
     (N + m)·N scores for m queries. `constructions.retrieve` computes the same update without a
@@ -164,7 +164,7 @@ class Stored(Interface):
 def hopfield_attention(
     W_Q: QueryMap, W_K: KeyMap, W_V: ValueMap, beta: Positive | None = None
 ) -> Transformer:
-    """A one-head model whose output is one modern Hopfield update, multiplied by W_V.
+    """A model of one head whose output is one modern Hopfield update, multiplied by W_V.
 
     For stored tokens Y and states R, the output `hopfield_attention(W_Q, W_K, W_V)(Y, R)` is
     softmax(beta·Q Kᵀ) K W_V with the patterns K = Y W_K and Q = R W_Q. So the rows of Q are

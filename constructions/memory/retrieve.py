@@ -63,11 +63,11 @@ def retrieve(
     """The states (…, d) after `steps` modern Hopfield updates of queries (…, d).
 
     The stored patterns x_j are the rows of `patterns` (N, d); let M = max‖x_j‖. An update of a
-    query ξ is Σ_j p_j x_j with the weights p = softmax(beta·⟨x_j, ξ⟩). Patterns of small weight
-    are omitted (pruned) if this is faster. Pruning adds at most tolerance · M to the Euclidean
-    error of a result. By default `tolerance` is eps, the spacing of the dtype at 1 (1.2e-7 in
-    float32, 2.2e-16 in float64). The score ⟨x_j, ξ⟩ has a rounding error of about d·eps·M‖ξ‖,
-    which is multiplied by β = beta. The error of an update is at most
+    query ξ is Σ_j p_j x_j with the weights p = softmax(beta·⟨x_j, ξ⟩). Patterns of small weight are
+    omitted (pruned) if this is faster. Pruning adds at most tolerance · M to the Euclidean error of
+    a result. By default `tolerance` is eps, the distance from 1 to the next number of the dtype
+    (1.2e-7 in float32, 2.2e-16 in float64). The score ⟨x_j, ξ⟩ has a rounding error of about
+    d·eps·M‖ξ‖, which is multiplied by β = beta. The error of an update is at most
 
         M·tolerance + update_rounding(N, d, beta, M, ‖ξ‖, eps)        (`theory.memory`),
 
@@ -77,10 +77,10 @@ def retrieve(
     is pruned.
 
     The computation is in the dtype and on the device of the patterns, without gradients; integers
-    are converted to the default dtype.  The additional memory is one number for each pair of a
-    query and a group of 32 patterns, for 256 queries at a time.  Raises ValueError for
-    incompatible shapes, an empty set of patterns, NaN or infinite entries, and scores that
-    overflow the dtype.
+    are converted to the default dtype. Queries are processed 256 at a time. For these, the
+    additional memory is one number for each pair of a query and a group of 32 patterns. Raises
+    ValueError for incompatible shapes, an empty set of patterns, NaN or infinite entries, and
+    scores that overflow the dtype.
     """
     patterns = as_tensor(patterns, name="patterns")
     if not patterns.is_floating_point():

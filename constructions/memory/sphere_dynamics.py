@@ -70,14 +70,14 @@ def sphere_dynamics(
 
     `sphere_dynamics(d, beta, step_size, n_layers)(X)` maps tokens X (…, n, d) of unit length to
     tokens of the same shape. Each layer is a step x_i ← normalise(x_i + h·Σ_j A_ij x_j) for all
-    tokens x_i, where A_ij = softmax_j β⟨x_i, x_j⟩, β = beta and h = `step_size`.  With
-    L = `n_layers` layers, the output approximates the flow of softmax attention on the sphere
-    (`theory.memory.sphere_flow`) at time h·L, with an error of O(h).  The model has width d, one
-    head without a mask, and the same 6d² + 2d weights at every depth: the head, the biases, the
-    embedding and the unembedding.
+    tokens x_i, where A_ij = softmax_j β⟨x_i, x_j⟩, β = beta, h = `step_size` and normalise(v)
+    = v/‖v‖. With L = `n_layers` layers, the output approximates the flow of softmax attention on
+    the sphere (`theory.memory.sphere_flow`) at time h·L, with an error of O(h). The model has width
+    d, one head without a mask, and the same 6d² + 2d weights at every depth: the head, the biases,
+    the embedding and the unembedding.
 
-    beta is positive; with a small beta, such as 1e-12, attention is nearly uniform. step_size is
-    in (0, 1], which ensures that no token becomes 0.
+    With a small beta, such as 1e-12, attention is nearly uniform. The step size is at most 1, so
+    that no token becomes 0.
     """
     stream = Stream(x=d)
     stream.fits(n_layers, shared=True)

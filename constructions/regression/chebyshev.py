@@ -102,14 +102,15 @@ class Combinations:
 
 @construction
 def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Transformer:
-    """A transformer that computes k steps of Chebyshev's method on [smallest, largest].
+    """A transformer that computes k steps of Chebyshev's method for least squares.
 
-    `chebyshev(d, k, smallest, largest)(x, y, x_query)` is the prediction x_qᵀ Q_k(S) Xᵀ y. The rows
-    of X are the examples x (…, n, d), y (…, n) are their labels, x_q = x_query (…, d) and S = XᵀX.
-    Among all polynomials Q of degree k − 1, Q_k is the polynomial for which the residual R(λ) = 1 −
-    λ·Q(λ) has the smallest maximum of |R| on [smallest, largest]. The formulas are in
-    `chebyshev.py`. The model has ⌈log₃(2k + 1)⌉ layers of at most 9 linear heads and width at most
-    5d + 3. The model accepts any number of examples.
+    `chebyshev(d, k, smallest, largest)(x, y, x_query)` is the prediction x_qᵀ Q_k(S) Xᵀ y, where
+    Q_k is a polynomial of degree k − 1. The rows of X are the examples x (…, n, d), y (…, n) are
+    their labels, x_q = x_query (…, d) is the query, and S = XᵀX. Among all polynomials Q of degree
+    k − 1, Q_k is the polynomial for which the residual R(λ) = 1 − λ·Q(λ) has the smallest maximum
+    of |R| on [smallest, largest]. The formulas are in `chebyshev.py`. The model has ⌈log₃(2k + 1)⌉
+    layers of at most 9 linear heads and width at most 5d + 3. The model accepts any number of
+    examples.
 
     If every non-zero eigenvalue λ of S lies in [smallest, largest], then |R(λ)| is at most 2((√κ −
     1)/(√κ + 1))^k with κ = largest/smallest, plus the rounding of the weights (see `chebyshev.py`).

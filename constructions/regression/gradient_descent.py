@@ -43,7 +43,7 @@ def gradient_descent(
     *,
     causal: bool = False,
 ) -> Transformer:
-    """A transformer that computes k steps of gradient descent from w = 0.
+    """A transformer that computes k steps of gradient descent for least squares from w = 0.
 
     `gradient_descent(d, k, step_size)(x, y, x_query)` is ⟨w_k, x_query⟩ with w₀ = 0 and
     w_{j+1} = w_j − step_size·(XᵀX w_j − Xᵀy). The rows of X are the examples x (…, n, d), y (…, n)
@@ -55,7 +55,11 @@ def gradient_descent(
     | causal=True   | k             | 1     | 2d + 2 | (…, n + 1), one for each prefix       |
     | ladder        | ⌈log₃(2k + 1)⌉ | ≤ 7  | ≤ 5d + 3 | (…)                                |
 
-    The iteration converges to the minimum-norm solution iff 0 < step_size < 2/λmax(XᵀX).
+    In the layout "direct" each layer computes one step. In the layout "ladder" each layer
+    multiplies the number of steps computed so far by about three. With causal=True, which is for
+    "direct" only, the model predicts from each prefix of the examples. The column "returns" is the
+    shape of the predictions. The iteration converges to the minimum-norm solution iff 0 < step_size
+    < 2/λmax(XᵀX).
 
     Raises ValueError for the layout "ladder" if k = 0 or causal=True. Causal layers cannot compute
     the layout "ladder", because a causal layer raises the degree in the matrix XᵀX of a prefix by

@@ -22,17 +22,17 @@ from theory.regression.newton import Start
 def hyperpower(
     d: Count, k: Steps, order: Order, alpha: StepSize, *, start: Start = "gram"
 ) -> Transformer:
-    """A transformer that computes k hyperpower steps of the given order.
+    """A transformer that computes k steps of the hyperpower iteration for least squares.
 
-    `hyperpower(d, k, order, alpha)(x, y, x_query)` is the prediction x_qᵀ M_k Xᵀ y with M_{j+1} =
-    M_j Σ_{i<order} (I − S M_j)^i and S = XᵀX. M₀ is alpha·S (start "gram") or alpha·I ("identity").
-    The rows of X are the examples x (…, n, d), y (…, n) are their labels, and x_q = x_query (…, d)
-    is the query.
+    `hyperpower(d, k, order, alpha)(x, y, x_query)` is the prediction x_qᵀ M_k Xᵀ y with M_{j+1}
+    = M_j Σ_{i<order} (I − S M_j)^i and S = XᵀX. The number of terms in each step is `order`. M₀ is
+    alpha·S (start "gram") or alpha·I (start "identity"). The rows of X are the examples x
+    (…, n, d), y (…, n) are their labels, and x_q = x_query (…, d) is the query.
 
     The model has ⌈log₃(4·order^k + 1)⌉ layers from "gram" and ⌈log₃(2·order^k + 1)⌉ from
-    "identity", the smallest number for the degree of the prediction. M_k converges to the
-    pseudo-inverse on range(S) iff 0 < alpha < 2/λmax(S)² for the start "gram", and iff 0 < alpha <
-    2/λmax(S) for the start "identity".
+    "identity", the smallest numbers for transformers with linear or ReLU attention, ReLU MLPs and
+    tokens that are affine in the prompt. M_k converges to the pseudo-inverse on range(S) iff 0 <
+    alpha < 2/λmax(S)² for the start "gram", and iff 0 < alpha < 2/λmax(S) for the start "identity".
 
     Source: [BenIsrael1965] for the iteration; the proofs of the layers are in `ladder.py` and
     `ladder_gram.py`.

@@ -36,9 +36,14 @@ def newton(
 ) -> Transformer:
     """A transformer that computes k steps of the Newton–Schulz iteration (Iterative Newton).
 
-    `newton(d, k, alpha)(x, y, x_query)` is x_queryᵀ M_k Xᵀ y with M_{j+1} = 2M_j − M_j S M_j and
-    S = XᵀX. M₀ is alpha·S (start "gram") or alpha·I (start "identity"). The rows of X are the
-    examples x (…, n, d), y (…, n) are their labels, and x_query (…, d) is the query.
+    `newton(d, k, alpha)(x, y, x_query)` is the prediction x_queryᵀ M_k Xᵀ y with M_{j+1} = 2M_j −
+    M_j S M_j and S = XᵀX. M₀ is alpha·S (start "gram") or alpha·I (start "identity"). The rows of X
+    are the examples x (…, n, d), y (…, n) are their labels, and x_query (…, d) is the query.
+
+    In the layout "direct" each layer computes one step. The residual I − S M_j is a power of I −
+    S M₀, and in the layout "ladder" each layer multiplies the exponent of this power by about
+    three. The layout "paper" is the construction of [Fu2024]. The second column of the table is the
+    number of layers for M₀ = αS, and then for M₀ = αI, where α = alpha.
 
     | layout | layers from αS, αI                       | heads    | width            |
     |--------|------------------------------------------|----------|------------------|
@@ -59,28 +64,36 @@ def newton(
 
     Errors in low precision were measured on six prompts with d = 5 and n = 10, where the condition
     number of S is 30. In float32, the error of "ladder" is at most 6e−6 up to k = 100, because
-    errors are multiplied by powers of the residual. The error of "direct" is at most 2e−5 up to k =
-    40: in step j, a rounding error δ of the stored M_j x becomes (2I − M_j S)δ, and the matrix 2I −
-    M_j S tends to I. The error of "paper" exceeds 0.1 % after k = 15, because a rounding error
-    doubles in every step. In float16, the error of "ladder" is at most 3 % up to k = 100, and
-    "direct" and "paper" overflow.
+    errors are multiplied by powers of the residual I − S M_j. The error of "direct" is at most 2e−5
+    up to k = 40: in step j, a rounding error δ of the stored M_j x becomes (2I − M_j S)δ, and the
+    matrix 2I − M_j S tends to I. The error of "paper" exceeds 0.1 % after k = 15, because a
+    rounding error doubles in every step. In float16, the error of "ladder" is at most 3 % up to k
+    = 100, and "direct" and "paper" overflow.
 
     The model computes the recursion for every prompt, whether M_k converges or not. M_k converges
     to the pseudo-inverse on range(S) iff 0 < alpha < 2/λmax(S)² for the start "gram", and iff 0 <
     alpha < 2/λmax(S) for the start "identity".
 
-    Args: d: the dimension of the inputs, ≥ 1. k: the number of steps, ≥ 0; ≤ 1000 for "direct",
-        whose weights contain 2^k. alpha: α > 0, a weight of the model. layout: a layout of the
-        tables above. start: "gram" for M₀ = αS, "identity" for M₀ = αI. interleaved: if true, the
-        tokens are x₁, y₁, …, x_n, y_n, x_q [Garg2022], and one more layer of unique-hard attention
-        copies x_i to the token of y_i ("direct" only). Positions t² are exact in float64, and in
-        float32 up to about a thousand examples. causal: if true, the model returns (…, n + 1),
-        where entry t is the prediction from the first t examples, and each token stores the
-        matrices S and M_j of its prefix. n: the number of examples, for "paper" only, whose weights
-        contain n: prompts must have exactly n examples. Models of other layouts accept any number
-        of examples.
+    The parameters are
 
-    Raises ValueError if the layout does not support an option, and if the model exceeds the memory.
+    d            the dimension of the inputs, ≥ 1
+    k            the number of steps, ≥ 0; at most 1000 for "direct", whose weights contain 2^k
+    alpha        the number α > 0, a weight of the model
+    layout       a layout of the tables above
+    start        "gram" for M₀ = αS, "identity" for M₀ = αI
+    interleaved  whether the tokens are x₁, y₁, …, x_n, y_n, x_q [Garg2022]; "direct" only
+    causal       whether the model predicts from every prefix
+    n            the number of examples, for "paper" only
+
+    If `interleaved` is true, one more layer of unique-hard attention copies x_i to the token of
+    y_i. This layer reads the squares of positions, which are exact in float64, and in float32 up to
+    about a thousand examples. If `causal` is true, the model returns (…, n + 1), where entry t is
+    the prediction from the first t examples, and each token stores the matrices S and M_j of its
+    prefix. The weights of "paper" contain n, so prompts must have exactly n examples. Models of
+    other layouts accept any number of examples.
+
+    Raises ValueError if the layout does not support an option, or if the weights do not fit in
+    memory.
 
     Source: [Fu2024, Theorem 5.1] for "paper". The layouts "direct" and "ladder" have fewer layers;
     their proofs are in `newton_direct.py`, `newton_causal.py`, `ladder.py`, `ladder_gram.py` and

@@ -74,13 +74,13 @@ class Paused(Examples):
 def newton_with_pauses(d: Count, k: FewSteps, alpha: StepSize) -> Transformer:
     """A causal transformer that computes k Newton–Schulz steps from M₀ = alpha·I.
 
-    `newton_with_pauses(d, k, alpha)(x, y, x_query)` is x_queryᵀ M_k Xᵀ y with M_{j+1} = 2M_j − M_j
-    S M_j, S = XᵀX and M₀ = alpha·I. This is the prediction of `newton(d, k, alpha,
-    start="identity")` too. The rows of X are the examples x (…, n, d), y (…, n) are their labels,
-    and x_query (…, d) is the query. The model has k + 2 layers of one linear head and width dk + 2d
-    + 2. There are dk pause tokens between the examples and the queries. In contrast, each token of
-    the model `newton(…, causal=True)` stores O(d²) numbers, and this model predicts from every
-    prefix.
+    `newton_with_pauses(d, k, alpha)(x, y, x_query)` is the prediction x_queryᵀ M_k Xᵀ y with
+    M_{j+1} = 2M_j − M_j S M_j, S = XᵀX and M₀ = alpha·I. The model
+    `newton(d, k, alpha, start="identity")` computes the same prediction. The rows of X are the
+    examples x (…, n, d), y (…, n) are their labels, and x_query (…, d) is the query. The model has
+    k + 2 layers of one linear head and width dk + 2d + 2. There are dk pause tokens, which contain
+    no data, between the examples and the queries. In contrast, the model `newton(…, causal=True)`
+    stores O(d²) numbers in each token, and predicts from every prefix.
 
     M_k converges to the pseudo-inverse on range(S) iff 0 < alpha < 2/λmax(S).
     """

@@ -80,13 +80,17 @@ class Invariant(ABC):
 
 
 class Inverse(Invariant):
-    """The invariant that a register contains G x on a token with input x.
+    """The layer invariant that a register contains G x on a token with input x.
 
-    I − S G is the residual, and S = XᵀX for the examples X.
+    For the examples X (n × d), S = XᵀX. G (d × d) is the approximate inverse of S after a number of
+    steps, and I − S G is its residual.
     """
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """The row x G for each of m inputs x (m × d) of dimension d."""
+        """The rows x G (m × d) for m inputs x (m × d) of dimension d.
+
+        G (d × d) is the approximate inverse of S. The arguments S (d × d) and b are not used.
+        """
         return x * G
 
 
@@ -124,11 +128,16 @@ class Correlation(Invariant):
 
 
 class Prediction(Invariant):
-    """The invariant that a register contains the prediction xᵀ G b at a query x.
+    """The layer invariant that a register contains the prediction xᵀ G b at a query x.
 
-    I − S G is the residual, and S = XᵀX and b = Xᵀy for the examples X with labels y.
+    For the examples X (n × d) with labels y (n × 1), S = XᵀX and b = Xᵀy. G (d × d) is the
+    approximate inverse of S after a number of steps, and I − S G is its residual.
     """
 
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
-        """The number x G b for each of m queries x (m × d) of dimension d."""
+        """The predictions x G b (m × 1) at m queries x (m × d) of dimension d.
+
+        G (d × d) is the approximate inverse of S, and b (d × 1) is Xᵀy for the examples X with
+        labels y. The argument S (d × d) is not used.
+        """
         return x * (G * b)

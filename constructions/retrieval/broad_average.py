@@ -25,10 +25,11 @@ from theory.retrieval import token_frequencies
 def broad_average(
     vocabulary_size: Count, max_length: Count, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """Outputs the relative frequencies of the tokens so far; the answer is the most frequent token.
+    """A model that outputs the relative frequencies of the tokens up to each position.
 
-    The model has one layer, one head and width 2V, where V = `vocabulary_size`. All scores are 0,
-    so softmax attention at every inverse temperature equals average-hard attention.
+    The logits are the relative frequencies, and the answer is the most frequent token. The model
+    has one layer, one head and width 2V, where V = `vocabulary_size`. All scores are 0, so softmax
+    attention at every inverse temperature equals average-hard attention.
     """
     V, n = sizes(vocabulary_size, max_length)
     stream = Stream(symbol=V, average=V)

@@ -36,12 +36,12 @@ from theory.retrieval import composition as definition
 def composition(n_points: Count, *, sharpness: Positive | None = None) -> Transformer:
     """A model that outputs g(f(x)) from the values of two maps f and g, and an argument x.
 
-    The maps are on s = `n_points` points, and the tokens (…, 2s + 1) are f(0) … f(s − 1), g(0) …
-    g(s − 1), x, all in 0 … s − 1. The output `composition(s)(tokens)` (…, 2s + 1) is g(f(v)) at
-    every position with token v, so the last entry is g(f(x)). With a `sharpness` β, attention is
-    softmax at inverse temperature β.
+    Both maps are from the set of s = `n_points` points 0 … s − 1 to itself. The tokens (…, 2s + 1)
+    are f(0) … f(s − 1), g(0) … g(s − 1), x. The output `composition(s)(tokens)` (…, 2s + 1) is
+    g(f(v)) at every position with token v, so the last entry is g(f(x)). With a `sharpness` β,
+    attention is softmax at inverse temperature β.
 
-    Raises ValueError if the sharpness is too small for s.
+    Raises ValueError for a sharpness at which answers could be wrong.
     """
     s = n_points
     rows_fit(3 * s)

@@ -99,20 +99,23 @@ class English(Tokens):
 def fact_lookup(
     max_length: Count, lexicon: Lexicon = DEFAULT, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """Outputs the answer to a question in English about one or two facts of the prompt.
+    """A model that answers an English question about one or two facts that the prompt states.
 
     `fact_lookup(64)("The mother of John is Helen. Helen is a doctor. What is the profession of "
-    "John's mother?")` is "doctor"; if two facts have the same subject and relation, the later fact
-    counts.  For input tokens of the lexicon (…, T), the output is the answer at every "?" and −1
-    elsewhere.
+    "John's mother?")` is "doctor". If two facts have the same subject and relation, the answer is
+    that of the later fact. The lexicon contains the words that a text may contain; each of them is
+    one token. If the input is an array (…, T) of tokens, the output is the answer at every "?" and
+    −1 elsewhere.
 
     The model has four layers of at most three heads. The width is 6r + 3q + 8 with r = ⌈log₂W⌉ and
-    q = ⌈log₂(R + 1)⌉, where W is the number of words and R the number of relations.
+    q = ⌈log₂(R + 1)⌉, where W is the number of words of the lexicon and R is the number of its
+    relations.
 
-    "a" and "an" denote the relation "profession" if the lexicon has it; ".", "?" and "'s" count
-    towards max_length.  With a `sharpness` β, attention is softmax at inverse temperature β.
+    The words "a" and "an" denote the relation "profession" if the lexicon has this relation. Each
+    of ".", "?" and "'s" is a token, and texts have at most `max_length` tokens. With a `sharpness`
+    β, attention is softmax at inverse temperature β.
 
-    Raises ValueError if the sharpness is too small for max_length.
+    Raises ValueError for a sharpness at which answers could be wrong.
     """
     words = lexicon.words
     _, n = sizes(len(words), max_length)

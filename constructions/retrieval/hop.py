@@ -78,15 +78,15 @@ def hop(
 ) -> Transformer:
     """A model that outputs the token reached by k hops from every position, or −1 for no match.
 
-    A hop leads from a position to the position after the latest earlier occurrence of the token.
-    For all k and lengths, the model has ⌊log₂k⌋ + 2 layers of one head each. The width is 2r + 8
-    with r = ⌈log₂V⌉ and V = `vocabulary_size` (3r + 8 if k is not a power of two). The mask of the
-    first layer is strictly causal, and the masks of the other layers are causal. For k = 1 the
-    task is that of `induction_heads` with the latest match. Tokens are 0 … V − 1, and sequences
-    have at most n = `max_length` tokens.  With a `sharpness` β, attention is softmax at inverse
-    temperature β.
+    A hop leads from a position to the position directly after the latest earlier occurrence of the
+    token at the first position. For all k and all lengths of sequences, the model has ⌊log₂k⌋ + 2
+    layers of one head each. The width is 2r + 8 with r = ⌈log₂V⌉ and V = `vocabulary_size` (3r + 8
+    if k is not a power of two). The mask of the first layer is strictly causal (a token attends
+    only to earlier tokens), and the masks of the other layers are causal. For k = 1 the outputs are
+    those of `induction_heads` with match "latest". Tokens are 0 … V − 1, and sequences have at most
+    n = `max_length` tokens. With a `sharpness` β, attention is softmax at inverse temperature β.
 
-    Raises ValueError if the sharpness is too small for n.
+    Raises ValueError for a sharpness at which answers could be wrong for n tokens.
     """
     V, n = sizes(vocabulary_size, max_length)
     codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)

@@ -57,7 +57,7 @@ def in_context_ngram(
     *,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """A model that outputs the frequencies of the next token given the last order − 1 tokens.
+    """A model that predicts the next token by its frequencies after the last order − 1 tokens.
 
     For tokens (…, T), `in_context_ngram(V, n, order).logits(tokens)` (…, T, V) is (count +
     α)/(total + αV) with α = `pseudo_counts`. Here count is the number of times that a symbol has
@@ -70,7 +70,7 @@ def in_context_ngram(
     is order·r + 2V + 2·order + 4 with r = ⌈log₂V⌉ (1 if V = 1). For order 1 the model consists of
     the second layer, with width 2V + 3. Sequences have at most n = `max_length` tokens.
 
-    Raises ValueError if the sharpness is too small for n.
+    Raises ValueError for a sharpness at which answers could be wrong for n tokens.
     """
     V, n = sizes(vocabulary_size, max_length)
     alpha = pseudo_counts

@@ -31,7 +31,7 @@ def previous_token(
     The model has one layer, one head and width 2r + 5 with r = ⌈log₂V⌉, where V =
     `vocabulary_size`. With a `sharpness` β, attention is softmax at inverse temperature β.
 
-    Raises ValueError if the sharpness is too small for `max_length`.
+    Raises ValueError for a sharpness at which answers could be wrong for `max_length` tokens.
     """
     V, n = sizes(vocabulary_size, max_length)
     codes, points, here = binary_codes(V), lattice(n + 1), np.arange(n + 1)

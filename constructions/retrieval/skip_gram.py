@@ -28,7 +28,7 @@ from theory.retrieval.attention_patterns import ScoreTable
 def skip_gram(
     table: ScoreTable, max_length: Count, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """A model that outputs the frequencies of the symbols among the tokens of largest score.
+    """A model that outputs the frequencies of the symbols among the tokens with the largest score.
 
     The entry table[v, w] of `table` (V, V), a finite number, is the score of a token w for the
     current token v. At every position the frequencies are computed over the tokens so far that
@@ -37,7 +37,7 @@ def skip_gram(
 
     The model has one layer, one head and width 3V; queries and keys have V dimensions.
 
-    Raises ValueError if the sharpness is too small for `max_length`.
+    Raises ValueError for a sharpness at which answers could be wrong for `max_length` tokens.
     """
     V, n = sizes(len(table), max_length)
     stream = Stream(symbol=V, wanted=V, attended=V)

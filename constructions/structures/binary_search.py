@@ -35,17 +35,19 @@ from theory.structures.lookup import looked_at
 
 @construction
 def binary_search(lookups: LookupLayers, *, largest: Largest = 2**10) -> Transformer:
-    """The transformer of binary search: `binary_search(M)(points, queries)`.
+    """A transformer that performs binary search, with one comparison in each layer.
 
-    The output (…, m) is the number of points that are ≤ each query, for points (…, N), N = 2^M − 1,
-    and queries (…, m).  M is `lookups`.  The model has width 6 and 1 + M layers: the first has 2
-    ReLU heads, and each lookup has 3 ReLU heads and 3 hidden neurons.  Points are distinct integers
-    from 1 to largest − 1 in any order, and queries are integers from 0 to `largest`.  Register `m`
-    after layer k = 1 … M is the cell of lookup k; cells are numbered from 0, and the points in the
-    cells are in ascending order.
+    For points (…, N) and queries (…, m), the output `binary_search(M)(points, queries)` (…, m) is
+    the number of points that are ≤ each query. Here M = `lookups` is the number of comparisons, and
+    N = 2^M − 1. The model has width 6 and 1 + M layers. The first layer has 2 ReLU heads, and each
+    further layer has 3 ReLU heads and 3 hidden neurons. Points are distinct integers from 1 to
+    largest − 1 in any order, and queries are integers from 0 to `largest`. The points in ascending
+    order have the indices 0 … N − 1. After layer k = 1 … M, the register `m` of the residual stream
+    contains the index of the point for comparison k.
 
-    Raises ValueError for a `largest` at which float64 may round sums; the model raises ValueError
-    as stated in `Cells`.
+    Raises ValueError for a `largest` at which float64 may round sums. The model raises ValueError
+    for a wrong number of points, for points or queries outside these ranges, and for a dtype in
+    which sums may be rounded.
     """
     M, N = lookups, 2**lookups - 1
     factor = 4 * N * N

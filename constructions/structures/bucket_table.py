@@ -56,18 +56,21 @@ CellCount: TypeAlias = Annotated[Count, Within(most=MOST)]
 def bucket_table(
     n_points: CellCount, n_cells: CellCount, *, largest: Largest = 2**10
 ) -> Transformer:
-    """The transformer of a table with two lookups: `bucket_table(N, T)(points, queries)`.
+    """A transformer that finds a point near each query in a table, with two lookups.
 
-    For points (…, N) and queries (…, m), the output (…, m) is the point that the table returns for
-    each query.  N is `n_points`.  The range from 0 to `largest` is divided into T = `n_cells`
-    buckets, and the table returns the point nearest to the middle of the query's bucket.  The model
-    has 4 layers of width 10 with at most 3 heads each.  Points are distinct integers from 1 to
-    largest − 1 in any order, and queries are integers from 0 to `largest`.  Register `m` after
-    layer 3 contains c + 1 for a query whose second lookup is at cell c.  Cells are numbered from 0,
-    and the points in the cells are in ascending order.
+    For points (…, N) and queries (…, m), the output `bucket_table(N, T)(points, queries)` (…, m) is
+    one of the N = `n_points` points for each query. The range from 0 to `largest` is divided into T
+    = `n_cells` buckets of equal length. The output is the point nearest to the middle of the
+    query's bucket. The first lookup reads the index of this point in a table with one entry for
+    each bucket, and the second lookup reads the point. The model has 4 layers of width 10 with at
+    most 3 heads each. Points are distinct integers from 1 to largest − 1 in any order, and queries
+    are integers from 0 to `largest`. The points in ascending order have the indices 0 … N − 1.
+    After layer 3, the register `m` of the residual stream contains c + 1 for a query whose second
+    lookup reads the point of index c.
 
-    Raises ValueError for more than a million points and extra cells in all, and for a `largest` at
-    which float64 may round sums; the model raises ValueError as stated in `Cells`.
+    Raises ValueError for more than a million points and table entries in all, and for a `largest`
+    at which float64 may round sums. The model raises ValueError for a wrong number of points, for
+    points or queries outside these ranges, and for a dtype in which sums may be rounded.
     """
     if n_points + n_cells > MOST:
         raise InputError(

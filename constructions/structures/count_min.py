@@ -49,18 +49,20 @@ def count_min(
     n_cells: Size,
     max_length: Annotated[Count, Within(most=2**50)],
 ) -> Transformer:
-    """The transformer of a count-min sketch: `count_min(hashes, w, n)(stream, queries)`.
+    """A transformer that computes count-min estimates of the counts of items in a stream.
 
-    For streams of at most n items and queries (…, m), the output (…, m) is the count-min estimate
-    of the count of each queried item.  The sketch has d rows of w = `n_cells` cells, and `hashes`
-    (d, V) contains the cell of each of V items in each row, a number from 0 to w − 1.  The estimate
-    is the minimum over the rows of the content of the item's cell.  The model has width 2dw + 4,
-    1 + d layers of 1 linear head, and 2 hidden neurons per lookup.  Items are integers from 0 to
-    V − 1.  A stream has at most n = `max_length` items; counts are exact for `max_length` up to
-    2^50.
+    For a stream of items and queries (…, m), the output `count_min(hashes, w, n)(stream, queries)`
+    (…, m) is the count-min estimate of the number of occurrences of each queried item. The sketch
+    is a table with d rows of w = `n_cells` counters. Entry (r, i) of `hashes` (d, V) is the counter
+    of item i in row r, a number from 0 to w − 1. A counter contains the number of items of the
+    stream that have this counter. The estimate is the minimum, over the rows, of the queried item's
+    counters. Items are integers from 0 to V − 1. The model has width 2dw + 4, 1 + d layers of 1
+    linear head, and 2 hidden neurons in each layer after the first. A stream has at most n
+    = `max_length` items; counts are exact for `max_length` up to 2^50.
 
-    Raises ValueError for sketches that do not fit in memory; the model raises ValueError as stated
-    in `Sketch`.
+    Raises ValueError if the weights do not fit in memory. The model raises ValueError for entries
+    that are not integers from 0 to V − 1, for a stream that is too long, for streams and queries
+    with different leading dimensions, and for a dtype in which counts may be rounded.
     """
     h, w = hashes, n_cells
     d, V = h.shape

@@ -65,17 +65,19 @@ REGISTERS = *POINT, *QUERY, "target", "v", "m", "bit"
 def interpolation_search(
     n_points: Size, lookups: LookupCount, *, largest: Largest = 2**10
 ) -> Transformer:
-    """The transformer of interpolation search: `interpolation_search(N, M)(points, queries)`.
+    """A transformer that performs interpolation search, with one comparison in every three layers.
 
-    There are N = `n_points` points and M = `lookups` lookups.  For points (…, N) and queries
-    (…, m), the output (…, m) is the cell of the last lookup for each query.  Cells are numbered
-    from 0, and the points in the cells are in ascending order.  The model has 3M layers of width 13
-    with at most 3 heads each.  Points are distinct integers from 1 to largest − 1 in any order, and
-    queries are integers from 0 to `largest`.  For k = 1 … M, register `m` after layer 3k contains
-    c + 1 for a query whose lookup k is at cell c.
+    There are N = `n_points` points and M = `lookups` comparisons. The points in ascending order
+    have the indices 0 … N − 1. For points (…, N) and queries (…, m), the output
+    `interpolation_search(N, M)(points, queries)` (…, m) is the index of the point with which each
+    query is compared last. The model has 3M layers of width 13 with at most 3 heads each. Points
+    are distinct integers from 1 to largest − 1 in any order, and queries are integers from 0 to
+    `largest`. For k = 1 … M, after layer 3k the register `m` of the residual stream contains c + 1
+    for a query whose comparison k is with the point of index c.
 
-    Raises ValueError for a `largest` at which float64 may round sums, and for models that do not
-    fit in memory; the model raises ValueError as stated in `Cells`.
+    Raises ValueError for a `largest` at which float64 may round sums, and for weights that do not
+    fit in memory. The model raises ValueError for a wrong number of points, for points or queries
+    outside these ranges, and for a dtype in which sums may be rounded.
     """
     M = lookups
     factor = 16 * (n_points + 2) ** 2

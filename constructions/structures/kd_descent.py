@@ -36,18 +36,21 @@ from theory.structures.points import Size
 
 @construction
 def kd_descent(lookups: LookupLayers, d: Size, *, largest: Largest = 2**10) -> Transformer:
-    """The transformer of the descent of a kd-tree: `kd_descent(M, d)(points, queries)`.
+    """A transformer that descends a kd-tree from its root to a leaf, one node in each layer.
 
-    There are M = `lookups` lookups and N = 2^M − 1 points.  For points (…, N, d) and queries
-    (…, m, d), the output (…, m) is the number of cells before the region of the leaf that each
-    query reaches.  The model has width 3d + 3 and M layers of 3 ReLU heads and 2 + d hidden
-    neurons.  Points are integers from 1 to largest − 1 in the order of the kd-tree's layout, and
-    queries are integers from 0 to `largest`.  If the query and the node have equal coordinates on
-    the axis of the node, the descent continues on the right side.  For k = 1 … M, register `m`
-    after layer k − 1 contains the cell of lookup k.
+    There are M = `lookups` levels of nodes, and N = 2^M − 1 points of dimension d, each of which is
+    a node. The points are in cells 0 … N − 1, in the order that `kd_layout` computes. For points
+    (…, N, d) in this order and queries (…, m, d), `kd_descent(M, d)(points, queries)` (…, m) is the
+    number of cells before the leaf region that each query reaches. The model has width 3d + 3 and M
+    layers of 3 ReLU heads and 2 + d hidden neurons. Coordinates of points are integers from 1 to
+    largest − 1, and coordinates of queries are integers from 0 to `largest`. At a node of level k
+    the coordinate k mod d of the query is compared with that of the node. If they are equal, the
+    descent continues on the right side. For k = 1 … M, after layer k − 1 the register `m` of the
+    residual stream contains the cell of the k-th node.
 
-    Raises ValueError for a `largest` at which float64 may round sums, and for models that do not
-    fit in memory; the model raises ValueError as stated in `LaidOut`.
+    Raises ValueError for a `largest` at which float64 may round sums, and for weights that do not
+    fit in memory. The model raises ValueError for a wrong number or dimension of points, for points
+    or queries outside these ranges, and for a dtype in which sums may be rounded.
     """
     M, N = lookups, 2**lookups - 1
     factor = 4 * N * N

@@ -45,17 +45,21 @@ MOST = 20  # largest number of levels, for a million points
 
 @construction
 def kd_layout(n_points: Count, d: Size, *, largest: Largest = 2**10) -> Transformer:
-    """The transformer of a kd-tree's layout: `kd_layout(N, d)(points)`.
+    """A transformer that computes the position of each point in the array of a kd-tree.
 
-    There are N = `n_points` = 2^L − 1 points.  For points (…, N, d), the output (…, N) is the cell
-    of each point in the layout.  The model has width d + L + 2 and L − 1 layers of 2 ReLU heads and
-    at most 4 hidden neurons.  Points are integers of absolute value below `largest`, and points may
-    have equal coordinates: on an axis where two points are equal, the point given first is the
-    lower one.
+    There are N = `n_points` = 2^L − 1 points of dimension d. The array has the cells 0 … N − 1. The
+    middle cell of the array contains the root of the tree. The points before the root are not above
+    it in coordinate 0, and the points after the root are not below it. Both sides are divided in
+    the same way by the next coordinate, and coordinate 0 follows coordinate d − 1. For points
+    (…, N, d), the output `kd_layout(N, d)(points)` (…, N) is the cell of each point. The model has
+    width d + L + 2 and L − 1 layers of 2 ReLU heads and at most 4 hidden neurons. Points have
+    integer coordinates of absolute value below `largest`. Of two points with equal coordinates, the
+    point given first is the lower one.
 
-    Raises ValueError unless N is 3, 7, 15, … and at most a million, for a `largest` at which
-    float64 may round sums, and for models that do not fit in memory; the model raises ValueError as
-    stated in `Cloud`.
+    Raises ValueError if N is not one of 3, 7, 15, … or is more than a million. Also raises
+    ValueError for a `largest` at which float64 may round sums, and for weights that do not fit in
+    memory. The model raises ValueError for a wrong number or dimension of points, for coordinates
+    outside this range, and for a dtype in which sums may be rounded.
     """
     L = levels("n_points", n_points)
     if not 2 <= L <= MOST:
