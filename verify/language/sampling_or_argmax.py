@@ -52,9 +52,11 @@ def sampling_or_argmax(
     probability 3/5, the total variation distance between text by greedy decoding and the source is
     1 − (3/5)^T. In general, text by greedy decoding is not the most probable text.
 
-    Let prompts have m possible answers, let a document answer its prompt with probability α, and
-    let MM be α times the fraction of prompts that no document answers.  A sample of the calibrated
-    model has the error MM(m − 1)/m.  If 1 − α > α/m, the argmax of this model has the error 0.
+    In a model of hallucination, each prompt has one right answer, which is uniform among m answers.
+    A document gives the right answer to its prompt with probability α, and “don't know” otherwise.
+    Let MM be α times the fraction of prompts that no document answers.  A sample of the calibrated
+    model is wrong with probability MM(m − 1)/m. If 1 − α > α/m, the argmax of this model is never
+    wrong.
     """
     for alpha in (Fraction(1, 2), Fraction(1)):
         yield two_uses(run, alpha)

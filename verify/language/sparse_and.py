@@ -54,12 +54,12 @@ def sparse_and(
     conjunction as well. Logistic regression without a penalty does not learn it. Its training is
     invariant under rotations of the words.
 
-    If the AND of the three bits of largest score in a head is right on all m samples, the error of
-    this AND is at most (ln C(T, 3) + ln 20)/m with probability ≥ .95.  Two bounds on the error of
-    the head itself are vacuous at these sizes: the margin bound for weighted votes [Schapire1998],
-    and a bound in terms of the norms of the weights of the head. For a bound of .1 on the error,
-    the margin bound requires at least 100 times as many samples, and the bound by norms at least
-    100 000 times as many.
+    Consider the AND of the three bits to which the head attends with the largest scores. If this
+    AND is right on all m samples, the error of this AND is at most (ln C(T, 3) + ln 20)/m with
+    probability ≥ .95.  Two bounds on the error of the head itself are vacuous at these sizes: the
+    margin bound for weighted votes [Schapire1998], and a bound in terms of the norms of the weights
+    of the head. For a bound of .1 on the error, the margin bound requires at least 100 times as
+    many samples, and the bound by norms at least 100 000 times as many.
     """
     if bits > MOST:
         raise InputError(f"bits is {bits}: give at most {MOST} bits")

@@ -63,9 +63,9 @@ def transplant(run: Run) -> Iterator[Finding]:
 
     accuracy    the accuracy with MiniLM's rows minus the accuracy with the best learned rows is
                 above .2, by three standard errors ([Zhou2024]: 100 % and 54 %, with rows of GPT-2).
-    peaks       with MiniLM's rows, in the spectrum of the logits over all test pairs, the bins of
-                periods 2, 2.5, 5 and 10 exceed twice the median of the bins ≥ 29. With learned
-                rows, at most one of the four bins exceeds twice the median.
+    peaks       with MiniLM's rows, in the Fourier spectrum of the logits over all test pairs, the
+                bins of periods 2, 2.5, 5 and 10 exceed twice the median of the bins ≥ 29. With
+                learned rows, at most one of the four bins exceeds twice the median.
     learnt      each of the four peaks is larger than before training. Untrained logits have the
                 peaks of the rows, so `peaks` alone would not show that anything was learned.
     even        with MiniLM's rows at least .9 of the errors are even; the fraction of even errors

@@ -50,15 +50,17 @@ def lstm(
     repeated example grows with the number of examples between its two occurrences, and the later
     layers of the LSTM do not reduce its error.
 
-    Two predictors are similar if their errors are similar. The similarity of the LSTM to online
-    gradient descent is compared with three kinds of similarity: the similarity of the transformer
-    to online gradient descent, the similarity of the LSTM to least squares, and the similarities of
-    the LSTM to Newton's method and to gradient descent at equal error. Equal error means that the
-    number of steps of Newton's method or of gradient descent, which may be fractional, is chosen
-    such that the method has the same error as the LSTM, or the same error as online gradient
-    descent. The error at a repeated example is fitted by a linear function of the number of
-    examples between the example and its repetition. The probe of the first layer is compared with
-    the probe of the last layer.
+    The models predict the label of each example of a linear regression from the earlier examples of
+    the prompt. The similarity of two predictors is the cosine of their vectors of errors, averaged
+    over prompts. The similarity of the LSTM to online gradient descent is compared with three kinds
+    of similarity: the similarity of the transformer to online gradient descent, the similarity of
+    the LSTM to least squares, and the similarities of the LSTM to Newton's method and to gradient
+    descent at equal error. Equal error means that the number of steps of Newton's method or of
+    gradient descent, which may be fractional, is chosen such that the method has the same error as
+    the LSTM, or the same error as online gradient descent. The error at a repeated example is
+    fitted by a linear function of the number of examples between the example and its repetition. A
+    linear probe predicts the labels from each layer. The error of the probe of the first layer is
+    compared with the error of the probe of the last layer.
 
     Each LSTM is compared with algorithms on separate prompts, so that seeds are independent. Each
     LSTM is compared with transformers on the prompts of the first LSTM.

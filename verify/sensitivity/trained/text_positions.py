@@ -75,8 +75,8 @@ def text_positions(
 
     learnt     the accuracy on the training windows is at least .95.
     uniform    in a transformer, the last four words have between 3/4 and 4/3 of the influence of
-               the first four, for each seed, by 3 standard errors over windows (undecided if a
-               bound is within 3 standard errors).
+               the first four, for each seed, by 3 standard errors over windows. The finding is
+               undecided if one of the two bounds is within 3 standard errors.
     positions  in a transformer, every position has less than 4/3 of the mean influence, by 3
                standard errors. This finding was added later, because the finding `uniform` compares
                only the first four and the last four words.
