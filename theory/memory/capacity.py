@@ -33,11 +33,12 @@ def unstable_bit_probability(n_patterns: Size, d: Size) -> float:
 
     Let ξ^1, …, ξ^P in {−1, 1}^d be P = `n_patterns` uniformly random patterns. Hebb's weights are
     w_ij = Σ_μ ξ_i^μ ξ_j^μ for i ≠ j, and w_ii = 0. Let h_i = Σ_j w_ij ξ_j^ν be the field of neuron
-    i at the pattern ξ^ν. Then ξ_i^ν h_i = (d − 1) + C, where C = Σ_{μ≠ν} Σ_{j≠i} ξ_i^ν ξ_i^μ ξ_j^μ
-    ξ_j^ν is the crosstalk. The n = (P − 1)(d − 1) summands of C are independent uniform signs:
-    given ξ^ν and the bits ξ_i^μ, each summand is a different bit ξ_j^μ times a fixed sign. A zero
-    field does not change the bit. So the bit flips if and only if C < −(d − 1). Equivalently, B
-    < (P − 2)(d − 1)/2 for the binomial variable B = (C + n)/2 ~ Bin(n, 1/2).
+    i at the pattern ξ^ν. The update sets the bit to the sign of h_i. Then ξ_i^ν h_i = (d − 1) + C,
+    where C = Σ_{μ≠ν} Σ_{j≠i} ξ_i^ν ξ_i^μ ξ_j^μ ξ_j^ν is the crosstalk. The n = (P − 1)(d − 1)
+    summands of C are independent uniform signs: given ξ^ν and the bits ξ_i^μ, each summand is a
+    different bit ξ_j^μ times a fixed sign. A zero field does not change the bit. So the bit flips
+    if and only if C < −(d − 1). Equivalently, B < (P − 2)(d − 1)/2 for the binomial variable
+    B = (C + n)/2 ~ Bin(n, 1/2).
     """
     P = n_patterns
     most = ((P - 2) * (d - 1) - 1) // 2
@@ -47,10 +48,12 @@ def unstable_bit_probability(n_patterns: Size, d: Size) -> float:
 
 @checked
 def unstable_bit_limit(load: Positive) -> float:
-    """The limit Φ(−1/√α) of `unstable_bit_probability(αd, d)` as d → ∞.
+    """The limit Φ(−1/√α) of the probability that a bit of a stored pattern flips at once.
 
-    α = `load` is the number of patterns per neuron, d is the number of neurons, and Φ is the
-    standard normal distribution function.
+    A bit flips at once if the first update changes it. The patterns are uniformly random and are
+    stored by Hebb's rule in a Hopfield network of d neurons, d → ∞. α = `load` is the number of
+    patterns per neuron, and Φ is the standard normal distribution function. For finite d, the
+    probability is `unstable_bit_probability(αd, d)`.
     """
     return float(special.ndtr(-1 / math.sqrt(load)))
 
@@ -59,30 +62,32 @@ def unstable_bit_limit(load: Positive) -> float:
 def mceliece_patterns(d: SizeFrom2, every: bool = False) -> float:
     """The number d/(2 ln d) of patterns that d neurons can store by Hebb's rule [McEliece1987].
 
-    If `every` pattern must be a fixed point, the number is d/(4 ln d). Let P uniformly random
-    patterns be stored by Hebb's rule in d neurons, let d → ∞, and let c < 1 be fixed. If
-    P ≤ c·d/(2 ln d), a given pattern is a fixed point with probability → 1, so almost all patterns
-    are fixed points. If P ≤ c·d/(4 ln d), all patterns are fixed points at once with probability
-    → 1. [McEliece1987] proves that the constants 2 and 4 are optimal.
+    A Hopfield network has d neurons ±1. Let P uniformly random patterns be stored by Hebb's rule,
+    let d → ∞, and let c < 1 be fixed. If P ≤ c·d/(2 ln d), a given pattern is a fixed point with
+    probability → 1, so almost all patterns are fixed points. If P ≤ c·d/(4 ln d), all patterns are
+    fixed points at once with probability → 1. The function returns d/(4 ln d) if `every` is true.
+    [McEliece1987] proves that the constants 2 and 4 are optimal.
 
     Proof. A bit of a stored pattern is unstable only if the crosstalk, a sum of n = (P − 1)(d − 1)
     independent signs (see `unstable_bit_probability`), is below −(d − 1). By Hoeffding's
     inequality, the probability of this event is at most q = e^{−(d−1)²/2n} = e^{−(d−1)/(2(P−1))}.
     For P ≤ c·d/(2 ln d), q ≤ d^{−1/c + o(1)}, and the union bound over the d bits of a pattern
     tends to 0. For P ≤ c·d/(4 ln d), q ≤ d^{−2/c + o(1)}, and the union bound over all P·d ≤ d²
-    bits tends to 0. For P/d → α the central limit theorem gives `unstable_bit_limit`.
+    bits tends to 0. For P/d → α the central limit theorem gives the limit Φ(−1/√α) of the
+    probability of an unstable bit (`unstable_bit_limit`).
     """
     return dense_patterns(d, 2, every)
 
 
 @checked
 def dense_patterns(d: SizeFrom2, degree: SizeFrom2, every: bool = False) -> float:
-    """The capacity threshold d^{n−1}/(2 (2n−3)!! ln d) of a dense memory of degree n ≥ 2.
+    """The capacity threshold d^{n−1}/(2 (2n−3)!! ln d) of a dense associative memory.
 
-    The memory has d neurons, and n = `degree`. If the number of random patterns is above this
-    threshold, a given pattern is no longer a fixed point, as d → ∞ [KrotovHopfield2016]. For n = 2
-    the threshold equals that of the classical network (`mceliece_patterns`). If `every` is true,
-    all patterns must be fixed points, and the threshold is d^{n−1}/(2n (2n−3)!! ln d).
+    The memory has d neurons ±1 and the energy −Σ_μ ⟨ξ^μ, s⟩ⁿ for states s and patterns ξ^μ, with
+    n = `degree` ≥ 2. If the number of random patterns is above this threshold, a given pattern is
+    no longer a fixed point, as d → ∞ [KrotovHopfield2016]. For n = 2 the threshold equals that of
+    the Hopfield network under Hebb's rule (`mceliece_patterns`). If `every` is true, all patterns
+    must be fixed points, and the threshold is d^{n−1}/(2n (2n−3)!! ln d).
 
     Raises `ValueError` if the threshold overflows float64.
     """
@@ -111,21 +116,24 @@ def large_deviation_rate(a: SignedUnit) -> float:
 def exponential_load(rho: Annotated[Finite, Within(least=0, below=0.5)]) -> float:
     """The load ½ I(1 − 2ρ), 0 ≤ ρ < ½, below which the exponential memory recovers patterns.
 
-    I is `large_deviation_rate`, and d is the number of neurons. At a load α below ½ I(1 − 2ρ),
-    e^{αd} + 1 random patterns are stored. One update then recovers a pattern of which ρd bits are
-    flipped, with probability → 1 as d → ∞ [Demircigil2017]. For ρ = 0, e^{αd} at the limit α = ½
-    I(1) is 2^{d/2}.
+    The exponential memory has d neurons ±1 and the energy −Σ_μ exp⟨ξ^μ, s⟩ for states s and
+    patterns ξ^μ. A load α means e^{αd} + 1 random patterns. I(a) = ½((1 + a) ln(1 + a) + (1 − a)
+    ln(1 − a)). At a load α < ½ I(1 − 2ρ), one update recovers a pattern of which ρd bits are
+    flipped, with probability → 1 as d → ∞ [Demircigil2017]. For ρ = 0, the limit is α = ½ I(1),
+    where e^{αd} = 2^{d/2}.
     """
     return large_deviation_rate(1 - 2 * rho) / 2
 
 
 @dataclass(frozen=True)
 class CriticalLoad:
-    """The critical load α_c of the classical network, and the overlap m_c at this load.
+    """The critical load of the Hopfield network under Hebb's rule, and the error at this load.
 
-    Stable states near the patterns exist up to the load α_c = `load`. At this load,
-    m_c = `overlap` is the overlap of such a state with its pattern, and `wrong_bits` is the
-    fraction (1 − m_c)/2 of bits in which the two differ. `y` maximises the load α(y) of `load_at`.
+    The load is the number of random patterns per neuron, for infinitely many neurons. Stable states
+    near the patterns exist up to the critical load α_c = `load`. At this load, m_c = `overlap` is
+    the overlap ⟨s, ξ⟩/d of such a state s with its pattern ξ, for d neurons, and `wrong_bits` is
+    the fraction (1 − m_c)/2 of bits in which s and ξ differ. The number `y` is where the load
+    α(y) = ½ (erf(y)/y − (2/√π) e^{−y²})² is largest, and m_c = erf(`y`).
     """
 
     load: mpmath.mpf
@@ -146,11 +154,13 @@ def load_at(y: mpmath.mpf) -> mpmath.mpf:
 
 @checked
 def critical_load(digits: Annotated[Count, Within(most=10_000)] = 15) -> CriticalLoad:
-    """The critical load α_c = 0.1379… of the classical network, as a `CriticalLoad`.
+    """The critical load α_c = 0.1379… of the Hopfield network under Hebb's rule.
 
-    The load α_c is the maximum of the load α(y) of `load_at` over y > 0. The maximum is attained
-    at y* = 1.5112…, where the overlap is m_c = erf(y*) = 0.9674…. The values are computed to
-    `digits` digits. The derivative α'(y) has the sign of D(y) = (2/√π) e^{−y²}(y + 2y³) − erf(y).
+    Stable states near the patterns exist up to α_c random patterns per neuron, for infinitely many
+    neurons. α_c is the maximum of the load α(y) = ½ (erf(y)/y − (2/√π) e^{−y²})² over y > 0. The
+    maximum is attained at y* = 1.5112…, where the overlap of a stable state with its pattern is
+    m_c = erf(y*) = 0.9674…. The values are computed to `digits` digits and returned as a
+    `CriticalLoad`. The derivative α'(y) has the sign of D(y) = (2/√π) e^{−y²}(y + 2y³) − erf(y).
     D(0) = 0, and the derivative of D is (8/√π) e^{−y²} y²(1 − y²). So D increases up to y = 1 and
     then decreases to −1, and its only zero y* > 0 is the maximiser of α [AGS1985].
     """
@@ -171,12 +181,14 @@ def critical_load(digits: Annotated[Count, Within(most=10_000)] = 15) -> Critica
 
 @checked
 def retrieval_overlap(load: Positive, digits: Digits = 15) -> mpmath.mpf:
-    """The overlap m of the stable states near a pattern at a load 0 < α ≤ α_c.
+    """The overlap m of the stable states near a pattern at a load 0 < α ≤ α_c, under Hebb's rule.
 
-    Let α(y) be the function `load_at`, and let α_c be its maximum, at y* (see `critical_load`).
-    The overlap is m = erf(y), where y ≥ y* solves α(y) = α for α = `load`. For y ≥ y*, the
-    function α(y) decreases from α_c to 0, and α(y) ≤ 1/(2y²). So the solution satisfies y* ≤ y
-    ≤ 1/√(2α) [AGS1985]. The result is computed to `digits` digits.
+    The load α = `load` is the number of random patterns per neuron of a Hopfield network, for
+    infinitely many neurons. The overlap of a state s with a pattern ξ is ⟨s, ξ⟩/d, for d neurons.
+    Let α(y) = ½ (erf(y)/y − (2/√π) e^{−y²})², and let α_c = α(y*) be its maximum over y > 0 (see
+    `critical_load`). The overlap is m = erf(y), where y ≥ y* solves α(y) = α. For y ≥ y*, the
+    function α(y) decreases from α_c to 0, and α(y) ≤ 1/(2y²). So the solution satisfies
+    y* ≤ y ≤ 1/√(2α) [AGS1985]. The result is computed to `digits` digits.
 
     Raises `ValueError` for loads above α_c, at which no state near a pattern is stable.
     """

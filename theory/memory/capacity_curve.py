@@ -23,9 +23,10 @@ Loads: TypeAlias = Annotated[Any, Reals("n", Within(above=0))]
 
 @dataclass(frozen=True)
 class Measured:
-    """A quantity measured at each of n loads, with confidence intervals.
+    """A quantity measured at each of n loads (patterns per neuron), with confidence intervals.
 
-    The arrays `value`, `low` and `high` have shape (n,); the intervals are from `low` to `high`.
+    The arrays `value`, `low` and `high` have shape (n,). The confidence intervals are from `low` to
+    `high`.
     """
 
     value: np.ndarray
@@ -35,17 +36,19 @@ class Measured:
 
 @dataclass(frozen=True)
 class CapacityCurve:
-    """Three measured quantities of classical networks of d neurons, at each of n loads.
+    """Measurements of random Hopfield networks with d neurons ±1, at each of n loads.
 
-    At each load, `runs` independent networks are measured. The networks have `n_patterns` (n,)
-    patterns, and the loads are `loads` = `n_patterns`/d (n,). Each confidence interval has
-    coverage `level`.
+    The load of a network is the number of its patterns divided by d. The patterns are stored by
+    Hebb's rule. At each load, `runs` independent networks are measured. The attribute `n_patterns`
+    (n,) contains the numbers of patterns, and `loads` (n,) is `n_patterns`/d. Each confidence
+    interval has coverage `level`. There are three measured quantities:
 
     unstable_bits    the fraction of a pattern's bits that flip at the first update; Student's t
                      interval over the networks (approximate; exact if all or no bits are unstable)
     stable_patterns  the probability that a pattern is a fixed point; exact Clopper–Pearson interval
-    overlap          the median overlap of the final state with the pattern, after a run from the
-                 pattern with some bits flipped; exact interval from order statistics
+    overlap          the median over networks of ⟨s, ξ⟩/d, where s is the final state of a run that
+                     starts at the pattern ξ with some bits flipped; exact interval from order
+                     statistics
     """
 
     d: int
@@ -68,13 +71,15 @@ def capacity_curve(
     flips: Annotated[Steps, Within(most="d")] = 0,
     level: OpenUnit = 0.95,
 ) -> CapacityCurve:
-    """The `CapacityCurve` of networks of d neurons under Hebb's rule, measured at given loads.
+    """Measurements of random Hopfield networks of d neurons ±1 under Hebb's rule, at given loads.
 
-    At load α a network has P = max(1, round(αd)) patterns. At each load, `runs` networks with
-    fresh random patterns are drawn. One pattern of each network is tested, so the observations are
-    independent. The overlap shows whether the pattern attracts nearby states: the network starts
-    at the pattern with `flips` bits flipped, and is updated asynchronously until the state is
-    fixed. Each interval has coverage `level`.
+    A network at load α has P = max(1, round(αd)) uniformly random patterns. At each of the `loads`
+    (n,), `runs` networks with fresh patterns are drawn. One pattern of each network is tested, so
+    the observations are independent. Three quantities are measured, with confidence intervals of
+    coverage `level`: the fraction of unstable bits of a pattern, the probability that a pattern is
+    a fixed point, and an overlap. The overlap shows whether the pattern attracts nearby states: the
+    network starts at the pattern with `flips` bits flipped, and is updated asynchronously until the
+    state is fixed. The overlap is ⟨s, ξ⟩/d for the final state s and the pattern ξ.
 
     Raises `ValueError` if the networks or the results of the runs do not fit in memory.
     """

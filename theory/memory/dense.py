@@ -43,10 +43,10 @@ EPS = 2.0**-53
 
 @checked
 def dense_energy(patterns: Patterns, s: States, degree: Power) -> np.ndarray:
-    """The energy E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ (…) of a dense memory, exact, as Python integers.
+    """The energy E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ (…) of a dense associative memory, as exact integers.
 
-    The patterns ξ^μ are the rows of `patterns` (N, d), the states s are (…, d), and
-    n = `degree` ≥ 2.
+    The patterns ξ^μ are the rows of `patterns` (N, d), the states s are (…, d), both with entries
+    ±1, and n = `degree` ≥ 2. The energies are Python integers.
     """
     d = patterns.shape[1]
     powers = np.array([x**degree for x in range(-d, d + 1)], dtype=object)
@@ -56,9 +56,10 @@ def dense_energy(patterns: Patterns, s: States, degree: Power) -> np.ndarray:
 
 @checked
 def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
-    """The logarithm ln(−E(s)) = ln Σ_μ exp⟨ξ^μ, s⟩ (…) for the energy E of the exponential memory.
+    """The logarithm ln(−E(s)) (…) for the energy E(s) = −Σ_μ exp⟨ξ^μ, s⟩ of the exponential memory.
 
-    The patterns ξ^μ are the rows of `patterns` (N, d), and the states s are (…, d).
+    The patterns ξ^μ are the rows of `patterns` (N, d), and the states s are (…, d), both with
+    entries ±1.
     """
     x = inner_products(s, patterns)
     largest = x.max(axis=-1, keepdims=True)
@@ -70,9 +71,10 @@ def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
 def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
     """The value ±1 (…, d) of each neuron that gives the lower energy, or 0 for an exact tie.
 
-    For neuron i the result is the sign of the energy of state s with s_i = −1 minus the energy of
-    state s with s_i = +1. The patterns are (N, d) and the states s (…, d). `degree` is an integer
-    n ≥ 2, or "exp" for the exponential memory.
+    A dense associative memory with patterns ξ^μ has the energy E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ for a `degree`
+    n ≥ 2, or E(s) = −Σ_μ exp⟨ξ^μ, s⟩ for the `degree` "exp". For neuron i the result is the sign of
+    E(s with s_i = −1) − E(s with s_i = +1). The patterns are the rows of `patterns` (N, d), and the
+    states s are (…, d).
     """
     interaction, x = _interaction(degree, *patterns.shape), inner_products(s, patterns)
     wanted = np.empty_like(s)
@@ -83,11 +85,12 @@ def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray
 
 @checked
 def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
-    """The states (…, d) of a dense memory after one synchronous update of the states s (…, d).
+    """The states (…, d) of a dense associative memory after one update of all neurons at once.
 
-    All neurons are updated at once. A neuron takes the value of `dense_preferred`, or is unchanged
-    if this value is 0. The patterns are (N, d) and the states s (…, d). `degree` is an integer n
-    ≥ 2, or "exp" for the exponential memory.
+    The initial states are s (…, d), and the patterns ξ^μ are the rows of `patterns` (N, d). The
+    energy is E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ for a `degree` n ≥ 2, or E(s) = −Σ_μ exp⟨ξ^μ, s⟩ for the
+    `degree` "exp". Each neuron takes the value ±1 that gives the lower energy if the other neurons
+    are unchanged. In a tie, the neuron is unchanged.
     """
     wanted = dense_preferred(patterns, s, degree)
     return np.where(wanted == 0, s, wanted)
@@ -97,14 +100,17 @@ def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> n
 def dense_update(
     patterns: Patterns, s: States, degree: Degree, order: Order, *, sweeps: Steps = 1000
 ) -> Relaxation:
-    """The `Relaxation` of a dense memory by asynchronous updates, until a sweep has no flip.
+    """The final states of a dense associative memory after asynchronous updates, until no flip.
 
-    The patterns are (N, d) and the initial states s (…, d). `degree` is an integer n ≥ 2, or "exp"
-    for the exponential memory. Neurons are updated one at a time, and a sweep updates all d
-    neurons. If `order` is a permutation of 0 … d − 1, every sweep uses this permutation. If
-    `order` is a seed or a Generator, a permutation is drawn for each sweep. All states use the
-    same permutation. At most `sweeps` sweeps are made. Every flip lowers the energy, and every
-    sign is exact, so the updates terminate. A sweep takes time O(Nd) per state.
+    The initial states are s (…, d), and the patterns ξ^μ are the rows of `patterns` (N, d). The
+    energy is E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ for a `degree` n ≥ 2, or E(s) = −Σ_μ exp⟨ξ^μ, s⟩ for the
+    `degree` "exp". Neurons are updated one at a time, to the value ±1 with the lower energy, and a
+    sweep updates all d neurons. If `order` is a permutation of 0 … d − 1, every sweep uses this
+    permutation. If `order` is a seed or a Generator, a permutation is drawn for each sweep. All
+    states use the same permutation. At most `sweeps` sweeps are made. Every flip lowers the energy,
+    and the sign of the energy difference is computed exactly, so the updates terminate. A sweep
+    takes time O(Nd) per state. The result is a `Relaxation`, which also contains the numbers of
+    flips and sweeps.
 
     Raises `ValueError` for an order that is not a permutation.
     """
@@ -141,7 +147,12 @@ def dense_update(
 
 @checked
 def dense_preferred_by_definition(patterns: Patterns, s: OneState, degree: Power) -> list[int]:
-    """The values of `dense_preferred` for one state s (d,), by the definition, in integers."""
+    """The value ±1 of each neuron that gives the lower energy, or 0 for a tie, for one state.
+
+    The state is s (d,). The energy is E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ, where the patterns ξ^μ are the rows of
+    `patterns` (N, d) and n = `degree` ≥ 2. The two energies are computed by this definition, in
+    integers.
+    """
     xi, state, wanted = patterns.tolist(), s.tolist(), []
     for i in range(len(state)):
         difference = 0

@@ -37,8 +37,9 @@ LARGEST_GROWTH = 20.0  # e^20 = 5e8 times an error of 1e-12 in z leaves 3 digits
 class EuclideanFlow:
     """The result of `euclidean_flow`: rescaled tokens and attention matrices at given times.
 
-    There are n tokens x in R^d. At each time t, `z` (times, …, n, d) contains the rescaled tokens
-    e^{−tV} x for the value matrix V, and `A` (times, …, n, n) the attention matrix.
+    There are n tokens x_i(t) in R^d, which move under attention with the value matrix V. At each
+    time t, `z` (times, …, n, d) contains the rescaled tokens e^{−tV} x_i(t), and `A` (times, …, n,
+    n) contains the attention matrix.
     """
 
     times: np.ndarray
@@ -52,13 +53,13 @@ def euclidean_flow(
 ) -> EuclideanFlow:
     """The rescaled tokens and the attention matrices of a flow of tokens in R^d, at given times.
 
-    The n tokens start at X (…, n, d) and satisfy x_i' = Σ_j A_ij V x_j with the attention matrix
-    A_ij = softmax_j ⟨x_i, QK x_j⟩. The rescaled tokens at time t are z_i = e^{−tV} x_i. The
-    `times` are ≥ 0 and increasing. `V` and `QK` = QᵀK are matrices (d, d); a number stands for a
-    multiple of the identity.
+    The n tokens x_i start at the rows of X (…, n, d) and satisfy dx_i/dt = Σ_j A_ij V x_j with the
+    attention matrix A_ij = softmax_j ⟨x_i, QK x_j⟩. The rescaled tokens at time t are z_i = e^{−tV}
+    x_i. The `times` are ≥ 0 and increasing. `V` is the value matrix (d, d), and `QK` is the product
+    QᵀK (d, d) of the query and key matrices. A number stands for a multiple of the identity.
 
-    z is integrated by DOP853 with an estimated error of at most 1e-12 per step. A is computed from
-    the tokens e^{tV}z, which are accurate to about 1e-12·e^{t‖V‖}.
+    The z_i are integrated by the Runge–Kutta method DOP853 with an estimated error of at most 1e-12
+    per step. A is computed from the tokens e^{tV} z_i, which are accurate to about 1e-12·e^{t‖V‖}.
 
     Raises `ValueError` for times beyond 20/‖V‖, and for scores that overflow.
     """

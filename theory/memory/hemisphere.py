@@ -55,9 +55,10 @@ def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -
     """The probability 2^{−(n−1)} Σ_{k<d} C(n−1, k) that n uniform points lie in an open hemisphere.
 
     The points are independent and uniform on the unit sphere of R^d. C(n−1, k) is a binomial
-    coefficient, so the probability is 1 for n ≤ d.  The formula also holds for n independent
-    points with any symmetric distribution on R^d, if the points are almost surely in general
-    position [Wendel1962].
+    coefficient, so the probability is 1 for n ≤ d.  The formula also holds for n independent points
+    with any distribution on R^d that is symmetric under x → −x, if the points are almost surely in
+    general position [Wendel1962]. An open hemisphere then means an open half-space with 0 on its
+    boundary.
     """
     return Fraction(sum(comb(n - 1, k) for k in range(min(d, n))), 2 ** (n - 1))
 
@@ -93,15 +94,15 @@ def patterns_in_a_hemisphere(x: np.ndarray) -> int:
 
 @checked
 def hemisphere_pole(X: Inputs) -> tuple[np.ndarray, np.ndarray]:
-    """A unit vector w (…, d) such that the smallest cosine between w and a token is large.
+    """A unit vector w (…, d) for which the smallest cosine with a token is large, and this cosine.
 
-    The tokens x_i are the rows of X (…, n, d). The function returns w and the smallest cosine
-    min_i ⟨w, x_i⟩/‖x_i‖ (…,). To find w, a linear program maximises m over all vectors w and
-    numbers m with ⟨w, x_i⟩ ≥ m‖x_i‖ for all i and |w_k| ≤ 1 for all coordinates k. The solution w
-    is divided by its length. If the solution is 0, the first unit vector is returned. The smallest
-    cosine is computed from the returned w. If this cosine is larger than the rounding errors, all
-    tokens lie in the open hemisphere around w. If a token is 0, no open hemisphere contains the
-    token, and the smallest cosine is 0.
+    The tokens x_i are the rows of X (…, n, d). The function returns w and the smallest cosine min_i
+    ⟨w, x_i⟩/‖x_i‖ (…,). To find w, a linear program maximises m over all vectors w and numbers m
+    with ⟨w, x_i⟩ ≥ m‖x_i‖ for all i and |w_k| ≤ 1 for all coordinates k. The solution w is divided
+    by its length. If the solution is 0, the first unit vector is returned. The smallest cosine is
+    computed from the returned w. If this cosine is larger than the rounding errors, all tokens lie
+    in the open hemisphere around w. If a token is 0, no open hemisphere contains the token, and the
+    smallest cosine is 0.
     """
     largest = abs(X).max(axis=-1, keepdims=True)
     rows = X / np.where(largest > 0, largest, 1)  # first, as squares of entries may overflow
@@ -117,10 +118,11 @@ def hemisphere_pole(X: Inputs) -> tuple[np.ndarray, np.ndarray]:
 def in_open_hemisphere(X: Inputs) -> np.ndarray:
     """Whether the tokens X (…, n, d) lie in an open hemisphere, as booleans (…,).
 
-    Tokens x_i lie in an open hemisphere if some vector w satisfies ⟨w, x_i⟩ > 0 for all i.  The
-    decision uses the vector w of `hemisphere_pole`.  True is certain, because w satisfies the
-    inequalities by more than the rounding errors.  False is returned if the smallest cosine for w
-    is below about 1e-9, the precision of the linear program.
+    Tokens x_i, the rows of X, lie in an open hemisphere if some vector w satisfies ⟨w, x_i⟩ > 0 for
+    all i. The decision uses the vector w of `hemisphere_pole`, for which the smallest cosine with a
+    token is large. True is certain, because this w satisfies the inequalities by more than the
+    rounding errors. False is returned if the smallest cosine for this w is below about 1e-9, the
+    precision of the linear program that computes w.
     """
     _, margin = hemisphere_pole(X)
     return np.asarray(margin > 2 * (X.shape[-1] + 2) * np.finfo(np.float64).eps)
@@ -134,16 +136,16 @@ def hemisphere_rate(
     form: SphereForm = "SA",
     QK: SquareMatrix | None = None,
 ) -> float:
-    """The rate λ of the bound D(t) ≤ D(0)·e^{−λt} for tokens that start in an open hemisphere.
+    """A rate λ > 0 at which tokens that start in an open hemisphere approach one point.
 
-    D(t) is the `cone_diameter` of the tokens with respect to w at time t. The n tokens start at X
-    (n, d) and move on the sphere under softmax attention (SA) or unnormalised attention (USA) at
-    inverse temperature beta. The rate is λ = m·e^{−2β‖QᵀK‖} for SA and m·e^{−β‖QᵀK‖} for USA,
-    where β = beta, m = min_i ⟨w, x_i⟩ over the initial tokens x_i, and QᵀK is the matrix `QK` (d,
-    d) or the identity. The tokens and the pole w (d,) have unit length. The proof is in the
-    docstring of the module theory.memory.hemisphere.
+    The n tokens start at the rows x_i of X (n, d), with all ⟨w, x_i⟩ > 0 for a vector w (d,), and
+    move on the unit sphere under softmax attention (SA) or unnormalised attention (USA) at inverse
+    temperature β = `beta`. Let D(t) be the `cone_diameter` of the tokens with respect to w at time
+    t. Then D(t) ≤ D(0)·e^{−λt}. The rate is λ = m·e^{−2β‖QᵀK‖} for SA and m·e^{−β‖QᵀK‖} for USA,
+    where m = min_i ⟨w, x_i⟩ for w divided by its length, and QᵀK is the matrix `QK` (d, d) or the
+    identity. The proof is in the docstring of the module theory.memory.hemisphere.
 
-    Raises `ValueError` for w with m ≤ 0.
+    Raises `ValueError` if some ⟨w, x_i⟩ ≤ 0.
     """
     norm = 1.0 if QK is None else float(np.linalg.norm(QK, 2))
     sides = 2 if form == "SA" else 1
@@ -154,7 +156,10 @@ def hemisphere_rate(
 def cone_diameter(X: UnitTokens, w: Vector) -> np.ndarray:
     """The diameter max_{ij} ‖y_i − y_j‖ (…,) of the points y_i = x_i/⟨w, x_i⟩, for unit tokens x_i.
 
-    The tokens X are (…, n, d) and w is (d,).  The diameter bounds all distances ‖x_i − x_j‖.
+    The tokens x_i are the rows of X (…, n, d), and w is a vector (d,) with all ⟨w, x_i⟩ > 0, which
+    is first divided by its length. The points y_i lie in the hyperplane ⟨w, y⟩ = 1. The diameter
+    bounds all distances ‖x_i − x_j‖.
+
     Raises `ValueError` if some ⟨w, x_i⟩ ≤ 0.
     """
     y = X / (X @ _pole(w, X))[..., None]

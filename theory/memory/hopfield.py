@@ -41,11 +41,12 @@ LARGEST = 2.0**62  # twice this fits in int64
 
 @dataclass(frozen=True)
 class Relaxation:
-    """The result of asynchronous updates: the final states, and the numbers of flips and sweeps.
+    """The final states of asynchronous updates, and the numbers of flips and sweeps.
 
-    `states` (…, d) are the final states, `flips` (…) counts the bits flipped, and `sweeps` (…)
-    counts the sweeps, each of which updates all d neurons once. `converged` (…) is true if the
-    last sweep changed no bit. This last sweep is counted.
+    All attributes are arrays with one entry for each initial state. `states` (…, d) are the final
+    states of the d neurons, `flips` (…) counts the bits flipped, and `sweeps` (…) counts the
+    sweeps, each of which updates all d neurons once. `converged` (…) is true if the last sweep
+    changed no bit. This last sweep is counted.
     """
 
     states: np.ndarray
@@ -56,12 +57,13 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class Cycle:
-    """The cycle of length 1 or 2 that synchronous updates reach from each state.
+    """The cycles of length 1 or 2 that synchronous updates of a Hopfield network reach.
 
-    Let s(t) be the state of d neurons after t updates. `steps` (…) is the smallest t with s(t
-    + 2) = s(t), and `states` (…, d) are the states s(t) for this t. The length `period` (…) of the
-    cycle is 1 if s(t + 1) = s(t), and otherwise 2. If no cycle was found within the allowed number
-    of updates, `period` is 0, and `states` contains the last state.
+    All attributes are arrays with one entry for each initial state. Let s(t) be the state of d
+    neurons after t updates. `steps` (…) is the smallest t with s(t + 2) = s(t), and `states` (…, d)
+    are the states s(t) for this t. The length `period` (…) of the cycle is 1 if s(t + 1) = s(t),
+    and otherwise 2. If no cycle was found within the allowed number of updates, `period` is 0, and
+    `states` contains the last state.
     """
 
     states: np.ndarray
@@ -91,11 +93,11 @@ class Network:
 
 @checked
 def hebb(patterns: Patterns) -> np.ndarray:
-    """Hebb's weights (d, d) of P patterns, w_ij = Σ_μ ξ_i^μ ξ_j^μ for i ≠ j and w_ii = 0, int64.
+    """The Hebb weights (d, d) of P patterns, w_ij = Σ_μ ξ_i^μ ξ_j^μ for i ≠ j and w_ii = 0, int64.
 
     The patterns ξ^μ are the rows of `patterns` (P, d), with entries ±1 [Hopfield1982]. The usual
-    factor 1/d is omitted: the factor does not change the signs of the fields, and without the
-    factor all weights are integers.
+    factor 1/d is omitted. This factor does not change the signs of the fields Σ_j w_ij s_j, and all
+    weights are integers without it.
 
     Raises `ValueError` for weights that do not fit into memory.
     """
@@ -109,10 +111,12 @@ def hebb(patterns: Patterns) -> np.ndarray:
 
 @checked
 def hebb_fields(patterns: Patterns, s: States) -> np.ndarray:
-    """The fields (…, d) of the network `hebb(patterns)` at states s (…, d), int64.
+    """The fields h_i = Σ_j w_ij s_j (…, d) of a Hopfield network with Hebb weights, int64.
 
-    The field is h = Σ_μ ξ^μ ⟨ξ^μ, s⟩ − P s, where ξ^μ are the P rows of `patterns` (P, d). The
-    term −P s accounts for the zero diagonal of the weights. The weights (d, d) are not computed.
+    The weights are w_ij = Σ_μ ξ_i^μ ξ_j^μ for i ≠ j and w_ii = 0, where the patterns ξ^μ are the P
+    rows of `patterns` (P, d), and the states s are (…, d). The fields are computed as h = Σ_μ ξ^μ
+    ⟨ξ^μ, s⟩ − P s. The term −P s accounts for the zero diagonal of the weights. The weights (d, d)
+    are not computed.
     """
     P, dtype = len(patterns), exact_dtype(patterns.size)
     through = inner_products(s, patterns).astype(dtype) @ patterns.astype(dtype)
@@ -121,7 +125,7 @@ def hebb_fields(patterns: Patterns, s: States) -> np.ndarray:
 
 @checked
 def hopfield_fields(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
-    """The fields h_i = Σ_j w_ij s_j + b_i (…, d) of a classical network at states s (…, d).
+    """The fields h_i = Σ_j w_ij s_j + b_i (…, d) of a Hopfield network at states s (…, d).
 
     The weights w_ij are (d, d), and the bias b is (d,), or None for 0. Fields are int64 and exact
     if the weights and the bias are integers, else float64.
@@ -137,12 +141,13 @@ def hopfield_fields(weights: Weights, s: States, bias: Bias | None = None) -> np
 def hopfield_energy(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
     """The energy E(s) = −½ Σ_{i≠j} w_ij s_i s_j − Σ_i b_i s_i (…) of states s (…, d).
 
-    The weights w_ij are (d, d), and the bias b is (d,), or None for 0. E equals −½⟨s, h + b⟩,
-    where h is the vector of `hopfield_fields`. If weights and bias are integers, E is an integer,
-    because the sum over i ≠ j counts every pair twice. As the weights are symmetric with zero
-    diagonal, s_i appears in E only in the term −s_i h_i, and h_i does not depend on s_i. So a flip
-    of s_i to the sign of h_i changes this term from |h_i| to −|h_i|, and E falls by 2|h_i|. Since
-    there are finitely many states, asynchronous updates terminate.
+    The states have entries ±1. The weights w_ij of the Hopfield network are (d, d), and the bias b
+    is (d,), or None for 0. E equals −½⟨s, h + b⟩, where h is the vector of fields h_i = Σ_j w_ij
+    s_j + b_i. If weights and bias are integers, E is an integer, because the sum over i ≠ j counts
+    every pair twice. As the weights are symmetric with zero diagonal, s_i appears in E only in the
+    term −s_i h_i, and h_i does not depend on s_i. So a flip of s_i to the sign of h_i changes this
+    term from |h_i| to −|h_i|, and E falls by 2|h_i|. Since there are finitely many states,
+    asynchronous updates terminate.
 
     Raises `ValueError` as `hopfield_fields` does.
     """
@@ -161,15 +166,17 @@ def asynchronous_update(
     *,
     sweeps: Steps = 1000,
 ) -> Relaxation:
-    """The `Relaxation` of a classical network by asynchronous updates, until a sweep has no flip.
+    """The final states of a Hopfield network after asynchronous updates, until no flip.
 
     The initial states are s (…, d). Neurons are updated one at a time, and a sweep updates all d
-    neurons. An update sets s_i to the sign of the field h_i = Σ_j w_ij s_j + b_i, with weights
-    w_ij (d, d) and bias b (d,) or 0; if h_i = 0, s_i is unchanged. If `order` is a permutation
-    of 0 … d − 1, every sweep uses this permutation. If `order` is a seed or a Generator, a
-    permutation is drawn for each sweep of each state. Every flip of a neuron i lowers the energy
-    by exactly 2|h_i| [Hopfield1982]. So for integer weights and bias there are at most Σ_{i<j}
-    |w_ij| + Σ_i |b_i| flips. At most `sweeps` sweeps are made (see `Relaxation.converged`).
+    neurons. An update sets s_i to the sign of the field h_i = Σ_j w_ij s_j + b_i, with weights w_ij
+    (d, d) and bias b (d,) or 0; if h_i = 0, s_i is unchanged. If `order` is a permutation of 0 …
+    d − 1, every sweep uses this permutation. If `order` is a seed or a Generator, a permutation is
+    drawn for each sweep of each state. Every flip of a neuron i lowers the energy
+    (`hopfield_energy`) by exactly 2|h_i| [Hopfield1982]. So for integer weights and bias there are
+    at most Σ_{i<j} |w_ij| + Σ_i |b_i| flips. At most `sweeps` sweeps are made. The result is a
+    `Relaxation`, which also contains the numbers of flips and sweeps, and whether the last sweep
+    had no flip.
 
     After a flip of s_i, d additions change the fields by −2 s_i w_i, where s_i is the value before
     the flip and w_i is row i of the weights. For float weights the fields are computed anew before
@@ -242,11 +249,13 @@ def orders(order: np.random.Generator | np.ndarray, d: int) -> Iterator[np.ndarr
 def asynchronous_update_by_definition(
     weights: Weights, s: OneState, order: Permutation, bias: Bias | None = None
 ) -> list[list[int]]:
-    """All states visited by asynchronous updates of a state s (d,), including s.
+    """All states of a Hopfield network that asynchronous updates visit from a state s (d,).
 
-    The list contains s and the state after each update of a single neuron. A sweep updates the
-    neurons in the order of a permutation, and the last sweep has no flips. Each field is computed
-    by the definition, in rational arithmetic.
+    The list contains s and the state after each update of a single neuron. An update sets s_i to
+    the sign of the field h_i = Σ_j w_ij s_j + b_i, with `weights` w_ij (d, d) and `bias` b (d,) or
+    0; if h_i = 0, s_i is unchanged. A sweep updates the neurons in the order of the permutation
+    `order`. Sweeps are made until a sweep has no flips. Each field is computed by its definition,
+    in rational arithmetic.
     """
     network = checked_network(weights, bias)
     d = len(network.bias)
@@ -266,11 +275,12 @@ def asynchronous_update_by_definition(
 
 @checked
 def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) -> np.ndarray:
-    """The states (…, d) after one synchronous update of states s (…, d).
+    """The states (…, d) of a Hopfield network after one update of all neurons of states s (…, d).
 
-    All neurons are updated at once. Neuron i takes the sign of the field h_i, or is unchanged if
-    h_i = 0. The function `hopfield_fields` defines the fields, the shapes of the arguments and the
-    errors raised.
+    Neuron i takes the sign of the field h_i = Σ_j w_ij s_j + b_i, or is unchanged if h_i = 0. The
+    weights w_ij are (d, d), and the bias b is (d,), or None for 0.
+
+    Raises `ValueError` as `hopfield_fields` does.
     """
     network = checked_network(weights, bias)
     s = s.astype(network.dtype)
@@ -281,16 +291,18 @@ def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) ->
 def synchronous_run(
     weights: Weights, s: States, bias: Bias | None = None, *, max_steps: Steps = 1000
 ) -> Cycle:
-    """The `Cycle`, of length 1 or 2, that synchronous updates reach from each initial state.
+    """The cycles, of length 1 or 2, that synchronous updates of a Hopfield network reach.
 
-    An update changes all neurons of the state s(t) at once: s(t + 1) = sgn h with the fields h = W
-    s(t) + b, where a neuron with a zero field is unchanged. W are the weights (d, d), b is the
-    bias (d,) or 0, and the initial states s are (…, d). The two-step energy −⟨s(t), W s(t−1)⟩ −
-    ⟨b, s(t) + s(t−1)⟩ never increases [Goles1981]. Before the cycle is reached, the two-step
-    energy can be constant for a step if a field is 0. If W is replaced by W + εI, where ε > 0 is
-    smaller than every nonzero |h_i|, the updates are the same, but the two-step energy decreases
-    strictly before the cycle is reached. The reason is that no entry of h + εs is 0. For integer
-    weights and bias, ε = ½ suffices. A state that has reached its cycle is not updated further.
+    The result is a `Cycle`, with one entry for each of the initial states s (…, d). An update
+    changes all neurons of the state s(t) at once: s(t + 1) = sgn h with the fields h = W s(t) + b,
+    where a neuron with a zero field is unchanged. W are the weights (d, d), and b is the bias (d,)
+    or 0. At most `max_steps` updates are made. The two-step energy
+    −⟨s(t), W s(t−1)⟩ − ⟨b, s(t) + s(t−1)⟩ never increases [Goles1981]. Before the cycle is reached,
+    the two-step energy can be constant for a step if a field is 0. If W is replaced by W + εI,
+    where ε > 0 is smaller than every nonzero |h_i|, the updates are the same, but the two-step
+    energy decreases strictly before the cycle is reached. The reason is that no entry of h + εs is
+    0. For integer weights and bias, ε = ½ suffices. A state that has reached its cycle is not
+    updated further.
 
     Raises `ValueError` as `hopfield_fields` does.
     """
@@ -302,10 +314,12 @@ def synchronous_run(
 
 @checked
 def hebb_synchronous_run(patterns: Patterns, s: States, *, max_steps: Steps = 1000) -> Cycle:
-    """The `Cycle` of `synchronous_run(hebb(patterns), s)`, computed by the cheaper of two methods.
+    """The cycles that synchronous updates with Hebb weights reach, as a `Cycle`.
 
-    For patterns (P, d) and states s (…, d), the fields of a state are computed by 2Pd
-    multiplications from the patterns, or by d² multiplications from the weights.
+    The result equals `synchronous_run(hebb(patterns), s)` for patterns (P, d) and initial states s
+    (…, d). The fields of a state are computed by the cheaper of two methods: by 2Pd multiplications
+    from the patterns, or by d² multiplications from the weights. At most `max_steps` updates are
+    made.
     """
     P, d = patterns.shape
     if d <= 2 * P:

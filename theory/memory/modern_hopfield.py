@@ -70,9 +70,10 @@ def _softmax(scores: np.ndarray, beta: float) -> np.ndarray:
 def pattern_weights(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
     """The weights softmax(beta·Xξ) (…, N) of the patterns in the update of each state ξ.
 
-    The patterns X are (N, d), the states ξ (…, d), and beta > 0. The largest score is subtracted
-    from all scores first, so the exponentials do not overflow for any beta. The score ⟨x_j, ξ⟩ of
-    a pattern x_j has a rounding error of about d·2⁻⁵³·‖x_j‖‖ξ‖, which is multiplied by beta.
+    The update of a modern Hopfield network is f(ξ) = Xᵀ softmax(beta·Xξ). The patterns are the rows
+    x_j of X (N, d), the states ξ are (…, d), and beta > 0. The largest score is subtracted from all
+    scores first, so the exponentials do not overflow for any beta. The score ⟨x_j, ξ⟩ of a pattern
+    x_j has a rounding error of about d·2⁻⁵³·‖x_j‖‖ξ‖, which is multiplied by beta.
 
     Raises `ValueError` for inner products that overflow or do not fit in memory.
     """
@@ -87,11 +88,12 @@ def modern_hopfield_step(
     beta: Positive,
     steps: Updates = 1,
 ) -> np.ndarray:
-    """The states (…, d) after exactly `steps` updates f(ξ) = Xᵀ softmax(beta·Xξ).
+    """The states (…, d) of a modern Hopfield network after exactly `steps` updates.
 
-    The patterns X are (N, d), and the states ξ are (…, d). An update is f(ξ) = ξ − ∇E(ξ), where E
-    is the `modern_hopfield_energy` [Ramsauer2021, equation 3]. The vector f(ξ) lies in the convex
-    hull of the patterns.  With steps = 0 the states are returned unchanged.
+    An update of a state ξ is f(ξ) = Xᵀ softmax(beta·Xξ), where the rows of X (N, d) are the
+    patterns. The initial states are (…, d). An update is also f(ξ) = ξ − ∇E(ξ), where E is the
+    `modern_hopfield_energy` [Ramsauer2021, equation 3]. The vector f(ξ) lies in the convex hull of
+    the patterns. With steps = 0 the states are returned unchanged.
 
     Raises `ValueError` for inner products that overflow or do not fit in memory.
     """
@@ -107,12 +109,15 @@ def modern_hopfield_step(
 def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
     """The energy E(ξ) = −lse(beta, Xξ) + ½‖ξ‖² + ln(N)/beta + ½M² (…,) of each state ξ.
 
-    The patterns x_j are the rows of X (N, d), and the states ξ are (…, d). In the formula,
-    lse(beta, s) = ln(Σ_j exp(beta·s_j))/beta and M = max_j ‖x_j‖ [Ramsauer2021, equation 2]. The
-    energy satisfies E ≥ ½(‖ξ‖ − M)² ≥ 0, and E ≤ 2M² if ‖ξ‖ ≤ M. The update is f(ξ) = Σ_j p_j(ξ)
-    x_j with the weights p(ξ) = softmax(beta·Xξ). An update lowers E by exactly
+    The patterns x_j of the modern Hopfield network are the rows of X (N, d), and the states ξ are
+    (…, d). In the formula, lse(beta, s) = ln(Σ_j exp(beta·s_j))/beta and M = max_j ‖x_j‖
+    [Ramsauer2021, equation 2]. The energy satisfies E ≥ ½(‖ξ‖ − M)² ≥ 0, and E ≤ 2M² if ‖ξ‖ ≤ M.
+    The update is f(ξ) = Σ_j p_j(ξ) x_j with the weights p(ξ) = softmax(beta·Xξ). An update lowers E
+    by exactly
 
-        E(ξ) − E(f(ξ)) = ½‖f(ξ) − ξ‖² + KL(p(ξ) ‖ p(f(ξ)))/beta.
+        E(ξ) − E(f(ξ)) = ½‖f(ξ) − ξ‖² + KL(p(ξ) ‖ p(f(ξ)))/beta,
+
+    where KL is the Kullback–Leibler divergence.
 
     Let s_j = ⟨x_j, ξ⟩ be the score of pattern x_j, and let s_k be the largest score. E is computed
     as ½‖ξ − x_k‖² + ½(M² − ‖x_k‖²) − ln(mean_j exp(beta(s_j − s_k)))/beta. This formula does not
@@ -140,12 +145,14 @@ def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Posi
 
 @checked
 def jacobian(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.ndarray:
-    """The Jacobians (…, d, d) of the update at states (…, d).
+    """The Jacobians (…, d, d) of the update of a modern Hopfield network at states (…, d).
 
-    For patterns X (N, d), the Jacobian at a state ξ is beta·Xᵀ(diag p − ppᵀ)X with the weights
-    p = softmax(beta·Xξ). The Jacobian is beta times the covariance of the patterns under p, so it
-    is symmetric and positive semidefinite [Ramsauer2021].  Raises `ValueError` as
-    `pattern_weights` does.
+    The update of a state ξ is f(ξ) = Xᵀ softmax(beta·Xξ), where the rows of X (N, d) are the
+    patterns. The Jacobian at ξ is beta·Xᵀ(diag p − ppᵀ)X with the weights p = softmax(beta·Xξ). The
+    Jacobian is beta times the covariance of the patterns under p, so it is symmetric and positive
+    semidefinite [Ramsauer2021].
+
+    Raises `ValueError` as `pattern_weights` does.
     """
     X = patterns
     squares_fit(X)
@@ -166,8 +173,7 @@ def separation(patterns: PatternVectors) -> np.ndarray:
 
     The patterns x_i are the rows of `patterns` (N, d). The definition is [Ramsauer2021, Definition
     2]. If N = 1, the separation is infinite. Δ_i is at most 0 if ⟨x_i, x_j⟩ ≥ ⟨x_i, x_i⟩ for
-    another pattern x_j.  The inner products are computed in blocks, in O(N) memory and O(N²d)
-    time.
+    another pattern x_j.  The inner products are computed in blocks, in O(N) memory and O(N²d) time.
 
     Raises `ValueError` for patterns whose squares overflow.
     """
@@ -189,13 +195,14 @@ def separation(patterns: PatternVectors) -> np.ndarray:
 def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
     """The separation 2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta that is sufficient for a fixed point.
 
-    There are N = `n_patterns` patterns of norm at most M. If the `separation` of a pattern is at
-    least the returned value, the update maps the ball of radius `basin_radius` around the pattern
-    into itself. The update is a contraction on this ball, with a unique fixed point
-    [Ramsauer2021]. If in addition 2(N − 1)N·beta·M² > 1, the balls of different patterns are
-    disjoint. For a smaller beta the condition on the separation can also hold, but the balls then
-    contain several patterns and share one fixed point. For N = 1 the update is constant, and the
-    value is −∞.
+    A modern Hopfield network has N = `n_patterns` patterns x_j of norm at most M. Its update at
+    inverse temperature beta is f(ξ) = Σ_j p_j x_j with p = softmax(beta·⟨x_j, ξ⟩). The separation
+    of a pattern x_i is min_{j≠i} ⟨x_i, x_i − x_j⟩. If it is at least the returned value, the update
+    maps the ball of radius 1/(beta·N·M) around x_i into itself (`basin_radius`). The update is a
+    contraction on this ball, with a unique fixed point [Ramsauer2021]. If in addition
+    2(N − 1)N·beta·M² > 1, the balls of different patterns are disjoint. For a smaller beta the
+    condition on the separation can also hold, but the balls then contain several patterns and share
+    one fixed point. For N = 1 the update is constant, and the value is −∞.
 
     `beta` and `M` broadcast.
     """
@@ -208,8 +215,11 @@ def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray)
 
 @checked
 def basin_radius(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
-    """The radius 1/(beta·N·M) of the balls around the patterns in `required_separation`.
+    """The radius 1/(beta·N·M) of balls around patterns that updates map into themselves.
 
-    There are N = `n_patterns` patterns of norm at most M.  `beta` and `M` broadcast.
+    A modern Hopfield network has N = `n_patterns` patterns x_j of norm at most M, and its update at
+    inverse temperature beta is f(ξ) = Σ_j p_j x_j with p = softmax(beta·⟨x_j, ξ⟩). The update maps
+    the ball around a pattern into itself if the `separation` of the pattern is at least
+    `required_separation`. `beta` and `M` broadcast.
     """
     return np.asarray(1 / beta / n_patterns / M)

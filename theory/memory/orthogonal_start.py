@@ -35,9 +35,9 @@ def orthogonal_start(
 ) -> np.ndarray:
     """The inner product (m,) of any two of n tokens that start orthogonal, at each of m times.
 
-    The n ≥ 2 unit tokens start pairwise orthogonal and move on the sphere under softmax attention
-    (SA) or unnormalised attention (USA) at inverse temperature beta. By symmetry all pairs of
-    tokens have the same inner product.
+    The n ≥ 2 unit tokens start pairwise orthogonal and move on the unit sphere under softmax
+    attention (SA) or unnormalised attention (USA) at inverse temperature `beta`. By symmetry all
+    pairs of tokens have the same inner product.
 
     Raises `ValueError` for USA if e^beta overflows.
     """
@@ -48,10 +48,11 @@ def orthogonal_start(
 def orthogonal_gap(
     n: SizeFrom2, beta: NonNegative, times: Times, form: SphereForm = "SA"
 ) -> np.ndarray:
-    """The gap 1 − γ (m,) at each of m times, where γ is the inner product of `orthogonal_start`.
+    """The gap 1 − γ (m,) at each of m times, for n unit tokens that start pairwise orthogonal.
 
-    The relative accuracy is about 1e-10, even if the gap is tiny. The arguments have the same
-    meaning as in `orthogonal_start`.
+    The tokens move on the unit sphere under softmax attention (SA) or unnormalised attention (USA)
+    at inverse temperature `beta`. γ is the inner product of two tokens, which is the same for all
+    pairs by symmetry. The relative error of the gap is about 1e-10, even if the gap is tiny.
     """
 
     def velocity(_: float, u: np.ndarray) -> np.ndarray:
@@ -86,10 +87,11 @@ def escape_time(
 ) -> float:
     """The time at which n tokens that start pairwise orthogonal have the inner product `gamma`.
 
-    Let γ = `gamma` and β = beta, and let v(g) be the speed at which the inner product increases
-    when it is g. The time is ∫_0^γ dg/v(g), computed by quadrature to `digits` digits. For n = 2
-    in softmax attention (SA) the integral is ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg, which is about
-    e^β/(2β) for large β.
+    The tokens are unit vectors and move on the unit sphere under softmax attention (SA) or
+    unnormalised attention (USA) at inverse temperature β = `beta`. By symmetry all pairs have the
+    same inner product g. Let v(g) = dg/dt be its speed, and let γ = `gamma`. The time is ∫_0^γ
+    dg/v(g), computed by quadrature to `digits` digits. For n = 2 in softmax attention (SA) the
+    integral is ∫_0^γ (e^{β(1−g)} + 1)/(2(1 − g²)) dg, which is about e^β/(2β) for large β.
 
     Raises `ValueError` for times that overflow float64.
     """

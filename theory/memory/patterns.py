@@ -34,7 +34,8 @@ def random_patterns(n_patterns: Count, d: Count, seed: Seed) -> np.ndarray:
 def flipped(patterns: States, flips: Annotated[Steps, Within(most="d")], seed: Seed) -> np.ndarray:
     """The patterns (…, d) with exactly `flips` random bits flipped in each pattern.
 
-    For a fraction rho of the bits, pass `flips=round(rho * d)`.
+    The entries of the patterns are ±1, and a flip changes the sign of an entry. For a fraction rho
+    of the bits, pass `flips=round(rho * d)`.
     """
     d = patterns.shape[-1]
     if 0 < flips < d:

@@ -37,11 +37,11 @@ def gap_error_bound(
 ) -> np.ndarray:
     """The bound 2(N − 1)·M·e^{−beta·gap} on the distance of an updated state from a pattern.
 
-    There are N = `n_patterns` patterns x_j with M = max‖x_j‖. The update of a state ξ at inverse
-    temperature beta is f(ξ) = Σ_j p_j x_j with p = softmax(beta·⟨x_j, ξ⟩). For a pattern x_i with
-    the gap ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩, the result bounds ‖f(ξ) − x_i‖ [Ramsauer2021, Lemma A4].
-    The bound follows from x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), because p_j ≤ e^{−beta·gap} and
-    ‖x_i − x_j‖ ≤ 2M.
+    A modern Hopfield network has N = `n_patterns` patterns x_j with M = max‖x_j‖. The update of a
+    state ξ at inverse temperature beta is f(ξ) = Σ_j p_j x_j with p = softmax(beta·⟨x_j, ξ⟩). For a
+    pattern x_i with `gap` = ⟨ξ, x_i⟩ − max_{j≠i}⟨ξ, x_j⟩, the result bounds ‖f(ξ) − x_i‖
+    [Ramsauer2021, Lemma A4]. The bound follows from x_i − f(ξ) = Σ_{j≠i} p_j(x_i − x_j), because
+    p_j ≤ e^{−beta·gap} and ‖x_i − x_j‖ ≤ 2M.
 
     Arguments broadcast.
     """
@@ -61,10 +61,10 @@ def retrieval_error_bound(
 ) -> np.ndarray:
     """A bound on the distance of an updated state from a pattern, by the pattern's separation.
 
-    There are N = `n_patterns` patterns x_j with M = max‖x_j‖, and f(ξ) is the update of a state ξ
-    at inverse temperature beta. For a pattern x_i with the separation delta = min_{j≠i} ⟨x_i, x_i
-    − x_j⟩, the distance ‖f(ξ) − x_i‖ is at most 2(N − 1)·M·e^{−beta(delta − 2M·distance)}
-    [Ramsauer2021, Theorem 5].
+    A modern Hopfield network has N = `n_patterns` patterns x_j with M = max‖x_j‖. The update of a
+    state ξ at inverse temperature beta is f(ξ) = Σ_j p_j x_j with p = softmax(beta·⟨x_j, ξ⟩). For a
+    pattern x_i with the separation delta = min_{j≠i} ⟨x_i, x_i − x_j⟩, the distance ‖f(ξ) − x_i‖ is
+    at most 2(N − 1)·M·e^{−beta(delta − 2M·distance)} [Ramsauer2021, Theorem 5].
 
     In the theorem `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖} for a fixed point x* of f. However,
     distance = ‖ξ − x_i‖ suffices, because ⟨ξ, x_i − x_j⟩ ≥ delta − ‖ξ − x_i‖·2M.  Arguments
@@ -80,13 +80,14 @@ def update_rounding(
     """A bound on the rounding error of a modern Hopfield update, in floats with spacing `eps` at 1.
 
     The network has N = `n_patterns` patterns in R^d of norm at most M and the inverse temperature
-    β = beta, and the states ξ satisfy ‖ξ‖ ≤ size. Let u = eps/2 and γ_n = nu/(1 − nu) for every
-    integer n [Higham2002, section 3.1]. A score is a sum of d products, scaled before or after the
-    sum, so a score has an error of at most γ_{d+8}·M‖ξ‖. An exponent is β times a difference of
-    two scores, so an exponent has an error of at most η = βM‖ξ‖(2γ_{d+8} + 5u). The exponentials
-    of torch's attention are accurate to 20 units in the last place. So each weight changes by a
-    factor of at most 1 + θ, where θ = e^η(1 + 40u) − 1, and each normalised weight has a relative
-    error of at most 2θ/(1 − θ). Two sums over N patterns and a division add an error of
+    β = `beta`. The update of a state ξ is the mean of the patterns x_j with weights proportional to
+    e^{β⟨x_j, ξ⟩}. The states satisfy ‖ξ‖ ≤ `size`. Let u = eps/2 and γ_n = nu/(1 − nu) for every
+    integer n [Higham2002, section 3.1]. A score ⟨x_j, ξ⟩ is a sum of d products, scaled before or
+    after the sum, so a score has an error of at most γ_{d+8}·M‖ξ‖. An exponent is β times a
+    difference of two scores, so an exponent has an error of at most η = βM‖ξ‖(2γ_{d+8} + 5u). The
+    exponentials of torch's attention are accurate to 20 units in the last place. So each weight
+    changes by a factor of at most 1 + θ, where θ = e^η(1 + 40u) − 1, and each normalised weight has
+    a relative error of at most 2θ/(1 − θ). Two sums over N patterns and a division add an error of
     γ_{2N+6}·M. Weights below e^{−80} can underflow in float32, which adds an error of at most
     e^{−80}·N·M. For any weights the result is in the convex hull of the patterns, up to rounding,
     so the error is at most 2M(1 + γ_{2N+9}).
@@ -145,15 +146,16 @@ def contraction_bound(
 ) -> np.ndarray:
     """A bound on the factor by which an update reduces the distance to a fixed point.
 
-    There are N = `n_patterns` patterns x_j with M = max‖x_j‖. The update of a state ξ at inverse
-    temperature beta is f(ξ) = Σ_j p_j x_j, where p_j is the weight of pattern x_j. Let x* be a
-    fixed point of f, let delta = min_{j≠i} ⟨x_i, x_i − x_j⟩ be the separation of a pattern x_i,
-    and let distance = max{‖ξ − x_i‖, ‖x* − x_i‖}. Then ‖f(ξ) − x*‖/‖ξ − x*‖ is at most
+    A modern Hopfield network has N = `n_patterns` patterns x_j with M = max‖x_j‖. The update of a
+    state ξ at inverse temperature beta is f(ξ) = Σ_j p_j x_j with p = softmax(beta·⟨x_j, ξ⟩). Let
+    x* be a fixed point of f, let delta = min_{j≠i} ⟨x_i, x_i − x_j⟩ be the separation of a pattern
+    x_i, and let distance = max{‖ξ − x_i‖, ‖x* − x_i‖}. Then ‖f(ξ) − x*‖/‖ξ − x*‖ is at most
     2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)} [Ramsauer2021, Theorem 4].
 
-    The factor 2N can be replaced by 4. The reason is that the Jacobian is beta times the
-    covariance of the patterns. So the Jacobian is, as a symmetric matrix, at most beta·Σ_j p_j(x_j
-    − x_i)(x_j − x_i)ᵀ, whose norm is at most beta(1 − p_i)(2M)². Arguments broadcast.
+    The factor 2N can be replaced by 4. The reason is that the Jacobian of f is beta times the
+    covariance of the patterns under the weights p_j. So the Jacobian is, as a symmetric matrix, at
+    most beta·Σ_j p_j(x_j − x_i)(x_j − x_i)ᵀ, whose norm is at most beta(1 − p_i)(2M)². Arguments
+    broadcast.
     """
     error = retrieval_error_bound(n_patterns, beta, M, delta, distance)
     return np.asarray(beta * n_patterns * M * error)
@@ -163,10 +165,10 @@ def contraction_bound(
 def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -> float:
     """A radius r such that the update has a fixed point within r of the mean of some patterns.
 
-    The patterns x_j are the rows of X (N, d). `cluster` lists the set C of the indices of the
-    patterns in the cluster, O is the set of the other indices, and m is the mean of the patterns
-    in the cluster. For all states ξ with ‖ξ − m‖ ≤ r, the update f(ξ) = Xᵀ softmax(beta·Xξ)
-    satisfies ‖f(ξ) − m‖ ≤ g(r), where
+    The patterns x_j are the rows of X (N, d). The update of a modern Hopfield network at inverse
+    temperature beta is f(ξ) = Xᵀ softmax(beta·Xξ). `cluster` lists the set C of the indices of some
+    patterns. O is the set of the other indices, and m is the mean of the patterns x_k, k ∈ C. For
+    all states ξ with ‖ξ − m‖ ≤ r, the update satisfies ‖f(ξ) − m‖ ≤ g(r), where
 
         g(r) = beta·ρ²(‖m‖ + r) + D·min(1, |O|/|C|·e^{−beta(γ − r·h)}),
 
@@ -225,11 +227,14 @@ def least_beta(X: np.ndarray, i: int) -> float:
 
 @dataclass(frozen=True)
 class StorageBound:
-    """The constants of [Ramsauer2021, Theorem 3], and the number of patterns that are stored.
+    """The number of random patterns that a modern Hopfield network stores, by a theorem.
 
-    The theorem guarantees that, with probability 1 − p, `n_patterns` random patterns are stored in
-    dimension d. The constants a, b and c are defined in the docstring of `stored_patterns_bound`.
-    `applies` is true if the hypothesis of the theorem holds, c ≥ c_required = (2/√p)^{4/(d−1)}.
+    [Ramsauer2021, Theorem 3] guarantees that, with probability 1 − p, `n_patterns` random patterns
+    are stored in dimension d. A pattern is stored if a ball around the pattern contains one fixed
+    point, to which all states in the ball converge, and the balls of different patterns are
+    disjoint. The other attributes are the constants of the theorem: a, b and c are defined in the
+    docstring of `stored_patterns_bound`, and c_required = (2/√p)^{4/(d−1)}. `applies` is true if
+    the hypothesis c ≥ c_required of the theorem holds.
     """
 
     a: mpmath.mpf
@@ -240,7 +245,7 @@ class StorageBound:
 
     @property
     def applies(self) -> bool:
-        """Whether the hypothesis c ≥ c_required of the theorem holds."""
+        """Whether the hypothesis c ≥ c_required of [Ramsauer2021, Theorem 3] holds."""
         return bool(self.c >= self.c_required)
 
 
@@ -248,16 +253,18 @@ class StorageBound:
 def stored_patterns_bound(
     d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit, digits: Digits = 30
 ) -> StorageBound:
-    """The capacity bound of [Ramsauer2021, Theorem 3], as a `StorageBound`.
+    """The number of random patterns that a modern Hopfield network stores, and the constants.
 
-    By the theorem, N ≥ √p·c^{(d−1)/4} random patterns are stored with probability 1 − p. The
-    patterns are drawn uniformly on the sphere of radius M = K√(d − 1) in R^d, d ≥ 2.  Let
+    The bound is [Ramsauer2021, Theorem 3], and the result is a `StorageBound`. The patterns are
+    drawn uniformly on the sphere of radius M = K√(d − 1) in R^d, d ≥ 2. A pattern is stored if a
+    ball around it contains one fixed point of the update at inverse temperature beta, all states in
+    the ball converge to this point, and the balls of different patterns are disjoint. Let
 
         a = 2/(d − 1)·(1 + ln(2·beta·K²·p·(d − 1))),   b = 2K²beta/5,   c = b/W₀(e^{a + ln b}),
 
-    with W₀ the upper branch of Lambert's function.  The theorem requires c ≥ (2/√p)^{4/(d−1)}
-    [Ramsauer2021, Theorem 3].  The constants are computed by mpmath with `digits` digits.
-    `union_bound_patterns` gives larger numbers if beta·M² is large.
+    with W₀ the upper branch of Lambert's function.  If c ≥ (2/√p)^{4/(d−1)}, then
+    N ≥ √p·c^{(d−1)/4} random patterns are stored with probability 1 − p. The constants are computed
+    by mpmath with `digits` digits. `union_bound_patterns` gives larger numbers if beta·M² is large.
 
     The theorem is vacuous for small beta.  As beta → 0 the hypothesis holds, and the guaranteed
     number of patterns grows as 1/√(2e·beta·M²). However, for beta < 1/M² the update is a
@@ -275,15 +282,17 @@ def stored_patterns_bound(
 
 @checked
 def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -> float:
-    """A bound on the probability that N random patterns are not all stored.
+    """A bound on the probability that a modern Hopfield network does not store N random patterns.
 
-    The N = `n_patterns` patterns are uniform on the sphere of radius M = K√(d − 1) in R^d. Two
-    patterns are too close (their separation is below the `required_separation`) if the cosine
-    between them exceeds t = 1 − required/M². For t ≥ 0, two random patterns are too close with
-    probability ½·I_{1−t²}((d − 1)/2, ½), where I_x(a, b) is the regularised incomplete beta
-    function. The bound is the sum of these probabilities over all pairs of patterns, or 1 if the
-    sum is larger. The bound is also 1 if 2(N − 1)N·beta·M² ≤ 1, because the balls of radius
-    `basin_radius` around the patterns can then overlap.
+    The N = `n_patterns` patterns are uniform on the sphere of radius M = K√(d − 1) in R^d. The
+    separation of a pattern x_i is min_{j≠i} ⟨x_i, x_i − x_j⟩. All patterns are stored, each with a
+    separate fixed point of the update at inverse temperature beta, if all separations are at least
+    r = `required_separation` and the balls of radius `basin_radius` around the patterns are
+    disjoint. Two patterns are too close if the cosine between them exceeds t = 1 − r/M². For t ≥ 0,
+    two random patterns are too close with probability ½·I_{1−t²}((d − 1)/2, ½), where I_x(a, b) is
+    the regularised incomplete beta function. The bound is the sum of these probabilities over all
+    pairs of patterns, or 1 if the sum is larger. The bound is also 1 if 2(N − 1)N·beta·M² ≤ 1,
+    because the balls can then overlap.
     """
     if n_patterns == 1:
         return 0.0
@@ -300,12 +309,14 @@ def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -
 def union_bound_patterns(d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit) -> int:
     """The largest number N of random patterns whose `failure_bound` is at most p.
 
-    N random patterns, uniform on the sphere of radius K√(d − 1) in R^d, are stored with probability
-    at least 1 − p, by the union bound over pairs.
+    `failure_bound` bounds the probability that a modern Hopfield network at inverse temperature
+    beta does not store all N patterns, by the union bound over pairs of patterns. The patterns are
+    uniform on the sphere of radius K√(d − 1) in R^d. So N random patterns are stored with
+    probability at least 1 − p.
 
     The `failure_bound` is computed in float64 (`scipy.special.betainc`); the claim
-    `modern-hopfield` encloses it rigorously.  The `failure_bound` increases with N, so N is found
-    by doubling and bisection, up to 2⁵⁰.
+    `modern-hopfield` computes a rigorous enclosure. As the `failure_bound` increases with N, N is
+    found by doubling and bisection, up to 2⁵⁰.
     """
     low, high = 1, 2
     while high < 2**50 and failure_bound(high, d, beta, K) <= p:

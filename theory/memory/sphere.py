@@ -38,10 +38,11 @@ INTEGRATION = 1e-9  # allowance for the error of the whole integration
 
 @dataclass(frozen=True)
 class SphereFlow:
-    """The result of `sphere_flow`: tokens (times, …, n, d), and the drift of the integration.
+    """The result of `sphere_flow`: the tokens at given times, and the drift of the integration.
 
-    The integrator does not keep the tokens x on the sphere exactly. `drift` is the largest |‖x‖
-    − 1| before the tokens are normalised, which is the observable part of the integration error.
+    `tokens` (times, …, n, d) are the n tokens x in R^d at each time. The integrator does not keep
+    the tokens on the unit sphere exactly. `drift` is the largest |‖x‖ − 1| before the tokens are
+    normalised, which is the observable part of the integration error.
     """
 
     times: np.ndarray
@@ -59,12 +60,13 @@ def uniform_tokens(rng: np.random.Generator, *shape: int) -> np.ndarray:
 def sphere_velocity(
     X: UnitTokens, beta: NonNegative, form: SphereForm = "SA", QK: SquareMatrix | None = None
 ) -> np.ndarray:
-    """The velocities x_i' (…, n, d) of unit tokens X (…, n, d) that move on the sphere.
+    """The velocities dx_i/dt (…, n, d) of unit tokens x_i that move on the sphere by attention.
 
-    The velocities are x_i' = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i, where β = beta ≥ 0, and P_i y = y
-    − ⟨x_i, y⟩ x_i is the projection onto the tangent space at x_i. In softmax attention (SA),
-    Z_i = Σ_k e^{β⟨x_i, x_k⟩}; in unnormalised attention (USA), Z_i = n.  If a matrix `QK` = QᵀK
-    (d, d) is given, the scores are β⟨x_i, QK x_j⟩ instead of β⟨x_i, x_j⟩.
+    The tokens x_i are the rows of X (…, n, d). The velocities are dx_i/dt = P_i Σ_j e^{β⟨x_i, x_j⟩}
+    x_j / Z_i, where β = `beta` ≥ 0 is the inverse temperature, and P_i y = y − ⟨x_i, y⟩ x_i is the
+    projection onto the tangent space at x_i. In softmax attention (SA), Z_i = Σ_k e^{β⟨x_i, x_k⟩};
+    in unnormalised attention (USA), Z_i = n.  If a matrix `QK` = QᵀK (d, d) is given, the scores
+    are β⟨x_i, QK x_j⟩ instead of β⟨x_i, x_j⟩.
 
     Raises `ValueError` for USA if an exponential overflows.
     """
@@ -73,11 +75,11 @@ def sphere_velocity(
 
 @checked
 def sphere_energy(X: UnitTokens, beta: NonNegative) -> np.ndarray:
-    """The energy (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} (…,) of n unit tokens x_i, where β = beta.
+    """The energy (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} (…,) of n unit tokens x_i, where β = `beta`.
 
-    The tokens x_i are the rows of X (…, n, d). For β → 0, the energy minus 1/(2β) tends to half
-    the square of `mean_length`. Raises `ValueError` for an energy that overflows, and for beta
-    = 0, where the energy is infinite.
+    The tokens x_i are the rows of X (…, n, d). For β → 0, the energy minus 1/(2β) tends to half the
+    square of `mean_length`. Raises `ValueError` for an energy that overflows, and for beta = 0,
+    where the energy is infinite.
     """
     if beta == 0:
         raise InputError(
@@ -96,16 +98,18 @@ def sphere_flow(
     form: SphereForm = "SA",
     QK: SquareMatrix | None = None,
 ) -> SphereFlow:
-    """The `SphereFlow` of unit tokens that start at X (…, n, d), at increasing `times` ≥ 0.
+    """The positions at given `times` of unit tokens that move on the sphere by attention.
 
-    The tokens move with the velocities of `sphere_velocity`.  The integrator is an explicit
-    Runge–Kutta method of order 8 (DOP853), whose steps have an estimated error of at most 1e-12.
-    The returned tokens are divided by their lengths. The leading dimensions of X index independent
-    systems of n tokens, which are integrated with the same step sizes.
+    The times are increasing and ≥ 0. The n tokens start at the rows of X (…, n, d). Their
+    velocities are those of `sphere_velocity`, for softmax attention (SA) or unnormalised attention
+    (USA) at inverse temperature β = `beta`. The integrator is an explicit Runge–Kutta method of
+    order 8 (DOP853), whose steps have an estimated error of at most 1e-12. The returned tokens are
+    divided by their lengths. The result is a `SphereFlow`, which also contains the largest error of
+    the lengths. The leading dimensions of X index independent systems of n tokens, which are
+    integrated with the same step sizes.
 
-    Raises `ValueError` if the last time exceeds 10^6 in softmax attention (SA), or
-    10^6·e^{−β‖QᵀK‖} in unnormalised attention (USA), where β = beta and QᵀK is `QK` or the
-    identity.
+    Raises `ValueError` if the last time exceeds 10^6 in SA, or 10^6·e^{−β‖QᵀK‖} in USA, where QᵀK
+    is the matrix `QK` or the identity.
     """
     norm = 1.0 if QK is None else float(np.linalg.norm(QK, 2))
     exponent = beta * norm if form == "USA" else 0.0
@@ -125,7 +129,7 @@ def sphere_flow(
 
 @checked
 def smallest_inner_product(X: UnitTokens) -> np.ndarray:
-    """The smallest inner product (…,) of two of the unit tokens X (…, n, d)."""
+    """The smallest inner product (…,) of two of the n unit tokens, the rows of X (…, n, d)."""
     return np.asarray((X @ X.swapaxes(-1, -2)).min(axis=(-1, -2)))
 
 
@@ -133,17 +137,17 @@ def smallest_inner_product(X: UnitTokens) -> np.ndarray:
 def mean_length(X: UnitTokens) -> np.ndarray:
     """The length ‖(1/n) Σ_i x_i‖ (…,) of the mean of n unit tokens x_i.
 
-    The tokens x_i are the rows of X (…, n, d). If all tokens are equal, the length is 1.
+    The tokens x_i are the rows of X (…, n, d). The length is 1 if and only if all tokens are equal.
     """
     return np.asarray(np.linalg.norm(X.mean(axis=-2), axis=-1))
 
 
 @checked
 def n_clusters(X: UnitTokens, threshold: SignedUnit = 0.999) -> np.ndarray:
-    """The number of clusters (…,) of unit tokens X (…, n, d).
+    """The number of clusters (…,) of unit tokens, the rows of X (…, n, d).
 
     Two tokens are linked if their inner product is at least `threshold`. The clusters are the
-    connected components of the linked tokens.
+    connected components of the graph of linked tokens.
     """
     linked = X @ X.swapaxes(-1, -2) >= threshold
     linked |= np.eye(X.shape[-2], dtype=bool)
