@@ -61,15 +61,20 @@ EPS = float(np.finfo(np.float64).eps)
 def fourier_filters(
     run: Run, *, largest: Largest = 260, step: Step = 5, alpha: Alpha = None
 ) -> Iterator[Finding]:
-    """Filters of Fourier coefficients, and the adder without its low or its high frequencies.
+    """A filter of Fourier coefficients leaves the other coefficients unchanged iff KRᵀ = 0.
 
-    The rows of a matrix R map states of the residual stream to the Fourier coefficients of the
-    logits that should be removed, and the rows of K map states to the other coefficients.  The
-    projection P = I − R⁺R, where R⁺ is the pseudoinverse, removes the coefficients of R.  The
-    projection leaves the coefficients of K unchanged for every state iff KRᵀ = 0.  In the adder
-    this condition holds up to rounding, and P sets registers to 0.  Without the low frequencies,
-    all candidates c ≡ a + b mod 10 tie for the numbers a and b.  Without the high frequencies, the
-    adder outputs the sum of the rounded sizes.
+    The logits are a function of the candidate and have Fourier coefficients, which are linear in
+    the state of the residual stream.  A matrix R maps the state to the coefficients that should be
+    removed, and a matrix K maps the state to the other coefficients.  The projection P = I − R⁺R,
+    where R⁺ is the pseudoinverse, removes the coefficients of R.  The projection leaves the
+    coefficients of K unchanged for every state iff KRᵀ = 0.
+
+    The filter is applied to the transformer of the claim `adder`, which adds a and b by cosines of
+    the high frequencies (periods 2, 2.5, 5 and 10) and of a low frequency (a period p above
+    2·`largest`).  The low frequency encodes a and b rounded to multiples of `step`.  In the adder
+    KRᵀ = 0 holds up to rounding, and P sets registers (named subspaces of the stream) to 0.
+    Without the low frequency, all candidates c ≡ a + b mod 10 have the same logit.  Without the
+    high frequencies, the adder outputs the sum of the rounded numbers.
     """
     L = of_size(run, largest)
     alpha = default_alpha(n_candidates(L)) if alpha is None else alpha

@@ -31,12 +31,14 @@ MOST = 2001  # largest p, whose exact ranks take seconds
 def fourier_matrix(
     run: Run, *, p: Annotated[int, option("number of rows, odd", min=3)] = PRINTED
 ) -> Iterator[Finding]:
-    """A Fourier matrix whose p rows have period p − 1 is singular; the real transform is not.
+    """A published p × p Fourier matrix with frequencies of period p − 1 is singular.
 
-    Let p ≥ 3 be odd, and let F be the p × p matrix that [Zhou2024] prints.  Columns 0 and p − 1 of
-    F are equal, and F has rank p − 1.  The eigenvalues of F Fᵀ are 0 (once), 1 (p − 3 times) and
-    the two roots λ of λ² − (4 + 1/(p − 1))λ + 4 = 0.  If the number of points is a multiple of 10,
-    the periods 2, 2.5, 5 and 10 are bins of the orthonormal real Fourier transform.
+    Let p ≥ 3 be odd, and let F be the p × p matrix of [Zhou2024].  Its rows are a constant, and
+    cosines and sines of frequencies k/(p − 1), at the points 0, …, p − 1.  Columns 0 and p − 1 of F
+    are equal, and F has rank p − 1.  The eigenvalues of F Fᵀ are 0 (once), 1 (p − 3 times) and the
+    two roots λ of λ² − (4 + 1/(p − 1))λ + 4 = 0.  The orthonormal real Fourier transform, whose
+    frequencies are k/p, is not singular.  If its number p of points is a multiple of 10, the
+    periods 2, 2.5, 5 and 10 are among its periods p/k.
     """
     if p % 2 == 0:
         raise InputError(f"p is {p}: give an odd number p")

@@ -38,12 +38,15 @@ def gridworld(
     max_length: Length = 40,
     samples: Samples = 30,
 ) -> Iterator[Finding]:
-    """For all S ≥ 1, T and starts, three layers of at most 2S heads and width S + 10 simulate the
-    walk on 0 … S that stops at both walls, on all words of at most T symbols.
+    """For all S ≥ 1, T and initial states, three layers of at most 2S heads and width S + 10
+    simulate the walk on 0, …, S between two walls, on all words of at most T symbols.
 
-    Let z be the present displacement of the same steps without walls. The state is at least b, for
-    b = 1 … S, iff the last visit of the displacement to level z − b is later than its last visit to
-    level z − b + S + 1.
+    Each symbol is a step to the left or to the right, and a step against a wall does not change the
+    state. The construction uses the following fact. Let the displacement be the sum of the same
+    steps ±1 without walls, and let z be its present value. For b = 1, …, S, the state is at least b
+    iff the displacement had the value z − b later than it last had the value z − b + S + 1. For
+    this comparison the word is preceded by S steps to the left and by as many steps to the right as
+    the initial state.
     """
     if start > steps:
         raise InputError(f"start is {start}: give a state from 0 to {steps}")

@@ -54,19 +54,22 @@ def hard_attention_cannot(
     """For all fixed numbers L of layers and H of heads per layer, no family of transformers with
     unique-hard attention, one for each n, computes parity of n bits for all n.
 
-    For every n, a transformer with unique-hard attention over V symbols equals a circuit of AND, OR
-    and NOT gates, of depth at most 2L if H = 1 and 4L otherwise (and 2 more if V > 2), with O(n^((H
-    + 1)^L)) gates. Circuits of constant depth and polynomial size do not compute parity [FSS1984];
-    this is cited. For one layer the impossibility is proved here: the answer is constant on a
-    subcube with at least n − 1 − H free bits, so that parity takes H ≥ n − 1 heads.  This bound is
-    attained: one layer of n − 1 heads computes parity, and its circuit has 2^n + 2 gates.  Parity
-    is also computed by ⌈log₂n⌉ layers of one head, and the depth of the circuits of these layers
-    grows with log n.
+    For every n, a transformer with unique-hard attention on words of n symbols over an alphabet of
+    V symbols equals a circuit of AND, OR and NOT gates.  The depth of the circuit is at most 2L if
+    H = 1 and at most 4L otherwise, and it is 2 larger if V > 2.  The number of gates is O(n^((H +
+    1)^L)).  Circuits of constant depth and polynomial size do not compute parity.  This is cited
+    from [FSS1984].  For one layer the impossibility is proved here: if the other bits are fixed
+    suitably, the output is constant in at least n − 1 − H free bits, so that parity requires H ≥ n
+    − 1 heads.  This bound is attained: one layer of n − 1 heads computes parity, and its circuit
+    has 2^n + 2 gates.  Parity is also computed by ⌈log₂n⌉ layers of one head, and the depth of the
+    circuits of these layers grows with log n.
 
-    The tensors of six models are translated to circuits, which agree with the models and the
-    definitions on all words of at most 10 symbols (9 for three symbols).  Circuits for fixed L and
-    H are constant on a subcube with a free bit; circuits of parity are constant on no such subcube.
-    Heads that average different values are not translated to such circuits.
+    The tensors of six models are translated to circuits.  The circuits agree with the models, and
+    with the definitions of the functions that the models compute, on all words of at most 10
+    symbols (at most 9 for alphabets of three symbols).  A subcube is a set of words in which some
+    symbols are fixed and the others are free.  The circuits for fixed L and H are constant on a
+    subcube with a free symbol, whereas circuits of parity are constant on no such subcube.  Heads
+    that average different values are not translated to such circuits.
     """
     drawn = {}
     max_length = min(max_length, QUICK) if run.quick else max_length

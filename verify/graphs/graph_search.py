@@ -45,13 +45,14 @@ def graph_search(
     samples: Annotated[int, option("number of random graphs", min=1)] = 20,
     edges: Edges = None,
 ) -> Iterator[Finding]:
-    """For all n and m, two layers of one head decode the nodes reachable from a source in every
-    graph of n nodes and m edges, with one CoT token for each node.
+    """For all n and m, two layers of one head each decode the nodes that are reachable from a
+    source, in every directed graph of n nodes and m edges, with one chain-of-thought token for each
+    node.
 
     The prompt is the list of directed edges, in any order, and the source.  The model, of width 2n
-    + 1, decodes all other nodes reachable from the source, each once, and then ⊥.  The inverse
-    temperature that softmax needs depends neither on the number of nodes nor on the number of
-    edges.
+    + 1, decodes all other nodes reachable from the source, each once, and then the symbol ⊥, which
+    ends the list.  The inverse temperature that softmax needs depends neither on the number of
+    nodes nor on the number of edges.
     """
     n, own = chosen(n_nodes, edges, 10)
     graphs = (

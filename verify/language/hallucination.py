@@ -49,19 +49,23 @@ def hallucination(
     ] = "zipf",
     samples: Annotated[int, option("strings sampled from each built model", min=100)] = 2000,
 ) -> Iterator[Finding]:
-    """A model that is not over-confident hallucinates nearly as often as facts occur once, or more.
+    """A model that is not over-confident hallucinates at least about as often as facts occur once.
 
-    Let p be the distribution of documents, g a model, F the set of facts, with p(F) = 1, and H the
-    set of other strings.  Let U be a set of strings, τ ≥ 0 and A = {g > τ}, and let δ⁺ = (g(A) −
-    p(A))⁺ be the over-confidence.  Then g(H) ≥ p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A).
+    Let p be the distribution of documents, g a model (a distribution on strings), F the set of
+    facts, with p(F) = 1, and H the set of all other strings.  The hallucination rate is g(H).  Let
+    U be any set of strings and τ ≥ 0, and let A be the set of strings y with g(y) > τ.  Let δ⁺ =
+    (g(A) − p(A))⁺ be the over-confidence.  Then g(H) ≥ p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A).
 
-    Let U be the set of unseen strings and τ = 1/|U|, and let facts be regular: given the documents,
-    all unseen strings have the same mean probability.  Then E g(H) ≥ E MF − E δ⁺ − E(|F|/|U|) −
-    1/n, where MF is the fraction of the n documents whose fact occurs once.
+    For the second bound, F and p are random and n documents are drawn from p.  Let U be the set of
+    strings that do not occur in the documents, and let τ = 1/|U|.  Let facts be regular: given the
+    documents, all unseen strings have the same mean probability.  Then E g(H) ≥ E MF − E δ⁺ −
+    E(|F|/|U|) − 1/n, where MF is the fraction of the documents whose fact occurs only once.
 
-    With prompts c of weights μ_c and m possible answers, whose right answer a document gives with
-    probability α_c, E err + E δ⁺ ≥ MM(1 − 1/m) given the data.  Here err is the probability of a
-    wrong answer, and MM is the sum of μ_c α_c over the prompts that no document answers.
+    For the third bound, a document consists of a prompt c, of weight μ_c, and a response.  The
+    right answer to a prompt is uniform among m answers.  The response is the right answer with
+    probability α, where 1/m ≤ α ≤ 1 − 1/m, and "don't know" otherwise.  Let err be the probability
+    that the model gives a wrong answer, let τ = 1/m, and let MM be the sum of μ_c α over the
+    prompts that no document answers.  Given the documents, E err + E δ⁺ ≥ MM(1 − 1/m).
     """
     if strings < 2 * facts:
         raise InputError(f"strings is {strings} and facts is {facts}: give strings ≥ 2·facts")

@@ -45,13 +45,15 @@ def head_cover(
     """Finitely many attention heads approximate all heads of bounded norm, on prompts of any
     length.
 
-    Consider the heads ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ on tokens x_t in ℝ^d, with ‖q‖₁ ≤ A,
-    ‖v‖₁ ≤ V and ‖x_t‖₂ ≤ B.  For every k there are (2d + 1)^{2k} heads, the cover, such that on
-    all prompts each head is within VB(BA + 1)/√k of a head of the cover.  The proof uses
+    A head with query vector q and output vector v has the output ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩
+    on a prompt of tokens x_t in ℝ^d.  Consider all heads with ‖q‖₁ ≤ A and ‖v‖₁ ≤ V, and all tokens
+    with ‖x_t‖₂ ≤ B.  For every k there is a set of (2d + 1)^{2k} heads, the cover.  For each head,
+    some head of the cover has an output within VB(BA + 1)/√k on all prompts.  The proof uses
     ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞, whose constant 1 is sharp.
 
-    Given N rules, with probability at least 1 − δ every rule that is right on m samples has an
-    error of at most (ln N + ln(1/δ))/m.
+    A finite cover yields a bound on learning.  Given N classifiers and m independent samples, with
+    probability at least 1 − δ every classifier that is right on all m samples has an error
+    probability of at most (ln N + ln(1/δ))/m.
     """
     yield _deviation(run)
     yield _lipschitz(run)

@@ -43,14 +43,14 @@ def gradient_descent(
 ) -> Iterator[Finding]:
     """For all examples X with labels y and all queries x_q, k layers of one linear head predict
     ⟨w_k, x_q⟩ exactly over Q, where w_k is the result of k steps w ← w − η(S w − Xᵀy) of gradient
-    descent from w = 0, with S = XᵀX. With causal attention, k layers predict from every prefix at
-    once. With full attention, ⌈log₃(2k + 1)⌉ layers of several heads suffice, and fewer layers do
-    not suffice.
+    descent from w = 0, with S = XᵀX. With causal attention, k layers predict the label of every
+    input from the examples before it, in one forward pass. With full attention, ⌈log₃(2k + 1)⌉
+    layers of several heads suffice, and fewer layers do not suffice.
 
     The step size η is a weight of the model. The width is d + 1 for layers of one head, 2d + 2 for
-    causal layers, and at most 5d + 3 for the layout "ladder" with ⌈log₃(2k + 1)⌉ layers. The
-    residual after k steps is the power (I − ηS)^k, and each layer of the layout "ladder" triples
-    its exponent.
+    causal layers, and at most 5d + 3 for the layout "ladder" with ⌈log₃(2k + 1)⌉ layers. After k
+    steps, the error of w along the eigenvectors of S has been multiplied by the matrix (I − ηS)^k.
+    Each layer of the layout "ladder" triples the exponent k of this matrix.
     """
     examples = gaussian_examples(run, samples, n, d)
     chosen_size = safe_alpha(examples.x, "identity") if step_size is None else step_size

@@ -47,17 +47,20 @@ def hop(
     error: LogitError = 1e-3,
     sharpness: Sharpness = None,
 ) -> Iterator[Finding]:
-    """⌊log₂k⌋ + 2 layers of one unique-hard head each compute k-hop induction, for all k, V and n.
+    """⌊log₂k⌋ + 2 layers of one unique-hard head each compute k-hop induction, for all k.
 
-    V is the number of symbols, and n the largest length. At every position i of a sequence x, the
-    model outputs hop_k(x)_i = x_{find^k(i)}, or ⊥ if a hop does not have a match. Here find(i) =
-    max{ j ≤ i : x_{j−1} = x_i }, and find^k applies find k times. The width does not depend on n.
-    The mask of the first layer is strictly causal: a token does not attend to itself.
-    [Sanford2024, Theorem 4.2] states the same depth for layers with arbitrary token-wise
-    functions, in which a token also attends to itself. The printed proof of [Sanford2024, Theorem
-    4.2] is valid only if k is a power of two (see constructions/retrieval/hop.py). If a token also
-    attends to itself in the first layer, the construction that doubles pairs of pointers requires
-    ⌈log₂k⌉ + 2 layers. It is open whether ⌊log₂k⌋ + 2 layers suffice for all k.
+    The statement holds for all numbers V of symbols and all largest lengths n. Let find(i) = max{ 1
+    ≤ j ≤ i : x_{j−1} = x_i } be the position after the latest earlier occurrence of the symbol x_i
+    in a sequence x, and let find^k apply find k times. At every position i, the model outputs
+    hop_k(x)_i = x_{find^k(i)}, or ⊥ if one of the k positions does not exist. The width does not
+    depend on n. The mask of the first layer is strictly causal: a token does not attend to itself.
+    [Sanford2024, Theorem 4.2] states the same depth for layers that compute arbitrary functions at
+    each token after attention, and in which a token also attends to itself.
+
+    The printed proof of [Sanford2024, Theorem 4.2] is valid only if k is a power of two (see
+    constructions/retrieval/hop.py). If a token also attends to itself in the first layer, the
+    construction by pointer doubling requires ⌈log₂k⌉ + 2 layers. It is open whether ⌊log₂k⌋ + 2
+    layers suffice for all k in this case.
     """
     V, n = vocabulary_size, max_length
     statement = hops(run, k)
