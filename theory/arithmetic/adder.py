@@ -155,12 +155,12 @@ def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SM
     """A bound on the change of a logit when all weights are rounded to multiples of 2^−bits.
 
     The logits are those of `adder_logits`, with weight α = `alpha` of the second term.  Each cosine
-    in the logits is computed from products of three vectors (cos, sin): one of each of the two
-    summands, and one of the candidate.  The weights are the entries of these vectors; in the second
-    term, the vector of the candidate is multiplied by α.  Rounding changes a number by at most δ
-    = 2^{−bits−1}, so a vector of length 1 changes by at most √2δ.  As complex numbers, a product of
-    three such vectors changes by at most (1 + √2δ)³ − 1.  In the first term, the weights of three
-    periods are rounded, and those of period 2 are exact.
+    in the logits is the real part of a product of three complex numbers of length 1: one for each
+    of the two summands, and one for the candidate.  The weights are the real and imaginary parts of
+    these numbers, cosines and sines; in the second term, the number for the candidate is multiplied
+    by α.  Rounding changes a weight by at most δ = 2^{−bits−1}, so a complex number changes by at
+    most √2δ.  A product of three numbers of length 1 changes by at most (1 + √2δ)³ − 1.  In the
+    first term, the weights of three periods are rounded, and those of period 2 are exact.
     """
     off = 2**0.5 * 2.0 ** (-bits - 1)
     return 3 * ((1 + off) ** 3 - 1) + (alpha + off) * (1 + off) ** 2 - alpha

@@ -118,8 +118,9 @@ def table_accuracy(n_points: Integrated, n_cells: Integrated) -> float:
 
     The `n_points` points and the query are independent and uniform on (0, 1).  The range (0, 1) is
     divided into `n_cells` buckets of equal length.  For each bucket, the table contains the index
-    of the point nearest to the middle of the bucket.  The mean over the query is computed over the
-    midpoints of at least `GRID` equal intervals.
+    of the point nearest to the middle of the bucket.  The table gives the point whose index it
+    contains for the query's bucket.  The mean over the query is computed over the midpoints of at
+    least 1024 equal intervals.
     """
     return _accuracy(n_points, n_cells)
 

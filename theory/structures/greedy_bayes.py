@@ -82,7 +82,7 @@ def best_fixed(n_points: PointCount, lookups: LookupCount) -> np.ndarray:
     the query are independent and uniform on (0, 1).  A lookup reads the point of one rank, that is,
     of one place in ascending order.  The ranks are chosen from the query only, before any lookup,
     so the best choice is the i most probable ranks of the nearest neighbour given the query.  The
-    mean over the query is computed over the midpoints of `GRID` equal intervals.
+    mean over the query is computed over the midpoints of 2048 equal intervals.
     """
     probabilities = np.sort(nearest_probabilities(n_points, _middles()), axis=-1)[:, ::-1]
     return np.minimum(1.0, np.cumsum(probabilities, axis=-1).mean(axis=0))[
@@ -94,8 +94,9 @@ def best_fixed(n_points: PointCount, lookups: LookupCount) -> np.ndarray:
 def first_interpolated(n_points: PointCount) -> float:
     """The probability that the first lookup of interpolation search finds the nearest neighbour.
 
-    The `n_points` points and the query are independent and uniform on (0, 1).  The mean over the
-    query is computed over the midpoints of `GRID` equal intervals.
+    The `n_points` points and the query are independent and uniform on (0, 1).  The first lookup is
+    at the query's place if the points were evenly spaced.  The mean over the query is computed over
+    the midpoints of 2048 equal intervals.
     """
     u = _middles()
     rank = np.clip(np.floor((n_points + 1) * u + 0.5), 1, n_points).astype(np.int64) - 1
@@ -141,12 +142,12 @@ def greedy_bayes(low: End, high: End) -> Strategy:
 
 @checked
 def likeliest(n_points: PointCount) -> np.ndarray:
-    """A table of the most probable rank of the nearest neighbour, (N + 1, 2, 2, GRID).
+    """A table of the most probable rank of the nearest neighbour, (N + 1, 2, 2, 2048).
 
     N is `n_points`.  The table is for n uniform points between two ends, and a query between these
     ends.  The first axis is the number n = 0 … N of points between the ends.  The second axis is
     whether the left end is a point too, and the third axis is whether the right end is a point too.
-    The last axis is the place of the query, in `GRID` equal intervals between the ends.  Rank 1 is
+    The last axis is the place of the query, in 2048 equal intervals between the ends.  Rank 1 is
     the lowest of the n points, and the entry for n = 0 is 0.
     """
     return _likeliest(n_points)

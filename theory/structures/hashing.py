@@ -90,8 +90,9 @@ def orthogonal_directions(
 def one_bit(angles: Annotated[Any, Reals("...", Within(least=0, most=np.pi))]) -> np.ndarray:
     """The probability 1 − θ/π that a bit of SimHash is equal for two vectors at an angle θ.
 
-    A bit of SimHash says on which side of a random plane through 0 a vector is.  The angles θ are
-    given in radians, as an array (…,), and the result has the same shape.
+    A bit of SimHash is 1 if the vector is on a given side of a random plane through 0, and 0
+    otherwise.  The angles θ are given in radians, as an array (…,), and the result has the same
+    shape.
     """
     return np.asarray(1 - angles / np.pi)
 
