@@ -120,19 +120,23 @@ class Edges(Tokens):
 def search(
     n_nodes: Count, n_edges: Steps | None = None, *, sharpness: Positive | None = None
 ) -> Transformer:
-    """A transformer that decodes the nodes reachable from a source, one by one, and then ⊥:
+    """A transformer that decodes the nodes reachable from a source, one by one, and then ⊥.
+
+    The symbol ⊥ means that no node is left. The nodes are given by
 
         model.interface.found(model.generate(model.interface.prompt(edges, source), n))
 
-    After every token the model predicts node v for the first edge u → v in the sequence so far such
-    that u is among the nodes so far and v is not.  Edges are directed: give each edge of an
-    undirected graph in both directions.
+    where `edges` is a list of pairs (u, v) of nodes. After every token the model predicts a node v.
+    It is the end of the first edge u → v in the sequence so far such that u is among the nodes so
+    far and v is not. If there is no such edge, the model predicts ⊥. Edges are directed: give each
+    edge of an undirected graph in both directions.
 
     The model has 2 layers of 1 head, width 2n + 1 for n = `n_nodes`, n hidden neurons in the first
-    layer, and a vocabulary of n² + n tokens.  Sequences have at most `n_edges` + n tokens.  By
+    layer, and a vocabulary of n² + n tokens. Sequences have at most `n_edges` + n tokens. By
     default `n_edges` is n(n − 1), the number of directed edges without loops.
 
-    Raises ValueError for a sharpness that is too small, or if the weights do not fit in memory.
+    Raises ValueError if (a) the sharpness (the inverse temperature of softmax) is too small, or (b)
+    the weights do not fit in memory.
     """
     n, m = n_nodes, n_nodes * (n_nodes - 1) if n_edges is None else n_edges
     T, width = m + n, 2 * n + 1

@@ -137,15 +137,21 @@ def attention_in_rounds(
     fan_in: FanIn,
     base: CountFrom2 | None = None,
 ) -> tuple[list[list[Fraction]], Cluster]:
-    """Returns the outputs of an attention head at N tokens, and the `Cluster` that computed them.
+    """The outputs of an attention head at N tokens, computed by machines that exchange messages.
 
-    The queries Q and keys K have shape (N, d), and the values V and the outputs have shape (N,
-    d_value).  Token i attends to the tokens j for which seen[i][j] is true.  The score of key k_j
-    for query q_i (rows of K and Q) is ⟨q_i, k_j⟩, and the weight is base^score.  For base=None the
-    head is an average-hard attention head.
+    Returns the outputs, and the `Cluster` of machines, which contains the number of rounds. In a
+    round, each machine sends at most `fan_in` messages and receives at most `fan_in` messages. The
+    queries Q and keys K have shape (N, d), and the values V and the outputs have shape (N,
+    d_value).
 
-    Raises `ValueError` for shapes that do not match, for scores that are not integers if a base is
-    given, for a token that may attend to no token, and for more than 10⁵ machines.
+    Token i attends to the tokens j for which seen[i][j] is true. The score of token j for token i
+    is s_ij = ⟨q_i, k_j⟩, where q_i is row i of Q and k_j is row j of K. The attention weights of
+    token i are proportional to base^s_ij. If `base` is None, the weights are equal at the tokens
+    with the largest score and 0 elsewhere (average-hard attention).
+
+    Raises `ValueError` if (a) the shapes do not match, (b) a base is given and a score is not an
+    integer, (c) a token may attend to no token, or (d) more than 10⁵ machines are needed. N tokens
+    need N² machines.
     """
     N = len(Q)
     d, d_value = (len(next(iter(rows), ())) for rows in (Q, V))
@@ -238,5 +244,9 @@ def _power(base: int | None, exponent: Fraction | int) -> Fraction:
 
 @checked
 def rounds_of_a_layer(n_tokens: Count, fan_in: FanIn) -> int:
-    """The number 3⌈log_f N⌉ of rounds of an attention head, for N = n_tokens and f = fan_in."""
+    """The number 3⌈log_f N⌉ of rounds in which machines compute an attention head by messages.
+
+    Here N = n_tokens is the number of tokens, and f = fan_in is the largest number of messages that
+    a machine sends, or receives, in one round.
+    """
     return 3 * tree_depth(n_tokens, fan_in)

@@ -24,7 +24,7 @@ from theory.kinds import Choice, Count, CountFrom2, Kind, checked
 
 @checked
 def cyclic(m: Count) -> Semiautomaton:
-    """The counter mod m: symbol 1 adds 1 to the state, and symbol 0 leaves the state unchanged."""
+    """The semiautomaton that counts mod m: symbol 1 adds 1, and symbol 0 keeps the state."""
     table_fits(m, 2)
     turn = tuple((q + 1) % m for q in range(m))
     return Semiautomaton((identity(m), turn), "parity" if m == 2 else f"mod {m}")
@@ -32,7 +32,7 @@ def cyclic(m: Count) -> Semiautomaton:
 
 @checked
 def flip_flop(n: Count = 2) -> Semiautomaton:
-    """The flip-flop of n states: symbol 1 + q leads to state q, and symbol 0 changes nothing."""
+    """The flip-flop with n states: symbol 1 + q leads to state q, and symbol 0 keeps the state."""
     table_fits(n, n + 1)
     name = "flip-flop" if n == 2 else f"flip-flop of {n}"
     return Semiautomaton((identity(n), *((q,) * n for q in range(n))), name)
@@ -40,7 +40,7 @@ def flip_flop(n: Count = 2) -> Semiautomaton:
 
 @checked
 def cyclic_with_reset(m: Count) -> Semiautomaton:
-    """The counter mod m with a reset: symbol 0 adds 1, and symbol 1 leads to state 0."""
+    """The semiautomaton that counts mod m: symbol 0 adds 1, and symbol 1 leads to state 0."""
     return Semiautomaton((cyclic(m).transitions[1], (0,) * m), f"mod {m} with reset")
 
 
@@ -63,10 +63,11 @@ Q8 = _quaternions()
 
 @checked
 def bounded_dyck(depth: Count) -> Semiautomaton:
-    """The semiautomaton of Dyck words of bounded depth: symbol 0 opens a bracket, 1 closes one.
+    """The semiautomaton that counts open brackets up to a depth: symbol 0 opens one, 1 closes one.
 
-    The state is the number of open brackets so far.  Once this number has been negative or more
-    than `depth`, the state is `depth` + 1 for the rest of the word.
+    The state is the number of open brackets so far. It is `depth` + 1 for the rest of the word if
+    this number has been negative or more than `depth`. So a word is a Dyck word (a well-nested
+    word) of at most this depth iff it leads from state 0 to state 0.
     """
     D = depth
     table_fits(D + 2, 2)
@@ -77,9 +78,10 @@ def bounded_dyck(depth: Count) -> Semiautomaton:
 
 @checked
 def gridworld(steps: Count) -> Semiautomaton:
-    """The walk on 0, …, `steps` between two walls [Liu2023, section 3.2].
+    """The semiautomaton of a walk on 0, …, `steps` between two walls [Liu2023, section 3.2].
 
-    Symbol 0 is a step to the left, symbol 1 a step to the right.
+    Symbol 0 is a step to the left, and symbol 1 is a step to the right. A step into a wall leaves
+    the state unchanged.
     """
     S = steps
     table_fits(S + 1, 2)
@@ -92,8 +94,8 @@ def gridworld(steps: Count) -> Semiautomaton:
 def all_maps(n: CountFrom2) -> Semiautomaton:
     """The semiautomaton of n states whose words induce all maps of the states.
 
-    Its symbols are generators: a transposition, a cycle of all states, and a map that merges states
-    0 and 1.
+    Its symbols induce maps that generate all maps: a transposition, a cycle of all states, and a
+    map that merges states 0 and 1.
     """
     table_fits(n, 3)
     swap = (1, 0, *range(2, n))
@@ -153,5 +155,5 @@ Automaton: TypeAlias = Annotated[Any, AutomatonOrName()]
 
 @checked
 def benchmark_automaton(automaton: BenchmarkName) -> Semiautomaton:
-    """The benchmark automaton with the given name."""
+    """The semiautomaton with the given name, such as "parity", "S3" or "flip-flop"."""
     return BENCHMARK_AUTOMATA[automaton]()

@@ -25,10 +25,10 @@ AND, OR, XOR, NAND, NOR, XNOR = 8, 14, 6, 7, 1, 9
 
 
 class Gate(NamedTuple):
-    """A gate of fan-in 2, given by its truth table and its two wires.
+    """A gate with two inputs, given by its truth table and by the two wires that it reads.
 
-    The value of the gate is bit 2x + y of `table`, where x is the value of wire `left` and y is the
-    value of wire `right`.
+    Let x be the value of wire `left` and y the value of wire `right`. The value of the gate is bit
+    2x + y of the number `table`, which is in 0 … 15.
     """
 
     table: int
@@ -43,10 +43,14 @@ TableNumbers: TypeAlias = Sequence[Annotated[Steps, Within(most=TABLES - 1)]]
 @checked
 @dataclass(frozen=True)
 class Circuit:
-    """A Boolean circuit: `n_inputs` inputs, and gates (table, left, right) that read earlier wires.
+    """A Boolean circuit: `n_inputs` input bits, and gates that each read two earlier wires.
 
-    Wires 0, 1, … are the inputs and then the gates.  Raises `ValueError` if there are no gates, for
-    a table outside 0 … 15, and for a gate that reads itself or a later wire.
+    Wires 0, …, n_inputs − 1 are the inputs, and wire n_inputs + g is the output of gate g. A gate
+    is a triple (table, left, right). If the wires `left` and `right` have the values x and y, the
+    value of the gate is bit 2x + y of the number `table`.
+
+    Raises `ValueError` if (a) there are no gates, (b) a table is outside 0 … 15, or (c) a gate
+    reads itself or a later wire.
     """
 
     n_inputs: Count
@@ -69,13 +73,13 @@ class Circuit:
 
     @property
     def n_gates(self) -> int:
-        """The number of gates."""
+        """The number of gates of the circuit."""
         return len(self.gates)
 
     def run(self, inputs: ArrayLike) -> np.ndarray:
         """The values (…, n_gates) of all gates on input bits (…, n_inputs).
 
-        Raises `ValueError` for numbers that are not bits, and for a number of bits other than
+        Raises `ValueError` if (a) an input is not 0 or 1, or (b) the number of bits is not
         n_inputs.
         """
         bits = Integers(f"... {self.n_inputs}", Within(least=0, most=1)).read("inputs", inputs)
@@ -92,10 +96,12 @@ class Circuit:
 def all_circuits(
     n_inputs: Count, n_gates: Count, tables: TableNumbers = range(TABLES)
 ) -> Iterator[Circuit]:
-    """Yields all circuits of n_gates gates on n_inputs inputs, with all tables and wires.
+    """Yields all Boolean circuits of n_gates gates on n_inputs inputs.
 
-    For n inputs and k tables the number of circuits is the product of k(n + g)² over
-    g = 0, …, n_gates − 1.
+    A gate reads two wires, which are inputs or earlier gates and may be equal. If the wires have
+    the values x and y, the value of the gate is bit 2x + y of its table, a number in 0 … 15. All
+    tables in `tables` are used. For n inputs and k tables, the number of circuits is the product of
+    k(n + g)² over g = 0, …, n_gates − 1.
     """
     choices = len(tables) * n_gates * (n_inputs + n_gates) ** 2
     machine.fits_in_memory("the choices for all gates", 100 * choices, "give fewer wires")
@@ -112,9 +118,12 @@ def _all_circuits(n_inputs: int, n_gates: int, tables: Sequence[int]) -> Iterato
 def random_circuit(
     n_inputs: Count, n_gates: Count, seed: Seed, tables: TableNumbers = range(TABLES)
 ) -> Circuit:
-    """A random circuit: each gate has a uniform table from `tables` and uniform earlier wires.
+    """A random Boolean circuit: each gate has a uniform table and two uniform earlier wires.
 
-    Raises `ValueError` if `tables` is empty, and for a circuit that does not fit in memory.
+    A wire is an input or the output of a gate. If the two wires have the values x and y, the value
+    of the gate is bit 2x + y of its table, a number in 0 … 15 from `tables`.
+
+    Raises `ValueError` if (a) `tables` is empty, or (b) the circuit does not fit in memory.
     """
     n, count = n_inputs, n_gates
     if not tables:
@@ -130,10 +139,11 @@ def random_circuit(
 
 @checked
 def adder(n_bits: Count) -> Circuit:
-    """A circuit that adds two numbers x and y of n_bits bits each, with 6 gates for each bit.
+    """A Boolean circuit that adds two numbers x and y of n_bits bits, with 6 gates for each bit.
 
-    The inputs are the bits of x, then the bits of y, both with the least significant bit first.
-    The last two of the 6 gates of a bit are the bit of the sum and the carry.
+    The inputs are the bits of x and then the bits of y, both with the least significant bit first.
+    Each bit has 6 consecutive gates. The fifth gate is the bit of the sum, and the sixth gate is
+    the carry.
     """
     count = n_bits
     machine.fits_in_memory("the gates of the adder", 2000 * count, "give fewer bits")

@@ -105,10 +105,16 @@ class Stage:
 
 @dataclass(frozen=True)
 class Cascade:
-    """A cascade for a semiautomaton: its stages, and the table of the state after a symbol.
+    """A cascade: counters, flip-flops and tables that compute the state of a semiautomaton.
 
-    The table is `answer`, a function of the symbol and of the values of the stages before the
-    symbol.
+    Each of the `stages` is a counter, a flip-flop or a table, and has a value before each symbol of
+    a word. At a symbol, a counter adds a number to its value, modulo the size of the counter. A
+    flip-flop keeps its value or gets a new value. This change is a function of the symbol and of
+    the values of the earlier stages. The value of a table is a function of the values of the
+    earlier stages.
+
+    The table `answer` gives the state of `automaton` after a symbol. This state is a function of
+    the symbol and of the values of the stages before the symbol.
     """
 
     automaton: Semiautomaton
@@ -116,11 +122,14 @@ class Cascade:
     answer: Table
 
     def first(self) -> tuple[int, ...]:
-        """The values of the stages before the first symbol."""
+        """The value of each counter, flip-flop and table of the cascade before the first symbol."""
         return tuple(stage.first for stage in self.stages)
 
     def after(self, values: tuple[int, ...], symbol: int) -> tuple[int, ...]:
-        """The values of the stages after a symbol, from their values before the symbol."""
+        """The values of the counters, flip-flops and tables of the cascade after a symbol.
+
+        `values` are their values before the symbol.
+        """
         variables = (symbol, *values)
         found = [symbol]
         for stage, value in zip(self.stages, values, strict=True):
@@ -130,7 +139,10 @@ class Cascade:
         return tuple(found[1:])
 
     def run(self, words: ArrayLike) -> np.ndarray:
-        """The states (…, T) that the cascade computes after each symbol of words (…, T)."""
+        """The states of the automaton (…, T) that the cascade computes for words (…, T).
+
+        Entry i is the state after symbol i of the word.
+        """
         symbols = read(Tokens, "words", words, below=self.automaton.n_symbols)
         rows = [self._one(row) for row in symbols.reshape(-1, symbols.shape[-1]).tolist()]
         return np.array(rows).reshape(symbols.shape)
@@ -143,16 +155,24 @@ class Cascade:
         return states
 
     def values(self, word: Sequence[int]) -> list[tuple[int, ...]]:
-        """The values of all stages before each symbol of a word."""
+        """The values of all stages of the cascade before each symbol of a word.
+
+        The stages are the counters, flip-flops and tables of the cascade. The list has one tuple of
+        values for each symbol of the word.
+        """
         found = [self.first()]
         for symbol in word[:-1]:
             found.append(self.after(found[-1], symbol))
         return found
 
     def walk(self) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yields each pair (automaton's state, values of the stages) that some word leads to.
+        """Yields each pair (state of the automaton, values of the stages) to which some word leads.
 
-        Raises `KeyError` if a table has no row for the values of its variables.
+        The stages are the counters, flip-flops and tables of the cascade. Each pair is yielded
+        once.
+
+        Raises `KeyError` if a stage's function, which is stored as a table, has no row for values
+        that occur.
         """
         start = self.automaton.start, self.first()
         seen, left = {start}, [start]
@@ -165,10 +185,12 @@ class Cascade:
                     left.append(after)
 
     def disagreements(self) -> int:
-        """The number of cases in which the cascade and the automaton have different states.
+        """The number of cases in which the cascade and the automaton have different next states.
 
-        A case is a symbol and a pair (state of the automaton, values of the stages) that `walk`
-        yields; a case for which `answer` has no state is also counted.
+        A case consists of a symbol and of a pair to which some word leads. The pair consists of the
+        state of the automaton and of the values of the stages (counters, flip-flops and tables).
+        The two next states are compared: the state to which the symbol leads the automaton, and the
+        state in the cascade's table `answer`. A case for which `answer` has no row is also counted.
 
         If the number is 0, the cascade and the automaton have the same state for words of every
         length.
@@ -182,14 +204,21 @@ class Cascade:
 
 @checked
 def cascade(automaton: Automaton, *, compact: bool = False) -> Cascade:
-    """The cascade of counters and flip-flops of a semiautomaton, from its holonomy decomposition.
+    """The cascade of counters and flip-flops that computes the state of a semiautomaton.
 
-    The module's docstring has the formulas. If `compact` is true, every height with a group, except
-    the last height, has a table stage that contains the place of the tile. Later tables then read
-    this stage instead of several variables and have fewer rows.
+    A counter adds a number at each symbol, modulo its size. A flip-flop keeps its value or gets a
+    new one. Each change is a function of the symbol and of the values of earlier counters and
+    flip-flops. The cascade is built from the holonomy decomposition of the semiautomaton, which
+    gives a height to each image of the set of states under a word. The holonomy groups consist of
+    the permutations that words induce on parts of these images. The module's docstring has the
+    formulas.
 
-    Raises `NotSolvable` if a holonomy group is not solvable, and `ValueError` if the automaton of
-    all stages has more than 2^16 states.
+    If `compact` is true, each height with a non-trivial group, except the last height, has one more
+    table, which stores an intermediate result. Later functions then read this result instead of
+    several other values.
+
+    Raises `NotSolvable` if a holonomy group is not solvable. Raises `ValueError` if the automaton
+    of all counters, flip-flops and tables has more than 2^16 states.
     """
     decomposition = holonomy(automaton)
     heights = [_Height(decomposition, h) for h in decomposition.heights]

@@ -44,13 +44,20 @@ SEND = Write("lo", "hi", "m")
 def components(
     n_nodes: Count, n_edges: Steps, steps: Steps | None = None, *, overlapped: bool = True
 ) -> Program:
-    """The PRAM program for the connected components of graphs of up to n_edges edges.
+    """The PRAM program that labels each node of a graph with the smallest node of its component.
 
-    Processors 1, …, n, where n = n_nodes, are the nodes, and the other processors are the edges.
-    The inputs u and v of an edge are its two ends; the inputs of a node are 0. By default there are
-    2(n − 1) steps, which suffice for every graph. If `overlapped` is true, a step sends the labels
-    that edges looked up in the step before; otherwise looking up and sending are separate steps.
-    Raises `ValueError` for an odd number of steps if `overlapped` is False.
+    The graphs have n = n_nodes nodes and at most n_edges edges. Processors 1, …, n are the nodes,
+    and the other processors are the edges. The program's inputs are the registers u and v. At an
+    edge they are the two ends of the edge; at a node they are 0.
+
+    At first the label of a node is the node. An edge looks up the labels of its ends, and sends the
+    smaller label to the node that equals the larger label. The new label of node x with label y is
+    the minimum of the label of node y and of the labels that are sent to x.
+
+    By default there are 2(n − 1) steps, which are enough for every graph. If `overlapped` is true,
+    an edge looks up labels in every step, and sends them in the next step. Otherwise looking up and
+    sending are separate steps. Raises `ValueError` if `overlapped` is false and the number of steps
+    is odd.
     """
     n, m = n_nodes, n_edges
     processors_fit(n + m)
@@ -99,7 +106,8 @@ def as_inputs(edges: np.ndarray, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
 def least_labels(edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count) -> np.ndarray:
     """The smallest node of the component of each node, (…, n_nodes), by a search of the graph.
 
-    The edges are an array (…, m, 2) of pairs of nodes, which are numbered from 1.
+    `edges` (…, m, 2) contains the m edges of each graph, as pairs of nodes. Nodes are numbered from
+    1.
     """
     n = n_nodes
     processors_fit(n)
@@ -116,10 +124,13 @@ def least_labels(edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count
 def settled_after(
     edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count, *, overlapped: bool = True
 ) -> int:
-    """The number of steps of the program `components` after which all labels of a graph are right.
+    """The number of steps after which the PRAM program `components` has labelled a graph rightly.
 
-    The edges are an array (m, 2): m pairs of nodes, which are numbered from 1. If `overlapped` is
-    true, the program sends labels one step after it has looked them up.
+    The right label of a node is the smallest node of its component. The edges are an array (m, 2):
+    m pairs of nodes, which are numbered from 1. In the program, edges look up the labels of their
+    ends and send the smaller label on. If `overlapped` is true, an edge sends labels in the step
+    after the one in which it looked them up, and looks up labels in every step. Otherwise looking
+    up and sending are separate steps.
     """
     program = components(n_nodes, len(edges), overlapped=overlapped)
     right = least_labels(edges, n_nodes)
@@ -145,7 +156,10 @@ def slowest(edges: np.ndarray, n: int) -> int:
 
 @checked
 def shuffled_path(n_nodes: Count, seed: Seed) -> np.ndarray:
-    """The edges (n − 1, 2) of a path through all nodes in random order."""
+    """The edges (n − 1, 2) of a path through all n = n_nodes nodes in random order.
+
+    The nodes are numbered from 1.
+    """
     machine.fits_in_memory(f"the {n_nodes} nodes of a path", 40 * n_nodes, "give fewer nodes")
     order = 1 + seed.permutation(n_nodes)
     return np.stack([order[:-1], order[1:]], axis=1)

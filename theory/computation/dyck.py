@@ -53,8 +53,8 @@ def _judged(word: list[int], k: int, most: int) -> list[bool]:
 def balances(words: Tokens, k: Types) -> np.ndarray:
     """The number of opening minus the number of closing brackets up to each position, (…, T).
 
-    Symbols a < k open a bracket, and symbols k + a close a bracket.  Raises `ValueError` for
-    symbols ≥ 2k.
+    `words` (…, T) are words of brackets of k types. A symbol a < k opens a bracket, and a symbol
+    k + a closes a bracket. Raises `ValueError` for symbols ≥ 2k.
     """
     symbols = read(Tokens, "words", words, below=2 * k)
     return np.where(symbols < k, 1, -1).cumsum(-1)
@@ -81,8 +81,8 @@ def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
 def brackets(word: OneSequence, k: Types) -> str:
     """The text of a word of k types of brackets, such as `([)]`, or `(0 (1 0) 1)` if k > 4.
 
-    Symbol a < k opens a bracket of type a, and symbol k + a closes one.  Raises `ValueError` for
-    symbols ≥ 2k.
+    The word is an array of symbols. Symbol a < k opens a bracket of type a, and symbol k + a closes
+    a bracket of type a. Raises `ValueError` for symbols ≥ 2k.
     """
     symbols = read(OneSequence, "word", word, below=2 * k).tolist()
     if k > len(PAIRS):
@@ -94,9 +94,8 @@ def brackets(word: OneSequence, k: Types) -> str:
 def read_brackets(text: str, k: Annotated[Count, Within(most=len(PAIRS))]) -> list[int]:
     """The symbols of a text of brackets; the k types are the first k of () [] {} <>.
 
-    A bracket of type a opens as symbol a and closes as symbol k + a.
-
-    Raises `ValueError` for a character that is not one of these brackets.
+    A bracket of type a = 0, …, k − 1 opens as symbol a and closes as symbol k + a. Raises
+    `ValueError` for a character that is not one of these brackets.
     """
     known = [pair[side] for side in (0, 1) for pair in PAIRS[:k]]
     for place, sign in enumerate(text, start=1):
@@ -110,11 +109,14 @@ def read_brackets(text: str, k: Annotated[Count, Within(most=len(PAIRS))]) -> li
 
 @checked
 def random_dyck(n_words: Count, length: Count, k: Types, seed: Seed) -> np.ndarray:
-    """Uniform random Dyck words of T = length symbols and k types of brackets, shape (n_words, T).
+    """Uniform random Dyck words (n_words, T) of T = `length` brackets of k types.
 
-    If r symbols are left and h brackets are open, the next symbol opens a bracket with probability
-    (r − h)(h + 2) / (2r(h + 1)).  If T is odd, the words are the first T symbols of Dyck words of
-    T + 1 symbols.  Raises `ValueError` for words that do not fit in memory.
+    A Dyck word is a well-nested word of brackets. Symbol a < k opens a bracket of type a, and
+    symbol k + a closes a bracket of type a. If r symbols are left and h brackets are open, the next
+    symbol opens a bracket with probability (r − h)(h + 2) / (2r(h + 1)). If T is odd, the words are
+    the first T symbols of Dyck words of T + 1 symbols.
+
+    Raises `ValueError` for words that do not fit in memory.
     """
     generator: np.random.Generator = seed
     T, even = length, length + length % 2
@@ -138,7 +140,10 @@ def random_dyck(n_words: Count, length: Count, k: Types, seed: Seed) -> np.ndarr
 def adversarial_words(
     length: Count, k: Types, seed: Seed, depth: Count | None = None
 ) -> dict[str, np.ndarray]:
-    """A dictionary of families of words (rows, T = length) that are hard to recognise as Dyck.
+    """Families of words (rows, T) of T = `length` brackets that are hard to recognise as Dyck.
+
+    A Dyck word is a well-nested word of brackets of k types. Symbol a < k opens a bracket of type
+    a, and symbol k + a closes a bracket of type a. The result is a dictionary with these families:
 
     "words"                random Dyck words
     "deep"                 all brackets open, then all close; the depth is T/2
@@ -151,7 +156,8 @@ def adversarial_words(
     "as deep as allowed"   words whose depth goes up to `depth`, or to `depth` + 1, and back to 0
                            repeatedly (if `depth` is given)
 
-    If T is odd, the words are the first T symbols of words of T + 1 symbols.
+    The depth at a position is the number of brackets that are open there. If T is odd, the words
+    are the first T symbols of words of T + 1 symbols.
     """
     generator: np.random.Generator = seed
     T, even = length, length + length % 2

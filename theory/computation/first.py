@@ -15,7 +15,7 @@ from theory.kinds import Bits, Count, checked
 
 @checked
 def first_symbol(words: Bits) -> np.ndarray:
-    """The first bit x₁ of words: (…, n) → (…, 1)."""
+    """The first bit x₁ of words: the input has shape (…, n) and the output has shape (…, 1)."""
     return np.asarray(words[..., :1])
 
 

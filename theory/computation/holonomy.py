@@ -74,11 +74,16 @@ class Class:
 
 @dataclass(frozen=True)
 class Holonomy:
-    """The holonomy decomposition of a semiautomaton.
+    """The holonomy decomposition of a semiautomaton: its image sets, ordered and put into classes.
 
-    `states` is the set of states that can be reached from the start. `classes` are the classes of
-    image sets of more than one state, the greatest height first. `of[P]` is the class of P, for
-    each image set P of more than one state.
+    Let Q be the set of states that can be reached from the start. The image sets are the images Q·w
+    of Q under all words w, and the sets of one state. For image sets P and R, write P ≤ R if
+    P ⊆ R·s for a word s. Two sets P and R are in the same class if P ≤ R and R ≤ P. The height of a
+    set of one state is 0. The height of a larger set R is 1 more than the largest height of the
+    sets P with P ≤ R and not R ≤ P.
+
+    `states` is the set Q. `classes` are the classes of image sets of more than one state, the
+    greatest height first. `of[P]` is the class of P, for each image set P of more than one state.
     """
 
     automaton: Semiautomaton
@@ -87,12 +92,21 @@ class Holonomy:
     of: dict[States, Class] = field(repr=False)
 
     def height(self, P: States) -> int:
-        """The height of the image set P in this decomposition; 0 for a single state."""
+        """The height of the image set P in this decomposition; the height of a single state is 0.
+
+        An image set is a set of states Q·w, for the set Q of reachable states and a word w, or a
+        set of one state. Write R ≤ P if R ⊆ P·s for a word s. The height of a set P of more than
+        one state is 1 more than the largest height of the image sets R with R ≤ P and not P ≤ R.
+        """
         return self.of[P].height if len(P) > 1 else 0
 
     @property
     def heights(self) -> range:
-        """The heights, from the height of the set of all states down to 1."""
+        """The heights of the image sets, from the height of the set of reachable states down to 1.
+
+        An image set is a set of states Q·w, for the set Q of reachable states and a word w, or a
+        set of one state. The method `height` defines the height of an image set.
+        """
         return range(self.height(self.states), 0, -1)
 
 
@@ -103,10 +117,10 @@ def moved(states: States, by: Map) -> States:
 
 @checked
 def image_sets(automaton: Automaton) -> list[States]:
-    """The image sets of a semiautomaton: the images Q·w under all words w, and the singletons.
+    """The image sets of a semiautomaton: images Q·w under all words w, and sets of one state.
 
     Here Q is the set of states that can be reached from the start. The images Q·w come first, in
-    the order of breadth-first search, and the singletons follow.
+    the order of breadth-first search, and the sets of one state follow.
     """
     everything = frozenset(automaton.reachable())
     return list(dict.fromkeys([*_orbit(automaton, everything), *map(_single, everything)]))
@@ -114,10 +128,16 @@ def image_sets(automaton: Automaton) -> list[States]:
 
 @checked
 def holonomy(automaton: Automaton) -> Holonomy:
-    """The holonomy decomposition of a semiautomaton into classes of image sets, with their groups.
+    """The holonomy decomposition of a semiautomaton: classes of image sets, with their groups.
 
-    The module's docstring has the definitions. Raises `ValueError` for more than 128 states, more
-    than 1000 image sets, or more than 10 000 permutations of a set.
+    The image sets are the sets of states Q·w, for the set Q of reachable states and a word w, and
+    the sets of one state. Two image sets are in one class if some words map one onto the other and
+    back. The group of a class consists of the permutations that words induce on the tiles of an
+    image set, which are its maximal proper subsets among the image sets. The module's docstring has
+    all definitions.
+
+    Raises `ValueError` if (a) there are more than 128 states, (b) there are more than 1000 image
+    sets, or (c) a group has more than 10 000 permutations.
     """
     everything = frozenset(automaton.reachable())
     _few(automaton, len(everything), MOST_STATES, "states")

@@ -27,8 +27,10 @@ S = TypeVar("S", bound=Hashable)
 class Language:
     """A regular language: the words that lead `automaton` from its start to a state in `accepting`.
 
-    Symbol number a is written alphabet[a]. Raises ValueError if the alphabet and the automaton have
-    different numbers of symbols, and for accepting states that the automaton does not have.
+    The symbol with number a is written as the character alphabet[a].
+
+    Raises ValueError if (a) the alphabet and the automaton have different numbers of symbols, or
+    (b) `accepting` contains a state that the automaton does not have.
     """
 
     automaton: Semiautomaton
@@ -48,9 +50,10 @@ class Language:
             )
 
     def contains(self, word: str | ArrayLike) -> bool:
-        """Whether the language contains a word, a text over `alphabet` or an array of symbols.
+        """Whether the language contains a word.
 
-        Raises ValueError for symbols that are not in the alphabet.
+        The word is a text over `alphabet`, or an array of the numbers of its symbols. Raises
+        ValueError for symbols that are not in the alphabet.
         """
         if isinstance(word, str):
             if stray := [symbol for symbol in word if symbol not in self.alphabet]:
@@ -65,22 +68,26 @@ class Language:
         return bool(self.contains_prefixes(symbols)[-1])
 
     def contains_prefixes(self, words: ArrayLike) -> np.ndarray:
-        """Whether each prefix of words is in the language: (…, T) → booleans (…, T).
+        """Whether each prefix of words is in the language, as booleans (…, T).
 
-        Raises ValueError for symbols that are not in the alphabet, and for empty words.
+        `words` (…, T) contains the numbers of the symbols. Entry i of the result belongs to the
+        prefix of the word that ends with symbol i.
+
+        Raises ValueError if (a) a symbol is not in the alphabet, or (b) the words are empty.
         """
         accepts = np.isin(np.arange(self.automaton.n_states), [*self.accepting])
         return accepts[self.automaton.run(words)]
 
     def spelled(self, word: list[int]) -> str:
-        """The text of a word that is given by the numbers of its symbols."""
+        """The text of a word, which is given as the list of the numbers of its symbols."""
         return "".join(self.alphabet[a] for a in word)
 
     def minimal(self) -> Language:
         """The same language with its minimal automaton, by Moore's partition refinement.
 
-        States are numbered in the order of breadth-first search, so that two languages are equal
-        iff their minimal automata are equal.
+        The states of the minimal automaton are numbered in the order of breadth-first search. So
+        two languages over the same alphabet are equal iff their minimal automata have the same
+        transitions and the same accepting states.
         """
         states, rows = self.automaton.reachable(), self.automaton.transitions
         block = {q: int(q in self.accepting) for q in states}
@@ -101,9 +108,10 @@ class Language:
     def differs(self, other: Language) -> str | None:
         """A shortest non-empty word that is in exactly one of the two languages, or None.
 
-        The search covers all pairs of states to which words lead, so None means that the languages
-        are equal except perhaps for the empty word. Raises ValueError for languages over different
-        alphabets.
+        The search covers all pairs of states (one state of each automaton) to which non-empty words
+        lead. So the result None means that the two languages contain the same non-empty words.
+
+        Raises ValueError for languages over different alphabets.
         """
         if self.alphabet != other.alphabet:
             raise InputError(

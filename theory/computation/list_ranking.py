@@ -23,10 +23,11 @@ from theory.kinds import Count, InputError, OneSequence, Seed, Within, checked
 
 @checked
 def list_ranking(max_length: Count) -> Program:
-    """The PRAM program for list ranking: ⌈log₂N⌉ steps for at most N = max_length elements.
+    """The PRAM program for list ranking in ⌈log₂N⌉ steps, for at most N = max_length elements.
 
-    The input is the successor of each element, 0 at the end of a list. The answer is the rank: the
-    number of elements from the element to the end of its list.
+    The input is the successor of each element, which is 0 at the end of a list. The output is the
+    rank of each element: the number of elements from this element to the end of its list, both
+    included.
     """
     N = max_length
     processors_fit(N)
@@ -49,8 +50,9 @@ def list_ranking(max_length: Count) -> Program:
 def ranks(successors: Annotated[OneSequence, Within(most="T")]) -> np.ndarray:
     """The rank of each of N elements, (N,): the number of elements up to the end of its list.
 
-    The rank is computed by walking from the element to the end. The successors (N,) are numbers in
-    0 … N, where 0 is the end. Raises `ValueError` for successors with a cycle.
+    The element itself and the last element of the list are counted. The ranks are computed by
+    walking from each element to the end. `successors` (N,) contains the successor of each element,
+    a number in 1 … N, or 0 at the end of a list. Raises `ValueError` for successors with a cycle.
     """
     following = np.concatenate([[0], successors])
     N = len(successors)

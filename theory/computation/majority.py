@@ -12,7 +12,10 @@ from theory.kinds import Bits, Count, Steps, Within, checked
 
 @checked
 def majority(words: Bits) -> np.ndarray:
-    """The majority of each prefix of words of bits, (…, n) → (…, n): 1 for more ones than zeros."""
+    """The majority of each prefix of words of bits: 1 for more ones than zeros, and 0 otherwise.
+
+    The words and the result have shape (…, n). Entry i of the result belongs to the first i bits.
+    """
     return (np.cumsum(2 * words - 1, axis=-1) > 0).astype(np.int64)
 
 

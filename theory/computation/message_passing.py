@@ -23,11 +23,12 @@ from theory.kinds import Count, InputError, Vectors, checked
 
 @checked
 def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
-    """The step of a PRAM program in which every machine sends and receives messages.
+    """The step of a PRAM program in which machines send messages to each other and receive them.
 
-    Every machine has s slots, the registers in `words`.  `messages` maps the register of a
-    message's value to the register of the message's address.  The address s·i + k is slot k of
-    machine i.  A slot to which no message is sent becomes 0.
+    A machine is a processor of the PRAM. Every machine has s slots for messages, the registers in
+    `words`. A key of `messages` is the register of a message's value, and the entry for this key is
+    the register of the message's address. The address s·i + k is slot k of machine i. A slot to
+    which no message is sent becomes 0.
 
     Raises `ValueError` if `messages` or `words` is empty.
     """
@@ -49,10 +50,11 @@ def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
 
 @checked
 def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
-    """The PRAM program that adds numbers, one at each of N machines, in ⌈log_s N⌉ rounds.
+    """The PRAM program that adds N numbers, one at each of N = n_machines machines.
 
-    Here N = n_machines.  The numbers are at most `largest`, and each machine has s slots for the
-    messages of a round.  The sum is at machine 1.
+    The program takes ⌈log_s N⌉ rounds. A machine is a processor of the PRAM, and it receives at
+    most s messages in a round. The numbers are at most `largest`. In the end the sum is at machine
+    1.
     """
     N = n_machines
     processors_fit(N + s)
@@ -75,8 +77,9 @@ def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
 def transpose(s: Count, largest: Count = 1) -> Program:
     """The PRAM program that transposes an s × s matrix of numbers up to `largest` in one round.
 
-    Machine i has row i of the matrix in the inputs w1, …, ws and sends wk to slot i of machine k.
-    The program's answer is the register w1.
+    In a round every processor sends messages, and every processor has s slots for the messages that
+    it receives. Processor i has row i of the matrix in the input registers w1, …, ws. It sends the
+    number in wk to slot i of processor k. The program's output is the register w1.
     """
     processors_fit(s * s)
     words = tuple(f"w{k}" for k in range(1, s + 1))

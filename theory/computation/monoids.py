@@ -28,10 +28,11 @@ MOST_ELEMENTS = 10**5
 
 @dataclass(frozen=True)
 class Monoid:
-    """The transformation monoid of an automaton: the maps of all words, each with a shortest word.
+    """The transformation monoid of a semiautomaton: all maps of its states that words induce.
 
-    `states` are the states that can be reached, in the order of breadth-first search.  The maps act
-    on the indices of the states in this order.
+    `states` are the states that can be reached from the start, in the order of breadth-first
+    search. A map is a tuple x: a word that induces x leads from states[i] to states[x[i]]. `words`
+    is a dictionary from each map of the monoid to a shortest word that induces the map.
     """
 
     automaton: Semiautomaton
@@ -40,21 +41,27 @@ class Monoid:
 
     @property
     def periodic(self) -> Map | None:
-        """The element of period > 1 with the shortest word, or None if all periods are 1.
+        """An element of the monoid with period > 1, or None if all elements have period 1.
 
-        The period of an element x is the smallest p ≥ 1 with x^{n+p} = x^n for all large n.
+        The elements are the maps of states that words induce. The period of an element x is the
+        smallest p ≥ 1 with x^{n+p} = x^n for all large n. If several elements have a period > 1,
+        the result is one that a shortest word induces.
         """
         return next((x for x in self.words if period(x) > 1), None)
 
     @property
     def is_aperiodic(self) -> bool:
-        """Whether every element x of the monoid has x^n = x^{n+1} for some n."""
+        """Whether every element x of the monoid satisfies x^n = x^{n+1} for some n.
+
+        The elements are the maps of states that words induce.
+        """
         return self.periodic is None
 
     def circle(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """A shortest word that permutes several states in a cycle, and the states of this cycle.
 
-        The result is None if there is no such word.
+        The word leads from each state of the cycle to the next state, and from the last state to
+        the first. The result is None if there is no such word.
         """
         if (x := self.periodic) is None:
             return None
@@ -68,8 +75,9 @@ class Monoid:
     def groups(self) -> dict[Map, frozenset[Map]]:
         """The maximal subgroups of the monoid: a dictionary from the identity e to the group.
 
-        The elements of the group are permutations of the states in the image of e, written with the
-        indices of these states in increasing order.
+        The elements of the monoid are the maps of states that words induce, and e is one of them
+        with e·e = e. The elements of the group permute the m states in the image of e. They are
+        written as permutations of 0, …, m − 1, the numbers of these states in increasing order.
         """
         found: dict[Map, set[Map]] = {}
         for x in self.words:
@@ -82,15 +90,16 @@ class Monoid:
 
     @property
     def is_solvable(self) -> bool:
-        """Whether all subgroups of the monoid are solvable."""
+        """Whether all groups that are contained in the monoid are solvable."""
         return all(len(derived_series(group)[-1]) == 1 for group in self.groups().values())
 
 
 @checked
 def monoid(automaton: Automaton, most: Count = MOST_ELEMENTS) -> Monoid:
-    """The transformation monoid of a semiautomaton, by breadth-first search over words.
+    """The transformation monoid of a semiautomaton: all maps of its states that words induce.
 
-    Raises ValueError for more than `most` elements.
+    The maps are found by breadth-first search over words. Raises ValueError for more than `most`
+    maps.
     """
     states = tuple(automaton.reachable())
     number = {q: i for i, q in enumerate(states)}

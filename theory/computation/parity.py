@@ -16,7 +16,10 @@ from theory.kinds import Bits, Count, Steps, Within, checked
 
 @checked
 def parity(words: Bits) -> np.ndarray:
-    """The parity (x₁ + … + x_i) mod 2 of each prefix x₁ … x_i of words of bits: (…, n) → (…, n)."""
+    """The parity (x₁ + … + x_i) mod 2 of each prefix x₁ … x_i of words of bits.
+
+    The words and the result have shape (…, n). Entry i of the result belongs to the first i bits.
+    """
     return np.cumsum(words, axis=-1) % 2
 
 

@@ -62,11 +62,13 @@ def processors_fit(count: int) -> None:
 @checked
 @dataclass(frozen=True)
 class Read:
-    """A read by every processor i: into_i = of_a, at an address a that is a sum of registers of i.
+    """A read in a step of a PRAM program: every processor copies a register of another processor.
 
-    `of` is the register that is read, of_a is its value at processor a, and `into` is the register
-    of the result. The address is a = Σ_r r_i + shift, where the sum is over the registers r in
-    `at`, and r_i is the value of r at processor i.
+    The register `of` is read, and the register `into` gets the result. Let r_i be the value of
+    register r at processor i. Processor i reads at the address a = shift + Σ_r r_i, where the sum
+    is over the registers r in `at`. Its register `into` gets the value of the register `of` at
+    processor a. Addresses are clipped to 0 … N for N processors, and every register is 0 at address
+    0.
     """
 
     of: str
@@ -78,12 +80,14 @@ class Read:
 @checked
 @dataclass(frozen=True)
 class Write:
-    """A write with minimum: into_i is the minimum of the values sent to processor i.
+    """A write in a step of a PRAM program: processors receive the minimum of the numbers sent.
 
-    Processor k sends value_k to the address to_k, where value_k and to_k are the values of its
-    registers `value` and `to`. The minimum is over all processors k with to_k = cells·i + cell. If
-    there is no such processor, into_i is `empty`; if `empty` is None, it is the largest number
-    `most` of the program.
+    Processor k sends the value of its register `value` to the address in its register `to`. Each
+    processor has `cells` cells, and cell c of processor i has the address cells·i + c. The register
+    `into` of processor i gets the minimum of all numbers that are sent to its cell `cell`.
+
+    If nothing is sent to this cell, the register gets the number `empty`. If `empty` is None, it
+    gets the largest number `most` of the program.
     """
 
     value: str
@@ -97,12 +101,15 @@ class Write:
 @checked
 @dataclass(frozen=True)
 class Set:
-    """A local operation: into_i = op(operands) at every processor i, or at those of one kind.
+    """A local operation in a step of a PRAM program: into_i = op(operands) at processor i.
 
-    The kind is `at`, unless `at` is None. Operands are registers of processor i, or integers. The
-    operations are copy, min, max, minus (clipped at 0), plus (of two or more numbers, clipped at
-    the largest number of the program) and where(flag, x, y), which is x where flag > 0 and y
-    elsewhere.
+    Here into_i is the value of the register `into` at processor i. If `at` is None, all processors
+    do the operation. Otherwise `at` is the name of a set of processors, and only these do the
+    operation. Operands are names of registers of processor i, or integers.
+
+    The operations are copy, min, max, minus, plus and where. The result of minus is clipped at 0.
+    The operation plus takes two or more numbers, and its result is clipped at the largest number of
+    the program. The result of where(flag, x, y) is x if flag > 0, and y otherwise.
     """
 
     into: str
@@ -114,7 +121,11 @@ class Set:
 @checked
 @dataclass(frozen=True)
 class Step:
-    """One step of a program: its reads and writes, followed by its local operations `sets`."""
+    """One step of a PRAM program: its reads and writes, followed by its local operations `sets`.
+
+    A read or a write moves numbers between processors. A local operation sets a register of a
+    processor from registers of the same processor.
+    """
 
     reads: tuple[Read, ...] = ()
     writes: tuple[Write, ...] = ()
@@ -122,23 +133,26 @@ class Step:
 
     @property
     def brought(self) -> list[str]:
-        """The registers that contain the results of the step's reads and writes."""
+        """The names of the registers that contain the results of the step's reads and writes."""
         return [read.into for read in self.reads] + [write.into for write in self.writes]
 
 
 @checked
 @dataclass(frozen=True)
 class Program:
-    """A PRAM program for at most N = `processors` processors: `steps`, repeated `repeat` times.
+    """A program of a parallel random-access machine (PRAM): `steps`, repeated `repeat` times.
+
+    The machine has at most N = `processors` processors, numbered from 1. Each processor has the
+    same named registers, and a register contains an integer in 0 … most. The fields are:
 
     inputs   registers whose values are the arguments of `run`, numbers in 0 … most
-    initial  initial values of other registers, by processor; 0 by default
+    initial  initial values of other registers, one for each processor; 0 by default
     kinds    named sets of processors; each set is a register that is 1 at its processors, else 0
     answer   the register that is the output
     most     the largest number in a register; at least N, which is the default
 
-    Raises `ValueError` for a name that is not a register or that is used twice, for a wrong number
-    of operands, and for numbers outside 0 … most.
+    Raises `ValueError` if (a) a name is not a register or is used twice, (b) an operation has a
+    wrong number of operands, or (c) a number is outside 0 … most.
     """
 
     name: str
@@ -173,34 +187,38 @@ class Program:
         self._check_names()
 
     def holds(self, value: object) -> bool:
-        """Whether a value is an integer in 0 … most."""
+        """Whether a value is an integer in 0 … most, the numbers that a register can contain."""
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         return whole and 0 <= int(value) <= self.most  # type: ignore[call-overload]
 
     @property
     def assigned(self) -> list[str]:
-        """The registers that steps of the program set."""
+        """The names of the registers that local operations of the program set."""
         return list(dict.fromkeys(each.into for step in self.steps for each in step.sets))
 
     @property
     def state(self) -> list[str]:
-        """The registers that keep their values between steps.
+        """The names of the registers that keep their values from one step to the next.
 
-        These are the inputs, the registers with initial values, and the registers that a step sets.
+        These are the inputs, the registers with initial values, and the registers that local
+        operations set.
         """
         return list(dict.fromkeys([*self.inputs, *self.initial, *self.assigned]))
 
     @property
     def brought(self) -> list[str]:
-        """The registers that contain the results of the reads and writes of all steps."""
+        """The names of the registers that contain results of the reads and writes of any step."""
         return list(dict.fromkeys(name for step in self.steps for name in step.brought))
 
     def run(self, *inputs: ArrayLike) -> Iterator[Registers]:
-        """Yields the registers of `state` before the first step and after each step.
+        """Yields the values of the registers before the first step and after each step.
 
-        Each input has shape (…, N'): one number for each of N' processors. Raises `ValueError` for
-        more processors than the program has, for inputs of different shapes, and for numbers
-        outside 0 … most.
+        The values are a dictionary from the names of the registers in `state` to arrays. Each input
+        has shape (…, N'), with one number for each of N' processors.
+
+        Raises `ValueError` if (a) N' is larger than the number of processors of the program, (b)
+        the inputs have different shapes, or (c) a number is outside 0 … most, where `most` is the
+        largest number in a register.
         """
         given = self.checked(*inputs)
         shape = given[0].shape if given else (self.processors,)
@@ -215,10 +233,11 @@ class Program:
                 yield (held := self._after(step, held))
 
     def checked(self, *inputs: ArrayLike) -> list[np.ndarray]:
-        """The inputs as int64 arrays of one shape.
+        """The inputs of the program as int64 arrays of one shape (…, N') for N' processors.
 
-        Raises `ValueError` for more processors than the program has, for inputs of different
-        shapes, and for numbers outside 0 … most.
+        Raises `ValueError` if (a) N' is larger than the number of processors of the program, (b)
+        the inputs have different shapes, or (c) a number is outside 0 … most, where `most` is the
+        largest number in a register.
         """
         if len(inputs) != len(self.inputs):
             wanted = ", ".join(self.inputs)
@@ -239,7 +258,11 @@ class Program:
         return given
 
     def empty(self, write: Write) -> int:
-        """The result of a write at processors to which no processor writes."""
+        """The result of a write at each processor to which no processor sends anything.
+
+        The result is `write.empty`; if `write.empty` is None, it is the largest number `most` of
+        the program.
+        """
         return self.most if write.empty is None else write.empty
 
     def _after(self, step: Step, held: Registers) -> Registers:

@@ -14,10 +14,10 @@ from theory.kinds import Count, Vectors, checked
 
 @checked
 def window_sums(x: Vectors, width: Count) -> np.ndarray:
-    """The sum of the last `width` numbers up to each position: (…, N) → (…, N).
+    """The sum of the last `width` numbers up to each position of sequences x (…, N), as (…, N).
 
-    If there are fewer than `width` numbers up to a position, all of them are added.  So for width N
-    the result is the prefix sums.
+    The number at the position itself is one of these numbers. If there are fewer than `width`
+    numbers up to a position, all of them are added. So for width N the result is the prefix sums.
     """
     ends = range(1, x.shape[-1] + 1)
     return np.stack([x[..., max(0, i - width) : i].sum(-1) for i in ends], axis=-1)

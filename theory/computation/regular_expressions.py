@@ -37,9 +37,9 @@ def regular_expression(text: str, alphabet: Alphabet | None = None) -> Language:
     """The language of a regular expression, with its minimal automaton.
 
     By default the alphabet consists of the symbols in the expression, in the order of their Unicode
-    code points.  Raises ValueError for a text that is not an expression (the message gives the
-    place of the error), for a symbol outside the alphabet, and for an automaton of more than 2000
-    states.
+    code points. Raises ValueError if (a) the text is not a regular expression, (b) a symbol is not
+    in the alphabet, or (c) the automaton, before it is minimised, has more than 2000 states. In
+    case (a) the message gives the place of the error.
     """
     reader = Reader("regular expression", text, r"\S", MOST_CHARACTERS)
     named = "".join(sorted({token for token, _ in reader.tokens if token.isalnum()}))

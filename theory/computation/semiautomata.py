@@ -37,10 +37,13 @@ def then(first: Map, second: Map) -> Map:
 @checked
 @dataclass(frozen=True)
 class Semiautomaton:
-    """A semiautomaton: transitions[a][q] is the state to which symbol a leads from state q.
+    """A semiautomaton: a finite automaton with a start state and without accepting states.
 
-    `start` is the state before the first symbol. Raises `ValueError` for a table without symbols or
-    states, for rows of different lengths, and for states ≥ n_states.
+    transitions[a][q] is the state to which symbol a leads from state q. `start` is the state before
+    the first symbol.
+
+    Raises `ValueError` if (a) the table `transitions` has no symbols or no states, (b) its rows
+    have different lengths, or (c) a state is ≥ n_states.
     """
 
     transitions: tuple[tuple[Steps, ...], ...]
@@ -67,25 +70,29 @@ class Semiautomaton:
 
     @property
     def n_states(self) -> int:
-        """The number of states."""
+        """The number of states of the semiautomaton."""
         return len(self.transitions[0])
 
     @property
     def n_symbols(self) -> int:
-        """The number of symbols."""
+        """The number of symbols that the semiautomaton reads."""
         return len(self.transitions)
 
     def map_of(self, word: Iterable[int]) -> Map:
-        """The composition of the maps of a word's symbols; the identity for the empty word."""
+        """The map of the states that a word induces, as a tuple.
+
+        Entry q of the tuple is the state to which the word leads from state q. The empty word
+        induces the identity.
+        """
         found = identity(self.n_states)
         for symbol in word:
             found = then(found, self.transitions[symbol])
         return found
 
     def run(self, words: ArrayLike) -> np.ndarray:
-        """The states (…, T) after each symbol of words (…, T), from `start`.
+        """The states (…, T) after each symbol of words (…, T), if the automaton begins in `start`.
 
-        Raises `ValueError` for symbols ≥ n_symbols, and for an empty word.
+        Raises `ValueError` if (a) a symbol is ≥ n_symbols, or (b) the words are empty.
         """
         symbols = read(Tokens, "words", words, below=self.n_symbols)
         table = np.array(self.transitions)
@@ -109,10 +116,11 @@ class Semiautomaton:
 
 
 def product(*automata: Semiautomaton) -> Semiautomaton:
-    """The product of automata, which all read the same word.
+    """The product of semiautomata: the semiautomaton in which all of them read the same word.
 
-    State (q₁, q₂, …) has number (q₁ n₂ + q₂) n₃ + …, where nᵢ is the number of states of automaton
-    i.  Raises `ValueError` if the automata have different numbers of symbols.
+    The state (q₁, q₂, …) of the product, with state qᵢ of automaton i, has the number (q₁ n₂ + q₂)
+    n₃ + …, where nᵢ is the number of states of automaton i. Raises `ValueError` if the automata
+    have different numbers of symbols.
     """
     symbols = {
         automaton.n_symbols
@@ -174,7 +182,7 @@ def table_fits(n_states: int, n_symbols: int) -> None:
 
 @checked
 def random_semiautomaton(n_states: Count, n_symbols: Count, seed: Seed) -> Semiautomaton:
-    """A random semiautomaton, whose symbols have independent uniform maps of the states."""
+    """A random semiautomaton: each symbol induces an independent uniform map of the states."""
     table_fits(n_states, n_symbols)
     rows = seed.integers(n_states, size=(n_symbols, n_states)).tolist()
     return Semiautomaton(tuple(map(tuple, rows)), f"random({n_states}, {n_symbols})")
@@ -188,8 +196,9 @@ def read_automaton(path: AutomatonFile) -> Semiautomaton:
     """The semiautomaton in a JSON file.
 
     The file contains `{"transitions": [[1, 0], [0, 1]], "start": 0, "name": "mine"}`, or only the
-    table of transitions. Raises `ValueError` for a file that cannot be read or is not JSON, and for
-    a table that is not a semiautomaton.
+    table of transitions. Entry q of row a of the table is the state to which symbol a leads from
+    state q. Raises `ValueError` if (a) the file cannot be read or is not JSON, or (b) the table is
+    not a semiautomaton.
     """
     fields = json_table(path, ("transitions", "start", "name"))
     name, start = str(fields.get("name", path.stem)), fields.get("start", 0)

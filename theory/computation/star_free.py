@@ -33,10 +33,10 @@ from theory.kinds import InputError, Steps, checked
 
 @checked
 def formula_of(language: Language) -> Formula:
-    """A past-LTL formula that defines a star-free language.
+    """A formula of past linear temporal logic (past LTL) that defines a star-free language.
 
     The formula holds at the last position of a non-empty word iff the word is in the language.
-    Raises ValueError for a language that is not star-free; the message gives a word that permutes
+    Raises ValueError for a language that is not star-free. The message gives a word that permutes
     states of the minimal automaton in a cycle.
     """
     least = language.minimal()
@@ -52,10 +52,15 @@ def formula_of(language: Language) -> Formula:
 
 @checked
 def from_cascade(cascade: Cascade, accepted: Iterable[Steps], alphabet: Alphabet) -> Formula:
-    """A past-LTL formula that holds iff the state that a cascade computes is in `accepted`.
+    """A formula of past LTL that holds iff the state that a cascade computes is in `accepted`.
 
-    The cascade must consist of flip-flops.  Raises ValueError for a cascade with counters, and for
-    an alphabet that does not have as many symbols as the automaton.
+    Past LTL is past linear temporal logic. A cascade computes the state of an automaton by counters
+    and flip-flops; this cascade must have no counters. The formula is evaluated at the last
+    position of a word, and the state is the state after the word. The characters of `alphabet` are
+    the symbols of the automaton.
+
+    Raises ValueError if (a) the cascade has counters, or (b) the numbers of symbols of the alphabet
+    and of the automaton differ.
     """
     if len(alphabet) != cascade.automaton.n_symbols:
         raise InputError(

@@ -26,8 +26,9 @@ MOST_SUBCUBES = 5_000_000  # 14 bits have 3^14 subcubes
 
 @dataclass(frozen=True)
 class Subcube:
-    """A subcube of words on which a function is constant, and the value of the function there.
+    """A set of words on which a function is constant, and the value of the function there.
 
+    The set is a subcube: some symbols of its words are fixed, and the other symbols are free.
     `symbols` has one entry for each position of a word: the fixed symbol, or None if the symbol is
     free.
     """
@@ -37,7 +38,7 @@ class Subcube:
 
     @property
     def dimension(self) -> int:
-        """The number of free symbols of the subcube."""
+        """The number of free symbols of the subcube, which are the symbols that are not fixed."""
         return self.symbols.count(None)
 
     def __str__(self) -> str:
@@ -50,13 +51,14 @@ Values: TypeAlias = Annotated[Any, Integers("N")]
 
 @checked
 def largest_constant_subcube(values: Values, vocabulary_size: CountFrom2 = 2) -> Subcube:
-    """One of the largest subcubes on which a function of n symbols is constant.
+    """One of the largest subcubes on which a function of words of n symbols is constant.
 
-    With V = vocabulary_size, the array `values` of the function has shape (V^n,).  Its entries are
-    in the order of `all_sequences(n, V)`, in which the first symbol is the most significant.
+    A subcube is a set of words with some symbols fixed and the other symbols free. It is largest if
+    it has the most free symbols. Let V = vocabulary_size. `values` (V^n,) contains the values of
+    the function on all words, in lexicographic order: the first symbol is the most significant.
 
-    Raises `ValueError` if the number of values is not V^n for an n ≥ 1, and for more than 5 000 000
-    subcubes.
+    Raises `ValueError` if (a) the number of values is not V^n for an n ≥ 1, or (b) there are more
+    than 5 000 000 subcubes.
     """
     V, n = vocabulary_size, 0
     while V**n < values.size:

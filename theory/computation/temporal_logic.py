@@ -45,9 +45,14 @@ MOST_SHOWN = 500  # the largest number of symbols and connectives that are print
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """A formula of past LTL; formulas may share parts, and are compared by identity.
+    """A formula of past linear temporal logic (past LTL), true or false at each position of a word.
 
-    `temporal_syntax.formula` parses the text of a formula, unless it has more than 500 parts.
+    The operators are not, and, or, and since. The formula `φ since ψ` holds at position i if ψ
+    holds at an earlier position j and φ holds at all positions strictly between j and i.
+
+    A formula may be a part of several formulas. Two formulas are equal only if they are the same
+    object. `temporal_syntax.formula` parses the text of a formula of at most 500 symbols and
+    operators; the text of a larger formula gives only its size.
     """
 
     def __str__(self) -> str:
@@ -318,11 +323,11 @@ def _parts(of: Formula) -> Sequence[Formula]:
 
 @checked
 def language(formula: Formula, alphabet: Alphabet, name: str = "") -> Language:
-    """The language of a formula, with its minimal automaton.
+    """The regular language of a formula of past linear temporal logic, with its minimal automaton.
 
-    The language consists of the words at whose last position the formula holds.  Raises ValueError
-    for an alphabet that lacks a symbol of the formula, and for an automaton of more than 2000
-    states.
+    A word is in the language iff the formula holds at the last position of the word. Raises
+    ValueError if (a) the formula contains a symbol that is not in the alphabet, or (b) the
+    automaton, before it is minimised, has more than 2000 states.
     """
     has_symbols_of(alphabet, formula)
     nodes = sinces(formula)
@@ -347,7 +352,13 @@ def language(formula: Formula, alphabet: Alphabet, name: str = "") -> Language:
 def random_formula(
     alphabet: Alphabet, depth: Annotated[Steps, Within(most=MOST_DRAWN)], seed: Seed
 ) -> Formula:
-    """A random formula of temporal depth at most `depth`, with connectives drawn uniformly."""
+    """A random formula of past linear temporal logic, of temporal depth at most `depth`.
+
+    The temporal depth is the largest number of nested operators among since, yesterday and once.
+    Each part of the formula has one of six kinds, which are drawn uniformly: a symbol, not, and,
+    or, since, and either yesterday or once. If a temporal operator would exceed the depth, the kind
+    is drawn again. At most four of the operators not, and, or and since are nested.
+    """
     rng: np.random.Generator = seed
 
     def drawn(depth: int, size: int) -> Formula:

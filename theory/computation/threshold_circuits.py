@@ -78,10 +78,14 @@ class Gate:
 @checked
 @dataclass(frozen=True)
 class ThresholdCircuit:
-    """A threshold circuit on `n_inputs` bits; output m is 1 if the answer is `labels[m]`.
+    """A circuit of threshold gates on `n_inputs` bits; output m is 1 if the answer is `labels[m]`.
 
-    Raises `ValueError` for a gate that reads itself or a later gate, for outputs that are not
-    wires, and for different numbers of outputs and labels.
+    A threshold gate is 1 if a weighted sum of the wires that it reads is at least its threshold,
+    and 0 otherwise. Wires 0, …, n_inputs − 1 are the input bits, and the gates follow. An entry
+    w ≥ 0 of `outputs` is wire w, and an entry ~w is the negation of wire w.
+
+    Raises `ValueError` if (a) a gate reads itself or a later gate, (b) an output is not a wire, or
+    (c) the numbers of outputs and labels differ.
     """
 
     n_inputs: Steps
@@ -114,7 +118,11 @@ class ThresholdCircuit:
 
     @property
     def kinds(self) -> dict[Kind, int]:
-        """The number of gates of each kind: "and", "or" and "threshold"."""
+        """The number of gates of each kind: "and", "or" and "threshold".
+
+        An "and" gate is the AND of its wires, some of which may be negated, and an "or" gate is
+        their OR. A "threshold" gate is any other gate. Gates that read no wire are not counted.
+        """
         counts: dict[Kind, int] = {"and": 0, "or": 0, "threshold": 0}
         for gate in self.gates:
             counts[gate.kind] += bool(gate.wires)
@@ -122,7 +130,10 @@ class ThresholdCircuit:
 
     @cached_property
     def depths(self) -> tuple[int, ...]:
-        """The largest number of gates on a path to each wire; constants have depth 0."""
+        """The depth of each wire: the largest number of gates on a path that ends at the wire.
+
+        The depth of an input is 0, and the depth of a gate that reads no wire is 0.
+        """
         found = [0] * self.n_inputs
         for gate in self.gates:
             found.append(1 + max((found[wire] for wire in gate.wires), default=-1))
@@ -130,17 +141,17 @@ class ThresholdCircuit:
 
     @property
     def depth(self) -> int:
-        """The largest number of gates on a path from an input to an output."""
+        """The depth of the circuit: the most gates on any path from an input to an output."""
         return max(self.depths[max(output, ~output)] for output in self.outputs)
 
     @property
     def largest_weight(self) -> int:
-        """The largest absolute value of a weight of a gate; 0 if there are no gates."""
+        """The largest absolute value of the weights in all gates; 0 if there are no gates."""
         return max((abs(c) for gate in self.gates for c in gate.weights), default=0)
 
     @property
     def connections(self) -> int:
-        """The number of wires into gates."""
+        """The number of connections from wires to gates: the sum of the fan-ins of all gates."""
         return sum(len(gate.wires) for gate in self.gates)
 
     def __call__(self, bits: ArrayLike) -> np.ndarray:
@@ -167,10 +178,10 @@ class ThresholdCircuit:
         return np.stack(outputs, axis=-1).reshape(*array.shape[:-1], len(outputs))
 
     def answers(self, bits: ArrayLike) -> np.ndarray:
-        """The answers (…) on bits (…, n_inputs): the label of the output that is 1.
+        """The answers (…) of the circuit on bits (…, n_inputs).
 
-        Raises `ValueError` unless exactly one output is 1, and for inputs that are not n_inputs
-        bits.
+        An answer is the label that belongs to the output that is 1. Raises `ValueError` if (a) the
+        number of outputs that are 1 is not one, or (b) the inputs are not n_inputs bits.
         """
         outputs = self(bits)
         if (outputs.sum(-1) != 1).any():
@@ -187,10 +198,10 @@ class ThresholdCircuit:
 
 @checked
 def unary(words: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
-    """The unary code of words: each symbol x becomes the V − 1 bits [x ≥ v], v = 1 … V − 1.
+    """The unary code of words: each symbol x becomes the V − 1 bits [x ≥ 1], …, [x ≥ V − 1].
 
-    V is vocabulary_size, and [x ≥ v] is 1 if x ≥ v and 0 otherwise.  The shapes are
-    (…, T) → (…, T·(V − 1)), with the bits of one symbol after those of the symbol before.
+    V is vocabulary_size, and [x ≥ v] is 1 if x ≥ v and 0 otherwise. Words of shape (…, T) become
+    bits of shape (…, T·(V − 1)), in which the bits of each symbol are consecutive.
     """
     V = vocabulary_size
     machine.fits_in_memory("the unary bits", (8 + words.size) * V, "give a smaller vocabulary")

@@ -54,12 +54,15 @@ MachineFile: TypeAlias = Annotated[Any, File("a machine")]
 @checked
 @dataclass(frozen=True)
 class TuringMachine:
-    """A one-tape Turing machine, given by its rules.
+    """A one-tape Turing machine, given by its rules; all cells are blank (symbol 0) at first.
 
-    rules[q][s] is the `Step` that the machine makes in state q if the head reads symbol s, or None
-    if the machine halts. `names` are the names of the states. Raises `ValueError` for a table
-    without states or symbols, for rows of different lengths, and for a rule with a state, symbol or
-    move out of range.
+    rules[q][s] is the step (state, symbol, move) of the machine in state q if the head reads symbol
+    s, or None if the machine halts. In a step, the machine writes `symbol`, moves the head by
+    `move`, which is −1 (left) or 1 (right), and goes to `state`. `start` is the first state, and
+    `names` are the names of the states.
+
+    Raises `ValueError` if (a) the table of rules has no states or no symbols, (b) its rows have
+    different lengths, or (c) a rule has a state, symbol or move out of range.
     """
 
     rules: tuple[tuple[Rule | None, ...], ...]
@@ -101,36 +104,46 @@ class TuringMachine:
 
     @property
     def n_states(self) -> int:
-        """The number of states, including halting states."""
+        """The number of states of the machine, including halting states."""
         return len(self.rules)
 
     @property
     def n_symbols(self) -> int:
-        """The number of symbols, including the blank."""
+        """The number of symbols of the machine, including the blank symbol."""
         return len(self.rules[0])
 
     @property
     def n_rules(self) -> int:
-        """The number of pairs of a state and a symbol that have a rule."""
+        """The number of rules: the pairs (state, symbol) for which the machine does not halt."""
         return sum(rule is not None for row in self.rules for rule in row)
 
     def configuration(self, history: Iterable[Step] = ()) -> Configuration:
-        """The tape, the head and the state after a history from cell 0 of a blank tape."""
+        """The tape, the position of the head and the state after a sequence of steps.
+
+        `history` contains the steps (state, symbol, move), which begin at cell 0 of a blank tape.
+        In a step, the machine writes `symbol`, moves the head by `move` = ±1, and goes to `state`.
+        """
         tape, head, state = dict[int, int](), 0, self.start
         for step in history:
             state, tape[head], head = step.state, step.symbol, head + step.move
         return Configuration(tape, head, state)
 
     def following(self, history: Iterable[Step]) -> Step | None:
-        """The step that the machine makes after a history, or None if it halts."""
+        """The step that the machine makes after a sequence of steps, or None if it halts.
+
+        `history` contains the steps (state, symbol, move), which begin at cell 0 of a blank tape.
+        In a step, the machine writes `symbol`, moves the head by `move` = ±1, and goes to `state`.
+        """
         tape, head, state = self.configuration(history)
         return self.rules[state][tape.get(head, 0)]
 
     def writing(self, word: Sequence[int] = ()) -> list[Step]:
-        """A history that writes a word on the tape and leaves the head on the word's first symbol.
+        """A list of steps that write a word on a blank tape and end with the head on its start.
 
-        The steps of the history write the symbols from the last to the first and move left. A last
-        step writes a blank and moves right. A word of m symbols takes m + 1 steps.
+        The first steps write the symbols of the word from the last to the first, and each of them
+        moves left. One more step writes a blank and moves right, to the first symbol of the word.
+        So a word of m symbols takes m + 1 steps. A step is a triple (state, symbol, move): the new
+        state, the symbol written, and the move ±1.
 
         Raises `ValueError` for symbols ≥ n_symbols.
         """
@@ -146,7 +159,9 @@ class TuringMachine:
     def run(self, steps: Steps, word: Sequence[int] = ()) -> list[Step]:
         """The first `steps` steps of the machine on a word, or fewer steps if the machine halts.
 
-        Raises `ValueError` for symbols ≥ n_symbols.
+        A step is a triple (state, symbol, move): the new state, the symbol written, and the move
+        ±1. At the start, the tape contains the word, all other cells are blank, and the head is on
+        the first symbol of the word. Raises `ValueError` for symbols ≥ n_symbols.
         """
         tape, head, state = self.configuration(self.writing(word))
         made = list[Step]()
@@ -159,11 +174,11 @@ class TuringMachine:
         return made
 
     def space_time(self, steps: Sequence[Step]) -> tuple[np.ndarray, list[int], list[int], int]:
-        """The space-time diagram of a sequence of steps from cell 0 of a blank tape.
+        """The tape, the head and the state at all times of a sequence of steps on a blank tape.
 
-        Returns four values: the tape (steps + 1, cells) before each step and at the end, the
-        positions of the head at these times, the states at these times, and the number of the first
-        cell.
+        The head begins at cell 0. The times are before each step and after the last step. Returns
+        four values: the contents of the tape (steps + 1, cells), the cells of the head, the states,
+        and the number of the first cell in the contents.
         """
         tape, begin, state = self.configuration(self.writing())
         head, rows, heads, states = begin, [dict(tape)], [0], [state]
@@ -182,11 +197,12 @@ class TuringMachine:
 
 @checked
 def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) -> TuringMachine:
-    """The Turing machine with rules that are given as a row of texts for each state.
+    """The Turing machine with the given rules, which are texts such as "1RB".
 
-    The rule "1RB" writes 1, moves right and goes to state B. The machine halts if the rule is None,
-    and in states without a row. By default `start` is the first state. Raises `ValueError` for
-    rules of another form.
+    `rules` maps the name of a state to its row of rules, one for each symbol that the head may
+    read. The rule "1RB" writes 1, moves right and goes to state B. The machine halts if the rule is
+    None, and in states without a row. By default `start` is the first state. Raises `ValueError`
+    for rules of another form.
     """
     if not rules:
         raise InputError(f"{name} has no rules: give a row such as ['1RB', '1LB'] for each state")
@@ -222,9 +238,10 @@ def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) ->
 
 @checked
 def random_machine(n_states: Count, n_symbols: Count, seed: Seed) -> TuringMachine:
-    """A random Turing machine with uniform rules, which halts in the last state at the last symbol.
+    """A random Turing machine with uniform independent rules and one pair at which it halts.
 
-    If there is only one state and one symbol, the machine has a rule for them and does not halt.
+    The pair consists of the last state and the last symbol. If there is only one state and one
+    symbol, the machine has a rule for this pair too and does not halt.
     """
     n, m = n_states, n_symbols
     machine.fits_in_memory(
@@ -244,8 +261,11 @@ def read_machine(path: MachineFile) -> TuringMachine:
     """The Turing machine in a JSON file.
 
     The file contains `{"rules": {"A": ["1RB", "1LB"], "B": ["1LA", null]}, "start": "A", "name":
-    "mine"}`, with rules in the form that `machine_of` describes. Raises `ValueError` for a file
-    that cannot be read or is not JSON, and for rules of another form.
+    "mine"}`. The rule "1RB" writes 1, moves right and goes to state B. The entry null means that
+    the machine halts. The rules of a state are in the order of the symbols that the head reads.
+
+    Raises `ValueError` if (a) the file cannot be read or is not JSON, or (b) the rules have another
+    form.
     """
     given = json_table(path, ("rules", "start", "name"))
     return machine_of(given["rules"], str(given.get("name", path.stem)), given.get("start"))

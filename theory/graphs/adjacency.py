@@ -74,8 +74,9 @@ Edges: TypeAlias = Annotated[Any, Pairs(within=Within(least=0, below="n_nodes"))
 def as_adjacency(A: NodeGraphs, n_nodes: Count | None = None) -> np.ndarray:
     """The adjacency matrices A (…, n, n) as int64, after a check.
 
-    Raises `ValueError` for an array that `check_adjacency` rejects.  If `n_nodes` is given, the
-    number of nodes n must be `n_nodes`.
+    An adjacency matrix is symmetric, with entries 0 and 1 and ones on the diagonal. Raises
+    `ValueError` if (a) A does not consist of such matrices, or (b) `n_nodes` is given and is not
+    the number n of nodes.
     """
     return A
 
@@ -123,7 +124,7 @@ def _first(wrong: Any) -> tuple[int, ...] | None:
 def from_edges(edges: Edges, n_nodes: Count) -> np.ndarray:
     """The adjacency matrix (n, n) of the undirected graph with n = `n_nodes` nodes and given edges.
 
-    The edges (m, 2) are pairs of nodes in 0 … n − 1.
+    The edges (m, 2) are pairs of nodes in 0 … n − 1. The matrix has ones on the diagonal.
 
     Raises `ValueError` if the matrix does not fit in memory.
     """
@@ -140,7 +141,7 @@ def relabelled(
 ) -> np.ndarray:
     """The graphs A (…, n, n) with relabelled nodes: node `order[i]` becomes node i.
 
-    Entry (i, j) of the result is A_{order[i], order[j]}.
+    A and the result are adjacency matrices. Entry (i, j) of the result is A_{order[i], order[j]}.
 
     Raises `ValueError` for an order that is not a permutation of the nodes.
     """
@@ -154,7 +155,10 @@ def relabelled(
 
 @checked
 def all_graphs(n_nodes: Annotated[Count, Within(most=MOST_LISTED)]) -> np.ndarray:
-    """All graphs on n = `n_nodes` ≤ 6 labelled nodes, as matrices (2^(n(n−1)/2), n, n)."""
+    """All graphs on n = `n_nodes` ≤ 6 labelled nodes, as matrices (2^(n(n−1)/2), n, n).
+
+    Each matrix is an adjacency matrix with ones on the diagonal. The graphs are undirected.
+    """
     pairs = n_nodes * (n_nodes - 1) // 2
     bits = (np.arange(2**pairs)[:, None] >> np.arange(pairs)) & 1
     A = np.zeros((2**pairs, n_nodes, n_nodes), dtype=np.int64)
@@ -168,7 +172,7 @@ def all_graphs(n_nodes: Annotated[Count, Within(most=MOST_LISTED)]) -> np.ndarra
 def labellings(A: OneGraph) -> np.ndarray:
     """All m labelled graphs (m, n, n) that are isomorphic to the graph A (n, n), each once.
 
-    Raises `ValueError` for n > 8 nodes.
+    Graphs are given by their adjacency matrices. Raises `ValueError` for n > 8 nodes.
     """
     if len(A) > MOST_LABELLED:
         raise InputError(f"A has {len(A)} nodes: give a graph of at most {MOST_LABELLED} nodes")

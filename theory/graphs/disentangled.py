@@ -24,12 +24,14 @@ IntegerWeights: TypeAlias = Annotated[Any, Many(None)]
 def disentangled_features(A: Graphs, weights: IntegerWeights) -> np.ndarray:
     """The last stream h_L (…, n, 2^(L+1)·n) of a disentangled transformer, as Python integers.
 
-    For graphs A (…, n, n), L = len(`weights`) and W_l = `weights[l]`, the streams are
+    A disentangled transformer appends the output of each layer to the stream as new columns. For
+    graphs with adjacency matrices A (…, n, n) and L = len(`weights`), the streams are
 
         h_0 = [I, A],   h_{l+1} = [h_l, relu(h_l W_l h_lᵀ) h_l].
 
-    W_l is an integer matrix with 2^(l+1)·n rows and columns.  Raises `ValueError` for weights that
-    are not integers or have another shape.
+    The matrix W_l = `weights[l]` contains integers and has 2^(l+1)·n rows and columns; None is the
+    identity. Raises `ValueError` if (a) the weights are not integers, or (b) they have another
+    shape.
     """
     eye = np.broadcast_to(np.eye(A.shape[-1], dtype=np.int64), A.shape)
     h = np.concatenate([eye, A], axis=-1).astype(object)
@@ -45,11 +47,15 @@ def disentangled_features(A: Graphs, weights: IntegerWeights) -> np.ndarray:
 def disentangled_outputs(A: Graphs, weights: IntegerWeights, unembedding: Any) -> np.ndarray:
     """The outputs h_L O (…, n, n) of a disentangled transformer of L layers, as Python integers.
 
-    h_L (…, n, 2^(L+1)·n) are the `disentangled_features` of A (…, n, n) and `weights`, and O is
-    `unembedding` (2^(L+1)·n, n).
+    A disentangled transformer appends the output of each layer to the stream as new columns. For
+    graphs with adjacency matrices A (…, n, n) and L = len(`weights`), the streams are
 
-    Raises `ValueError` as `disentangled_features` does, and for an O that is not an integer matrix
-    of the shape (2^(L+1)·n, n).
+        h_0 = [I, A],   h_{l+1} = [h_l, relu(h_l W_l h_lᵀ) h_l].
+
+    The matrix W_l = `weights[l]` contains integers and has 2^(l+1)·n rows and columns; None is the
+    identity. The matrix O = `unembedding` contains integers and has shape (2^(L+1)·n, n).
+
+    Raises `ValueError` if W_l or O has (a) entries that are not integers, or (b) another shape.
     """
     h = disentangled_features(A, weights)
     return np.asarray(h @ _integers("unembedding", unembedding, h.shape[-1], A.shape[-1]))

@@ -25,9 +25,10 @@ Layers: TypeAlias = Annotated[Steps, Within(most=MOST_LAYERS)]
 
 @checked
 def distances(A: Graphs) -> np.ndarray:
-    """The distances between all pairs of nodes of graphs A, (…, n, n) int64; −1 if not connected.
+    """The distances between all pairs of nodes, (…, n, n) int64; −1 for nodes not connected.
 
-    Takes at most 1 + D products of n × n matrices, where D is the largest distance.
+    The graphs are given by their adjacency matrices A (…, n, n). The function takes at most 1 + D
+    products of n × n matrices, where D is the largest distance.
     """
     edges = A.astype(np.float32)
     reached = np.broadcast_to(np.eye(edges.shape[-1], dtype=bool), edges.shape)
@@ -43,7 +44,10 @@ def distances(A: Graphs) -> np.ndarray:
 
 @checked
 def distances_by_definition(A: OneGraph) -> np.ndarray:
-    """The distances (n, n) between the nodes of a graph A (n, n), by breadth-first searches."""
+    """The distances (n, n) between the nodes of a graph A (n, n), by breadth-first searches.
+
+    The distance of nodes that are not connected is −1. A is the adjacency matrix.
+    """
     found = np.full(A.shape, UNCONNECTED)
     for source in range(len(A)):
         found[source, source] = 0
@@ -59,7 +63,7 @@ def distances_by_definition(A: OneGraph) -> np.ndarray:
 
 @checked
 def connected(A: Graphs) -> np.ndarray:
-    """The matrices R (…, n, n) with R_ij = 1 iff nodes i and j are connected in A, else 0.
+    """The matrices R (…, n, n) with R_ij = 1 if nodes i and j are connected in A, and 0 otherwise.
 
     R is computed by ⌈log₂(n − 1)⌉ squarings of the adjacency matrices A (…, n, n).
     """
@@ -71,25 +75,36 @@ def connected(A: Graphs) -> np.ndarray:
 
 @checked
 def components(A: Graphs) -> np.ndarray:
-    """The smallest node (…, n) of the component of each node, for graphs A (…, n, n)."""
+    """The smallest node of the component of each node of graphs A (…, n, n), as (…, n)."""
     return np.asarray(connected(A).argmax(-1))
 
 
 @checked
 def diameter(A: Graphs) -> np.ndarray:
-    """The largest distance between two connected nodes of each graph A (…, n, n), (…,)."""
+    """The largest distance between two connected nodes of each graph, as an array (…).
+
+    The graphs are given by their adjacency matrices A (…, n, n).
+    """
     return np.asarray(distances(A).max(axis=(-1, -2)))
 
 
 @checked
 def capacity(n_layers: Layers) -> int:
-    """3^L, the largest distance of two nodes that L = `n_layers` layers of tripling connect."""
+    """3^L, the largest distance between nodes that L = `n_layers` layers of tripling connect.
+
+    A layer of tripling is H ← H + HHᵀH, starting from the adjacency matrix H = A. After L layers,
+    entry (i, j) of H is positive iff the distance of i and j is at most 3^L.
+    """
     return int(3**n_layers)
 
 
 @checked
 def least_layers(distance: Steps) -> int:
-    """⌈log₃ distance⌉, the smallest integer L ≥ 0 with 3^L ≥ distance."""
+    """⌈log₃ distance⌉, the smallest integer L ≥ 0 with 3^L ≥ distance.
+
+    For distance 0 the result is 0. After L layers H ← H + HHᵀH from H = A, where A is an adjacency
+    matrix, the positive entries of H are the pairs of nodes at distance at most 3^L.
+    """
     layers = 0
     while 3**layers < distance:
         layers += 1
@@ -98,15 +113,20 @@ def least_layers(distance: Steps) -> int:
 
 @checked
 def within(A: Graphs, distance: Steps) -> np.ndarray:
-    """Whether two nodes of graphs A (…, n, n) are within `distance`, (…, n, n) as booleans."""
+    """Whether two nodes have at most the distance `distance`, as booleans (…, n, n).
+
+    The entry (i, j) is about the nodes i and j of a graph with an adjacency matrix in A (…, n, n).
+    It is false for nodes that are not connected.
+    """
     apart = distances(A)
     return (apart >= 0) & (apart <= distance)
 
 
 @checked
 def beyond(A: Graphs, n_layers: Layers) -> np.ndarray:
-    """Whether two nodes of graphs A are connected but more than 3^L apart, (…, n, n) as booleans.
+    """Whether two nodes are connected and more than 3^L apart, as booleans (…, n, n).
 
-    L = `n_layers`, and 3^L is the `capacity` of L layers of tripling.
+    The entry (i, j) is about the nodes i and j of a graph in A (…, n, n), and L = `n_layers`. The
+    distance 3^L is the largest distance that L layers H ← H + HHᵀH reach, which start from H = A.
     """
     return distances(A) > capacity(n_layers)

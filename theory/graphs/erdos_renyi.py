@@ -15,8 +15,8 @@ from theory.kinds import Count, Probability, Seed, checked
 def erdos_renyi(n_graphs: Count, n_nodes: Count, p: Probability, seed: Seed) -> np.ndarray:
     """Independent Erdős–Rényi graphs, as adjacency matrices (n_graphs, n, n) for n = `n_nodes`.
 
-    Each of the n(n−1)/2 possible edges is present independently with probability p; every node has
-    a loop.
+    Each of the n(n−1)/2 possible edges is present independently with probability p. The matrices
+    have ones on the diagonal, so every node has a loop.
 
     Raises `ValueError` if the graphs do not fit in memory.
     """

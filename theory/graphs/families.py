@@ -20,14 +20,17 @@ from theory.kinds import Count, CountFrom2, InputError, checked, read, shown
 
 @checked
 def path(n_nodes: Count) -> np.ndarray:
-    """The adjacency matrix (n, n) of the path 0 – 1 – … – n−1, n = `n_nodes`."""
+    """The adjacency matrix (n, n) of the path 0 – 1 – … – n−1 of n = `n_nodes` nodes.
+
+    The matrix has ones on the diagonal.
+    """
     _fits(n_nodes)
     return from_edges(np.stack([np.arange(n_nodes - 1), np.arange(1, n_nodes)], axis=1), n_nodes)
 
 
 @checked
 def clique(n_nodes: Count) -> np.ndarray:
-    """The adjacency matrix (n, n) of the complete graph, n = `n_nodes`: all ones."""
+    """The adjacency matrix (n, n) of the complete graph of n = `n_nodes` nodes: all ones."""
     _fits(n_nodes)
     return np.ones((n_nodes, n_nodes), dtype=np.int64)
 
@@ -35,8 +38,8 @@ def clique(n_nodes: Count) -> np.ndarray:
 def cycles(*sizes: int) -> np.ndarray:
     """The adjacency matrix of a disjoint union of cycles, one cycle of each of the given sizes.
 
-    A size is a number of nodes, at least 3.  Raises `ValueError` if no size is given or a size is
-    below 3.
+    The matrix has ones on the diagonal. A size is a number of nodes, at least 3. Raises
+    `ValueError` if (a) no size is given, or (b) a size is below 3.
     """
     lengths = [read(Count, "a cycle's size", size, least=3) for size in sizes]
     if not lengths:
@@ -52,9 +55,9 @@ def _cycle(m: int) -> np.ndarray:
 
 @checked
 def two_chain(n_nodes: CountFrom2) -> np.ndarray:
-    """The adjacency matrix (n, n) of two disjoint paths, of ⌊n/2⌋ and ⌈n/2⌉ nodes.
+    """The adjacency matrix (n, n) of two disjoint paths, of ⌊n/2⌋ and ⌈n/2⌉ nodes, n = `n_nodes`.
 
-    n = `n_nodes`.  The graph is 2Chain of [Ye2026].
+    The matrix has ones on the diagonal. The graph is called 2Chain in [Ye2026].
     """
     _fits(n_nodes)
     return side_by_side(path(n_nodes // 2), path(n_nodes - n_nodes // 2))
@@ -62,9 +65,9 @@ def two_chain(n_nodes: CountFrom2) -> np.ndarray:
 
 @checked
 def two_clique(n_nodes: CountFrom2) -> np.ndarray:
-    """The adjacency matrix (n, n) of two disjoint cliques, of ⌊n/2⌋ and ⌈n/2⌉ nodes.
+    """The adjacency matrix (n, n) of two disjoint cliques, of ⌊n/2⌋ and ⌈n/2⌉ nodes, n = `n_nodes`.
 
-    n = `n_nodes`.  The graph is 2Clique of [Ye2026].
+    The matrix has ones on the diagonal. The graph is called 2Clique in [Ye2026].
     """
     _fits(n_nodes)
     return side_by_side(clique(n_nodes // 2), clique(n_nodes - n_nodes // 2))
@@ -73,7 +76,8 @@ def two_clique(n_nodes: CountFrom2) -> np.ndarray:
 def side_by_side(*graphs: np.ndarray) -> np.ndarray:
     """The adjacency matrix of the disjoint union of graphs, each given by its adjacency matrix.
 
-    Raises `ValueError` if there is no argument, or if an argument is not a single graph.
+    Raises `ValueError` if (a) there is no argument, or (b) an argument is not a single graph (n,
+    n).
     """
     each = [as_adjacency(A) for A in graphs]
     if not each or any(A.ndim != 2 for A in each):

@@ -53,12 +53,14 @@ def minimal_subgraph(
 ) -> np.ndarray:
     """A subgraph (n, n) of A on which a disentangled transformer's output (i, j) is positive.
 
-    The outputs are the `disentangled_outputs` for `weights` and `unembedding`.  Each edge in turn
-    is removed if output (i, j) stays positive without the edge. If all weights are ≥ 0, outputs are
-    monotone in A, so that the subgraph is minimal: if any other edge is removed, output (i, j) is
-    not positive.
+    The outputs for a graph are its `disentangled_outputs` for `weights` and `unembedding`. The
+    output (i, j) for the graph A (n, n) is assumed to be positive. The edges are taken in turn, and
+    an edge is removed if the output (i, j) stays positive without it.
 
-    Raises `ValueError` as `disentangled_outputs` does.
+    If all weights are ≥ 0, each output is a nondecreasing function of the entries of A. Then the
+    subgraph is minimal: if any other edge is removed, the output (i, j) is not positive.
+
+    Raises `ValueError` if the weights or the unembedding are not integers or have a wrong shape.
     """
     for u, v in np.argwhere(np.triu(A, 1)):
         fewer = A.copy()

@@ -37,11 +37,14 @@ from theory.retrieval import hop_positions
 
 
 class Pointers(NamedTuple):
-    """The pointer graph of T tokens: its adjacency matrix A (n, n), n = T + 1, and its pointers.
+    """A graph whose nodes are the tokens of a sequence; each node points to one node.
 
-    `tokens` (T,) is the sequence. Node i = 0 … T points to node `to[i]`. A hop goes from a node to
-    the node to which it points. `hops` is the smallest number of hops after which every node has
-    reached a node that points to itself.
+    There are T tokens and n = T + 1 nodes. Node 0 is BOS, and node i = 1 … T is the i-th token.
+    `tokens` (T,) is the sequence, and node i points to node `to[i]`. `A` (n, n) is the adjacency
+    matrix of the undirected graph with an edge from each node to the node to which it points.
+
+    A hop goes from a node to the node to which it points. `hops` is the smallest number of hops
+    after which every node has reached a node that points to itself.
     """
 
     tokens: np.ndarray
@@ -51,18 +54,21 @@ class Pointers(NamedTuple):
 
     @property
     def diameter(self) -> int:
-        """The largest distance between connected nodes of the pointer graph."""
+        """The largest distance between two connected nodes of the graph `A`."""
         return int(diameter(self.A))
 
     @property
     def connected(self) -> np.ndarray:
-        """Whether two nodes are connected, (n, n) as booleans, found by breadth-first search."""
+        """Whether each pair of nodes of the graph `A` is connected, as booleans (n, n).
+
+        The connected nodes are found by breadth-first search.
+        """
         return np.asarray(distances_by_definition(self.A) >= 0)
 
 
 @checked
 def pointers(tokens: OneSequence) -> Pointers:
-    """The pointer graph of a sequence of tokens (T,), in which each token points to its match.
+    """The graph of a sequence of tokens (T,) in which each token points to its match.
 
     Node 0 is BOS, and node i = 1 … T is the i-th token. The match of token i is the position
     find(i) of [Sanford2024]: the position after the last earlier occurrence of the same symbol. BOS

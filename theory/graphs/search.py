@@ -31,19 +31,20 @@ class EdgeList(NamedTuple):
 
 @checked
 def directed_edges(A: OneGraph) -> np.ndarray:
-    """The directed edges (m, 2) of a graph A (n, n) without its loops.
+    """The directed edges (m, 2) of a graph with the adjacency matrix A (n, n), without loops.
 
-    Each edge occurs in both directions; edges are in the order of the rows of A.
+    Each edge occurs in both directions. The edges are in the order of the rows of A.
     """
     return np.argwhere(A - np.eye(len(A), dtype=np.int64))
 
 
 @checked
 def search(edges: Edges, n_nodes: Count, source: Node) -> list[int]:
-    """The nodes reachable from `source`, in the order of a graph search that begins at `source`.
+    """The nodes that can be reached from `source`, in the order in which a search visits them.
 
-    The search repeatedly follows the first of the edges (m, 2), u → v, from a visited node u to an
-    unvisited node v.  Nodes are 0 … `n_nodes` − 1.
+    The edges (m, 2) are directed: an edge (u, v) leads from u to v. The search begins at `source`.
+    It repeatedly takes the first edge in the list that leads from a visited to an unvisited node,
+    and visits that unvisited node. Nodes are 0 … `n_nodes` − 1.
     """
     pairs = edges.tolist()
     found = dict.fromkeys([source])
@@ -57,10 +58,13 @@ def search(edges: Edges, n_nodes: Count, source: Node) -> list[int]:
 class SearchSteps(NamedTuple):
     """The state of a graph search after each token of sequences (…, T), for graphs of n nodes.
 
-    `answers` (…, T) is the node to visit next, or −1 if no node is left to visit.  `visited` (…, T,
-    n) is 1 at the visited nodes and 0 elsewhere.  `followed` (…, T, n) is e_u − 2e_v for the first
-    edge u → v so far from a visited node u to an unvisited node v, where e_u is the one-hot vector
-    of node u. If there is no such edge, `followed` is 0.
+    A token is either a node that the search has visited or an edge u → v of the graph.
+
+    `answers` (…, T) is the node to visit next, or −1 if no edge so far leads from a visited node to
+    an unvisited node. `visited` (…, T, n) is 1 at the nodes visited so far and 0 elsewhere.
+    `followed` (…, T, n) is e_u − 2e_v, where e_u is the one-hot vector of node u. Here u → v is the
+    first edge so far that leads from a visited node u to an unvisited node v. If there is no such
+    edge, `followed` is 0.
     """
 
     answers: np.ndarray
@@ -72,9 +76,10 @@ class SearchSteps(NamedTuple):
 def search_steps(tokens: Tokens, n_nodes: Count) -> SearchSteps:
     """The states of a graph search after each token of sequences (…, T), for n = `n_nodes` nodes.
 
-    Tokens below n are visited nodes, and token n + u·n + v is the edge u → v.
+    A token below n is a visited node, and token n + u·n + v is the edge u → v. The search follows
+    the first edge so far that leads from a visited to an unvisited node.
 
-    Raises `ValueError` for tokens above n + n² − 1, or if the arrays do not fit in memory.
+    Raises `ValueError` if (a) a token is above n + n² − 1, or (b) the arrays do not fit in memory.
     """
     n, size = n_nodes, tokens.size
     machine.fits_in_memory(f"{size} tokens of {n} nodes", 16 * size * n, "give fewer tokens")
@@ -99,7 +104,11 @@ def search_steps(tokens: Tokens, n_nodes: Count) -> SearchSteps:
 
 @checked
 def reachable(edges: Edges, n_nodes: Count, source: Node) -> set[int]:
-    """The set of nodes reachable from `source` along edges (m, 2), by breadth-first search."""
+    """The set of nodes that can be reached from `source` along directed edges (m, 2).
+
+    The set contains `source`, and is found by breadth-first search. An edge is a pair (u, v) of
+    nodes in 0 … `n_nodes` − 1 and leads from u to v.
+    """
     found, queue = {source}, deque([source])
     while queue:
         node = queue.popleft()
@@ -112,12 +121,13 @@ def reachable(edges: Edges, n_nodes: Count, source: Node) -> set[int]:
 
 @checked
 def read_edges(path: Annotated[Any, File("edges")]) -> EdgeList:
-    """The graph in a JSON file `{"edges": [[0, 1], [1, 2]], "nodes": 4, "name": "mine"}`.
+    """The directed graph in a JSON file `{"edges": [[0, 1], [1, 2]], "nodes": 4, "name": "mine"}`.
 
-    The file may also contain only the list of edges.  `nodes` defaults to 1 + the largest node of
+    The file may also contain only the list of edges. By default `nodes` is 1 + the largest node of
     an edge.
 
-    Raises `ValueError` for a file that cannot be read, is not JSON, or has no list of edges.
+    Raises `ValueError` if the file (a) cannot be read, (b) is not JSON, or (c) has no list of
+    edges.
     """
     fields = json_table(path, ("edges", "nodes", "name"))
     given = fields["edges"]

@@ -14,10 +14,12 @@ from theory.kinds import Count, Within, checked
 
 @checked
 def squaring_sharpness(n_nodes: Nodes) -> float:
-    """An inverse temperature that suffices for the robust form of `constructions.graphs.squaring`.
+    """A sufficient inverse temperature for finding connected nodes by squaring with softmax.
 
-    At ln(8N(n − 1)), n = `n_nodes` and N = 2^⌈log₂n⌉, softmax attention makes the predictions of
-    average-hard attention, for any number of layers.
+    The model is the form 'robust' of `constructions.graphs.squaring` for graphs of n = `n_nodes`
+    nodes. Each of its layers doubles the distance at which nodes are found to be connected. The
+    inverse temperature is ln(8N(n − 1)) with N = 2^⌈log₂n⌉. At this inverse temperature, softmax
+    attention makes the same predictions as average-hard attention, for any number of layers.
     """
     return log(8 * 2 ** (n_nodes - 1).bit_length() * (n_nodes - 1))
 
@@ -26,11 +28,13 @@ def squaring_sharpness(n_nodes: Nodes) -> float:
 def lean_squaring_sharpness(
     n_nodes: Nodes, n_layers: Annotated[Count, Within(most=10_000)]
 ) -> float:
-    """A necessary inverse temperature for the lean form of `constructions.graphs.squaring`.
+    """A necessary inverse temperature for finding connected nodes by squaring with softmax.
 
-    The inverse temperature is ln(2(n − 1)((N + ½)^L − 1)) for n = `n_nodes`, N = 2^⌈log₂n⌉ and L =
-    `n_layers`. At a smaller inverse temperature L layers predict wrongly that an isolated node is
-    connected to a clique of all other nodes.
+    The model is the form 'lean' of `constructions.graphs.squaring` for graphs of n = `n_nodes`
+    nodes. Each of its L = `n_layers` layers doubles the distance at which nodes are found to be
+    connected. The inverse temperature is ln(2(n − 1)((N + ½)^L − 1)) with N = 2^⌈log₂n⌉. At a
+    smaller inverse temperature, the model fails on the graph of an isolated node and a clique of
+    all other nodes: it predicts that the isolated node is connected to the clique.
     """
     each = log(2 * 2 ** (n_nodes - 1).bit_length() + 1) - log(2)  # ln(N + ½), for an N of any size
     return log(2 * (n_nodes - 1)) + n_layers * each + log1p(-exp(-n_layers * each))

@@ -35,30 +35,33 @@ Layers: TypeAlias = Annotated[Steps, Within(most=7)]
 
 @checked
 def tripling_polynomial(n_layers: Layers) -> Polynomial:
-    """The coefficients of the polynomial p_L that L = `n_layers` layers of tripling apply to A.
+    """The coefficients of the polynomial p_L, where p_0 = x and p_{l+1} = p_l + p_l³.
 
-    The polynomials are p_0 = x and p_{l+1} = p_l + p_l³ in a variable x; A is the adjacency matrix.
+    Here L = `n_layers`. For an adjacency matrix A, p_L(A) is the result of L layers of tripling. A
+    layer of tripling is H ← H + HHᵀH, and H = A at first.
     """
     return _tripled([0, 1], n_layers)
 
 
 @checked
 def gram_polynomial(n_layers: Layers) -> Polynomial:
-    """The coefficients of the polynomial q_L, where q_0(x) = 1 + x² and q_{l+1} = q_l + q_l³.
+    """The coefficients of the polynomial q_L, where q_0 = 1 + x² and q_{l+1} = q_l + q_l³.
 
-    L = `n_layers`.  For an adjacency matrix A, q_L(A) = h hᵀ, where h is the stream after L layers
-    of the disentangled transformer with scores h hᵀ.
+    Here L = `n_layers`. For an adjacency matrix A, q_L(A) = h hᵀ, where h is the stream of a
+    disentangled transformer after L layers. The stream is [I, A] at first. A layer is h ← [h, h hᵀ
+    h], which appends new columns.
     """
     return _tripled([1, 0, 1], n_layers)
 
 
 @checked
 def disentangled_polynomial(n_layers: Layers) -> Polynomial:
-    """The coefficients of the polynomial s_L, where s_0(x) = 1 + x and s_{l+1} = s_l·(1 + q_l).
+    """The coefficients of the polynomial s_L that a disentangled transformer of L layers computes.
 
-    L = `n_layers`. q_l is the `gram_polynomial` of l layers. For an adjacency matrix A (n, n),
-    s_L(A) is the sum of all n × n blocks of the stream after L layers of the disentangled
-    transformer whose scores are h hᵀ for the stream h.
+    The polynomials are s_0 = 1 + x and s_{l+1} = s_l·(1 + q_l) with q_0 = 1 + x² and
+    q_{l+1} = q_l + q_l³, and L = `n_layers`. The transformer starts from h = [I, A] for an
+    adjacency matrix A (n, n). A layer is h ← [h, h hᵀ h], which appends new columns. After L
+    layers, s_L(A) is the sum of all n × n blocks of h.
     """
     s, q = [1, 1], [1, 0, 1]
     for _ in range(n_layers):
@@ -69,7 +72,10 @@ def disentangled_polynomial(n_layers: Layers) -> Polynomial:
 
 @checked
 def polynomial_of_graph(polynomial: list[Integer], A: Graphs) -> np.ndarray:
-    """The matrices Σ_k c_k A^k (…, n, n) of graphs A, as Python integers, c_k = `polynomial[k]`."""
+    """The matrices Σ_k c_k A^k (…, n, n) as Python integers, for c_k = `polynomial[k]`.
+
+    A (…, n, n) are the adjacency matrices of graphs.
+    """
     graph = A.astype(object)
     eye = np.eye(graph.shape[-1], dtype=np.int64).astype(object)
     total = np.zeros_like(graph)

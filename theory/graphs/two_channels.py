@@ -63,10 +63,10 @@ Nodes: TypeAlias = CountFrom2
 
 
 class Channels(NamedTuple):
-    """The matrices A and B of A ⊗ I + B ⊗ J, with one entry for each n × n block.
+    """The matrices A and B of a matrix A ⊗ I + B ⊗ J, which consists of n × n blocks.
 
-    In this formula, I is the n × n identity and J the n × n all-ones matrix. The field `I` contains
-    A, and the field `J` contains B.
+    In this formula, I is the n × n identity and J the n × n all-ones matrix. A and B have one entry
+    for each block. The field `I` contains A, and the field `J` contains B.
     """
 
     I: np.ndarray  # noqa: E741  A, the factor of the identity
@@ -74,10 +74,13 @@ class Channels(NamedTuple):
 
 
 class Split(NamedTuple):
-    """The parts of ‖W‖² = diagonal + off_diagonal + rest for a matrix W of n × n blocks.
+    """Three parts of the squared norm ‖W‖² of a matrix W of n × n blocks.
 
-    The parts are squared norms of orthogonal projections of W; the first two projections are
-    invariant under relabelling of nodes.
+    The parts are the squared norms of three orthogonal projections of W. `diagonal` belongs to the
+    projection onto the matrices whose blocks are multiples of the identity I. `off_diagonal`
+    belongs to the projection onto the matrices whose blocks are multiples of J − I, where J is the
+    all-ones matrix. `rest` belongs to the remainder of W. The first two projections are invariant
+    under permutations of the n nodes, to which the rows and columns of a block belong.
     """
 
     diagonal: float | Fraction
@@ -92,11 +95,11 @@ class Split(NamedTuple):
 
 @checked
 def two_channels(W: Weights, n_nodes: Nodes) -> Channels:
-    """The orthogonal projection of W (rows·n, columns·n) onto the span of I and J, block by block.
+    """The orthogonal projection of W onto the matrices A ⊗ I + B ⊗ J, as the pair of A and B.
 
-    Each n × n block, n = `n_nodes`, is projected onto the span of the identity I and the all-ones
-    matrix J. The result is exact, as `Fraction`s, if W contains integers or fractions, and in
-    float64 otherwise.
+    W (rows·n, columns·n) consists of n × n blocks, n = `n_nodes`. I is the n × n identity, and J is
+    the n × n all-ones matrix. So each block is projected onto the span of I and J. The result is
+    exact, as `Fraction`s, if W contains integers or fractions, and in float64 otherwise.
 
     Raises `ValueError` for a W that does not consist of n × n blocks.
     """
@@ -115,12 +118,13 @@ def _parts(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def two_channels_by_definition(
     W: Weights, n_nodes: Annotated[Nodes, Within(most=MOST_RELABELLED)]
 ) -> np.ndarray:
-    """The average of (I ⊗ P)ᵀ W (I ⊗ P) over all n! permutation matrices P, in the shape of W.
+    """The average of (I ⊗ P)ᵀ W (I ⊗ P) over all n! permutation matrices P of n nodes.
 
-    W (rows·n, columns·n) has n × n blocks, n = `n_nodes`, and I is the identity of the size of a
-    row or column of blocks. P relabels the n nodes.
+    W (rows·n, columns·n) has n × n blocks, n = `n_nodes`, and the result has the shape of W. The
+    factor I on the left of W is the identity with as many rows as W has rows of blocks. The factor
+    I on the right is the identity with as many rows as W has columns of blocks.
 
-    Raises `ValueError` as `two_channels` does.
+    Raises `ValueError` if W does not consist of n × n blocks.
     """
     X = _blocks(W, n_nodes)
     total = sum(X[..., np.array(p)[:, None], np.array(p)] for p in permutations(range(n_nodes)))
@@ -129,12 +133,13 @@ def two_channels_by_definition(
 
 @checked
 def kronecker(channels: Channels, n_nodes: Count) -> np.ndarray:
-    """The matrix A ⊗ I + B ⊗ J (rows·n, columns·n), for A = `channels.I` and B = `channels.J`.
+    """The matrix A ⊗ I + B ⊗ J for A = `channels.I` and B = `channels.J`.
 
-    I is the n × n identity and J the n × n all-ones matrix, n = `n_nodes`.
+    I is the n × n identity and J the n × n all-ones matrix, where n = `n_nodes`. A and B have shape
+    (rows, columns), and the result has shape (rows·n, columns·n).
 
-    Raises `ValueError` unless A and B are matrices of one shape with finite real entries, or if the
-    result does not fit in memory.
+    Raises `ValueError` if (a) A and B are not matrices of one shape, (b) an entry is not a finite
+    real number, or (c) the result does not fit in memory.
     """
     A, B = (array_of(name, each) for name, each in zip("AB", channels, strict=True))
     if A.ndim != 2 or A.shape != B.shape:
@@ -152,12 +157,13 @@ def kronecker(channels: Channels, n_nodes: Count) -> np.ndarray:
 
 @checked
 def orthogonal_split(W: Weights, n_nodes: Nodes) -> Split:
-    """The squared norm of W (rows·n, columns·n) in three orthogonal parts, for n = `n_nodes`.
+    """The squared norm ‖W‖² of a matrix W (rows·n, columns·n) in three orthogonal parts.
 
-    In each n × n block, let a be the mean of the diagonal entries and b the mean of the other
-    entries.  The parts are n Σ a², n(n − 1) Σ b² (both over the blocks), and the rest of ‖W‖².
+    W consists of n × n blocks, n = `n_nodes`. In each block, let a be the mean of the diagonal
+    entries and b the mean of the other entries. The parts are n Σ a², n(n − 1) Σ b² (both sums are
+    over the blocks), and the rest of ‖W‖².
 
-    Raises `ValueError` as `two_channels` does.
+    Raises `ValueError` if W does not consist of n × n blocks.
     """
     X = _blocks(W, n_nodes)
     a, b = _parts(X)

@@ -43,12 +43,13 @@ Length: TypeAlias = Annotated[Steps, Within(most=10_000)]
 def walks_with_jumps(A: Graphs, lengths: list[Length]) -> np.ndarray:
     """The numbers of walks with jumps between all pairs of nodes (…, n, n), as Python integers.
 
-    For `lengths` k_0, …, k_r, the numbers are the entries of A^{k_0} (J − I) A^{k_1} ⋯ (J − I)
-    A^{k_r}, where I is the identity and J the all-ones matrix.
+    Entry (i, j) is the number of walks from node i to node j that consist of r + 1 parts. The parts
+    have k_0, k_1, …, k_r steps, the entries of `lengths`. A jump leads from the end of each part to
+    another node, at which the next part begins.
 
-    Entry (i, j) is the number of walks from node i to node j of r + 1 parts of k_0, k_1, …, k_r
-    steps, with a jump to another node between consecutive parts.  Raises `ValueError` for an empty
-    list.
+    A (…, n, n) are the adjacency matrices, with ones on the diagonal: a step may stay at a node.
+    The numbers are the entries of A^{k_0} (J − I) A^{k_1} ⋯ (J − I) A^{k_r}, where I is the
+    identity and J the all-ones matrix. Raises `ValueError` for an empty list.
     """
     if not lengths:
         raise InputError("lengths is empty: give at least one length")
@@ -67,14 +68,17 @@ def walks_with_jumps(A: Graphs, lengths: list[Length]) -> np.ndarray:
 def jumps(n_nodes: Count, r: Length) -> int:
     """The number of walks of r jumps between two given different nodes of n = `n_nodes` nodes.
 
-    A jump leads from a node to any other node, so the number is ((n − 1)^r − (−1)^r)/n.
+    A jump leads from a node to any other node. So the number is ((n − 1)^r − (−1)^r)/n.
     """
     return ((n_nodes - 1) ** r - (-1) ** r) // n_nodes
 
 
 @checked
 def walks_from(A: Graphs, k: Length) -> np.ndarray:
-    """The numbers (A^k 1)_i of walks of k steps from each node i, (…, n), as Python integers."""
+    """The number (A^k 1)_i of walks of k steps from each node i, as Python integers (…, n).
+
+    A (…, n, n) are the adjacency matrices, with ones on the diagonal: a step may stay at a node.
+    """
     graph = A.astype(object)
     counts = np.ones((*graph.shape[:-1], 1), dtype=np.int64).astype(object)
     for _ in range(k):
@@ -84,5 +88,8 @@ def walks_from(A: Graphs, k: Length) -> np.ndarray:
 
 @checked
 def walks(A: Graphs, k: Length) -> np.ndarray:
-    """The total number 1ᵀA^k 1 of walks of k steps in each graph A, (…,), as Python integers."""
+    """The total number 1ᵀA^k 1 of walks of k steps in each graph, as Python integers (…).
+
+    A (…, n, n) are the adjacency matrices, with ones on the diagonal: a step may stay at a node.
+    """
     return np.asarray(walks_from(A, k).sum(-1))
