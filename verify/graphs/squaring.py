@@ -58,17 +58,17 @@ def squaring(
     """For all n and L, L layers of one head output the pairs of nodes at distance at most 2^L in
     every graph of n nodes.
 
-    Lean form: the width is 2n, with n hidden ReLU neurons.  Token i is node i. Average-hard
-    attention has query R_i, key e_j and value R_j, where e_j is the j-th unit vector and R_i is the
-    0/1 vector of the nodes that node i is known to reach (the register `reached`).  ⌈log₂D⌉ layers
-    output all connected pairs if components have diameter at most D.
+    Lean form of the construction: the width is 2n, with n hidden ReLU neurons.  Token i is node i.
+    Average-hard attention has query R_i, key e_j and value R_j, where e_j is the j-th unit vector
+    and R_i is the 0/1 vector of the nodes that node i is known to reach (the register `reached`).
+    ⌈log₂D⌉ layers output all connected pairs if components have diameter at most D.
 
-    Robust form: the width is 3n, with 3n hidden ReLU neurons.  Let N = 2^⌈log₂n⌉.  For every L and
-    every inverse temperature β ≥ ln(8N(n − 1)), softmax has the same logits 0 and 1 in exact
-    arithmetic, and the same predictions in float64.
+    Robust form of the construction: the width is 3n, with 3n hidden ReLU neurons.  Let N =
+    2^⌈log₂n⌉.  For every L and every inverse temperature β ≥ ln(8N(n − 1)), softmax has the same
+    logits 0 and 1 in exact arithmetic, and the same predictions in float64.
 
-    The lean form with softmax is wrong on some graph for every β < ln(2(n − 1)((N + ½)^L − 1)),
-    which grows with L.
+    For every inverse temperature β < ln(2(n − 1)((N + ½)^L − 1)), a bound that grows with L, the
+    lean form with softmax is wrong on some graph.
     """
     n, own = chosen(n_nodes, edges, 16)
     L = max(1, (n - 2).bit_length()) if n_layers is None else read(Count, "n_layers", n_layers)

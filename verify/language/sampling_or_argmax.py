@@ -54,9 +54,11 @@ def sampling_or_argmax(
 
     In a model of hallucination, each prompt has one right answer, which is uniform among m answers.
     A document gives the right answer to its prompt with probability α, and “don't know” otherwise.
-    Let MM be α times the fraction of prompts that no document answers.  A sample of the calibrated
-    model is wrong with probability MM(m − 1)/m. If 1 − α > α/m, the argmax of this model is never
-    wrong.
+    Let MM be α times the fraction of prompts that no document answers.  The calibrated model
+    outputs “don't know”, which is not an error, with probability 1 − α. With probability α it
+    outputs the answer of a document, or a uniform one of the m answers if no document answers the
+    prompt. A sample of this model is wrong with probability MM(m − 1)/m. If 1 − α > α/m, the argmax
+    of this model is never wrong.
     """
     for alpha in (Fraction(1, 2), Fraction(1)):
         yield two_uses(run, alpha)

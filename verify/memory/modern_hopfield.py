@@ -43,15 +43,15 @@ def modern_hopfield(
     """f(ξ) = Xᵀsoftmax(βXξ) lowers the energy by at least ½‖f(ξ) − ξ‖² and retrieves within bounds.
 
     The N rows of X are the patterns, f(ξ) is the update of a state ξ in a modern Hopfield network,
-    and Δξ = f(ξ) − ξ. The energy is −(1/β) ln Σ_i exp(βX_i·ξ) + ½‖ξ‖², up to a constant. Let p be
-    the weights softmax(βXξ) before the update, and p′ the weights after the update. An update
-    lowers the energy by exactly ½‖Δξ‖² + KL(p ‖ p′)/β.  A transformer layer with one softmax head,
-    whose values equal its keys, computes one update.  Theorem 3 of [Ramsauer2021] is on the number
-    of patterns that can be stored. Theorem 4 bounds the factor by which an update reduces the
-    distance to a fixed point. Theorem 5 and Lemma A4 bound the distance of an updated state from a
-    pattern. Rigorous intervals for both sides of the inequalities of Theorems 4 and 5 and of Lemma
-    A4 are computed. The factor 2N of Theorem 4 can be replaced by 4.  If each pattern is
-    sufficiently separated from the others, f has exactly one fixed point in a small ball around
+    and Δξ = f(ξ) − ξ. The energy is ½‖ξ‖² − ln(Σ_i e^{β⟨x_i, ξ⟩})/β for the patterns x_i, up to a
+    constant. Let p be the weights softmax(βXξ) before the update, and p′ the weights after the
+    update. An update lowers the energy by exactly ½‖Δξ‖² + KL(p ‖ p′)/β.  A transformer layer with
+    one softmax head, whose values equal its keys, computes one update.  Theorem 3 of [Ramsauer2021]
+    is on the number of patterns that can be stored. Theorem 4 bounds the factor by which an update
+    reduces the distance to a fixed point. Theorem 5 and Lemma A4 bound the distance of an updated
+    state from a pattern. Rigorous intervals for both sides of the inequalities of Theorems 4 and 5
+    and of Lemma A4 are computed. The factor 2N of Theorem 4 can be replaced by 4.  If each pattern
+    is sufficiently separated from the others, f has exactly one fixed point in a small ball around
     each pattern.  At small β all patterns share one fixed point, although Theorem 3 counts the
     patterns as stored.  In the two examples of [Ramsauer2021], Theorem 3 guarantees 7.4 and 11
     patterns, and a union bound over pairs of patterns guarantees 341 and 13504.

@@ -83,9 +83,9 @@ def newton(
     that depend on the number n of examples; "direct" has k + 2 layers of one linear head; "ladder"
     has ⌈log₃(2^(k+2) + 1)⌉ layers of linear heads, the smallest number of such layers. Models with
     a causal mask predict from every prefix at once. The transformers compute the iterates M_k for
-    every X, whether or not they converge. The iterates converge to the pseudo-inverse of S iff 0 <
-    α < 2/λmax(S)² for M₀ = αS, and iff 0 < α < 2/λmax(S) for M₀ = αI. Here λmax is the largest
-    eigenvalue.
+    every X, whether or not they converge. On the range of S, the iterates converge to the
+    pseudo-inverse of S iff 0 < α < 2/λmax(S)² for M₀ = αS, and iff 0 < α < 2/λmax(S) for M₀ = αI.
+    Here λmax(S) is the largest eigenvalue of S.
     """
     if run.certificates is not None and (layout == "paper" or interleaved):
         raise InputError(

@@ -64,9 +64,9 @@ def newton_on_data(
 
     The matrix S⁺ is the pseudo-inverse of S, and λmax(S) the largest eigenvalue. Columns are
     standardised, and a fifth of the rows are held out as queries. The claim `newton` checks the
-    same prediction on random examples. Further findings are the numbers of steps after which the
-    recursion and the transformer in float64 reach ordinary least squares, and the accuracy of the
-    recursion and of the transformer on the held-out rows.
+    same prediction on random examples. Further findings report the number of steps after which the
+    predictions agree with ordinary least squares, and the accuracy on the held-out rows, both for
+    the recursion and for the transformer in float64.
     """
     if predictions is not None:
         json_target(str(predictions))

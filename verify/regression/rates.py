@@ -50,11 +50,12 @@ def rates(
     start I/λmax. k steps of Chebyshev's method multiply the error by at most 2((√κ − 1)/(√κ +
     1))^k. The same bound holds for k steps of conjugate gradients and the error in the energy norm.
 
-    Each inequality is checked at every step. For gradient descent, the Newton–Schulz iteration and
-    Chebyshev's method, the steps are those of the hand-built transformers. It is checked that the
-    stated numbers of steps suffice for a given accuracy, and that the numbers that are stated as
-    the smallest are the smallest. It is also checked that each Newton step doubles the number of
-    correct digits, up to thousands of digits.
+    The error is the norm of the difference from the least-squares weights. Each inequality is
+    checked at every step. For gradient descent, the Newton–Schulz iteration and Chebyshev's method,
+    the steps are those of the hand-built transformers. It is checked that the stated numbers of
+    steps suffice for a given accuracy, and that the numbers that are stated as the smallest are the
+    smallest. It is also checked that each Newton step doubles the number of correct digits, up to
+    thousands of digits.
     """
     if not 1 < condition < 1e8:
         raise InputError(f"condition is {condition}: give a condition number between 1 and 1e8")

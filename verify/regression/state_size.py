@@ -39,11 +39,12 @@ def state_size(
     ] = 200,
 ) -> Iterator[Finding]:
     """For 0 < ε < 1 < κ, a polynomial R with R(0) = 1 and |R| ≤ ε on [1, κ] has degree at least k =
-    arcosh(1/ε)/arcosh((κ + 1)/(κ − 1)) ≈ ½√κ ln(2/ε). Here R is the residual polynomial of the
-    weights for S = XᵀX, whose eigenvalues are in [1, κ]. So at least k causal layers are necessary
-    if each layer multiplies once by the matrix S of a prefix. In contrast, ½ log₃ κ + O(1) layers
-    of full attention suffice, and log₃ κ + O(1) causal layers suffice if each token stores d²
-    numbers, where d is the dimension of the inputs.
+    arcosh(1/ε)/arcosh((κ + 1)/(κ − 1)) ≈ ½√κ ln(2/ε). If an algorithm computes weights p(S)Xᵀy with
+    a polynomial p, where the eigenvalues of S = XᵀX are in [1, κ], its residual polynomial is R(t)
+    = 1 − t·p(t). So at least k causal layers are necessary if each layer multiplies once by the
+    matrix S of a prefix. In contrast, ½ log₃ κ + O(1) layers of full attention suffice, and log₃ κ
+    + O(1) causal layers suffice if each token stores d² numbers, where d is the dimension of the
+    inputs.
 
     The numbers of layers with O(1) are for a fixed accuracy ε and κ → ∞. With a state of d numbers,
     one pass of online gradient descent is observed to require a number of examples that is linear

@@ -48,17 +48,17 @@ def one_layer(
     The layer has h softmax heads of value dimension m. The prompt is divided between Alice and Bob,
     as in communication complexity. The partial sums of a head over Alice's positions are m + 1
     numbers (numerators and denominator) of p′ bits each (16 for bfloat16). The prompt for induction
-    has n tokens, and the prompt for composition has tables of s points. Alice holds B = (n − 1)/2
-    bits. Bob puts the marker, a fixed symbol, before one of the bits; the last token is also the
-    marker. The right output is the bit that follows the first marker. The output at the last token
-    depends on Alice's tokens only through a message of h(m + 1)p′ bits, which does not depend on
-    the position that Bob marks. If the message is shorter than B bits, two strings of Alice's bits
-    have the same message. At a position where the strings differ, Bob outputs the same bit for both
-    strings. In the same way, the values f(0) … f(s − 1) of a map f of s points require a message of
-    s·log₂s bits. For each one-layer model, the claim exhibits two prompts with different right
-    outputs on which the model has the same output, so one of its outputs is wrong. A model of two
-    layers is right on both prompts. The bound is vacuous for a trained layer, because its message
-    is long enough, but the trained layer also makes errors.
+    has n tokens, and the prompt for composition contains two maps of s points as tables. Alice
+    holds B = (n − 1)/2 bits. Bob puts the marker, a fixed symbol, before one of the bits; the last
+    token is also the marker. The right output is the bit that follows the first marker. The output
+    at the last token depends on Alice's tokens only through a message of h(m + 1)p′ bits, which
+    does not depend on the position that Bob marks. If the message is shorter than B bits, two
+    strings of Alice's bits have the same message. At a position where the strings differ, Bob
+    outputs the same bit for both strings. In the same way, the values f(0) … f(s − 1) of a map f of
+    s points require a message of s·log₂s bits. For each one-layer model, the claim exhibits two
+    prompts with different right outputs on which the model has the same output, so one of its
+    outputs is wrong. A model of two layers is right on both prompts. The bound is vacuous for a
+    trained layer, because its message is long enough, but the trained layer also makes errors.
     """
     n = n_tokens
     if n % 2 == 0:

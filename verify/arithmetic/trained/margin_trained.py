@@ -60,9 +60,9 @@ def margin_trained(run: Run) -> Iterator[Finding]:
                  is proved, so a larger value would be an error of the evaluation.
     ratio        the normalised margin is at least .99 γ*. Before training, the normalised margin is
                  below 0.
-    single       each neuron has one frequency: the fraction of ‖θ‖² at the largest frequency of a
-                 neuron, averaged over neurons with weights ‖θ‖³, is at least .99. Before training,
-                 this average is at most .75.
+    single       each neuron has one frequency: the fraction of ‖θ‖² at the dominant Fourier
+                 frequency of a neuron, averaged over the neurons with the averaging weights ‖θ‖³,
+                 is at least .99. Before training, this average is at most .75.
     frequencies  the neurons of each of the (p − 1)/2 frequencies have at least half and at most
                  twice the fraction 2/(p − 1) of Σ‖θ‖³.  Random neurons satisfy the condition, too,
                  so `frequencies` is informative only together with `single`. Networks of few

@@ -57,9 +57,11 @@ def transplant(run: Run) -> Iterator[Finding]:
     on the other pairs, in both orders.  In the models `minilm` the embedding is frozen: the rows
     are the embeddings of numbers in all-MiniLM-L6-v2, projected to 128 principal axes. In the
     models `scratch` the embedding is learned. Every seed of the shipped models is evaluated
-    separately.  The training recipe decides which of the two embeddings has the higher accuracy;
-    the recipe was chosen by trials (docs/training-notes.md).  All thresholds were written down
-    before any of these models was trained.
+    separately. Bin b of a Fourier spectrum over p numbers has the period p/b, and “MiniLM's rows”
+    and “learned rows” are the embeddings of the two kinds of model.  The training recipe decides
+    which of the two embeddings has the higher accuracy; the recipe was chosen by trials
+    (docs/training-notes.md).  All thresholds were written down before any of these models was
+    trained.
 
     accuracy    the accuracy with MiniLM's rows minus the accuracy with the best learned rows is
                 above .2, by three standard errors ([Zhou2024]: 100 % and 54 %, with rows of GPT-2).
