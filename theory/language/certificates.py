@@ -47,10 +47,10 @@ def largest_scores(
 
 @checked
 def error_between(first: Collection[Steps], second: Collection[Steps]) -> Fraction:
-    """The probability that the ANDs of two sets of independent uniform bits differ.
+    """The probability that the ANDs of two subsets of independent uniform bits differ.
 
-    The probability is 2^{−|A|} + 2^{−|B|} − 2·2^{−|A∪B|}, where A = `first` and B = `second` are
-    the sets of positions of the bits.
+    The probability is 2^{−|A|} + 2^{−|B|} − 2·2^{−|A∪B|}.  A = `first` and B = `second` are the
+    sets of positions of the bits of the two ANDs.
     """
     A, B = set(first), set(second)
     a, b, both = len(A), len(B), len(A | B)

@@ -189,9 +189,9 @@ def enough_examples(
 ) -> int:
     """A number of examples from which all gates of a circuit are learned on most inputs.
 
-    After N ≥ (G|H|/ε) ln(G|H|/δ) random examples of a circuit, with probability ≥ 1 − δ, the
-    learner decides all G gates on all but a fraction ε of the inputs.  A gate is decided on an
-    input if all hypotheses that agree with the examples give the same value.  A hypothesis for a
+    After N ≥ (G|H|/ε) ln(G|H|/δ) random examples of a circuit, with probability ≥ 1 − δ,
+    `GateLearner` decides all G gates on all but a fraction ε of the inputs.  A gate is decided on
+    an input if all hypotheses that agree with the examples give the same value.  A hypothesis for a
     gate consists of two earlier wires and one of ten functions of two bits.  |H| =
     `hypotheses(n_inputs, n_gates)` is the number of hypotheses for the last gate, the largest
     number.  G = `n_gates`, δ = `delta` and ε = `epsilon`.  The result is the smallest such N.

@@ -111,10 +111,10 @@ def cover_radius(A: Positive, V: Positive, B: Positive, k_q: Counted, k_v: Count
 def log_cover_size(d: Counted, k_q: Counted, k_v: Counted) -> float:
     """The logarithm (k_q + k_v) ln(2d + 1) of the number of heads in a finite set of heads.
 
-    Every attention head of bounded norm is near one of these heads, as `cover_radius` bounds.  A
-    head on tokens of dimension d is given by its query q and its output vector v.  In the heads of
-    the set, q is a fixed multiple of a sum of k_q vectors, and v is a fixed multiple of a sum of
-    k_v vectors.  Each summand is 0 or plus or minus a unit vector.
+    Every attention head of bounded norm has a distance of at most `cover_radius` from one of these
+    heads.  A head on tokens of dimension d is given by its query q and its output vector v.  In the
+    heads of the set, q is a fixed multiple of a sum of k_q vectors, and v is a fixed multiple of a
+    sum of k_v vectors.  Each summand is 0 or plus or minus a unit vector.
     """
     return _log_size(d, k_q + k_v)
 

@@ -120,9 +120,9 @@ class Log:
 def at_most_rational(value: Log, bound: Exact) -> bool:
     """Whether value ≤ bound, decided by enclosing balls of increasing precision.
 
-    The computation ends for the following reason.  A multiple of the value is the logarithm of a
-    rational number.  So the value is irrational (Lindemann) unless it is 0, and an irrational value
-    differs from the bound.
+    The computation ends for the following reason.  An integer multiple of the value is the
+    logarithm of a rational number.  So the value is irrational (Lindemann) unless it is 0, and an
+    irrational value differs from the bound.
     """
     from flint import arb, ctx, fmpq
 
@@ -173,9 +173,9 @@ def entropy(p: Distribution) -> Log:
 
 @checked
 def cross_entropy(p: Distribution, q: Distribution) -> Log:
-    """The cross-entropy −Σ p ln q in nats, exactly.
+    """The cross-entropy −Σ p ln q of q under p in nats, exactly.
 
-    Raises `ValueError` if the cross-entropy is infinite, since q = 0 at an outcome with p > 0.
+    Raises `ValueError` if the cross-entropy is infinite: if q = 0 at an outcome with p > 0.
     """
     check_alike(p=p, q=q)
     if any(a > 0 == b for a, b in zip(p, q, strict=True)):
@@ -196,7 +196,7 @@ def kl(p: Distribution, q: Distribution) -> Log:
 
 @checked
 def binary_kl(a: ExactProbability, b: ExactProbability) -> Log:
-    """The divergence of two Bernoulli distributions with probabilities a and b, in nats, exactly.
+    """The divergence of two Bernoulli distributions with probabilities a and b of 1, in nats, exactly.
 
     The divergence is kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)).  Raises `ValueError` if the
     divergence is infinite.

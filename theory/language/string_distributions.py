@@ -54,7 +54,7 @@ class StringDistributions:
 
     @property
     def length(self) -> int:
-        """The number of bits of a string."""
+        """The number T of bits of each string."""
         return len(self.p).bit_length() - 1
 
     @property

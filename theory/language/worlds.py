@@ -240,11 +240,12 @@ class Prompted:
         """The errors of a sample and of the most probable response of the calibrated model.
 
         The calibrated model answers a prompt with probability α = `alpha`, and otherwise outputs
-        "don't know", which is not an error.  Its answer is right for prompts that a document
-        answers.  Otherwise it is uniform among the m possible answers.  The error of a sample is
-        α(m − 1)/m times the fraction of prompts that no document answers.  If 1 − α > α/m, the most
-        probable response to these prompts is "don't know", and the second error is 0.  Otherwise it
-        is (m − 1)/m times this fraction.
+        "don't know", which is not an error.  For prompts that some document answers, its answer is
+        right.  For all other prompts, its answer is uniform among the m possible answers.  The
+        error of a sample is α(m − 1)/m times the fraction of prompts that no document answers.  If
+        1 − α > α/m, the most probable response to these prompts is "don't know", and the error of
+        the most probable response is 0.  If 1 − α ≤ α/m, this error is (m − 1)/m times the fraction
+        of prompts that no document answers.
         """
         m = self.answers
         sampled = self.missing * (m - 1) / m
