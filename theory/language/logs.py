@@ -196,7 +196,7 @@ def kl(p: Distribution, q: Distribution) -> Log:
 
 @checked
 def binary_kl(a: ExactProbability, b: ExactProbability) -> Log:
-    """The divergence of two Bernoulli distributions with probabilities a and b of 1, in nats, exactly.
+    """The divergence of two Bernoulli distributions with means a and b, in nats, exactly.
 
     The divergence is kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)).  Raises `ValueError` if the
     divergence is infinite.
