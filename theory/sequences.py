@@ -27,7 +27,7 @@ Vocabulary: TypeAlias = Annotated[Count, Within(most=2**63 - 1)]
 def random_sequences(
     batch: Count, length: Count, vocabulary_size: Vocabulary, seed: Seed
 ) -> np.ndarray:
-    """Returns `batch` sequences of independent, uniform tokens, shape (batch, length)."""
+    """Sequences (batch, length) of independent tokens, uniform over `vocabulary_size` symbols."""
     fits_in_memory("the sequences", 8 * batch * length, "give fewer or shorter sequences")
     generator: np.random.Generator = seed
     return generator.integers(vocabulary_size, size=(batch, length))
@@ -42,12 +42,12 @@ def markov_sequences(
     alpha: Positive,
     seed: Seed,
 ) -> np.ndarray:
-    """Returns sequences (batch, length), each from a new random Markov chain [Edelman2024].
+    """Random token sequences (batch, length), each from a new random Markov chain [Edelman2024].
 
-    `order` is defined as in `theory.retrieval.ngram`: each token depends on the order − 1 tokens
-    before it. In the chain of each sequence, every context of order − 1 tokens has its own
-    distribution of the next token, drawn from Dirichlet(alpha, …, alpha). The first order − 1
-    tokens are uniform.
+    Each token depends on the order − 1 tokens before it, so `order` is the length of the n-grams
+    that determine the chain. In the chain of each sequence, every context of order − 1 tokens has a
+    separate distribution of the next token, drawn from the Dirichlet distribution with all
+    parameters equal to alpha. The first order − 1 tokens are uniform.
 
     Raises `ValueError` if the batch·V^order probabilities of all chains are more than 2²⁷ numbers,
     where V is `vocabulary_size`.
@@ -79,7 +79,7 @@ def markov_sequences(
 
 @checked
 def all_sequences(length: Count, vocabulary_size: Count) -> np.ndarray:
-    """Returns all V^T sequences of length T in lexicographic order, as an array (V^T, T).
+    """All V^T sequences of length T over V symbols in lexicographic order, as an array (V^T, T).
 
     T is `length`, and V is `vocabulary_size`. Raises `ValueError` if the array has more than 2²⁷
     entries.
@@ -168,22 +168,23 @@ def _long_gaps(length: int, V: int, generator: np.random.Generator) -> np.ndarra
 def adversarial_sequences(
     length: Count, vocabulary_size: Vocabulary, seed: Seed
 ) -> dict[str, np.ndarray]:
-    """Returns families of difficult sequences: a map from names to arrays (sequences, T).
+    """Families of sequences that are difficult for attention: a map from names to arrays.
 
-    Attention heads of retrieval models may fail on these sequences. T is `length`, and V is
-    `vocabulary_size`.
+    Each array has the shape (sequences, T). Attention heads that look up earlier occurrences of a
+    token may fail on these sequences. T is `length`, and V is `vocabulary_size`. A code of a symbol
+    is its binary representation.
 
     "all tokens equal"                    one row for each of the first 8 symbols
     "periodic"                            one row for each period 1, …, min(V, T)
     "no repeats"                          no token occurs twice (if V ≥ T)
     "two symbols"                         two symbols, alternating or random (if V ≥ 2)
-    "codes one bit apart"                 tokens whose codes are one bit from the last code (V ≥ 2)
+    "codes one bit apart"                 other symbols differ from the last in one bit (V ≥ 2)
     "match at the first position only"    the last token also stands at position 0 (V, T ≥ 2)
-    "long gaps"                           a word, a filler, the word again (V ≥ 2, T ≥ 3)
+    "long gaps"                           a string, filler symbols, the same string again
     "latest match just before the end"    the last token also stands just before (V ≥ 2, T ≥ 4)
 
-    A family that does not exist at this length and vocabulary is left out. Raises `ValueError` for
-    families that do not fit in memory.
+    "long gaps" exists for V ≥ 2 and T ≥ 3. A family that does not exist at this length and
+    vocabulary is left out. Raises `ValueError` for families that do not fit in memory.
     """
     T, V = length, vocabulary_size
     numbers = min(V, T) * T + V

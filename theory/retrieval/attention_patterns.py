@@ -31,7 +31,7 @@ ScoreTable: TypeAlias = Annotated[Any, Reals("V V")]
 def previous_token(tokens: Tokens) -> np.ndarray:
     """The token at the previous position, for every position (…, T), and −1 at position 0.
 
-    The tokens are (…, T), integers ≥ 0 [Elhage2021].
+    This is the output of a previous-token head [Elhage2021]. The tokens are (…, T), integers ≥ 0.
     """
     result = np.full_like(tokens, -1)
     result[..., 1:] = tokens[..., :-1]
@@ -40,7 +40,7 @@ def previous_token(tokens: Tokens) -> np.ndarray:
 
 @checked
 def previous_token_by_definition(tokens: OneSequence) -> list[int]:
-    """The result of `previous_token` for one sequence of T tokens, by the definition."""
+    """The previous token at all positions of one sequence, and −1 at position 0."""
     row = tokens.tolist()
     return [row[i - 1] if i >= 1 else -1 for i in range(len(row))]
 
@@ -68,7 +68,11 @@ def token_frequencies(tokens: VocabularyTokens, vocabulary_size: Count) -> np.nd
 def token_frequencies_by_definition(
     tokens: VocabularySequence, vocabulary_size: Few
 ) -> list[list[Fraction]]:
-    """The result of `token_frequencies` for one sequence of T tokens, in rational arithmetic."""
+    """The relative frequencies of the symbols up to each position of one sequence, as fractions.
+
+    The frequency of symbol v at position i is #{ j ≤ i : tokens[j] = v } / (i + 1). The result
+    equals that of `token_frequencies`, in rational arithmetic.
+    """
     row = tokens.tolist()
     return [
         [Fraction(row[: i + 1].count(v), i + 1) for v in range(vocabulary_size)]
@@ -78,14 +82,14 @@ def token_frequencies_by_definition(
 
 @checked
 def skip_gram(tokens: Annotated[Tokens, Within(below="V")], table: ScoreTable) -> np.ndarray:
-    r"""The frequencies (…, T, V) of the symbols that a skip-gram head attends to.
+    r"""The frequencies (…, T, V) of the symbols to which a skip-gram head attends.
 
-    The score of key token w for query token v is table[v, w]. The query token i attends, by
-    average-hard attention, uniformly to the positions j ≤ i with the largest score
-    table[tokens[i], tokens[j]]. The result at i contains the relative frequencies of the symbols
-    at these positions j. For example, if table["\right", "\left"] is large and all other scores
-    are 0, "\right" attends to "\left" at any distance [Elhage2021]. Softmax attention tends to
-    average-hard attention as all scores are multiplied by a factor that tends to infinity.
+    The score of key token w for query token v is table[v, w]. At position i, the head attends by
+    average-hard attention: uniformly to the positions j ≤ i with the largest score table[tokens[i],
+    tokens[j]]. The result at i contains the relative frequencies of the symbols at these positions
+    j. For example, if table["\right", "\left"] is large and all other scores are 0, "\right"
+    attends to "\left" at any distance [Elhage2021]. Softmax attention tends to average-hard
+    attention as all scores are multiplied by a factor that tends to infinity.
 
     The tokens are (…, T), integers from 0 to V − 1; the table is (V, V), with finite entries.
     """
@@ -99,7 +103,13 @@ def skip_gram(tokens: Annotated[Tokens, Within(below="V")], table: ScoreTable) -
 def skip_gram_by_definition(
     tokens: Annotated[OneSequence, Within(below="V")], table: ScoreTable
 ) -> list[list[Fraction]]:
-    """The result of `skip_gram` for one sequence of T tokens, in rational arithmetic."""
+    """The frequencies of the symbols to which a skip-gram head attends, for one sequence.
+
+    The score of key token w for query token v is table[v, w]. At position i, the head attends
+    uniformly to the positions j ≤ i with the largest score. The result at i is the list of the
+    relative frequencies of the symbols at these positions, in rational arithmetic, equal to that of
+    `skip_gram`.
+    """
     scores, row = table.tolist(), tokens.tolist()
     result = []
     for i, query in enumerate(row):

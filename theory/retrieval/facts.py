@@ -63,7 +63,11 @@ QUESTIONS = (
 
 
 class Fact(NamedTuple):
-    """A fact: the `relation` of `subject` is `object`."""
+    """A fact about an entity: the `relation` of `subject` is `object`.
+
+    For example, the fact "John's mother is Mary." has subject "John", relation "mother" and object
+    "Mary".
+    """
 
     subject: str
     relation: str
@@ -74,9 +78,9 @@ class Fact(NamedTuple):
 def follow(facts: Sequence[Fact], subject: str, relations: Sequence[str]) -> str | None:
     """The entity reached from `subject` by the `relations` in turn, or None if a fact is missing.
 
-    Let o_0 = subject, and let o_{t+1} be the object of the latest fact with subject o_t and
-    relation relations[t]. The result is the last o_t, or None if a fact is missing. So a question
-    with two relations is answered by two successive lookups by key.
+    Let o_0 = subject, and let o_{t+1} be the object of the last of the `facts` that has subject o_t
+    and relation relations[t]. The result is the last o_t. It is None if there is no such fact for
+    some t. So a question with two relations is answered by two successive look-ups.
     """
     entity = subject
     for relation in relations:
@@ -119,9 +123,15 @@ def _sentence(parts: Sequence[str]) -> str:
 @checked
 @dataclass(frozen=True)
 class Lexicon:
-    """The words that a text may contain; each is one token.
+    """The words that a text about relations of people may contain; each word is one token.
 
-    Raises `ValueError` for a word that occurs twice and for a word that `words` splits or changes.
+    A text consists of statements such as "John's mother is Mary." and a final question. The lexicon
+    contains function words (such as "is" and "the"), `relations` (such as "mother"), `names` of
+    people and `objects` (professions and places).
+
+    Raises `ValueError` for a word that occurs twice, and for a word that the function `words`
+    splits or changes: words must be alphanumeric (a hyphen may join two), and none may be "The",
+    "What", "A", "An" or "Who".
     """
 
     names: tuple[str, ...] = NAMES
@@ -142,15 +152,16 @@ class Lexicon:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """All words: function words, relations, names and objects.
+        """All words of the lexicon: function words, relations, names and objects, in this order.
 
-        A token is an index into these words.
+        Function words are "is", "a", "an", "the", "of", "'s", ".", "?", "what" and "who". A token
+        is an index into the tuple.
         """
         return FUNCTION_WORDS + self.relations + self.names + self.objects
 
     @checked
     def tokens(self, text: str) -> list[int]:
-        """The token of each word of `text`.
+        """The tokens of a text: for each word, the index of the word in `lexicon.words`.
 
         Raises `ValueError` for a character that words cannot contain, and for a word not in the
         lexicon; the message contains the most similar words of the lexicon.
@@ -171,9 +182,10 @@ class Lexicon:
 
     @checked
     def text(self, tokens: OneSequence) -> str:
-        """The text of T `tokens`; the function is the inverse of `lexicon.tokens`.
+        """The text of T `tokens`, the inverse of the method `tokens`.
 
-        Raises `ValueError` for tokens not in the lexicon.
+        A token is an index into `lexicon.words`. Raises `ValueError` for tokens that are not such
+        an index.
         """
         if (largest := tokens.max()) >= len(self.words):
             raise InputError(
@@ -232,8 +244,10 @@ def _question(parts: Sequence[str], lexicon: Lexicon) -> tuple[str, tuple[str, .
 def read(text: str, lexicon: Lexicon = DEFAULT) -> tuple[list[Fact], str, tuple[str, ...]]:
     """The facts of a text in their order, and the subject and the relations of its question.
 
-    The relations are innermost first, as `follow` takes them: for "What is the profession of
-    John's mother?" they are ("mother", "profession"), and the subject is "John".
+    The text consists of statements, such as "John's mother is Mary.", and a final question. The
+    relations of the question are innermost first, as `follow` takes them. For example, for "What is
+    the profession of John's mother?" the subject is "John", and the relations are ("mother",
+    "profession").
 
     Raises `ValueError` for words not in the lexicon, for a text that does not consist of statements
     and one final question, and for a sentence outside the grammar, which the message quotes.
@@ -256,7 +270,10 @@ def read(text: str, lexicon: Lexicon = DEFAULT) -> tuple[list[Fact], str, tuple[
 
 @checked
 def answer(text: str, lexicon: Lexicon = DEFAULT) -> str | None:
-    """The answer to the question of a text, or None if a fact is missing.
+    """The answer to the question at the end of a text of facts, or None if a fact is missing.
+
+    For example, the answer to "John's mother is Mary. Mary is a doctor. What is the profession of
+    John's mother?" is "doctor". The words of the text must be in `lexicon`.
 
     Raises `ValueError` as `read` does.
     """

@@ -22,10 +22,11 @@ def _then(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def hop_positions(tokens: Tokens, k: Count) -> np.ndarray:
     """The positions (…, T) reached by k ≥ 1 hops from every position, −1 if a hop has no match.
 
-    The tokens are (…, T), integers ≥ 0. The result at position i is findᵏ(i) = find(find(…
-    find(i))), where find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] }, and −1 if one of the k
-    maxima does not exist [Sanford2024]. The map `find` is iterated by repeated squaring, in time
-    O(T log T + T log k) per sequence.
+    A hop goes from position i to find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] }, the position
+    after the latest earlier occurrence of the token at i. The tokens are (…, T), integers ≥ 0. The
+    result at position i is findᵏ(i) = find(find(… find(i))), and −1 if one of the k maxima does not
+    exist [Sanford2024]. The map `find` is iterated by repeated squaring, in time O(T log T + T log
+    k) per sequence.
     """
     once = find(tokens)
     length = once.shape[-1]
@@ -43,7 +44,11 @@ def hop_positions(tokens: Tokens, k: Count) -> np.ndarray:
 
 @checked
 def hop_positions_by_definition(tokens: OneSequence, k: Hops) -> list[int]:
-    """The result of `hop_positions` for one sequence of T tokens, computed hop by hop."""
+    """The positions reached by k hops from every position of one sequence, or −1 without a match.
+
+    A hop goes to the position after the latest earlier occurrence of the same token. The result
+    equals that of `hop_positions`. The hops are computed one by one.
+    """
     once = find_by_definition(tokens)
     positions = list(range(len(once)))
     for _ in range(k):
@@ -55,8 +60,9 @@ def hop_positions_by_definition(tokens: OneSequence, k: Hops) -> list[int]:
 def hop(tokens: Tokens, k: Count) -> np.ndarray:
     """The tokens (…, T) reached by k hops from every position, −1 if a hop has no match.
 
-    The tokens are (…, T), integers ≥ 0. The result at position i is hop_k(i) = tokens[findᵏ(i)],
-    where findᵏ(i) is the result of `hop_positions` [Sanford2024]. hop(tokens, 1) equals
+    A hop goes from position i to find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] }, the position
+    after the latest earlier occurrence of the token at i. The tokens are (…, T), integers ≥ 0. The
+    result at position i is tokens[findᵏ(i)] [Sanford2024]. hop(tokens, 1) equals
     `induction(tokens)`.
     """
     positions = hop_positions(tokens, k)
@@ -66,6 +72,10 @@ def hop(tokens: Tokens, k: Count) -> np.ndarray:
 
 @checked
 def hop_by_definition(tokens: OneSequence, k: Hops) -> list[int]:
-    """The result of `hop` for one sequence of T tokens, computed hop by hop."""
+    """The tokens reached by k hops from every position of one sequence, or −1 without a match.
+
+    A hop goes to the position after the latest earlier occurrence of the same token. The result
+    equals that of `hop`. The hops are computed one by one.
+    """
     row = tokens.tolist()
     return [row[p] if p >= 0 else -1 for p in hop_positions_by_definition(row, k)]

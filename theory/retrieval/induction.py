@@ -42,9 +42,9 @@ def find(tokens: Tokens) -> np.ndarray:
     """The positions (…, T) after the latest earlier occurrence of the token at each position.
 
     The tokens are (…, T), integers ≥ 0. The result at position i is find(i) = max{ 1 ≤ j ≤ i :
-    tokens[j−1] = tokens[i] }, and −1 if the set is empty. [Sanford2024] denotes this function by
-    find¹, counts positions from 1, and writes ⊥ for the empty set. The time is O(T log T) per
-    sequence.
+    tokens[j−1] = tokens[i] }, and −1 if the set is empty. The position after the occurrence is j.
+    [Sanford2024] denotes this function by find¹, counts positions from 1, and writes ⊥ for the
+    empty set. The time is O(T log T) per sequence.
     """
     latest, _ = _neighbours(tokens)
     return np.where(latest < 0, -1, latest + 1)
@@ -52,7 +52,12 @@ def find(tokens: Tokens) -> np.ndarray:
 
 @checked
 def find_by_definition(tokens: OneSequence) -> list[int]:
-    """The result of `find` for one sequence of T tokens, by the definition, in time O(T²)."""
+    """The positions after the latest earlier occurrence of each token, for one sequence.
+
+    The result at position i is the largest j, 1 ≤ j ≤ i, with tokens[j−1] = tokens[i], and −1 if
+    there is none. It equals the result of `find` and is computed by this definition in time O(T²)
+    for T tokens.
+    """
     row = tokens.tolist()
     return [
         max((j for j in range(1, i + 1) if row[j - 1] == row[i]), default=-1)
@@ -64,9 +69,10 @@ def find_by_definition(tokens: OneSequence) -> list[int]:
 def induction(tokens: Tokens, match: Match = "latest", no_match: NoMatch = "bottom") -> np.ndarray:
     """The token after an earlier occurrence of the current token, at every position, (…, T).
 
-    The task is that of induction heads [Elhage2021, Olsson2022]. The tokens are (…, T), integers
-    ≥ 0. Let J(i) = { 1 ≤ j ≤ i : tokens[j−1] = tokens[i] } for a position i. If J(i) is not empty,
-    the answer at i depends on `match`:
+    The task is that of induction heads [Elhage2021, Olsson2022]. The tokens are (…, T),
+    integers ≥ 0. Let J(i) = { 1 ≤ j ≤ i : tokens[j−1] = tokens[i] } for a position i: the positions
+    after an earlier occurrence of the token at i. If J(i) is not empty, the answer at i depends on
+    `match`:
         "latest"  tokens[max J(i)],  as in [Sanford2024];
         "first"   tokens[min J(i)];
         "mean"    the most frequent of the tokens[j], j ∈ J(i), and in a tie the smallest: the mode
@@ -93,7 +99,11 @@ def induction(tokens: Tokens, match: Match = "latest", no_match: NoMatch = "bott
 def induction_by_definition(
     tokens: OneSequence, match: Match = "latest", no_match: NoMatch = "bottom"
 ) -> list[int]:
-    """The result of `induction` for one sequence of T tokens, by the definition."""
+    """The token after an earlier occurrence of the current token, at each position of one sequence.
+
+    The result equals that of `induction`, with the same meaning of `match` and `no_match`. It is
+    computed directly from the definition.
+    """
     row = tokens.tolist()
     answers = []
     for i, token in enumerate(row):

@@ -52,12 +52,13 @@ def _labels_and_distances(
 
 @checked
 def nearest_neighbour(x: Inputs, y: Labels, x_query: Query) -> np.ndarray:
-    """The mean label of the examples nearest to the query in Euclidean distance (…,).
+    """The mean label (…,) of the examples nearest to the query in Euclidean distance.
 
     The examples are x (…, n, d) with labels y (…, n), and the queries are x_query (…, d); leading
     dimensions broadcast. The labels of equally near examples are averaged. Examples are equally
     near if their squared distances are equal in float64. The comparison is exact for entries that
-    are integers below 2²⁵/√d, and for such integers multiplied by one common power of two.
+    are integers of absolute value below 2²⁵/√d, and for such integers multiplied by one common
+    power of two.
 
     Raises `ValueError` if a squared distance overflows.
     """
@@ -77,7 +78,11 @@ def _one_prompt(x: np.ndarray, y: np.ndarray, query: np.ndarray) -> list[tuple[F
 
 @checked
 def nearest_neighbour_by_definition(x: Input, y: Label, x_query: Vector) -> Fraction:
-    """The result of `nearest_neighbour` for one prompt, in rational arithmetic, with exact ties."""
+    """The mean label of the examples nearest to the query in Euclidean distance, for one prompt.
+
+    The distances are compared in rational arithmetic, with exact ties. The labels of equally near
+    examples are averaged.
+    """
     pairs = _one_prompt(x, y, x_query)
     least = min(squared for squared, _ in pairs)
     labels = [label for squared, label in pairs if squared == least]
@@ -86,18 +91,18 @@ def nearest_neighbour_by_definition(x: Input, y: Label, x_query: Vector) -> Frac
 
 @checked
 def kernel_smoother(x: Inputs, y: Labels, x_query: Query, beta: PerPrompt) -> np.ndarray:
-    """The mean (…,) of the labels, weighted by a Gaussian kernel around the query.
+    """The mean (…,) of the labels of examples, weighted by a Gaussian kernel around the query.
 
     The mean is Σ_j exp(−beta‖x_query − x_j‖²) y_j / Σ_j exp(−beta‖x_query − x_j‖²) for n examples
     x_j with labels y_j. One softmax head with scores beta(2⟨x_query, x_j⟩ − ‖x_j‖²) and the labels
-    as values computes this mean. The mean tends to `nearest_neighbour` as beta grows. Let g be the
-    difference between the smallest squared distance of an example from the query and the next
-    larger squared distance. Then the results of `kernel_smoother` and `nearest_neighbour` differ
-    by at most (n − 1)·exp(−beta·g)·(max y − min y).
+    as values computes this mean. The mean tends to the mean label of the examples nearest to the
+    query (`nearest_neighbour`) as beta grows. Let g be the difference between the smallest squared
+    distance of an example from the query and the next larger squared distance. Then the two results
+    differ by at most (n − 1)·exp(−beta·g)·(max y − min y).
 
-    The examples are x (…, n, d) with labels y (…, n), and the queries are x_query (…, d). `beta` >
-    0 is a number, or an array with a number for each prompt. The smallest squared distance is
-    subtracted first, so that the largest weight is exactly 1.
+    The examples are x (…, n, d) with labels y (…, n), and the queries are x_query (…, d).
+    `beta` > 0 is a number, or an array with a number for each prompt. The smallest squared distance
+    is subtracted first, so that the largest weight is exactly 1.
 
     Raises `ValueError` as `nearest_neighbour` does.
     """
@@ -116,9 +121,11 @@ def kernel_smoother_by_definition(
     beta: Positive,
     digits: Annotated[Count, Within(most=1000)] = 50,
 ) -> float:
-    """The result of `kernel_smoother` for one prompt, in decimal arithmetic of `digits` digits.
+    """The mean of labels weighted by a Gaussian kernel around the query, for one prompt.
 
-    A weight exp(−beta·‖x_query − x_j‖²) underflows to 0 only below about 10^(−10^18).
+    The examples are the rows x_j of x, with labels y_j. The weights are
+    exp(−beta·‖x_query − x_j‖²), divided by their sum. The result equals that of `kernel_smoother`,
+    in decimal arithmetic of `digits` digits. A weight underflows to 0 only below about 10^(−10^18).
     """
     pairs = _one_prompt(x, y, x_query)
     with decimal.localcontext(prec=digits, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX):

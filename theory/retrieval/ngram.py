@@ -32,11 +32,11 @@ def ngram_counts(tokens: VocabularyTokens, vocabulary_size: Count, order: Count)
     """The numbers of times (…, T, V) that each symbol has followed the current context, int64.
 
     The context at position i consists of the last order − 1 tokens, tokens[i−order+2], …,
-    tokens[i]. The count at position i for symbol v is the number of positions j, order − 1 ≤ j ≤
-    i, with tokens[j] = v and tokens[j−order+1], …, tokens[j−1] equal to the context. The count is
-    zero for i < order − 2, because the context is then incomplete. For order 1 the context is
-    empty, and the symbols in tokens[0], …, tokens[i] are counted. A statistical induction head
-    outputs these counts divided by their sum [Edelman2024].
+    tokens[i]. The count at position i for symbol v is the number of positions j, order − 1 ≤ j ≤ i,
+    with tokens[j] = v and tokens[j−order+1], …, tokens[j−1] equal to the context. The count is zero
+    for i < order − 2, because the context is then incomplete. For order 1 the context is empty, and
+    the symbols in tokens[0], …, tokens[i] are counted. A statistical induction head outputs these
+    counts divided by their sum [Edelman2024].
 
     The tokens are (…, T), integers from 0 to V − 1, where V = `vocabulary_size`. Raises
     `ValueError` if the O(T·V) counts per sequence do not fit into memory.
@@ -67,7 +67,12 @@ def ngram_counts(tokens: VocabularyTokens, vocabulary_size: Count, order: Count)
 def ngram_counts_by_definition(
     tokens: VocabularySequence, vocabulary_size: Few, order: Count
 ) -> list[list[int]]:
-    """The result of `ngram_counts` for one sequence of T tokens, by the definition."""
+    """The numbers of times that each symbol has followed the current context, for one sequence.
+
+    The context at a position consists of the last order − 1 tokens, including the token at the
+    position. Symbols are integers below `vocabulary_size`. The result equals that of `ngram_counts`
+    and is computed directly from the definition.
+    """
     row = tokens.tolist()
     counts = []
     for i in range(len(row)):
@@ -85,12 +90,14 @@ def ngram_counts_by_definition(
 def ngram(
     tokens: VocabularyTokens, vocabulary_size: Count, order: Count, alpha: NonNegative
 ) -> np.ndarray:
-    """Add-alpha smoothed frequencies (count + alpha)/(total + alpha·V), (…, T, V), float64.
+    """The smoothed n-gram predictions of the next token, at every position (…, T, V), float64.
 
-    At each position and for each symbol, count is the number of `ngram_counts`, total is the sum
-    of the counts over the V = `vocabulary_size` symbols, and alpha ≥ 0. For alpha > 0 the result
-    is the Bayes predictor if, for each context, the probabilities of the next token are drawn from
-    Dirichlet(alpha, …, alpha) [Edelman2024, Nichani2024]. With alpha = 0 and total = 0, all V
+    The prediction for a symbol is (count + alpha)/(total + alpha·V) (add-alpha smoothing,
+    alpha ≥ 0). Here count is the number of times that the symbol has followed the current context
+    of order − 1 tokens, and total is the sum of the counts over the V = `vocabulary_size` symbols.
+    `ngram_counts` defines the counts. For alpha > 0 the result is the Bayes predictor if, for each
+    context, the probabilities of the next token are drawn from the Dirichlet distribution with all
+    parameters equal to alpha [Edelman2024, Nichani2024]. With alpha = 0 and total = 0, all V
     entries of the position are 0, which means that there is no prediction.
 
     Raises `ValueError` as `ngram_counts` does, and if alpha·V overflows float64.
@@ -112,7 +119,12 @@ def ngram_by_definition(
     order: Count,
     alpha: Annotated[Exact, Within(least=0)] | NonNegative,
 ) -> list[list[Fraction]]:
-    """The result of `ngram` for one sequence of T tokens, in rational arithmetic."""
+    """The smoothed n-gram predictions of the next token for one sequence, in rational arithmetic.
+
+    The result equals that of `ngram`: the list of (count + alpha)/(total + alpha·V) over the
+    V = `vocabulary_size` symbols, for each position. count is the number of times that the symbol
+    has followed the current context of order − 1 tokens, and total is the sum of the counts.
+    """
     alpha = Fraction(alpha)
     frequencies = []
     for here in ngram_counts_by_definition(tokens, vocabulary_size, order):
@@ -153,14 +165,15 @@ def dirichlet_predictor_by_definition(
     order: Count,
     alpha: Annotated[Exact, Within(above=0)],
 ) -> list[list[Fraction]]:
-    """The Bayes prediction of each next token of one sequence, for a Dirichlet prior.
+    """The Bayes prediction of each next token of a Markov chain with a Dirichlet prior.
 
     For every context of order − 1 tokens, the probabilities of the next token are drawn
-    independently from Dirichlet(alpha, …, alpha). The prediction at position i for symbol v is
-    P(tokens[0..i], v)/P(tokens[0..i]), a ratio of two marginal likelihoods P, which are computed
-    in rational arithmetic. For i < order − 2 the context is incomplete, and the prediction is the
-    prior mean 1/V, where V = `vocabulary_size`. By a theorem the result equals that of
-    `ngram_by_definition` with the same alpha; the computation does not use this theorem.
+    independently from the Dirichlet distribution with all parameters equal to alpha. Let P be the
+    marginal likelihood of a sequence. The prediction at position i for symbol v is P(tokens[0..i],
+    v)/P(tokens[0..i]), computed in rational arithmetic for one sequence. For i < order − 2 the
+    context is incomplete, and the prediction is the prior mean 1/V, where V = `vocabulary_size`. By
+    a theorem the result equals that of `ngram_by_definition` with the same alpha; the computation
+    does not use this theorem.
     """
     row = tokens.tolist()
     predictions = []
