@@ -26,11 +26,14 @@ Types: TypeAlias = Annotated[Count, Within(most=2**61)]
 
 @checked
 def is_dyck(words: Tokens, k: Types, depth: Count | None = None) -> np.ndarray:
-    """Whether each prefix of words is a Dyck word of k types: (…, T) → booleans (…, T), by a stack.
+    """Whether each prefix of words is a Dyck word (a well-nested word of brackets), by a stack.
 
-    Symbol a < k opens a bracket of type a, and symbol k + a closes such a bracket.  If a prefix has
-    an unmatched closing bracket or a depth above `depth`, the longer prefixes are not Dyck words
-    either.  Raises `ValueError` for symbols ≥ 2k.
+    `words` (…, T) are words of brackets of k types, and the result (…, T) contains booleans. Symbol
+    a < k opens a bracket of type a, and symbol k + a closes a bracket of type a. If a prefix has an
+    unmatched closing bracket, all longer prefixes are not Dyck words either. The same holds if more
+    than `depth` brackets are open at once.
+
+    Raises `ValueError` for symbols ≥ 2k.
     """
     symbols = read(Tokens, "words", words, below=2 * k)
     most = symbols.shape[-1] if depth is None else depth

@@ -26,9 +26,9 @@ def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
     """The step of a PRAM program in which machines send messages to each other and receive them.
 
     A machine is a processor of the PRAM. Every machine has s slots for messages, the registers in
-    `words`. A key of `messages` is the register of a message's value, and the entry for this key is
-    the register of the message's address. The address s·i + k is slot k of machine i. A slot to
-    which no message is sent becomes 0.
+    `words`. A message is a number. A key of `messages` names the register that contains the number,
+    and its entry names the register that contains the address. The address s·i + k is slot k of
+    machine i. A slot to which no message is sent becomes 0.
 
     Raises `ValueError` if `messages` or `words` is empty.
     """

@@ -90,7 +90,10 @@ class Monoid:
 
     @property
     def is_solvable(self) -> bool:
-        """Whether all groups that are contained in the monoid are solvable."""
+        """Whether all groups that are contained in the monoid are solvable.
+
+        The elements of the monoid are the maps of states that words induce.
+        """
         return all(len(derived_series(group)[-1]) == 1 for group in self.groups().values())
 
 

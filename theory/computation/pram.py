@@ -66,9 +66,9 @@ class Read:
 
     The register `of` is read, and the register `into` gets the result. Let r_i be the value of
     register r at processor i. Processor i reads at the address a = shift + Σ_r r_i, where the sum
-    is over the registers r in `at`. Its register `into` gets the value of the register `of` at
-    processor a. Addresses are clipped to 0 … N for N processors, and every register is 0 at address
-    0.
+    is over the registers r in `at`. The register `into` of processor i gets the value of the
+    register `of` of processor a. Addresses are clipped to 0 … N for N processors, and every
+    register is 0 at address 0.
     """
 
     of: str

@@ -180,8 +180,8 @@ class ThresholdCircuit:
     def answers(self, bits: ArrayLike) -> np.ndarray:
         """The answers (…) of the circuit on bits (…, n_inputs).
 
-        An answer is the label that belongs to the output that is 1. Raises `ValueError` if (a) the
-        number of outputs that are 1 is not one, or (b) the inputs are not n_inputs bits.
+        An answer is the label that belongs to the output that is 1. Raises `ValueError` if (a) all
+        outputs are 0, (b) several outputs are 1, or (c) the inputs are not n_inputs bits.
         """
         outputs = self(bits)
         if (outputs.sum(-1) != 1).any():
