@@ -61,7 +61,7 @@ EPS = float(np.finfo(np.float64).eps)
 def fourier_filters(
     run: Run, *, largest: Largest = 260, step: Step = 5, alpha: Alpha = None
 ) -> Iterator[Finding]:
-    """A filter of Fourier coefficients leaves the other coefficients unchanged iff KRᵀ = 0.
+    """Filters that remove Fourier coefficients of logits, and an adder without some frequencies.
 
     The logits are a function of the candidate and have Fourier coefficients, which are linear in
     the state of the residual stream.  A matrix R maps the state to the coefficients that should be

@@ -31,7 +31,7 @@ MOST = 2001  # largest p, whose exact ranks take seconds
 def fourier_matrix(
     run: Run, *, p: Annotated[int, option("number of rows, odd", min=3)] = PRINTED
 ) -> Iterator[Finding]:
-    """A published p × p Fourier matrix with frequencies of period p − 1 is singular.
+    """A published p × p Fourier matrix of period p − 1 is singular; the real transform is not.
 
     Let p ≥ 3 be odd, and let F be the p × p matrix of [Zhou2024].  Its rows are a constant, and
     cosines and sines of frequencies k/(p − 1), at the points 0, …, p − 1.  Columns 0 and p − 1 of F

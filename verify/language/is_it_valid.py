@@ -25,16 +25,21 @@ def is_it_valid(
     *,
     instances: Annotated[int, option("number of random instances", min=10, max=10**5)] = 400,
 ) -> Iterator[Finding]:
-    """err ≥ 2 err_iiv − max|V_c|/min|E_c| − δ⁺ for every model and its classifier *is it valid?*.
+    """For every model, err ≥ 2 err_iiv − max|V_c|/min|E_c| − δ⁺, where err is the model's
+    probability of a wrong response and err_iiv the error of the classifier that the model defines.
 
-    err is the model's probability of a wrong response.  V_c is the set of valid responses to the
-    prompt c, and E_c is the set of wrong responses to c.  err_iiv is the error of the classifier
-    that accepts the responses of probability above 1/min|E_c|, and δ⁺ is the over-confidence of the
-    model on these responses.  If each prompt has C responses, one of them valid, then err ≥ 2(1 −
-    1/C) min_t err_iiv(t) over all thresholds t, whether or not the model is calibrated.  For
-    example, a trigram model has the same context after "she lost it and was completely out of" as
-    after "he lost it and was completely out of".  So whatever probabilities a trigram model gives
-    to "her" and "his", its mean error is ½.
+    V_c is the set of valid responses to the prompt c, and E_c is the set of wrong responses to c.
+    The model is a distribution g of responses to each prompt, and prompts have weights.  The
+    classifier decides whether a response is valid: it accepts the responses of probability above t
+    = 1/min|E_c|.  Its error err_iiv is measured on responses that are, with probability ½ each,
+    valid (from a distribution p) or uniform in E_c.  Let A be the set of accepted responses.  The
+    over-confidence is δ⁺ = (g(A) − p(A))⁺.
+
+    Let err_iiv(t) be the error of the classifier with any threshold t.  If each prompt has C
+    responses, one of them valid, then err ≥ 2(1 − 1/C) min_t err_iiv(t), whether or not the model
+    is calibrated.  For example, a trigram model has the same context after "she lost it and was
+    completely out of" as after "he lost it and was completely out of".  So whatever probabilities a
+    trigram model gives to "her" and "his", its mean error is ½.
     """
     count = min(instances, 200) if run.quick else instances
     yield _calibrated(run, count)

@@ -30,8 +30,8 @@ def hopfield(
     d: Annotated[int, option("number of neurons of the measured networks", min=1)] = 1000,
     samples: Annotated[int, option("number of networks measured at each load", min=1)] = 200,
 ) -> Iterator[Finding]:
-    """In Hopfield networks, flips lower the energy by 2|h|, and synchronous cycles have length 1 or
-    2.
+    """In Hopfield networks, flips lower the energy by 2|h|, synchronous cycles have length 1 or 2,
+    and the critical load of the mean-field theory is α_c = 0.13790556….
 
     A neuron is ±1, and its field h is the weighted sum of the other neurons, plus the bias. An
     update sets the neuron to the sign of its field; a neuron with the field 0 is unchanged. Weights
@@ -45,7 +45,7 @@ def hopfield(
     be fixed. A given pattern is a fixed point with probability → 1 if P ≤ c·d/(2 ln d), and all
     patterns are fixed points with probability → 1 if P ≤ c·d/(4 ln d). The load is α = P/d. The
     replica-symmetric mean-field equations of [AGS1985] have solutions near a pattern up to the load
-    α_c = 0.13790556…. It is not proved that these equations describe the network.
+    α_c. It is not proved that these equations describe the network.
     """
     small = list(random_networks(run.rng, 4 if run.quick else 5, 2 if run.quick else 6))
     yield from dynamics.energies(run, small)

@@ -43,9 +43,10 @@ def hyperpower(
     result of k hyperpower steps of order p ≥ 2. The steps are M_{j+1} = M_j (I + E + … + E^{p−1})
     with E = I − S M_j, from M₀ = αS with a number α > 0 and S = XᵀX.
 
-    The iteration converges to the pseudo-inverse iff 0 < α < 2/λmax(S)². For p = 2, the hyperpower
-    iteration is the Newton–Schulz iteration. The number of layers is the smallest possible because
-    of the degree of the prediction (claim `depth`).
+    M_k converges to the pseudo-inverse of S iff 0 < α < 2/λmax², where λmax is the largest
+    eigenvalue of S. For p = 2, the hyperpower iteration is the Newton–Schulz iteration. Fewer
+    layers do not suffice, because the prediction is a polynomial of degree 4p^k + 1 in the prompt,
+    and a layer at most triples the degree (claim `depth`).
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "gram") if alpha is None else alpha

@@ -51,13 +51,15 @@ def induction(
     sharpness: Sharpness = None,
     prompt: Annotated[str | None, option("a text, whose words are the tokens")] = None,
 ) -> Iterator[Finding]:
-    """Two causal layers of one attention head each are an induction head, for all V and n.
+    """Two causal layers of one attention head each are an induction head, at every length.
 
-    V is the number of symbols, and n the largest length. A match of position i of a sequence x is
-    a position j ≤ i with x_{j−1} = x_i. With unique-hard attention and width O(log V), the output
-    at every position i is x_j for the latest match j, or for the first match j. With average-hard
-    attention and width O(V), the output is the vector of relative frequencies of x_j over all
-    matches j (mean). If position i has no match, the output is ⊥ or x_i.
+    The statement holds for all numbers V of symbols and all largest lengths n. A match of position
+    i of a sequence x is a position j ≤ i with x_{j−1} = x_i, so it is the position after an earlier
+    occurrence of the symbol x_i. With unique-hard attention and width O(log V), the output at every
+    position i is x_j for the latest match j, or for the first match j. With average-hard attention
+    and width O(V), the output is the vector of relative frequencies of the symbols x_j over all
+    matches j. If position i has no match, the output is x_i or the symbol ⊥ for "no answer", as
+    `no_match` selects.
     """
     V, n = vocabulary_size, max_length
     if prompt is not None:

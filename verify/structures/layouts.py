@@ -63,20 +63,28 @@ def layouts(
     ] = 10_000,
 ) -> Iterator[Finding]:
     """A transformer of L − 1 layers maps N = 2^L − 1 points of Z^d to their cells in a kd-tree, and
-    a transformer of L layers computes the descent of the kd-tree, both exactly.  In the plane, rows
-    of equal size with cells chosen only from the query find more than the search of a kd-tree.
+    a transformer of L layers searches the kd-tree from the root to a leaf, both exactly.  In the
+    plane, if points are arranged in rows of equal size and lookups are chosen only from the query,
+    more nearest neighbours are found than by the search of a kd-tree.
 
-    The width is d + L + 2 for the layout and 3d + 3 for the descent.  The models are checked on all
-    5040 orders of 7 points and on points with equal coordinates; of two points with equal
-    coordinates, the point given first is lower.  Among 32 uniform points the kd-tree finds 3 to
-    78 % of nearest neighbours in 1 to 5 lookups.  Two other layouts are traversed in alternating
-    directions: bands of equal height, and rows with equal numbers of points.  If the cells looked
-    up are the most probable cells given the query, bands find 19 to 65 %, and rows of 8 points find
-    31 to 83 %.  Among 100 points the kd-tree, bands and rows find 52, 49 and 76 % in 6 lookups.  If
-    every point is queried once, the kd-tree finds the maximum number of points that comparisons can
-    find, after every lookup.  If points are queried with unequal frequencies in a random order, a
-    treap finds more than binary search at every lookup except the last; this is computed from the
-    exact distribution of depths.  No strategy of comparisons finds more than the best tree.
+    The width is d + L + 2 for the first transformer and 3d + 3 for the second.  The transformers
+    are checked on all 5040 orders of 7 points and on points with equal coordinates.  Of two points
+    with equal coordinates, the point given first counts as lower.
+
+    For N points of the plane, three arrangements of the points in N cells are compared.  The first
+    is the kd-tree.  The second divides the plane into bands of equal height, and the third into
+    rows with equal numbers of points; both are traversed in alternating directions.  For bands and
+    rows, the cells looked up are the most probable cells of the nearest neighbour given the query.
+    Among 32 uniform points, the kd-tree finds 3 to 78 % of nearest neighbours in 1 to 5 lookups,
+    bands find 19 to 65 %, and rows of 8 points find 31 to 83 %.  Among 100 points the kd-tree,
+    bands and rows find 52, 49 and 76 % in 6 lookups.
+
+    If every point is queried once, the kd-tree finds, after every lookup, the maximum number of
+    points that strategies of comparisons can find.  Let points be queried with unequal frequencies
+    in a random order.  The treap is the search tree in which no point is queried more frequently
+    than its parent.  It finds more queries than binary search after every lookup except the last;
+    this is computed from the exact distribution of depths.  No strategy of comparisons finds more
+    queries than the best decision tree.
     """
     yield from labelled("layout", _laid_out(run, levels))
     yield from labelled("descent", _descent(run, levels))

@@ -46,14 +46,18 @@ def induced_weights(
     weights grows linearly with the layer, and the number of gradient steps that best match the
     induced weights grows exponentially.
 
-    The model predicts at many queries after the same examples. The induced weights of a layer's
-    probe are the least-squares fit of these predictions. For every number of examples, on most
-    prompts, the part of the last layer's squared error that is nonlinear in the query is smaller
-    than the linear part. For each layer, starting at the first layer with less error than the
-    constant 0, consider the number of steps of an algorithm whose weights have the largest mean
-    cosine with the induced weights. This number grows linearly with the layer for Newton's method
-    from αS (where S = XᵀX for the examples X, and α = 1/λmax² for the largest eigenvalue λmax of
-    S), and exponentially for gradient descent.
+    The model predicts the labels of many queries after the same examples. A linear probe is fitted
+    to each layer, and its predictions are those of the layer. The induced weights of a layer are
+    the weights of the linear function of the query that fits these predictions best, by least
+    squares.
+
+    Two things are tested. First, for every number of examples, on most prompts, less than half of
+    the last layer's squared error is nonlinear in the query. Second, for each layer, consider the
+    number of steps of an algorithm for which the weights of the algorithm have the largest mean
+    cosine with the induced weights. From the first layer whose error is below that of the constant
+    prediction 0, this number grows linearly with the layer for the Newton–Schulz iteration and
+    exponentially for gradient descent. The Newton–Schulz iteration starts from αS, where S = XᵀX
+    for the examples X, α = 1/λmax², and λmax is the largest eigenvalue of S.
     """
     found = {}
     for trained in models_of(checkpoint, TRANSFORMER):

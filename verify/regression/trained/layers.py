@@ -21,9 +21,10 @@ def layers(
     """Published observation: with a linear probe fitted to each layer, the mean squared error of a
     transformer trained on in-context linear regression falls from every layer to the next.
 
-    A linear probe of every layer is fitted by least squares to some prompts and measured on other
-    prompts. The excess error from the finite number of fitted prompts is estimated and subtracted.
-    Squared errors are relative to the variance of a label, and averaged over all prefixes.
+    For every layer, a linear probe is fitted by least squares to some prompts and measured on other
+    prompts. The fit to finitely many prompts increases the error; this increase is estimated and
+    subtracted. Squared errors are divided by the variance of a label, and averaged over all numbers
+    of examples before the query.
     """
     probed = []
     for trained in models_of(checkpoint, TRANSFORMER):

@@ -71,36 +71,41 @@ def learned_digits(
     *,
     samples: Annotated[int, option("number of sets of points", min=500, max=10**5)] = 4000,
 ) -> Iterator[Finding]:
-    """Published observation: networks trained to find the nearest of 16 numbers shown by images of
-    digits, without the numbers as labels, order held-out images by their numbers.  Here the
-    networks order the images by a rotation of the numbers.
+    """Published observation: networks are trained to find, among 16 numbers shown by images of
+    digits, the number nearest to a query.  They do not receive the numbers as labels, and yet they
+    order held-out images by their numbers.  Here the networks order the images by a rotation of the
+    numbers.
 
     A number below 100 is shown by an image of the tens digit and an image of the units digit.  The
     training signal is the index of the point nearest to the query.  A small network maps each pair
-    of images to one feature, which the data network and the query networks receive.  Three seeds
-    are evaluated separately, on held-out images.  All thresholds were fixed before these models
-    were trained.  The results of another task were known: in that task the number of the query is
-    always among the points, so the task does not determine an order.  No order was learned,
-    although 87 to 89 % of the queries were found.
+    of images to one feature (a number).  The data network receives the features and arranges the
+    points in cells.  The query networks receive the feature of the query and choose the cells that
+    are looked up.  Three seeds are evaluated separately, on held-out images.
 
-    number    the rank correlation between the features of images and the numbers that they show is
-              above .9 in absolute value.
+    All thresholds were fixed before these models were trained.  At that time, the results on
+    another task were known, in which the number of the query is always among the points.  Such a
+    task does not determine an order.  No order was learned, although 87 to 89 % of the queries were
+    found.
+
+    number    the rank correlation between the features of images and the numbers that the images
+              show is above .9 in absolute value.
     sorted    in more than 80 % of cells, cell c contains the number of rank c among the 16 numbers.
     rotated   for one of the 100 rotations k, …, 99, 0, …, k − 1 of the numbers, the rank
-              correlation of the features is above .9 in absolute value.
-    next      if the cells form a ring, more than half of the numbers are followed by the next
-              larger number of the set, and the largest number by the smallest.  The checks
-              `rotated` and `next` were added after seed 0 was evaluated, and before the other seeds
-              were evaluated.
-    ahead     after lookups 1, 2 and 3 the accuracy is above the accuracy of a binary search of the
-              numbers.
-    found     more than 75 % of queries are found at the last lookup; the accuracy of interpolation
-              search of the numbers is reported, too.
+              correlation between the features and the places of the numbers in this rotation is
+              above .9 in absolute value.
+    next      if the last cell is followed by the first cell, more than half of the numbers are
+              followed by the next larger number of the set.  Here the smallest number counts as the
+              next larger number of the largest.  The checks `rotated` and `next` were added after
+              seed 0 was evaluated, and before the other seeds were evaluated.
+    ahead     after lookups 1, 2 and 3 the accuracy (the fraction of queries whose nearest number
+              has been looked up) is above the accuracy of a binary search of the numbers.
+    found     more than 75 % of queries are found after the last lookup.  The accuracy of
+              interpolation search of the numbers is reported, too.
     untrained for each seed before training, the values of `sorted`, `next` and `found` are below
               one half, and the rank correlations are below .7.
-    permuted  if the numbers are permuted, the rank correlation is below .2, and below .5 in the
-              best rotation. If each set receives the query of another set, less than half of the
-              queries are found.
+    permuted  a control: if permuted numbers replace the right numbers, the rank correlation is
+              below .2, and below .5 for the best rotation. If each set receives the query of
+              another set, less than half of the queries are found.
     """
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
