@@ -66,18 +66,18 @@ def adder(
     """Two layers of linear attention add integers by Fourier features of periods 2, 2.5, 5, 10.
 
     Let L be `largest`, and let p ≥ 20 be the smallest multiple of 10 above 2L.  The model has width
-    23 and 4 ReLUs.  The embedding of an integer contains its cosines and sines of these four
-    periods.  It also contains the cosine and the sine of period p of the rounded integer, which is
-    the nearest multiple of `step`.  The logit of a candidate c is a sum of cosines of c − (a + b),
-    and the cosine of period p has the weight α in this sum.  For all L ≥ 1 the model outputs a + b
-    for all integers a and b from 0 to L if `step` is at most 5 and 0 < α ≤ 2/sin²(5π/p).  Weights
+    23 and 4 ReLUs.  The embedding of an integer n contains the cosines and sines of 2πn/T for these
+    four periods T.  It also contains the cosine and the sine of 2πm(n)/p, where m(n) is the
+    multiple of `step` nearest to n.  The logit of a candidate c is the sum of cos(2π(c − a − b)/T)
+    over the four periods T, plus α cos(2π(c − m(a) − m(b))/p).  For all L ≥ 1 the model outputs a +
+    b for all integers a and b from 0 to L if `step` is at most 5 and 0 < α ≤ 2/sin²(5π/p).  Weights
     are multiples of a power of two, so logits are exact in float64.  Therefore it is a proof for L
     = `largest` to run the model on all pairs (a, b).
 
     Without Fourier features, one layer of uniform attention has the logits 2c(a + b) − c² for the
     candidates c = 0, …, 2L.  If a + b in these logits has an error below 1/2, the largest logit is
-    still at a + b.  In the model with Fourier features, the sum of the two rounded integers may
-    have any error below 5.
+    still at a + b.  In the model with Fourier features, the largest logit is still at a + b if m(a)
+    + m(b) differs from a + b by less than 5.
     """
     L = of_size(run, largest)
     alpha = default_alpha(n_candidates(L)) if alpha is None else alpha

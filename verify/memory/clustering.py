@@ -57,10 +57,10 @@ def clustering(
     replaced by n. The energy (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} increases along both flows. If all
     tokens start in one open hemisphere, they converge to one point exponentially fast. Two
     antipodal tokens do not move. If the tokens start pairwise orthogonal, all pairs have the same
-    inner product at every time, which satisfies a scalar differential equation. In SA two
-    orthogonal tokens need a time (1 + o(1))·e^β/(2β), as β → ∞, to reach a fixed inner product in
-    (0, 1). In SA the gap 1 − ⟨x_i, x_j⟩ of n tokens that start orthogonal decays exponentially, at
-    a rate that tends to 2 as the time tends to infinity, for all n and β. One layer of a
+    inner product at every time. This inner product satisfies a scalar differential equation. In SA
+    two orthogonal tokens need a time (1 + o(1))·e^β/(2β), as β → ∞, to reach a fixed inner product
+    in (0, 1). In SA the gap 1 − ⟨x_i, x_j⟩ of n tokens that start orthogonal decays exponentially,
+    at a rate that tends to 2 as the time tends to infinity, for all n and β. One layer of a
     transformer with a residual stream of unit norm is an Euler step of SA.
     """
     if not BETAS[0] <= beta <= BETAS[1]:

@@ -49,8 +49,8 @@ def learned_clouds(
 ) -> Iterator[Finding]:
     """Published observation: on a sphere in 30 dimensions trained networks find more nearest
     neighbours than SimHash (not replicated here, with 32 points).  Our observation: on 15 points of
-    the plane whose coordinates have the hard distribution, trained networks find more nearest
-    neighbours than a kd-tree.
+    the plane whose coordinates have the hard distribution (`theory.structures.hard_points`),
+    trained networks find more nearest neighbours than a kd-tree.
 
     A data network arranges the points in cells.  A query network chooses each lookup from the query
     and the contents of the cells looked up before.  The accuracy after a lookup is the fraction of
