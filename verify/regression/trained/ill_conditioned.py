@@ -35,11 +35,11 @@ def ill_conditioned(
     steps that do, and the last layer is more similar to the Newton–Schulz iteration than to
     gradient descent.
 
-    Half of the eigenvalues of the covariance of the inputs are 100 and half are 1, in a random
-    basis for each prompt. The predictions of a layer are those of a linear probe fitted to this
-    layer. The similarity of errors of two methods is the mean over prompts of the cosine of their
-    vectors of errors. The best-matching number of steps of an algorithm is the number for which its
-    errors are most similar to those of the last layer.
+    The covariance of the inputs, in dimension d, has ⌊d/2⌋ eigenvalues 100 and ⌈d/2⌉ eigenvalues 1,
+    in a random basis for each prompt. The predictions of a layer are those of a linear probe fitted
+    to this layer. The similarity of errors of two methods is the mean over prompts of the cosine of
+    their vectors of errors. The best-matching number of steps of an algorithm is the number for
+    which its errors are most similar to those of the last layer.
     """
     models = models_of(checkpoint, TRANSFORMER)
     for trained in models:
