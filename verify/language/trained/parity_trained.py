@@ -53,9 +53,9 @@ def parity_trained(
 ) -> Iterator[Finding]:
     """Observation: one layer learns a parity of 8 of 16 bits only with its chain of thought.
 
-    Training is by AdamW on 1000 batches of 128 fresh words.  The target is either a chain of
-    thought (CoT), which consists of the 7 nodes of a binary tree of products over the 8 bits, or
-    only the parity.  Each target has five seeds, and each seed is reported.
+    Training is by AdamW on 1000 batches of 128 fresh words.  The target is either only the parity,
+    or a chain of thought (CoT) that consists of the 7 nodes of a binary tree of products over the 8
+    bits.  Each target has five seeds, and each seed is reported.
 
     steps      With CoT, at least half of the seeds compute the parity with accuracy at least .95 by
                autoregressive decoding.
