@@ -22,7 +22,7 @@ Node: TypeAlias = Annotated[Steps, Within(below="n_nodes")]
 
 
 class EdgeList(NamedTuple):
-    """A directed graph: its name, its number of nodes, and its edges (m, 2)."""
+    """A directed graph: its name, its number of nodes, and its edges u → v as pairs (m, 2)."""
 
     name: str
     n_nodes: int
