@@ -58,20 +58,24 @@ class Interface(nn.Module, ABC):
 
     @abstractmethod
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
-        """Returns the inputs as tensors of the dtype and on the device of `like`.
+        """Returns the inputs as tensors with the dtype and on the device of the tensor `like`.
 
         Raises ValueError for inputs for which the model is not defined.
         """
 
     @abstractmethod
     def write(self, xp: Any, *inputs: Any) -> Prompt:
-        """The prompt of inputs that `check` has returned, or of arrays of exact numbers.
+        """The prompt (the tokens on which the model runs) of inputs that `check` has returned.
 
-        `xp` is the module torch or numpy.
+        The inputs can also be arrays of exact numbers. `xp` is the module torch or numpy, with
+        whose functions the prompt is computed.
         """
 
     def read(self, outputs: Tensor, *inputs: Any) -> Any:
-        """The answers, from the model's outputs (…, answers, d_out) on the prompt of the inputs."""
+        """The answers, from the outputs of the model on the prompt of the inputs.
+
+        `outputs` has shape (…, answers, d_out): d_out numbers, such as logits, for each answer.
+        """
         return outputs
 
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[Any, ...]] | None:

@@ -54,10 +54,10 @@ def newton(
     If causal=True, the model predicts from every prefix at once, and each token stores d × d
     matrices:
 
-    | layout | layers from αS, αI           | heads     | width                          |
-    |--------|------------------------------|-----------|--------------------------------|
-    | direct | k + 2, k + 2                 | d² (2)    | 2d² + 3d + 2                   |
-    | ladder | ⌈k log₃2⌉ + 3, ⌈k log₃2⌉ + 2 | ≤ 4d² + 1 | ≤ 5d² + 3d + 2, ≤ 4d² + 3d + 2 |
+    | layout | layers from αS, αI           | heads       | width                          |
+    |--------|------------------------------|-------------|--------------------------------|
+    | direct | k + 2, k + 2                 | max(d², 2)  | 2d² + 3d + 2                   |
+    | ladder | ⌈k log₃2⌉ + 3, ⌈k log₃2⌉ + 2 | ≤ 4d² + 1   | ≤ 5d² + 3d + 2, ≤ 4d² + 3d + 2 |
 
     The layout "ladder" with full attention has the smallest possible number of layers among
     transformers with linear or ReLU attention, ReLU MLPs and tokens that are affine in the prompt.

@@ -23,12 +23,13 @@ from theory.kinds import Positive, checked
 
 
 class StockEncoder(StockModel):
-    """A model of this library inside torch's nn.TransformerEncoder.
+    """A model of this library, translated into torch's nn.TransformerEncoder.
 
     The attribute `module` is the nn.TransformerEncoder. Three parts are outside of `module`,
     because torch's class lacks them: the embedding `embed` of tokens, the unembedding `unembed`,
-    and the embedding `pos_embed` of positions. `pos_embed` also adds the constants K and −K, which
-    keep layer norms nearly constant (`Gadgets`).
+    and the embedding `pos_embed` of positions. `pos_embed` also adds large constants K and −K to
+    two coordinates of each token. With these, the factors of all layer norms are nearly constant
+    (`Gadgets`).
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -79,29 +80,32 @@ def to_encoder(
     dtype: torch.dtype = torch.float64,
     gadgets: Gadgets | None = None,
 ) -> StockEncoder:
-    """Returns the model inside an unmodified `torch.nn.TransformerEncoder`, called as before.
+    """Returns the model translated into an unmodified `torch.nn.TransformerEncoder`.
 
         stock = to_encoder(gradient_descent(5, 10, 1 / 64), x, y, x_query, error=1e-9)
         stock(x, y, x_query), stock.bound(x, y, x_query), stock.module
 
+    The result is called with the same inputs as the model, and `stock.module` is the encoder.
     `inputs` are typical inputs of the model. The translation has as many layers as the original.
-    Each linear head becomes 2·order softmax heads, whose scale is the largest score of the linear
-    head on these inputs, rounded up to a power of two. One more token, the sink, is put in front of
-    prompts. For a model over tokens with proved score gaps, `inputs` can be omitted.
+    Each linear head becomes 2p softmax heads, where p is called the order of the translation. The
+    scores of these heads are proportional to the scores of the linear head, divided by the largest
+    score on these inputs, which is rounded up to a power of two. One more token, which takes up
+    attention weight, is put in front of prompts. For a model over tokens with proved gaps between
+    the largest score and all others, `inputs` can be omitted.
 
     `error` is the allowed distance of the answers from the answers of the original, on these
-    inputs. For a model over tokens, it is the allowed distance of the logits, on all inputs.  The
-    smallest sufficient order is chosen; without `error` the order is 3.  If `gadgets` is given, it
+    inputs. For a model over tokens, it is the allowed distance of the logits, on all inputs. The
+    smallest sufficient order p is chosen; without `error` the order is 3. If `gadgets` is given, it
     contains the order and the other parameters of the translation.
 
-    For models over tokens, a dtype shorter than float32 must represent all numbers of the hardmax
-    pass; rounding then restores these numbers (`short.py`), and the weights of norms are powers of
-    two.
+    For a model over tokens and a dtype shorter than float32, the dtype must represent exactly all
+    numbers that the model with hardmax attention computes. Rounding to the dtype then restores
+    these numbers (`short.py`). In this case the weights of layer norms are powers of two.
 
     Raises ValueError for an error that cannot be guaranteed in the dtype; the message states the
     smallest possible error. Also raises ValueError for a model with a layer that cannot be
-    translated: ReLU attention, norms, hardmax without proved gaps, or both causal heads and heads
-    that see later tokens.
+    translated. These are layers with ReLU attention, layer norms, hardmax attention without proved
+    gaps, or both causal heads and heads that see later tokens.
     """
     causal = isinstance(model, Transformer) and any(
         mask in BEFORE for attn in model.attentions for mask in attn.masks

@@ -82,10 +82,10 @@ def lipschitz(p: int) -> Fraction:
 @checked
 @dataclass(frozen=True)
 class Gadgets:
-    """The parameters of the translation of a model into a stock class.
+    """The parameters with which a model is translated into a class of torch or transformers.
 
-    order     p: a linear head becomes 2p softmax heads and a sink, a token that takes up weight
-    theta     θ, the largest scaled score of these softmax heads
+    order     p: a linear head becomes 2p softmax heads, which also attend to a new token, the sink
+    theta     θ: scores s_i of a linear head are scaled to δ·s_i, whose largest absolute value is θ
     bits      the exponent of e^C = 2^bits, where C is the score of the sink
     constant  K: a layer norm of (v, K, −v, −K) nearly preserves its input
     steep     λ: gelu(λx)/λ is nearly relu(x)
@@ -99,35 +99,48 @@ class Gadgets:
 
     @property
     def sink(self) -> float:
-        """The score C of the sink, C = bits·ln 2."""
+        """The score C = bits·ln 2 of the sink.
+
+        The sink is a token that has value 0 and receives almost all weight in the softmax heads
+        that replace a linear head.
+        """
         return self.bits * math.log(2)
 
     def head(self, theta: float, n: float) -> float:
-        """The error of a linear head divided by B Σ‖v_i‖, if rounding and norms cause no error.
+        """A bound on the error of a replaced linear head, divided by B Σ‖v_i‖, in exact arithmetic.
 
-        The linear head attends to n tokens with values v_1, …, v_n, and its scores are at most B;
-        `theta` is the largest scaled score.
+        A linear head outputs Σ_i s_i v_i from n tokens with values v_i and scores |s_i| ≤ B. It is
+        replaced by 2p softmax heads with p = `order` and scores ±m·δ·s_i, m = 1 … p. These heads
+        also attend to a sink, a token of score C. Their outputs form a central difference of order
+        2p. `theta` is the largest scaled score δ·|s_i|. Errors of rounding and of layer norms are
+        not included.
         """
         p = self.order
         method = float(kappa(p)) * theta ** (2 * p) * math.exp(p * theta)
         return method + 2 * float(lipschitz(p)) * n * math.exp(2 * p * theta - self.sink)
 
     def gamma(self, square: float) -> float:
-        """The bound γ = ‖v‖²/(2K²) on the relative error of a layer norm.
+        """The bound γ = ‖v‖²/(2K²) on the relative difference of a layer norm from the identity.
 
-        The stream v satisfies ‖v‖² = `square`, and K = `constant`.
+        The layer norm is applied to (v, K, −v, −K), where the residual stream v satisfies ‖v‖²
+        = `square`, and K = `constant`.
         """
         return square / (2 * self.constant**2)
 
     def with_norms(self, theta: Any, n: float, gamma: float) -> Any:
-        """The error of a linear head divided by B Σ‖v_i‖, with norms but without rounding.
+        """A bound on the error of a replaced linear head, divided by B Σ‖v_i‖, with layer norms.
 
-        The head attends to n tokens with values v_i, and its scores are at most B; `theta`, a
-        number or a tensor, is the largest scaled score. The layer norm of token j multiplies reads
-        by g_j, where 1 − γ ≤ g_j ≤ 1 and γ = `gamma`. So the scores at token t are multiplied by
-        g_t g_j, values by g_j, and the score C of the sink, which is token 0, by g_t g_0 ≥ 1 − 2γ.
-        The result is the sum of twice the error of the central difference, three times the error of
-        the sink, and (3 + 3C)γ. It is ∞ unless γC ≤ 1/4.
+        A linear head outputs Σ_i s_i v_i from n tokens with values v_i and scores |s_i| ≤ B. It is
+        replaced by 2p softmax heads with p = `order` and scores ±m·δ·s_i, m = 1 … p. These heads
+        also attend to a sink, a token of score C. Their outputs form a central difference of order
+        2p. `theta`, a number or a tensor, is the largest scaled score δ·|s_i|. Errors of rounding
+        are not included.
+
+        The layer norm of token j multiplies all that the heads read from this token by a factor
+        g_j, where 1 − γ ≤ g_j ≤ 1 and γ = `gamma`. So the scores at token t are multiplied by g_t
+        g_j, and the values by g_j. The score of the sink, which is token 0, is multiplied by g_t
+        g_0 ≥ 1 − 2γ. The result is the sum of twice the error of the central difference, three
+        times the error due to the sink, and (3 + 3C)γ. It is ∞ if γC > 1/4.
         """
         if gamma * self.sink > 0.25:
             return math.inf
@@ -137,11 +150,14 @@ class Gadgets:
         return 2 * method + 3 * left + 3 * (1 + self.sink) * gamma
 
     def rounding(self, u: float) -> float:
-        """The rounding error of a linear head divided by B Σ‖v_i‖, to first order.
+        """The rounding error of a replaced linear head, divided by B Σ‖v_i‖, to first order.
 
-        u is the unit roundoff. The head has values v_i and scores of at most B. Softmax subtracts
-        the largest score, which is the score C of the sink, so scores have rounding errors of size
-        u·C. The central difference divides these errors by θ, the largest scaled score.
+        A linear head outputs Σ_i s_i v_i from n tokens with values v_i and scores |s_i| ≤ B. It is
+        replaced by 2p softmax heads with p = `order` and scores ±m·δ·s_i, m = 1 … p. These heads
+        also attend to a sink, a token of score C. Their outputs form a central difference of order
+        2p. u is the unit roundoff. Softmax subtracts the largest score, which is the score C of the
+        sink, so scores have rounding errors of size u·C. The central difference divides these
+        errors by θ, the largest scaled score δ·|s_i|.
         """
         each = 2 * float(sum(map(abs, stencil(self.order))))
         return (self.sink + 5) * each * u / self.theta

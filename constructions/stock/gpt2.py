@@ -27,13 +27,14 @@ MOST_POSITIONS = 1024  # number of positions of GPT-2, for prompts of unbounded 
 
 
 class StockGPT2(StockModel):
-    """A model of this library inside the class transformers.GPT2LMHeadModel.
+    """A model of this library, translated into the class transformers.GPT2LMHeadModel.
 
     The attribute `module` is the GPT2LMHeadModel. `module.save_pretrained(folder)` writes a folder
     that AutoModelForCausalLM opens (in float64 with dtype=torch.float64). The vocabulary of
-    `module` is the vocabulary of the model and BOS. The number of BOS also stands for ⊥, so that
-    `module.generate` ends at ⊥. For a model over numbers, `wte` has a row for
-    each column of the prompt, and the argument `inputs_embeds` is prompt(…).tokens @ wte.
+    `module` is the vocabulary of the model and BOS. For a model over tokens, `module.generate` ends
+    when the model outputs ⊥ (no answer), whose number is the end-of-sequence token of `module`. For
+    a model over numbers, the embedding matrix `wte` of `module` has a row for each column of the
+    prompt, and the argument `inputs_embeds` of `module` is prompt(…).tokens @ wte.
     """
 
     def __init__(self, plan: Plan, positions: int) -> None:
@@ -43,7 +44,7 @@ class StockGPT2(StockModel):
 
     @property
     def like(self) -> Tensor:
-        """The weight `wte`; inputs are converted to the dtype and device of this weight."""
+        """The embedding matrix `wte`; inputs are converted to its dtype and device."""
         return self.module.transformer.wte.weight  # type: ignore[union-attr, return-value]
 
     def _given(self, prompt: Prompt) -> tuple[dict[str, Tensor], tuple[int, ...]]:
@@ -101,18 +102,19 @@ def to_gpt2(
     gadgets: Gadgets | None = None,
     positions: Count | None = None,
 ) -> StockGPT2:
-    """Returns the model inside an unmodified `transformers.GPT2LMHeadModel`, called as before.
+    """Returns the model translated into an unmodified `transformers.GPT2LMHeadModel`.
 
         stock = to_gpt2(induction_heads(8, 32))
         stock([3, 1, 4, 1]), stock.module.generate(…), stock.module.save_pretrained("folder")
 
-    Arguments are as for `to_encoder`; the mask is the causal mask of GPT-2. `positions` is the
-    largest number of tokens in a prompt. The default is the limit of the model or, if the model has
-    no limit, 1024 as in GPT-2.
+    The result is called with the same inputs as the model, and `stock.module` is the GPT-2 model.
+    The arguments are those of `to_encoder` and `positions`. The mask is the causal mask of GPT-2.
+    `positions` is the largest number of tokens in a prompt. The default is the limit of the model
+    or, if the model has no limit, 1024 as in GPT-2.
 
     Raises ValueError in the cases in which `to_encoder` does. Also raises ValueError for heads that
-    attend to later tokens, unless the causal mask changes no state at the tokens after the
-    examples; in that case, only these tokens have answers. If `transformers` is not installed,
+    attend to later tokens, if the causal mask changes the residual stream at the tokens after the
+    examples. If it does not, only these tokens have answers. If `transformers` is not installed,
     raises InputError with the command that installs it.
     """
     _transformers()

@@ -34,14 +34,16 @@ from theory.kinds import InputError, checked
 def to_lens(model: Transformer) -> Any:
     """Returns a `TransformerBridge` of TransformerLens with the weights of a model over tokens.
 
-    The bridge is float64. Its inputs are the tokens of `model.prompt(…)`, including the model's
-    prefix, and its outputs are the logits at all these tokens. Its attribute `residual_labels`
-    contains the names of the coordinates of its stream, as for Tracr's models: first
-    `labels(model)`, then names of further registers for masks other than the causal mask.
+    The bridge computes in float64. Its inputs are the tokens of `model.prompt(…)`, including the
+    tokens that the model puts in front of every prompt. Its outputs are the logits at all these
+    tokens. As for Tracr's models, its attribute `residual_labels` contains the names of the
+    coordinates of its residual stream. These are `labels(model)`, followed by the names of further
+    coordinates that implement masks other than the causal mask.
 
     Raises ValueError if TransformerLens is not installed, for a model that is not over tokens, and
-    for layers that cannot be translated: hardmax attention (use `model.sharpened(β)`, which has
-    softmax), linear and ReLU attention, norms, and heads that see later tokens.
+    for layers that cannot be translated. These are hardmax attention, linear and ReLU attention,
+    layer norms, and heads that see later tokens. For a hardmax model, translate
+    `model.sharpened(β)`, which has softmax attention.
     """
     try:
         from transformer_lens.config import TransformerBridgeConfig
@@ -121,9 +123,10 @@ def _under_one_mask(model: Transformer) -> tuple[Transformer, Tensor]:
 
 @checked
 def labels(model: Transformer) -> list[str]:
-    """The names of the coordinates of the model's stream in TransformerLens.
+    """The names of the coordinates of the model's residual stream, for use in TransformerLens.
 
-    Coordinate i of a register "name" has the name "name[i]".
+    A register is a named group of coordinates. Coordinate i of the register "name" has the name
+    "name[i]".
     """
     return [f"{name}[{i}]" for name, width in model.stream.widths.items() for i in range(width)]
 

@@ -27,11 +27,14 @@ Pair = tuple[LinearRead, LinearRead]
 
 
 def average(value: LinearReads, into: Into, mask: Mask | None = None) -> Head:
-    """A head that outputs the mean of the values of all N tokens that the token sees.
+    """A head that outputs the mean of the values of all N tokens to which the token attends.
 
-    If the value is a flag, which is 1 at k of these tokens and otherwise 0, the mean is k/N. For
-    the flag of BOS it is 1/N. All scores are 0, so that softmax attention at any inverse
-    temperature outputs this mean.
+    All scores are 0, so the weights are uniform for softmax attention at any inverse temperature.
+    For a value that is 1 at k of these tokens and 0 at the others, the mean is k/N. For a value
+    that is 1 at BOS only, the mean is 1/N.
+
+    `value` reads the value of a token, and the output is added to the register `into` of the
+    residual stream.
     """
     constant = 0 * one
     margin = Margin(np.inf, ties=True)
@@ -49,13 +52,15 @@ def counted(
 ) -> Head:
     """A head that outputs the value at position k, where `fraction` = k/N and `inverse` = 1/N.
 
-    N ≤ T + 1 is the number of tokens that the token sees, k < N is an integer, and `line` reads j
-    and j² at position j. The token must see position k. The score at position j,
+    T is the largest position. N ≤ T + 1 is the number of tokens to which the token may attend, k <
+    N is an integer, and `line` reads j and j² at position j. Position k must be one of these
+    tokens. The score at position j,
 
         (T + 1)(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²),
 
-    is largest at j = k, with gap (T + 1)/N ≥ 1. So a function of k that is stored at position k,
-    such as k² or the remainder of k modulo a constant, is read without a division.
+    is largest at j = k. It exceeds all other scores by at least (T + 1)/N ≥ 1. So a function of k
+    that is stored at position k, such as k² or the remainder of k modulo a constant, is read
+    without a division.
     """
     c = float(T + 1)
     query = (2 * c * fraction, -c * inverse)
@@ -65,12 +70,11 @@ def counted(
 def placed(
     place: LinearRead, line: Pair, value: LinearReads, into: Into, mask: Mask | None = None
 ) -> Head:
-    """A head that outputs the value at position a, where a is an integer that `place` reads.
+    """A head that outputs the value at position a, where `place` reads the integer a.
 
     `line` reads j and j² at position j. The score 2a·j − j² = a² − (a − j)² is largest at j = a,
-    with gap 1.
-
-    For a < 0 the head outputs the value at position 0, with gap at least 1.
+    and exceeds all other scores by at least 1. For a < 0 the head outputs the value at position 0,
+    whose score also exceeds all others by at least 1.
     """
     return Head((2.0 * place, -one), line, value, into, margin=Margin(1.0), mask=mask)
 
@@ -83,12 +87,14 @@ def latest(
     T: int,
     mask: Mask | None = None,
 ) -> Head:
-    """A head that outputs the value at the latest token whose flag is 1; flags are in {0, 1}.
+    """A head that outputs the value at the latest token for which `flag` reads 1.
 
-    The score at position j ≤ T is (T + 2)·flag + j, with gap 1.
+    At each token `flag` reads 0 or 1, and `j` reads the position j ≤ T, where T is the largest
+    position. The score of a token is (T + 2)·flag + j. The largest score exceeds all others by at
+    least 1.
 
-    If no flag is 1, the output is the value at the last token that the token sees. To prevent this,
-    set the flag of BOS to 1, or make the value at the last token 0.
+    If `flag` reads 0 at all tokens, the output is the value at the last token to which the token
+    may attend. To prevent this, set the flag of BOS to 1, or make the value at the last token 0.
     """
     query, key = one, (T + 2.0) * flag + j
     return Head(query, key, value, into, margin=Margin(1.0), mask=mask)
@@ -106,19 +112,22 @@ def written(
     *,
     ties: bool = False,
 ) -> Head:
-    """A head that outputs, among the values written to a place, the one with the largest order.
+    """A head that outputs the value of largest order among the values written to a given place.
 
-    Every token except BOS writes its value to a place c, an integer, with an order; `at` reads
-    (c, c²) at the token. The query reads (a, a²) by `place`, where a is the place that is looked
-    up. If no token writes to a, the output is the value of BOS. The orders are integers with
-    |order| ≤ most, and different tokens have different orders (with `ties`, tokens of equal order
-    have equal values). At BOS, `at` and `order` are 0. With M = 2·most + 2, the score
+    Every token except BOS writes its value to a place c, which is an integer, with an order, which
+    is an integer with |order| ≤ most. At this token `value` reads the value, `at` reads (c, c²) and
+    `order` reads the order. At the token for which the head computes an output, `place` reads
+    (a, a²), where a is the place that is looked up. If no token writes to a, the output is the
+    value of BOS. Different tokens have different orders; if `ties` is true, tokens of equal order
+    are allowed, and have equal values. `bos` reads 1 at BOS and 0 elsewhere. At BOS, `at` and
+    `order` are 0. With M = 2·most + 2, the score
 
         M(2a·c − c²) + order + (M a² − M/2)·bos
 
     equals M a² + order if c = a, equals M a² − M/2 at BOS, and is at most M a² + most − M at all
-    other tokens. So the gap is 1. If the order is the position, the head selects the latest value;
-    if the order is −value, the head selects the smallest value.
+    other tokens. So the largest score exceeds all others by at least 1. If the order is the
+    position, the head selects the latest value; if the order is −value, the head selects the
+    smallest value.
     """
     M = 2.0 * most + 2
     (a, square), (c, other) = place, at

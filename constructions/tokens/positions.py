@@ -25,22 +25,26 @@ BYTES = 512  # approximate bytes per token or position: its row of weights, inte
 
 @checked
 def sizes(vocabulary_size: Count, max_length: Count) -> tuple[int, int]:
-    """Returns both sizes; raises ValueError if tables of these sizes do not fit in memory."""
+    """Returns both arguments, the size of the vocabulary and the largest length, unchanged.
+
+    Raises ValueError if embeddings of these sizes do not fit in memory.
+    """
     rows_fit(vocabulary_size + max_length)
     return vocabulary_size, max_length
 
 
 def rows_fit(count: int) -> None:
-    """Raises ValueError unless the weights of `count` tokens and positions fit in memory."""
+    """Raises ValueError if the weights of `count` tokens and positions do not fit in memory."""
     count = min(count, 10**300)  # so that it can be formatted as a float
     what = f"the weights of {count:.4g} tokens and positions"
     machine.fits_in_memory(what, BYTES * count, "give a smaller vocabulary or length")
 
 
 def binary_codes(count: int) -> np.ndarray:
-    """Returns the binary codes b(0), …, b(count − 1) in {±1}^r, where r = max(1, ⌈log₂ count⌉).
+    """Returns the binary codes b(0), …, b(count − 1) of the first numbers, as vectors of ±1.
 
-    The inner product ⟨b(v), b(w)⟩ is r if v = w, and at most r − 2 if v ≠ w.
+    The result has shape (count, r) with r = max(1, ⌈log₂ count⌉). The inner product ⟨b(v), b(w)⟩ is
+    r if v = w, and at most r − 2 if v ≠ w.
     """
     bits = max(1, (count - 1).bit_length())
     digits = np.arange(count)[:, None] >> np.arange(bits) & 1
@@ -50,11 +54,12 @@ def binary_codes(count: int) -> np.ndarray:
 def lattice(count: int) -> np.ndarray:
     """Returns the points (count, 2) of the square lattice nearest to the origin, the origin first.
 
-    For a lattice point P, the score |P|² − |P − Q|² of lattice points Q is largest at Q = P, with
-    gap at least 1. At most 4m lattice points Q have |P − Q|² = m. All points returned have
-    |P|² ≤ count/π + O(√count), so all numbers in a score are below 3·count/π + O(√count) and have
-    log₂ count + O(1) bits. In comparison, the scores 2·i·j − j² of positions i and j on a line have
-    2·log₂ count bits. The gap of 1 is a fraction Θ(1/count) of the largest score.
+    For a lattice point P, the score |P|² − |P − Q|² of lattice points Q is largest at Q = P, and
+    exceeds all other scores by at least 1. At most 4m lattice points Q have |P − Q|² = m. All
+    points returned have |P|² ≤ count/π + O(√count), so all numbers in a score are below 3·count/π +
+    O(√count) and have log₂ count + O(1) bits. In comparison, the scores 2·i·j − j² of positions i
+    and j on a line have 2·log₂ count bits. The difference of 1 between the two largest scores is a
+    fraction Θ(1/count) of the largest score.
     """
     reach = int(np.ceil(np.sqrt(count / np.pi))) + 2  # the disc of this radius has enough points
     side = np.arange(-reach, reach + 1)
@@ -64,10 +69,11 @@ def lattice(count: int) -> np.ndarray:
 
 
 def positions(stream: Stream, points: np.ndarray, **registers: np.ndarray) -> PosEmbed:
-    """Returns the rows of a position embedding with points in `place` and squares in `norm`.
+    """Returns a position embedding that contains a lattice point for each position.
 
-    `points` has shape (positions, 2), and the square of a point P is |P|². `registers` contains
-    further registers by name, as arrays with one row for each position.
+    Row j of `points` (positions, 2) is the point P of position j. The embedding writes P to the
+    register `place` of the residual stream, and |P|² to the register `norm`. `registers` contains
+    the contents of further registers by name, as arrays with one row for each position.
     """
     return PosEmbed(rows(stream, place=points, norm=(points**2).sum(1), **registers))
 
@@ -81,9 +87,10 @@ def look_up(
 ) -> Head:
     """Returns the head that outputs the value at the position with a given lattice point.
 
-    `point` reads the lattice point.
-
-    Scores are multiplied by c, so that their gap is c.
+    The position embedding gives each position a point P of the square lattice, in the register
+    `place`, and |P|², in the register `norm` (`positions`). `point` reads the lattice point to look
+    up, and `value` reads the value. The output is added to the register `into`. Scores are
+    multiplied by c, so that the largest score exceeds all others by at least c.
     """
     query, key = (2 * c * point, -c * one), (stream.read("place"), stream.read("norm"))
     return Head(query, key, value, into, margin=Margin(c))

@@ -20,28 +20,33 @@ LARGE = 2**30  # bytes of scores above which the available memory is checked
 
 
 class Tokens(Interface):
-    """The interface of models that map tokens (…, T) to answers (…, T), −1 for ⊥ ("no answer").
+    """The interface of models that map tokens (…, T) to answers (…, T).
 
-    Tokens and answers are integers (int64), and T ≤ max_length.
+    An interface encodes inputs as the prompt of a model, and decodes the model's outputs as
+    answers. Tokens and answers are integers (int64), and T ≤ max_length. The answer −1 stands for ⊥
+    ("no answer").
 
-    `prefix` contains the tokens that precede every sequence, numbered from `vocabulary_size` on:
-    BOS, which stands for ⊥, or virtual observations. If `length` is given, it is the number of
-    tokens; otherwise this number is between `least` and `max_length`. If some tokens are not
-    allowed at some positions, `slots` contains the allowed range of each position. The first
-    `n_examples` tokens are the context of a context-only mask. With `whole` there is one answer
-    (…, 1) for the whole sequence, at the first token of the prompt.
+    `prefix` contains the tokens that the model puts in front of every sequence, such as BOS. They
+    are numbered from `vocabulary_size` on. If `length` is given, T = `length`; otherwise T is
+    between `least` and `max_length`. If some tokens are not allowed at some positions, `slots`
+    contains the allowed range of tokens for each position. Under a context-only mask, all tokens
+    attend to the first `n_examples` tokens only. If `whole` is true, there is one answer (…, 1) for
+    the whole sequence, at the first token of the prompt.
 
     Answers are tokens of the vocabulary, or integers below `answers` if that is given. Logits
-    (…, T, columns) have one column for each possible answer and, with `bottom`, a last column for
-    ⊥. `margin` is a lower bound on the difference between the largest logit and any other, over all
-    prompts: answers are right if every logit is within `margin`/2 of its hardmax value. With
-    `frequencies`, logits are relative frequencies among the tokens of the prompt. Two of them are
-    equal or differ by at least 1/T. Two logits that differ by less than 1/(2T) therefore count as
-    equal, and the smallest token with a largest logit is the answer. The margin is then 1/(2T),
-    because softmax perturbs equal logits.
+    (…, T, columns) have one column for each possible answer. If `bottom` is true, a last column is
+    the logit of ⊥. `margin` is a lower bound on the difference between the largest logit and any
+    other, over all prompts. So answers are right if every logit is within `margin`/2 of its value
+    with hardmax attention.
 
-    Raises ValueError for tokens outside the vocabulary or not allowed at their position, and for
-    an empty, too short or too long sequence.
+    If `frequencies` is true, logits are relative frequencies among at most N tokens of the prompt,
+    where N is the number of tokens including `prefix`. Two different frequencies of one position
+    differ by at least 1/N. Logits that differ by less than 1/(2N) therefore count as equal, and the
+    smallest token with a largest logit is the answer. The margin is then 1/(2N) for the longest
+    prompt, because softmax perturbs equal logits.
+
+    Raises ValueError for tokens outside the vocabulary or not allowed at their position, and for an
+    empty, too short or too long sequence.
     """
 
     context: int
@@ -108,7 +113,10 @@ class Tokens(Interface):
         return torch.from_numpy(np.ascontiguousarray(array)).to(like.device)
 
     def lacking(self, given: int) -> str:
-        """The end of an error message: what a sequence of `given` tokens lacks."""
+        """The end of the error message for a sequence that is too short: which tokens are missing.
+
+        The sequence has `given` tokens.
+        """
         return f": give all {self.least} tokens"
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
@@ -138,11 +146,11 @@ class Tokens(Interface):
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
         """Returns the result of `model.generate(tokens, steps)`: the next `steps` tokens.
 
-        A causal model caches keys and values, so that a step takes time O(T). It adds the same
-        terms as on the whole sequence, in another order. If no partial sum is rounded
-        (`exactness.exact_in`), as in hardmax attention without averages, answers and logits are the
-        same. With averages or softmax, logits may differ in their last bits, but answers are the
-        same as long as the logits keep their margin.
+        A causal model caches keys and values, so that a step takes time O(T). Each step then adds
+        the same terms as a run on the whole sequence, in another order. If no partial sum is
+        rounded (`exactness.exact_in`), as in hardmax attention without averages, answers and logits
+        are the same. With averages or softmax, logits may differ in their last bits, but answers
+        are the same as long as the logits keep their margin.
         """
         if self.length is not None:
             return super().generate(model, tokens, steps)
@@ -196,9 +204,10 @@ def decode(
     bottom: float | None = None,
     bias: np.ndarray | None = None,
 ) -> Unembed:
-    """Returns the unembedding with logits ⟨reading, codes_v⟩ + bias_v for all tokens v.
+    """Returns the unembedding with logits ⟨u, codes_v⟩ + bias_v for all tokens v.
 
-    If `bottom` is given, it is the logit of ⊥, in a last column.
+    Here u is the vector that `reading` reads from the residual stream, and codes_v is row v of
+    `codes`. If `bottom` is given, it is the logit of ⊥ (no answer), in a last column.
     """
     columns = codes.T.astype(np.float64)
     if bottom is not None:

@@ -44,13 +44,15 @@ def run_of(name: str) -> str:
 
 @checked
 def load(name: str | Path) -> Model:
-    """Returns a trained model: a checkpoint of the package, by name, or a file NAME.safetensors.
+    """Returns a trained model, of the package by name or from a file NAME.safetensors.
 
-    The weights are float32, on the CPU, and do not require gradients. The checkpoints of the
-    package are float16 files, for which the weights were rounded.
+    The weights are float32, on the CPU, and do not require gradients. The models of the package are
+    stored as float16 files, for which the weights were rounded.
 
-    Raises ValueError for a checkpoint that does not exist, does not match its sidecar, contains
-    weights that are not finite, or has a configuration of another version.
+    The JSON file NAME.json in the same folder (the sidecar) contains the configuration of the model
+    and the hash of the weights. Raises ValueError if one of these files is missing, if the weights
+    do not have this hash or do not fit the configuration, if weights are not finite, or if the
+    configuration has another version.
     """
     record, weights = _read(name)
     configuration = _configuration(name, record)
@@ -81,9 +83,11 @@ def load(name: str | Path) -> Model:
 
 @checked
 def configuration_of(name: str | Path) -> Configuration:
-    """Returns the configuration of a checkpoint: task, shape and hyperparameters.
+    """Returns the configuration of a trained model: task, shape and hyperparameters.
 
-    Raises ValueError in the cases in which `load` does.
+    `name` is the name of a model of the package or the path of a file NAME.safetensors. Raises
+    ValueError if the files of the model are missing or damaged, or if the configuration has another
+    version.
     """
     return _configuration(name, sidecar(name))
 
@@ -97,16 +101,20 @@ def _configuration(name: str | Path, record: Mapping[str, Any]) -> Configuration
 
 @checked
 def sidecar(name: str | Path) -> dict[str, Any]:
-    """Returns the contents of a checkpoint's sidecar; raises ValueError if `load` does."""
+    """Returns the contents of the JSON file (the sidecar) that describes a trained model.
+
+    `name` is the name of a model of the package or the path of a file NAME.safetensors. Raises
+    ValueError if one of the model's files is missing or damaged.
+    """
     return _read(name)[0]
 
 
 @checked
 def log_of(name: str | Path) -> list[dict[str, Any]]:
-    """Returns the training log of a checkpoint, one record for each interval of steps.
+    """Returns the training log of a trained model, one record for each interval of steps.
 
-    The log is [] if there is none. Raises ValueError for a checkpoint that does not exist and for a
-    damaged log.
+    `name` is the name of a model of the package or the path of a file NAME.safetensors. The log is
+    [] if there is none. Raises ValueError for a model that does not exist and for a damaged log.
     """
     path = path_of(name).with_suffix(".jsonl")
     if not path.exists():

@@ -27,9 +27,11 @@ class Configuration:
 
     The optimiser is AdamW with β = (0.9, 0.98) and `weight_decay`.
 
-    The learning rate grows linearly to `learning_rate` in `warmup` steps and decays along a half
-    cosine to `final_rate`·`learning_rate` at the last of `steps`. Each step uses `batch_size`
-    prompts, and gradients are clipped to norm `clip`.
+    The learning rate grows linearly to `learning_rate` in the first `warmup` of `steps` steps. Then
+    it decays along a half cosine to `final_rate`·`learning_rate` at the last step. Each step uses
+    `batch_size` prompts, and gradients are clipped to norm `clip`. `curriculum`, if given,
+    determines how the numbers of coordinates and points of the prompts grow during training. `seed`
+    determines the random numbers of the run.
     """
 
     task: Task

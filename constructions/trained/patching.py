@@ -11,10 +11,11 @@ from constructions.attention import Attention, per_head
 
 
 class PatchedAttention(Attention):
-    """Trained heads with a given attention pattern in place of the trained pattern.
+    """Attention with trained heads, whose attention weights are replaced by given ones.
 
-    `given` (m, T, T) is the pattern of all heads for m sequences of T tokens. If a row of `given`
-    is 0, every head has its trained pattern there.
+    Row t of the array `given`[i] contains the attention weights of token t of sequence i, for all
+    heads. The array has shape (m, T, T) for m sequences of T tokens. If all entries of a row are 0,
+    the heads keep their own attention weights for this token.
     """
 
     def __init__(self, heads: Attention, given: Any) -> None:
@@ -28,32 +29,40 @@ class PatchedAttention(Attention):
         self.given = torch.as_tensor(given)
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
-        """The pattern (m, heads, T, T) of the heads for m sequences of T tokens.
+        """The attention weights (m, heads, T, T) of the heads, for m sequences of T tokens.
 
-        Its rows are those of `given`, or those of the trained heads where a row of `given` is 0.
+        The rows are those of `given`. Where a row of `given` is 0, the row is that of the trained
+        head. H (m, T, D) is the residual stream, of width D. `n_examples` is the number of tokens
+        at the beginning that a context-only mask admits.
         """
         given = self.given.to(H)[:, None]
         own = super().pattern(H, n_examples)
         return given.where(given.any(-1, keepdim=True), own)
 
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
-        """The output of the heads with the given pattern, (m, T, D).
+        """The sum (m, T, D) of the outputs of the heads with the given attention weights.
 
-        `H` (m, T, D) is the stream of m sequences of T tokens, of width D.
+        H (m, T, D) is the residual stream of m sequences of T tokens, of width D. `n_examples` is
+        the number of tokens at the beginning that a context-only mask admits.
         """
         mixed = self.pattern(H, n_examples) @ per_head(H, self.W_V)
         return mixed.transpose(-2, -3).flatten(-2) @ self.W_O.flatten(0, 1)
 
     def after(self, H: Tensor, n_examples: int) -> Tensor:
-        """The stream `H` (m, T, D) plus the output of the heads with the given pattern."""
+        """The residual stream (m, T, D) after the heads with the given attention weights.
+
+        It is the sum of H, the residual stream before the heads, and the outputs of the heads.
+        `n_examples` is the number of tokens at the beginning that a context-only mask admits.
+        """
         return H + self(H, n_examples)
 
 
 class RedirectedAttention(PatchedAttention):
-    """Trained heads in which each token attends to one given position.
+    """Attention with trained heads, in which each token attends only to one given position.
 
     `places` has shape (m, T), for m sequences of T tokens. In every head, token t of sequence i
-    attends only to token places[i, t], or has its trained attention if places[i, t] = −1.
+    attends only to token places[i, t]. If places[i, t] = −1, it keeps the trained attention
+    weights.
     """
 
     def __init__(self, heads: Attention, places: Any) -> None:

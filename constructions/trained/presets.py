@@ -89,13 +89,14 @@ def preset(
     steps: Count | None = None,
     **options: Any,
 ) -> Configuration:
-    """Returns the configuration of a training run for a task and a size.
+    """Returns the configuration of a training run for a task and a size of the model.
 
-    `model` is "transformer", "lstm" (for regression, digits and text), "disentangled" (for
-    connectivity), "mlp" or "cnn" (for digits). The `options` are `covariance` and `noise` for
-    regression, `k` for hop, `automaton` and `stay` for automata, `graphs` for connectivity, `say`
-    for parity, `training` for digits, and `read` for text. The preset determines the defaults of
-    the options, `model`, `n_layers` and `steps`.
+    `model` is the kind of model, for example "transformer". The kind "lstm" is for the tasks
+    regression, digits and text, "disentangled" for connectivity, and "mlp" and "cnn" for digits.
+    The `options` are `covariance` and `noise` for regression, `k` for hop, `automaton` and `stay`
+    for automata, `graphs` for connectivity, `say` for parity, `training` for digits, and `read` for
+    text. The task and the size determine the defaults of the options, of `model`, of `n_layers` and
+    of `steps`.
 
     Raises ValueError for a size that the task does not have, and for an option of another task.
     """

@@ -52,16 +52,18 @@ def train(
 ) -> Path:
     """Trains a model, or resumes its training, in `folder`; returns the path of the weights.
 
-    Training ends with the last step, or as soon as the task's `learnt`, which is called every 20
-    steps, returns True.  The state is saved every `save_every` seconds; `progress` is called with
-    the number of steps and the latest loss.  After each of the steps in `keep` a snapshot is saved
-    as the checkpoint `model-step….safetensors`.  Transformers are compiled if the run is long
-    enough and the machine has a working compiler; on a GPU float32 products are rounded to TF32.
+    Training ends after the last step, or when the method `learnt` of the task returns True. This
+    method is called every 20 steps. The state of the run is saved every `save_every` seconds.
+    `progress` is called with the number of steps and the latest loss. After each of the steps in
+    `keep`, the weights are also saved as `model-step….safetensors` (a snapshot). Transformers are
+    compiled if the run is long enough and the machine has a working compiler. On a GPU float32
+    products are rounded to TF32.
 
     Raises ValueError if the folder contains another run or a damaged state, or if another process
-    trains in the folder. Also raises ValueError if a step of `keep` has passed without a snapshot,
-    if the number of processes does not divide the batch size, and if `Process.join` does. Raises
-    Diverged, with the number of the step, if the loss becomes infinite or NaN; the last state
+    trains in the folder. Also raises ValueError if a step of `keep` is not in the run or has passed
+    without a snapshot, if the number of processes does not divide the batch size, if there are more
+    processes than GPUs, or if the environment variables of torchrun are invalid. Raises Diverged,
+    with the number of the step, if the loss or a weight becomes infinite or NaN. The last state
     before that step is not overwritten.
     """
     for step in keep:

@@ -43,10 +43,10 @@ def contain(name: str) -> str:
 
 
 def array_of(name: str, value: Any) -> np.ndarray:
-    """Returns a value, for example a tensor, as a numpy array.
+    """Returns a value as a numpy array; the value can be a tensor or nested lists, for example.
 
-    A tensor is first detached and copied to the CPU. Raises ValueError, with the parameter's
-    `name`, if the value is not an array.
+    A tensor is first detached and copied to the CPU. Raises ValueError if the value cannot be read
+    as an array. The message contains `name`, the name of the parameter.
     """
     try:
         if callable(getattr(value, "detach", None)):
@@ -69,7 +69,8 @@ def array_of(name: str, value: Any) -> np.ndarray:
 def real(name: str, value: Any) -> np.ndarray:
     """Returns a value as a float64 array.
 
-    Raises ValueError, with the parameter's `name`, for entries that are not real numbers.
+    Raises ValueError for entries that are not real numbers or overflow float64. The message
+    contains `name`, the name of the parameter.
     """
     array = array_of(name, value)
     numbers = array.dtype.kind in "biuf"
@@ -97,7 +98,11 @@ def _kind(array: np.ndarray) -> str:
 
 @dataclass(frozen=True)
 class Array(Kind):
-    """The base class of all kinds of parameters that are arrays."""
+    """The base class of kinds of arrays: a kind checks and converts the values of a parameter.
+
+    `shape` is the shape in words, such as "... n d": the dimensions of one call that have the same
+    name are equal. `within` contains limits of the entries.
+    """
 
     shape: str = "..."
     within: Within = ANY
@@ -137,8 +142,9 @@ class Array(Kind):
         return self.sample({})
 
     def sample(self, sizes: Mapping[str, int]) -> np.ndarray:
-        """Returns an array of this kind whose dimensions have the given sizes, and otherwise size
-        2.
+        """Returns an array of this kind whose named dimensions have the given sizes.
+
+        Dimensions that are not in `sizes` have size 2.
         """
         shape = tuple(int(d) if d.isdigit() else sizes.get(d, 2) for d in self.dims)
         usual = self._usual(shape)
@@ -185,11 +191,11 @@ class Array(Kind):
         return array
 
     def fit(self, name: str, shape: Sequence[int], sizes: Sizes | None = None) -> None:
-        """Raises ValueError if an array of shape `shape` does not fit this kind or the other
-        arrays.
+        """Raises ValueError if an array of this shape does not fit this kind or the other arrays.
 
-        `sizes` contains the dimensions of the other arrays by name; the dimensions of this array
-        are added. `name` is the array's name in the message.
+        `shape` is the shape of the array. `sizes` contains the sizes of named dimensions of the
+        other arrays of the same call, by name. The dimensions of this array are added to `sizes`.
+        `name` is the name of the array in the message.
         """
         shape, sizes = tuple(shape), {} if sizes is None else sizes
         dims, last = self.dims, len(shape) - len(self.dims)
@@ -223,7 +229,11 @@ class Array(Kind):
             raise InputError(f"{mine} and {who} {has(who)} {others}: {how}")
 
     def contains(self, name: str, entry: Any, remedy: str = "") -> InputError:
-        """The error with the message `<name> contains <entry>: give <what>`."""
+        """The error for a wrong entry, with the message `<name> contains <entry>: give <what>`.
+
+        `name` is the name of the array, `what` are the allowed values, and `remedy` is appended to
+        the message.
+        """
         return InputError(f"{name} {contain(name)} {entry}: give {self.what}{remedy}")
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
@@ -236,7 +246,10 @@ class Array(Kind):
 
 @dataclass(frozen=True)
 class Reals(Array):
-    """The kind of arrays of finite real numbers, including fractions; they become float64."""
+    """The kind of parameters that are arrays of finite real numbers; they are converted to float64.
+
+    Fractions are allowed as entries.
+    """
 
     entries = "finite numbers"
 
@@ -266,9 +279,9 @@ class Reals(Array):
 
 @dataclass(frozen=True)
 class Numbers(Reals):
-    """The kind of arrays of finite real numbers that keeps integers exact.
+    """The kind of parameters that are arrays of finite real numbers, in which integers stay exact.
 
-    Integers become int64, all other numbers float64.
+    Arrays of integers are converted to int64, all other arrays to float64.
     """
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
@@ -280,7 +293,10 @@ class Numbers(Reals):
 
 @dataclass(frozen=True)
 class Integers(Array):
-    """The kind of arrays of an integer dtype, converted to int64; bool and 1.0 are rejected."""
+    """The kind of parameters that are arrays of an integer dtype; they are converted to int64.
+
+    Arrays of Booleans, and arrays of floats such as 1.0, are rejected.
+    """
 
     entries = "integers"
 
@@ -309,7 +325,10 @@ class Integers(Array):
 
 @dataclass(frozen=True)
 class Signs(Array):
-    """The kind of arrays with entries −1 and +1, integers or floats, converted to int64."""
+    """The kind of parameters that are arrays with entries −1 and +1, integers or floats.
+
+    The arrays are converted to int64.
+    """
 
     entries = "numbers that are −1 or +1"
 

@@ -31,12 +31,13 @@ NO_KIND = {Any, int, float, complex, object, np.ndarray, np.random.Generator, No
 
 
 def checked(function: F) -> F:
-    """Decorates a function or a dataclass so that its arguments are read by their declared kinds.
+    """Decorates a function or dataclass so that its arguments are checked and converted.
 
-    The function gets the converted values; defaults are not converted.  Parameters without a kind,
-    *args and **kwargs are passed on unchecked.  Missing or unknown arguments raise Python's
-    TypeError. Of a dataclass, the fields are read. InputError for a wrong argument is raised before
-    the function is entered.
+    The annotation of a parameter declares its kind, which checks and converts the values (`Kind`).
+    The function gets the converted values; defaults are not converted. For a dataclass, the kinds
+    are declared by its fields. Parameters whose annotation declares no kind, *args and **kwargs are
+    passed on unchecked. InputError for a wrong argument is raised before the function is entered.
+    Missing or unknown arguments raise Python's TypeError.
     """
     if isinstance(function, type):
         made = function.__init__  # type: ignore[misc]
@@ -75,7 +76,11 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
 
 
 def kinds_of(function: Any) -> dict[str, Kind | None] | None:
-    """The kinds of a function's or class's parameters, or None if `function` is not `checked`."""
+    """The kinds of a function's or class's parameters by name, or None if it is not `checked`.
+
+    A kind checks and converts the values of a parameter. It is None for a parameter whose
+    annotation declares no kind.
+    """
     made = vars(function).get("__init__") if isinstance(function, type) else function
     kinds: Callable[[], dict[str, Kind | None]] | None = getattr(made, "__kinds__", None)
     return None if kinds is None else kinds()
@@ -157,12 +162,11 @@ def parameter_kinds(
 
 
 def read(hint: Any, name: str, value: Any, **limits: float) -> Any:
-    """Reads a value by a kind, as `checked` does, for values that are not arguments of a function.
+    """Checks and converts a value that is not an argument of a function, as `checked` does.
 
-    An example is the value of a command-line option.
-
-    `hint` is the annotation that declares the kind, `name` is the name in messages, and `limits`
-    are the arguments of `Within`.
+    An example is the value of a command-line option. `hint` is an annotation that declares the kind
+    of the value, `name` is the name of the value in messages, and `limits` are the arguments of
+    `Within`, such as least=0.
     """
     return _limited(hint, **limits).read(name, value)
 
@@ -176,7 +180,10 @@ def _limited(hint: Any, **limits: float) -> Kind:
 
 
 def kind_of(hint: Any) -> Kind | None:
-    """The kind that an annotation declares, or None."""
+    """The kind that an annotation declares, or None if it declares no kind.
+
+    A kind checks and converts the values of a parameter (`Kind`).
+    """
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         declared = next((each for each in inner[1:] if isinstance(each, Kind)), None)

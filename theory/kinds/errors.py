@@ -6,11 +6,14 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """The error for a wrong input; its message is one line with the value and the remedy."""
+    """The error for a wrong input, a ValueError.
+
+    Its message is one line with the wrong value and a right value to give instead.
+    """
 
 
 def shown(value: Any) -> str:
-    """Returns a value as text on one line of at most 60 characters."""
+    """Returns a value as text on one line of at most 60 characters, for error messages."""
     try:
         text = " ".join(repr(value).split())
     except ValueError:  # an integer of more digits than Python prints

@@ -11,11 +11,11 @@ from theory.kinds.errors import InputError, shown
 
 @dataclass(frozen=True)
 class Within:
-    """Limits of a number, or of all entries of an array: `Annotated[Count, Within(most=20)]`.
+    """Limits of a number, or of all entries of an array, such as `Within(least=0, below=10)`.
 
-    The values `least` and `most` themselves are allowed; the values `above` and `below` are not.
-    `below` and `most` may name an integer parameter of the same call, or a dimension of one of its
-    arrays.
+    `Annotated[Count, Within(most=20)]` declares a parameter with this limit. The values `least` and
+    `most` themselves are allowed; the values `above` and `below` are not. `below` and `most` may be
+    the name of an integer parameter of the same call, or of a dimension of one of its arrays.
     """
 
     least: float | None = None
@@ -24,7 +24,7 @@ class Within:
     below: float | str | None = None
 
     def contains(self, value: Any) -> bool:
-        """Whether a value satisfies all limits that are numbers; names of limits are ignored."""
+        """Whether a value satisfies all limits that are numbers; limits by name are ignored."""
         return (
             (self.least is None or value >= self.least)
             and (self.above is None or value > self.above)
@@ -33,12 +33,17 @@ class Within:
         )
 
     def narrowed(self, other: Within) -> Within:
-        """The limits of `other`, with these limits in place of limits that `other` lacks."""
+        """These limits, replaced by the limits of `other` where `other` has limits."""
         given = {each.name: getattr(other, each.name) for each in fields(other)}
         return replace(self, **{name: limit for name, limit in given.items() if limit is not None})
 
     def with_sizes(self, sizes: dict[str, tuple[str, int]]) -> Within:
-        """These limits with numbers in place of the names of sizes; unknown names are left out."""
+        """These limits with numbers in place of names, taken from `sizes`.
+
+        A limit may be the name of a parameter or of a dimension of an array. `sizes` maps such a
+        name to a pair: the parameter that has this size, and the number. Limits with other names
+        are left out.
+        """
 
         def number(limit: float | str | None) -> float | None:
             return sizes.get(limit, ("", None))[1] if isinstance(limit, str) else limit
@@ -47,7 +52,7 @@ class Within:
 
     @property
     def named(self) -> str | None:
-        """The parameter or dimension that one of the limits names, or None."""
+        """The name of a parameter or dimension that is one of the limits, or None."""
         return next((each for each in (self.most, self.below) if isinstance(each, str)), None)
 
     def __str__(self) -> str:
@@ -60,7 +65,10 @@ class Within:
         return words and f" {words}"
 
     def near(self, usual: float) -> Any:
-        """A number within the limits: `usual`, a limit, or a number close to a limit."""
+        """A number within the limits: `usual`, a limit, or a number close to a limit.
+
+        The result is `usual` if it is within the limits.
+        """
         low = self.least if self.least is not None else self.above
         high = [each for each in (self.most, self.below) if not isinstance(each, str | None)]
         near = [usual, *([] if low is None else [low, low + 1]), *high, *(e - 1 for e in high)]
@@ -68,7 +76,7 @@ class Within:
         return next(each for each in near if self.contains(each))
 
     def outside(self) -> Iterator[float]:
-        """Numbers that slightly violate the limits, for tests."""
+        """Yields numbers that slightly violate the limits, for tests of error messages."""
         for limit, step in ((self.least, -1), (self.above, 0), (self.most, 1), (self.below, 0)):
             if limit is not None and not isinstance(limit, str):
                 yield limit + step
@@ -85,11 +93,11 @@ def _written(limit: float | str) -> str:
 
 
 class Kind:
-    """The base class of all kinds of parameters.
+    """The base class of kinds: a kind checks and converts the values of a function's parameter.
 
     A subclass is a frozen dataclass that defines four names:
 
-    what     the values of this kind, as words that follow "give" in a message
+    what     the values of this kind, as words that follow "give" in an error message
     example  one right value
     wrong    values for which `read` raises InputError
     read     converts a value to the value that the function gets; raises InputError, by `error`
@@ -111,9 +119,16 @@ class Kind:
         raise NotImplementedError
 
     def error(self, name: str, value: Any, remedy: str = "") -> InputError:
-        """The error with the message `<name> is <value>: give <what>`."""
+        """The error for a wrong value, with the message `<name> is <value>: give <what>`.
+
+        `name` is the name of the parameter, `what` are the allowed values, and `remedy` is appended
+        to the message.
+        """
         return InputError(f"{name} is {shown(value)}: give {self.what}{remedy}")
 
     def narrowed(self, within: Within) -> Kind:
-        """The kind of all values of this kind that are within the limits `within`."""
+        """This kind, restricted to values within the limits `within`.
+
+        Raises TypeError for a kind that has no limits.
+        """
         raise TypeError(f"{type(self).__name__} has no limits")

@@ -28,7 +28,10 @@ class _Number(Kind):
 
 @dataclass(frozen=True)
 class Whole(_Number):
-    """The kind of one integer of Python or numpy, converted to int; bool and 1.0 are rejected."""
+    """The kind of a parameter that is one integer, of Python or numpy; it is converted to int.
+
+    True, False and floats such as 1.0 are rejected.
+    """
 
     @property
     def what(self) -> str:
@@ -56,7 +59,10 @@ class Whole(_Number):
 
 @dataclass(frozen=True)
 class RealNumber(_Number):
-    """The kind of one finite real number or array of shape (), converted to float; not bool."""
+    """The kind of a parameter that is one finite real number; it is converted to float.
+
+    An array of shape () is allowed, and True and False are rejected.
+    """
 
     @property
     def what(self) -> str:
@@ -84,7 +90,10 @@ class RealNumber(_Number):
 
 @dataclass(frozen=True)
 class RationalNumber(_Number):
-    """The kind of one exact rational number, an integer or Fraction, converted to Fraction."""
+    """The kind of a parameter that is one exact rational number, an integer or a Fraction.
+
+    The number is converted to Fraction.
+    """
 
     @property
     def what(self) -> str:
@@ -110,7 +119,7 @@ class RationalNumber(_Number):
 
 @dataclass(frozen=True)
 class Random(Kind):
-    """The kind of a seed or numpy Generator; a seed becomes a Generator.
+    """The kind of a parameter that is a seed or a numpy Generator; a seed becomes a Generator.
 
     If the caller passes a Generator, the function advances the state of this Generator.
     """

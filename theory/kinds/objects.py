@@ -15,7 +15,10 @@ from theory.kinds.kind import Kind, Within
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """The kind of one word or number from a list, declared by `Literal["gram", "identity"]`."""
+    """The kind of a parameter that is one word or number from a list.
+
+    It is declared by an annotation such as `Literal["gram", "identity"]`.
+    """
 
     allowed: tuple[Any, ...]
 
@@ -41,7 +44,7 @@ class Choice(Kind):
 
 @dataclass(frozen=True)
 class Truth(Kind):
-    """The kind of True or False, of Python or numpy, declared by `bool`."""
+    """The kind of a parameter that is True or False, of Python or numpy, declared by `bool`."""
 
     what = "True or False"
     example = True
@@ -55,10 +58,11 @@ class Truth(Kind):
 
 @dataclass(frozen=True)
 class Instance(Kind):
-    """The kind of an object of a class, or of one of several classes.
+    """The kind of a parameter that is an object of a class, or of one of several classes.
 
-    `Annotated[LogLinear, Instance(LogLinear, "a model of log_linear")]` describes the object in
-    messages, where the name of the class does not suffice.
+    An annotation that is a class declares this kind. With
+    `Annotated[LogLinear, Instance(LogLinear, "a model of log_linear")]`, error messages describe
+    the object by the given words instead of the name of the class.
     """
 
     of: type | tuple[type, ...]
@@ -93,7 +97,7 @@ def article(word: str) -> str:
 
 @dataclass(frozen=True)
 class Function(Kind):
-    """The kind of a callable object, declared by `Callable[…]`."""
+    """The kind of a parameter that is callable, declared by an annotation `Callable[…]`."""
 
     what = "a function"
     example = staticmethod(lambda *given: given[0] if given else None)
@@ -107,7 +111,7 @@ class Function(Kind):
 
 @dataclass(frozen=True)
 class File(Kind):
-    """The kind of the path of a file, given as text or Path and converted to Path.
+    """The kind of a parameter that is the path of a file, as text or Path; it is converted to Path.
 
     The file need not exist.
     """
@@ -129,11 +133,10 @@ class File(Kind):
 
 @dataclass(frozen=True)
 class Many(Kind):
-    """The kind of several values of the kind `each`, declared by `tuple[Count, ...]`, for example.
+    """The kind of a parameter that consists of several values of the kind `each`.
 
-    If `each` is None, any values are allowed.
-
-    The values become an object of the class `into`: list, tuple, set or frozenset.
+    It is declared by an annotation such as `tuple[Count, ...]`. If `each` is None, any values are
+    allowed. The values become an object of the class `into`: list, tuple, set or frozenset.
     """
 
     each: Kind | None
@@ -178,7 +181,10 @@ class Many(Kind):
 
 @dataclass(frozen=True)
 class Maybe(Kind):
-    """The kind of values that are None or of another kind, declared by `Positive | None`."""
+    """The kind of a parameter that is None or of another kind.
+
+    It is declared by an annotation such as `Positive | None`.
+    """
 
     kind: Kind
 
@@ -203,9 +209,10 @@ class Maybe(Kind):
 
 @dataclass(frozen=True)
 class Either(Kind):
-    """The kind of values of one of several kinds, declared by `Formula | str`, for example.
+    """The kind of a parameter whose values are of one of several kinds.
 
-    A value is read by the first kind that accepts the value.
+    It is declared by an annotation such as `Formula | str`. A value is read by the first kind that
+    accepts it.
     """
 
     kinds: tuple[Kind, ...]
