@@ -49,18 +49,19 @@ def flipped(patterns: States, flips: Annotated[Steps, Within(most="d")], seed: S
 
 @checked
 def overlap(s: States, patterns: Patterns) -> np.ndarray:
-    """The overlaps ⟨s, ξ^μ⟩/d (…, N), from −1 to 1, of states s (…, d) with the patterns ξ^μ.
+    """The overlaps ⟨s, ξ⟩/d (…, N), from −1 to 1, of states s (…, d) with each of N patterns ξ.
 
-    The patterns are (N, d), with rows ξ^μ.
+    States and patterns have entries ±1. The patterns are the rows of `patterns` (N, d).
     """
     return inner_products(s, patterns) / patterns.shape[1]
 
 
 @checked
 def mixture(patterns: Patterns) -> np.ndarray:
-    """The bitwise majority (d,) of an odd number N of patterns (N, d) of ±1.
+    """The bitwise majority (d,) of an odd number N of patterns (N, d) with entries ±1.
 
-    A mixture of three patterns is the best known spurious state of a Hopfield network.
+    A mixture of three patterns is the best known spurious state of a Hopfield network, that is, a
+    stable state that is not a stored pattern.
 
     Raises `ValueError` for an even number of patterns, for which a sum of bits can be 0.
     """

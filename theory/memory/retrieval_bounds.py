@@ -166,18 +166,19 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
     """A radius r such that the update has a fixed point within r of the mean of some patterns.
 
     The patterns x_j are the rows of X (N, d). The update of a modern Hopfield network at inverse
-    temperature beta is f(ξ) = Xᵀ softmax(beta·Xξ). `cluster` lists the set C of the indices of some
-    patterns. O is the set of the other indices, and m is the mean of the patterns x_k, k ∈ C. For
-    all states ξ with ‖ξ − m‖ ≤ r, the update satisfies ‖f(ξ) − m‖ ≤ g(r), where
+    temperature beta is f(ξ) = Xᵀ softmax(beta·Xξ). `cluster` is the list C of the indices of some
+    patterns, which form a cluster. O is the set of the other indices, and m is the mean of the
+    patterns x_k, k ∈ C. For all states ξ with ‖ξ − m‖ ≤ r, the update satisfies ‖f(ξ) − m‖ ≤ g(r),
+    where
 
         g(r) = beta·ρ²(‖m‖ + r) + D·min(1, |O|/|C|·e^{−beta(γ − r·h)}),
 
     ρ = max_{k∈C} ‖x_k − m‖, h = max_{j∈O} ‖x_j − m‖, D = h + ρ and γ = min_{j∈O} ⟨m, m − x_j⟩.
 
-    Proof.  If all patterns were in the cluster, f(ξ) − m would be ∇L(ξ) for L(ξ) = ln(Σ_{k∈C}
-    e^{beta⟨x_k − m, ξ⟩})/beta.  ∇L is 0 at ξ = 0 and its Lipschitz constant is at most beta·ρ²;
-    this gives the first term of g(r). Since Σ_{k∈C} e^{beta⟨x_k, ξ⟩} ≥ |C|·e^{beta⟨m, ξ⟩}, the
-    minimum in the second term bounds the total weight of the patterns in O.
+    Proof. If O were empty, f(ξ) − m would be ∇L(ξ) for L(ξ) = ln(Σ_{k∈C}
+    e^{beta⟨x_k − m, ξ⟩})/beta. ∇L is 0 at ξ = 0 and its Lipschitz constant is at most beta·ρ²; this
+    gives the first term of g(r). Since Σ_{k∈C} e^{beta⟨x_k, ξ⟩} ≥ |C|·e^{beta⟨m, ξ⟩}, the minimum
+    in the second term bounds the total weight of the patterns in O.
 
     The function returns the smallest r with g(r) ≤ r, by iteration from 0; the function g is
     increasing. By Brouwer's theorem the ball of radius r around m contains a fixed point. The

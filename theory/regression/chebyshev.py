@@ -71,10 +71,12 @@ def chebyshev_iterates(
 def chebyshev(
     x: Inputs, y: Labels, k: Iterations, smallest: PerPrompt, largest: PerPrompt
 ) -> np.ndarray:
-    """The weights w_k (…, d) after `k` ≥ 0 steps of the Chebyshev semi-iteration.
+    """The weights w_k (…, d) after `k` ≥ 0 steps of the Chebyshev semi-iteration for least squares.
 
-    The rows of X are the examples x (…, n, d) of a prompt, y (…, n) are their labels, and the
-    interval [smallest, largest] should contain the non-zero eigenvalues of XᵀX. Raises `ValueError`
-    as `chebyshev_iterates` does.
+    The rows of X are the examples x (…, n, d) of a prompt, and y (…, n) are their labels. The
+    weights approach the minimum-norm minimiser of ‖Xw − y‖². The interval [smallest, largest]
+    should contain the non-zero eigenvalues of XᵀX; both bounds are one number or one per prompt.
+
+    Raises `ValueError` as `chebyshev_iterates` does.
     """
     return after(k, chebyshev_iterates(x, y, smallest, largest))

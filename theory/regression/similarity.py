@@ -32,7 +32,7 @@ SecondWeights: TypeAlias = Annotated[Any, Reals("l m n d")]
 
 @dataclass(frozen=True)
 class Estimate:
-    """Means over prompts (`mean`), and the standard errors of these means (`error`)."""
+    """Means (`mean`) of one or more quantities over prompts, and standard errors (`error`)."""
 
     mean: np.ndarray
     error: np.ndarray
