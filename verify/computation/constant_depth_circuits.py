@@ -55,9 +55,9 @@ def constant_depth_circuits(
 
     Cited: languages of saturated transformers are in TC⁰ [MSS2022], also with exact rationals
     [Chiang2025].  The languages of softmax transformers of logarithmic precision are in TC⁰ as well
-    [MS2023]; softmax is not translated by this claim.  It is not known whether TC⁰ ≠ NC¹.  If this
-    holds, transformers whose languages are in TC⁰ do not solve problems complete for NC¹, such as
-    the word problem of the alternating group A5.
+    [MS2023]; softmax is not translated by this claim.  It is not known whether TC⁰ ≠ NC¹.  If TC⁰ ≠
+    NC¹, transformers whose languages are in TC⁰ do not solve problems complete for NC¹, such as the
+    word problem of the alternating group A5.
     """
     drawn = {}
     max_length = min(max_length, QUICK) if run.quick else max_length

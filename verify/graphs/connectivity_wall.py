@@ -80,9 +80,9 @@ def connectivity_wall(
 
     (2) Let all weight matrices have the form A ⊗ I + B ⊗ J with entries ≥ 0, where I is the
     identity and J the all-ones matrix on the nodes, and let the threshold be any number.  Consider
-    a graph of n nodes with degrees at most ⌊n/2⌋, where each node has a loop, which counts 1.  The
-    output at a pair farther apart than 3^L is at most the output at a pair of nodes of different
-    cliques in the graph of two disjoint cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes.
+    a graph of n nodes with a loop at each node and degrees at most ⌊n/2⌋, where a loop counts as
+    1.  The output at a pair farther apart than 3^L is at most the output at a pair of nodes of
+    different cliques in the graph of two disjoint cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes.
 
     (3) For m = 4·3^(L−1), some model of L layers with weights of both signs is right on all pairs
     of a cycle of 2m nodes and on all pairs of two disjoint cycles of m nodes.  For larger m, no

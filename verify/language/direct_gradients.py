@@ -44,11 +44,13 @@ def direct_gradients(
     Bits are ±1, χ_S is the parity (the product) of the bits in S, ∇ is the gradient with respect to
     the parameters, and E is the mean over all words.  If f is trained on the parity χ_S with the
     loss ½E(f − χ_S)², only the part −E χ_S ∇f of the gradient depends on S.  So the mean of ‖E χ_S
-    ∇f‖² over the C(d, k) parities of k bits is at most E‖∇f‖²/C(d, k).  In a chain of thought, the
-    bits of S are the leaves of a binary tree, and the value of each inner node is the product y of
-    its two children.  The model of a node averages m tokens by softmax of the scores w and maps the
-    average z to φ(z) = 4z² − 1.  The part E y∇φ of the gradient in w depends on the two children.
-    At w = 0, ‖E y∇φ‖² is at least the fraction (2 − 4/m)/m² of E‖∇φ‖².
+    ∇f‖² over the C(d, k) parities of k bits is at most E‖∇f‖²/C(d, k).
+
+    In a chain of thought, the bits of S are the leaves of a binary tree, and the value of each
+    inner node is the product y of its two children.  The model of a node averages m tokens by
+    softmax of the scores w and maps the average z to φ(z) = 4z² − 1.  The part E y∇φ of the
+    gradient in w depends on the two children.  At w = 0, ‖E y∇φ‖² is at least the fraction (2 −
+    4/m)/m² of E‖∇φ‖².
 
     These bounds concern gradients, not learning: Gaussian elimination over GF(2) finds S from
     slightly more than d examples.

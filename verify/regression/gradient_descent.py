@@ -48,9 +48,9 @@ def gradient_descent(
     layers of several heads suffice, and fewer layers do not suffice.
 
     The step size η is a weight of the model. The width is d + 1 for layers of one head, 2d + 2 for
-    causal layers, and at most 5d + 3 for the layout "ladder" with ⌈log₃(2k + 1)⌉ layers. k steps
-    multiply the error of w by the matrix (I − ηS)^k. Each layer of the layout "ladder" triples the
-    exponent k of this matrix.
+    causal layers, and at most 5d + 3 for the layout "ladder" with ⌈log₃(2k + 1)⌉ layers. The k
+    steps multiply the error of w by the matrix (I − ηS)^k. Each layer of the layout "ladder"
+    triples the exponent k of this matrix.
     """
     examples = gaussian_examples(run, samples, n, d)
     chosen_size = safe_alpha(examples.x, "identity") if step_size is None else step_size

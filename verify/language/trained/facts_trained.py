@@ -70,8 +70,11 @@ def facts_trained(run: Run) -> Iterator[Finding]:
                   mixture has δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2 again.
 
     The null models are an untrained model, with recall below 10/|F| and g(H) above 1 − 10/|F|, and
-    three hand-built models: calibrated, Good–Turing and memoriser.  The calibrated and Good–Turing
-    models have δ⁺ ≤ p(U)/2 and g(H) ≥ p(U)/2; the memoriser has g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2.
+    three hand-built models.  The calibrated model gives seen facts their true probabilities, the
+    Good–Turing model gives them frequencies reduced by the Good–Turing estimate of the unseen mass,
+    and both distribute the rest uniformly over the unseen strings.  The memoriser gives seen facts
+    their frequencies in the documents.  The calibrated and Good–Turing models have δ⁺ ≤ p(U)/2 and
+    g(H) ≥ p(U)/2; the memoriser has g(H) ≤ p(U)/2 and δ⁺ ≥ p(U)/2.
     """
     found: dict[str, list[Snapshot]] = {}
     again: dict[str, Figures] = {}
