@@ -184,8 +184,8 @@ class Stage:
     `holds(tokens)` maps tokens (…, T) to an array (…, T, width), where `width` is the width of the
     register. The array has no entry for the tokens that the model puts in front of every prompt
     (`interface.prefix`). In models over examples, `holds(domain, X, y, queries)` computes in the
-    number system `domain` from the examples X (n × d), their labels y (n × 1) and the queries (m ×
-    d). It returns one row for each answer.
+    number system `domain`, for example the rational numbers, from the examples X (n × d), their
+    labels y (n × 1) and the queries (m × d). It returns one row for each answer.
     """
 
     after: int

@@ -160,7 +160,11 @@ class Model(nn.Module, ABC):
         return self.interface.write(torch, *self.interface.check(self.like, *inputs))
 
     def run(self, prompt: Prompt) -> Tensor:
-        """The outputs (…, answers, d_out) at the prompt's answer tokens."""
+        """The outputs (…, answers, d_out) of the model on a prompt.
+
+        They are the outputs at the tokens at which the answers are read (`prompt.answers`). Each of
+        these tokens has d_out outputs, for example logits.
+        """
         for H in self.residual_stream(prompt):  # noqa: B007  the last one is read
             pass
         return self.unembedding(self.seen(H[..., prompt.answers, :]))

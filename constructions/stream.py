@@ -184,7 +184,7 @@ class Stream:
 
         Each layer has `heads` heads that read the widest register, and an MLP of `neurons` neurons.
         If `shared` is true, all layers have the same weights, which are stored once. Also raises
-        ValueError for so many layers that building them would take longer than minutes.
+        ValueError for so many layers that building them would take more than a few minutes.
         """
         layers = min(layers, 10**300)  # which a float can show
         each = 4 * heads * max(self.widths.values()) + 2 * neurons

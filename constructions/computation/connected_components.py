@@ -47,8 +47,8 @@ def connected_components(
     Each layer has 3 heads, width 18 and 18 ReLUs, and all layers have the same weights. By default
     there are 2(n − 1) layers, which are enough for every graph.
 
-    The model raises ValueError for inputs that are not at most m edges between nodes 1 … n, and for
-    a graph whose components take more layers than the model has.
+    The model raises ValueError for more than m edges, for nodes outside 1 … n, and for a graph that
+    needs more layers than the model has.
     """
     program = components(n_nodes, n_edges, n_layers)
     graph = Graph(n_nodes, n_edges, program.repeat)

@@ -64,7 +64,7 @@ def dyck(
     A Dyck word is a balanced word of brackets of k types. The output is 1 for a Dyck word and else
     0. Symbol a < k opens a bracket of type a, and symbol k + a closes such a bracket. Words have at
     most T = max_length symbols. If `depth` is given, the output is 1 only if at most D = depth
-    brackets were open at once.
+    brackets were open at the same time.
 
     |              | layers | heads | width | MLP ReLUs of a layer |
     |--------------|--------|-------|-------|----------------------|

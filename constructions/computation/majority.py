@@ -34,10 +34,10 @@ from theory.kinds import Count
 def majority(max_length: Count, *, gate: bool = False) -> Transformer:
     """Returns a model that outputs, after each bit, 1 if most bits so far are 1, and else 0.
 
-    Words have at most T = max_length symbols 0 and 1. The signed logit is the logit of the answer
-    1, multiplied by 1 if this answer is right and by −1 if not. The margin in the table is the
-    smallest signed logit over all words. If `gate` is true, two ReLUs (a step function) make the
-    margin 1.
+    Words have at most T = max_length symbols 0 and 1. The logit of the answer 0 is 0. The signed
+    logit is the logit of the answer 1, multiplied by 1 if this answer is right and by −1 if not.
+    The margin in the table is the smallest signed logit over all words. If `gate` is true, two
+    ReLUs (a step function) make the margin 1.
 
     | gate | layers | heads | width | MLP ReLUs | margin    |
     |------|--------|-------|-------|-----------|-----------|

@@ -61,7 +61,7 @@ def string_model(
     probability is uniform on all other strings of L symbols. The inputs of the model are sequences
     (…, T) of BOS (the token V) and T − 1 < L symbols. `logits` are the logits of the next symbol,
     and `generate` decodes greedily. The model has one layer with L − 1 heads, width L(r + 1) + V +
-    1 for r = ⌈log₂(V + 1)⌉, and a hidden neuron for each prefix of a given string.
+    1 for r = ⌈log₂(V + 1)⌉, and one hidden neuron for each prefix of a given string.
 
     Raises ValueError for strings of one symbol or of more than 500, and for repeated strings. Also
     raises ValueError if a probability is negative, if the sum of the probabilities is more than 1,

@@ -140,7 +140,7 @@ class Gadgets:
         g_j, where 1 − γ ≤ g_j ≤ 1 and γ = `gamma`. So the scores at token t are multiplied by g_t
         g_j, and the values by g_j. The score of the sink, which is token 0, is multiplied by g_t
         g_0 ≥ 1 − 2γ. The result is the sum of twice the error of the central difference, three
-        times the error due to the sink, and (3 + 3C)γ. It is ∞ if γC > 1/4.
+        times the error due to the sink, and (3 + 3C)γ. The result is ∞ if γC > 1/4.
         """
         if gamma * self.sink > 0.25:
             return math.inf
