@@ -180,11 +180,11 @@ def adversarial_sequences(
     "two symbols"                         two symbols, alternating or random (if V ≥ 2)
     "codes one bit apart"                 other symbols differ from the last in one bit (V ≥ 2)
     "match at the first position only"    the last token also stands at position 0 (V, T ≥ 2)
-    "long gaps"                           a string, filler symbols, the same string again
+    "long gaps"                           a string, fillers, the string again (V ≥ 2, T ≥ 3)
     "latest match just before the end"    the last token also stands just before (V ≥ 2, T ≥ 4)
 
-    "long gaps" exists for V ≥ 2 and T ≥ 3. A family that does not exist at this length and
-    vocabulary is left out. Raises `ValueError` for families that do not fit in memory.
+    A family that does not exist at this length and vocabulary is left out. Raises `ValueError` for
+    families that do not fit in memory.
     """
     T, V = length, vocabulary_size
     numbers = min(V, T) * T + V

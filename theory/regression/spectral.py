@@ -133,7 +133,8 @@ class PrefixSpectrum:
         """The largest eigenvalue of S_t = X_tᵀX_t for t = 0, …, n, in shape (…, n + 1).
 
         X_t is the matrix of the first t of n examples. The entry is 1 where S_t = 0. So `1 /
-        spectrum.largest**2` is a valid alpha of the method `newton` for every t, including t = 0.
+        spectrum.largest**2` is a valid alpha of the method `newton` with start "gram", which needs
+        alpha < 2/λmax² for the largest eigenvalue λmax of S_t.
         """
         top = self.eigenvalues[..., -1]
         return np.where(top > 0, top, 1)

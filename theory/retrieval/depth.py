@@ -65,9 +65,9 @@ class CompositionBound(NamedTuple):
     """The lower bound of [Peng2024, Theorem 1] on the error of one attention layer in composition.
 
     The layer has H heads of dimension d, computes with numbers of p bits, and should output g(f(x))
-    for functions f and g on n points. `R` = n·log₂n − H(d + 1)p is the number of bits that the
-    layer lacks. `error` is a lower bound on the probability of a wrong output over random f, g and
-    x. It is 0 if R ≤ 0.
+    for functions f and g on n points. A table of f contains n·log₂n bits, and the heads transmit
+    H(d + 1)p bits. `R` = n·log₂n − H(d + 1)p is the number of missing bits. `error` is a lower
+    bound on the probability of a wrong output over random f, g and x: R/(3n·log₂n), or 0 if R ≤ 0.
     """
 
     R: float
@@ -86,8 +86,9 @@ def composition_bound(
     """The lower bound on the error of one attention layer in composition, as a `CompositionBound`.
 
     The layer has H = `n_heads` heads of dimension d = `d_value`, and computes with numbers of
-    p = `bits` bits. It should output g(f(x)) for functions f and g on n = `n_points` points. The
-    layer lacks R = n·log₂n − H(d + 1)p bits. If R > 0, the output of the layer differs from g(f(x))
+    p = `bits` bits. It should output g(f(x)) for functions f and g on n = `n_points` points. A
+    table of f contains n·log₂n bits, and the heads transmit H(d + 1)p bits, so
+    R = n·log₂n − H(d + 1)p bits are missing. If R > 0, the output of the layer differs from g(f(x))
     with probability at least R/(3n·log₂n) over random f, g and x [Peng2024, Theorem 1]. Otherwise
     the theorem is vacuous, and the bound on the error is 0.
     """
