@@ -62,10 +62,11 @@ def two_cycles(n_layers: Count) -> Transformer:
     """A transformer that distinguishes one cycle of 2m nodes from two cycles of m nodes.
 
     Here m = 4·3^(L − 1) and L = `n_layers`. The model is `disentangled` with L layers on n = 2m
-    nodes and the weights of each layer are A ⊗ I + B ⊗ J, with entries of both signs. A and B are
-    square matrices with one row for each block of n coordinates of the residual stream, and J is
-    the all-ones matrix (n, n). For both graphs, with any numbering of the nodes, the model outputs
-    the pairs of connected nodes. On other graphs its predictions are not specified.
+    nodes. The weights of each layer have the form A ⊗ I + B ⊗ J, and those of the last layer have
+    entries of both signs. A and B are square matrices with one row for each block of n coordinates
+    of the residual stream, and J is the all-ones matrix (n, n). For both graphs, with any numbering
+    of the nodes, the model outputs the pairs of connected nodes. On other graphs its predictions
+    are not specified.
 
     Raises ValueError if the weights do not fit in memory. The model raises ValueError for an input
     that is not an adjacency matrix of n nodes, and for outputs that overflow.
