@@ -93,10 +93,10 @@ def gradient_descent_error(
 def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) -> float:
     """The step size η that minimises the mean squared error of k steps of gradient descent.
 
-    The mean squared error is `gradient_descent_error`: E tr (I − ηS)^{2k}, where S = XᵀX and X (n,
-    d) has independent standard normal entries. It is convex in η. Its derivative is −2k E tr
-    S(I − ηS)^{2k−1}, and the zero of the derivative is found by bisection. If `largest` is given,
-    the mean is over the matrices S without eigenvalues above `largest`.
+    The mean squared error is `gradient_descent_error`: E tr (I − ηS)^{2k}, where S = XᵀX and the
+    matrix X (n, d) of n examples has independent standard normal entries. It is convex in η. Its
+    derivative is −2k E tr S(I − ηS)^{2k−1}, and the zero of the derivative is found by bisection.
+    If `largest` is given, the mean is over the matrices S without eigenvalues above `largest`.
 
     Raises `ValueError` as `wishart_moments` does, and if `k` is too large for the precision of the
     moments.

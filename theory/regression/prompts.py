@@ -30,9 +30,10 @@ Dimension: TypeAlias = CountFrom2
 class Prompts:
     """A batch of prompts for in-context regression, and the weights that generated the labels.
 
-    For … prompts of n examples of dimension d, `x` (…, n, d) contains the examples, `y` (…, n)
-    their labels, `x_query` (…, d) the queries, `y_query` (…,) the labels of the queries, and `w`
-    (…, d) the weights. The label of an example x_i is ⟨w, x_i⟩ plus noise.
+    The leading dimensions … index the prompts. Each prompt has n examples of dimension d. `x`
+    (…, n, d) contains the examples, `y` (…, n) their labels, `x_query` (…, d) the queries,
+    `y_query` (…,) the labels of the queries, and `w` (…, d) the weights. The label of an example
+    x_i is ⟨w, x_i⟩ plus noise.
     """
 
     x: np.ndarray
