@@ -29,7 +29,7 @@ def sort(n_points: Size, *, largest: Largest = 2**20) -> Transformer:
     """The transformer that sorts n points in ascending order: `sort(n)(points)`.
 
     Points and output have shape (…, n), where n is `n_points`.  Points are distinct integers of
-    absolute value below `largest`.  The model has width 5, two layers of 2 and 3 attention heads,
+    absolute value below `largest`.  The model has width 5, two layers with 2 and 3 attention heads,
     and no MLP.  The attention weights are the ReLU of the scores instead of their softmax.
 
     Raises ValueError for a `largest` at which float64 may round sums.  The model raises ValueError

@@ -154,13 +154,15 @@ def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = 
 def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SMALLEST)]) -> float:
     """A bound on the change of a logit when all weights are rounded to multiples of 2^−bits.
 
-    The logits are those of `adder_logits`, with weight α = `alpha` of the second term.  Each cosine
-    in the logits is the real part of a product of three complex numbers of length 1: one for each
-    of the two summands, and one for the candidate.  The weights are the real and imaginary parts of
-    these numbers, cosines and sines; in the second term, the number for the candidate is multiplied
-    by α.  Rounding changes a weight by at most δ = 2^{−bits−1}, so a complex number changes by at
-    most √2δ.  A product of three numbers of length 1 changes by at most (1 + √2δ)³ − 1.  In the
-    first term, the weights of three periods are rounded, and those of period 2 are exact.
+    The logits are C_F(c − s) + α cos(2π(c − s − ε)/p), as in `adder_logits`, with α = `alpha`.  The
+    term C_F is the sum of cosines of the frequencies F = (5, 4, 2, 1).  Each cosine in the logits
+    is the real part of a product of three complex numbers of length 1: one for each of the two
+    summands, and one for the candidate.  The weights are the real and imaginary parts of these
+    numbers, cosines and sines; in the term with the factor α, the number for the candidate is
+    multiplied by α.  Rounding changes a weight by at most δ = 2^{−bits−1}, so a complex number
+    changes by at most √2·δ.  A product of three numbers of length 1 changes by at most (1 + √2·δ)³
+    − 1.  In C_F, three cosines change by rounding; the cosine of frequency 5 is exact, because its
+    weights are 0 and ±1.
     """
     off = 2**0.5 * 2.0 ** (-bits - 1)
     return 3 * ((1 + off) ** 3 - 1) + (alpha + off) * (1 + off) ** 2 - alpha

@@ -82,10 +82,11 @@ def comb_gap(F: Frequencies) -> Golden:
 def halving_closure(F: Frequencies) -> tuple[int, ...]:
     """The smallest set that contains the frequencies F and is closed under halving of periods.
 
-    The frequencies are integers f from 1 to 5, with the cosines cos(2πfd/10) of the period 10/f.
-    Halving a period doubles f.  As d is an integer, f is replaced by the number from 0 to 5 that is
-    ≡ 2f or ≡ −2f mod 10; the number 0 is omitted, because its cosine is constant.  The result is a
-    tuple in decreasing order.
+    The frequencies are integers f from 1 to 5.  The cosine of frequency f is cos(2πfd/10), a
+    function of an integer d with the period 10/f.  Halving the period doubles f.  For integers d,
+    the cosine of frequency 2f equals that of the number from 0 to 5 that is ≡ 2f or ≡ −2f mod 10,
+    and this number is in the set too.  The number 0 is omitted, because its cosine is constant.
+    The result is a tuple in decreasing order.
     """
     found, new = set[int](), set(F)
     while new:

@@ -38,8 +38,9 @@ def null_space_projection(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.nd
     """The orthogonal projection P (D, D) onto the null space of the matrix R = `removed` (r, D).
 
     Singular values of R up to τ = `tolerance` times the largest are treated as 0.  So ‖R P‖ ≤ τ ‖R‖
-    in the spectral norm.  Without a tolerance, the rows of R could span the whole space by rounding
-    errors if r ≥ D, and P would be 0.  Therefore τ must exceed the relative rounding error of R.
+    in the spectral norm.  Without a tolerance, the rows of R could span the whole space because of
+    rounding errors if r ≥ D, and P would be 0.  Therefore τ must exceed the relative rounding error
+    of R.
     """
     _, singular, directions = np.linalg.svd(removed, full_matrices=False)
     largest = singular.max(initial=0.0)
@@ -56,9 +57,10 @@ def leakage(
     The rows of K = `kept` (s, D) map a state of a D-dimensional residual stream to s Fourier
     coefficients of the logits.  The filter P is the projection of the residual stream onto the null
     space of the rows of `removed` (r, D), which give the r coefficients to be removed.  It is
-    computed by `null_space_projection` with the same `tolerance`.  The norms are Frobenius norms,
-    so the result is a root mean square over states with an isotropic distribution.  It is 0 iff P
-    preserves all s coefficients of every state.  The result is 0 for K = 0, too.
+    computed by `null_space_projection` with the same `tolerance`.  The norms are Frobenius norms.
+    So for states with an isotropic distribution, the result is the root mean square of the change
+    divided by that of the coefficients.  It is 0 iff P preserves all s coefficients of every state.
+    The result is 0 for K = 0, too.
     """
     P, size = null_space_projection(removed, tolerance), float(np.linalg.norm(kept))
     return float(np.linalg.norm(kept - kept @ P)) / size if size else 0.0

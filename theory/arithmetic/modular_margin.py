@@ -170,11 +170,11 @@ def few_frequencies_margin(
 ) -> float:
     """The margin of the logits Σ_{k ∈ K} cos(2πk(c − s)/p) of the candidates c, for any sum s.
 
-    The candidates are c = 0, …, p − 1, and K is a set of frequencies.  The margin is the difference
-    of the logit of s and the largest other logit.  It is the minimum of Σ_{k ∈ K} (1 − cos(2πkd/p))
-    over d ≠ 0 mod p.  The mean of this sum over d ≠ 0 is |K| p/(p − 1), where |K| is the number of
-    frequencies, so the margin is at most |K| p/(p − 1).  Raises `ValueError` if a frequency is
-    repeated, or if the cosines do not fit in memory.
+    The candidates are c = 0, …, p − 1, and K is a set of frequencies.  The margin is the logit of s
+    minus the largest other logit.  It is the minimum of Σ_{k ∈ K} (1 − cos(2πkd/p)) over d ≠ 0 mod
+    p.  The mean of this sum over d ≠ 0 is |K| p/(p − 1), where |K| is the number of frequencies, so
+    the margin is at most |K| p/(p − 1).  Raises `ValueError` if a frequency is repeated, or if the
+    cosines do not fit in memory.
     """
     if len(np.unique(K)) < len(K):
         raise InputError(f"K is {K.tolist()}: give each frequency once")

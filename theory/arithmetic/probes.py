@@ -25,12 +25,12 @@ def probe_accuracies(
     classes: Annotated[Any, Integers("... p", Within(least=0, below=2**31))],
     ridge: Positive = 1.0,
 ) -> np.ndarray:
-    """The leave-one-out accuracies of linear classifiers of embeddings by ridge regression, (…).
+    """The leave-one-out accuracies of linear classifiers that predict classes from embeddings, (…).
 
     The embeddings are the p rows of E (p, D).  `classes` (…, p) contains one or several assignments
     of an integer class ≥ 0 to every row, and the result contains the accuracy for each assignment.
-    The class of a row is predicted by the regression of one-hot classes on the embeddings of the
-    other rows.  `ridge` is the penalty on the squared norm of the regression's weights.  Raises
+    The class of a row is predicted by the ridge regression of one-hot classes on the embeddings of
+    the other rows.  `ridge` is the penalty on the squared norm of the regression's weights.  Raises
     `ValueError` for fewer than two rows.
     """
     if len(E) < 2:

@@ -84,14 +84,15 @@ class Estimate:
 
     @property
     def value(self) -> float:
-        """The estimated sensitivity: the fraction of changed predictions, averaged over places."""
+        """The estimated sensitivity: the mean of `by_place`, fractions of changed predictions."""
         return float(self.by_place.mean())
 
     @property
     def radius(self) -> float:
-        """The radius √(ln(2/η)/(2N)) of the confidence interval of the mean over places.
+        """The radius √(ln(2/η)/(2N)) of the confidence interval of the estimated sensitivity.
 
-        N = `count` is the number of inputs, and 1 − η is the confidence, η = `eta`.
+        N = `count` is the number of inputs, and 1 − η is the confidence, with η = `eta`. The
+        estimated sensitivity is the mean of `by_place`.
         """
         return sqrt(log(2 / self.eta) / (2 * self.count))
 
@@ -119,13 +120,13 @@ def sensitivity(
     """The fraction of inputs for which the prediction of a model changes if one place is changed.
 
     The array `inputs` (N, …) contains N inputs. `model` takes arrays of this shape and returns one
-    or several labels for each input; for a torch module use
-    `constructions.sensitivity.predictions(module)`. The function `change` takes the inputs and a
-    NumPy Generator. It yields the inputs with the first place changed, then with the second place
-    changed, and so on. For example, `forced(V)` changes one token of sequences of tokens 0, …, V
-    − 1, and its places are the positions. The result is an `Estimate`, which contains the fraction
-    for each place. Its confidence is 1 − `eta` if the inputs are independent draws. If `seed` is a
-    Generator, its state advances.
+    or several labels for each input; for a torch module, use
+    `constructions.sensitivity.predictions(module)`. A place is a part of an input, for example a
+    token. The function `change` takes the inputs and a NumPy Generator. It yields the inputs with
+    the first place changed, then with the second place changed, and so on. For example, `forced(V)`
+    changes one token of sequences of tokens 0, …, V − 1, and its places are the positions. The
+    result is an `Estimate`, which contains the fraction for each place. Its confidence is 1 − `eta`
+    if the inputs are independent draws. If `seed` is a Generator, its state advances.
 
     Raises `ValueError` if there are no inputs. Raises `ValueError` if predictions are floats, do
     not have one row per input, or have another shape for changed inputs. Raises `ValueError` if
@@ -237,7 +238,8 @@ def forced(vocabulary_size: Symbols) -> Change:
     The change is a function of two arguments: an array (N, T) of N sequences of T tokens, which are
     integers from 0 to `vocabulary_size` − 1, and a NumPy Generator. For each position in turn, the
     function yields an array of the sequences with the token at this position replaced. It raises
-    `ValueError` for other arrays. If there are two symbols, the token is flipped.
+    `ValueError` for other arrays. If there are only two symbols, the token is replaced by the other
+    symbol.
     """
     V = vocabulary_size
 

@@ -72,9 +72,9 @@ Entries: TypeAlias = Annotated[Any, ZeroOne("2^k")]
 
 @checked
 def distinct_positions(d: Count, positions: Positions) -> tuple[int, ...]:
-    """The `positions` in words of d bits, as a tuple of integers from 0 to d − 1.
+    """Check that positions in words of d bits are distinct, and convert them to a tuple.
 
-    Raises `ValueError` if a position occurs twice.
+    Positions are integers from 0 to d − 1. Raises `ValueError` if a position occurs twice.
     """
     return _distinct(positions)
 
@@ -126,9 +126,10 @@ def junta(words: Bits, positions: InWords, table: Entries) -> np.ndarray:
 
 @checked
 def junta_table(k: Annotated[Count, Within(most=MOST)], table: Entries) -> np.ndarray:
-    """The array `table` (2^k,) of the values 0 and 1 of a function of k bits, as int64.
+    """Check the length of a table (2^k,) of a function of k bits, and convert it to int64.
 
-    Raises `ValueError` for a table of another length.
+    The entries of `table` are the values of the function, 0 and 1. Raises `ValueError` for a table
+    of another length.
     """
     if table.shape != (2**k,):
         raise InputError(

@@ -95,8 +95,8 @@ def first_interpolated(n_points: PointCount) -> float:
     """The probability that the first lookup of interpolation search finds the nearest neighbour.
 
     The `n_points` points and the query are independent and uniform on (0, 1).  The first lookup is
-    at the query's place if the points were evenly spaced.  The mean over the query is computed over
-    the midpoints of 2048 equal intervals.
+    at the place that the query would have if the points were evenly spaced.  The mean over the
+    query is computed over the midpoints of 2048 equal intervals.
     """
     u = _middles()
     rank = np.clip(np.floor((n_points + 1) * u + 0.5), 1, n_points).astype(np.int64) - 1
@@ -111,7 +111,7 @@ def greedy_bayes(low: End, high: End) -> Strategy:
 
     The points are uniform between low and high, and are in cells in ascending order.  Let the ends
     be the nearest earlier lookups below and above the query, or the ends of the range.  The
-    probabilities are those given the values at the two ends.  Only cells between the ends are
+    probabilities are conditional on the values at the two ends.  Only cells between the ends are
     looked up.  The strategy is a function that `looked_at` accepts: it takes queries and the number
     of cells, and returns a generator of the cells to look up.  Raises ValueError if low ≥ high.
     The strategy raises ValueError for more than 128 cells, or for a query outside the range.
@@ -145,10 +145,10 @@ def likeliest(n_points: PointCount) -> np.ndarray:
     """A table of the most probable rank of the nearest neighbour, (N + 1, 2, 2, 2048).
 
     N is `n_points`.  The table is for n uniform points between two ends, and a query between these
-    ends.  The first axis is the number n = 0 … N of points between the ends.  The second axis is
-    whether the left end is a point too, and the third axis is whether the right end is a point too.
-    The last axis is the place of the query, in 2048 equal intervals between the ends.  Rank 1 is
-    the lowest of the n points, and the entry for n = 0 is 0.
+    ends.  The first axis is the number n = 0 … N of points between the ends.  The index of the
+    second axis is 1 if the left end is a point too, and 0 otherwise; the third axis is the same for
+    the right end.  The last axis is the place of the query, in 2048 equal intervals between the
+    ends.  Rank 1 is the lowest of the n points, and the entry for n = 0 is 0.
     """
     return _likeliest(n_points)
 

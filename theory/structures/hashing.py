@@ -102,12 +102,12 @@ def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> n
     """The probability of finding the nearest neighbour in its bucket within i lookups, (M,).
 
     Entry i − 1 is the probability for i = 1 … M = `lookups`.  Each of N = `n_points` points is in
-    each of `n_buckets` buckets with equal probability, and the query is in the bucket of its
+    one of `n_buckets` buckets, which is uniformly random, and the query is in the bucket of its
     nearest neighbour.  The points of this bucket are looked up in a given order of all points, in
-    which each place of the nearest neighbour is equally likely.  If a points are before the nearest
-    neighbour, then X_a of them are in the same bucket, where X_a is binomial with a trials of
-    probability 1/n_buckets.  The nearest neighbour is found within i lookups iff X_a < i.  So the
-    probability is (1/N) Σ_{a<N} P(X_a < i).  Raises ValueError for arrays that do not fit in
+    which each place of the nearest neighbour is equally likely.  If j points are before the nearest
+    neighbour, then X_j of them are in the same bucket, where X_j is binomial with j trials of
+    probability 1/n_buckets.  The nearest neighbour is found within i lookups iff X_j < i.  So the
+    probability is (1/N) Σ_{j<N} P(X_j < i).  Raises ValueError for arrays that do not fit in
     memory.
     """
     machine.fits_in_memory(

@@ -29,9 +29,10 @@ def kd_order(points: Cloud) -> np.ndarray:
     """The index of the point in each cell of a kd-tree, (…, N) for points (…, N, d).
 
     The N points are stored in cells 0 … N − 1.  The middle cell of a range of cells is a node of
-    the tree.  Points before the middle cell are not above the node's point in one coordinate, and
-    points after the middle cell are not below it.  The two sides are divided in the same way by the
-    next coordinate; after coordinate d − 1 comes coordinate 0.
+    the tree.  In one coordinate, which is coordinate 0 at the root, no point before the middle cell
+    is above the node's point, and no point after the middle cell is below it.  The cells before and
+    after the middle cell are divided in the same way by the next coordinate; after coordinate d − 1
+    comes coordinate 0.
     """
     N, d = points.shape[-2:]
     flat = points.reshape(-1, N, d)
@@ -69,9 +70,11 @@ def kd_search(points: Cloud, queries: CloudQueries, lookups: LookupCount) -> np.
     """The cells that a nearest-neighbour search in a kd-tree looks up, (…, m, M) for M = `lookups`.
 
     Points (…, N, d) are in the order of the cells of the kd-tree, as sorted by `kd_order`.  The m
-    queries have shape (…, m, d).  The search descends from the root on the query's side of each
-    node's plane.  After a leaf it continues in the side not yet searched whose plane is nearest to
-    the query.  Raises ValueError for arrays that do not fit in memory.
+    queries have shape (…, m, d).  The plane of a node contains the node's point and divides the
+    other points of its subtree by one coordinate.  The search descends from the root, on the
+    query's side of each node's plane.  After a leaf, it continues on that side, among those not yet
+    searched, whose plane is nearest to the query.  Raises ValueError for arrays that do not fit in
+    memory.
     """
     x, q, M = points, queries, lookups
     n_queries = q.size // q.shape[-1]

@@ -39,7 +39,7 @@ def packed(
 
 @checked
 def unpacked(cell: Steps, n_digits: Count, base: Annotated[Base, Within(most=2**63)]) -> np.ndarray:
-    """The first `n_digits` digits of the integer `cell` in base B = `base`, (n_digits,).
+    """The `n_digits` lowest digits of the integer `cell` in base B = `base`, (n_digits,).
 
     The first entry is the lowest digit.  Raises ValueError if `n_digits` digits need more than 10^6
     bits, or if the integer is at least B^n_digits.

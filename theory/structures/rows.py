@@ -73,11 +73,11 @@ def found_at_once(
 
     The last axis is i = 1 … M = `lookups`.  There are `n_sets` random sets of `n_points` points and
     one query, all uniform on the unit square.  Each cell contains one point: `order` is a function
-    that maps points (…, N, 2) to the index of the point in each cell, (…, N).  All M cells are
-    chosen at once, from the query only.  They are the cells that most probably contain the nearest
-    neighbour, given the square of a grid of grid × grid squares in which the query is.  The
-    probabilities are estimated by counting in 20·n_sets further sets of points.  Raises ValueError
-    for an order that is not a permutation, or for arrays that do not fit in memory.
+    that maps points (…, N, 2) to the index of the point in each cell, (…, N).  The unit square is
+    divided into grid × grid equal squares.  All M cells are chosen at once: they are the cells that
+    most probably contain the nearest neighbour, given only which of these squares contains the
+    query.  The probabilities are estimated by counting in 20·n_sets further sets of points.  Raises
+    ValueError for an order that is not a permutation, or for arrays that do not fit in memory.
     """
     machine.fits_in_memory(
         f"{n_points:.3g} places of {grid:.3g}² squares",

@@ -160,9 +160,10 @@ def count_sketch(
     The sketch has d rows of `n_cells` cells.  `counts` (…, V) contains the true count of each of V
     items.  `hashes` and `signs` have shape (…, d, V): hashes[r, j] is the cell of item j in row r,
     and signs[r, j] is 1 or −1.  Each cell of row r contains the sum of signs[r, j]·counts[j] over
-    the items j of the cell.  The estimate for item i is the median over r of signs[r, i] times the
-    content of cell hashes[r, i].  For an even number of rows, the median is the mean of the two
-    middle values.  Raises ValueError for arrays that do not fit in memory.
+    the items j of the cell.  Let y_r be the content of cell hashes[r, i].  The estimate for item i
+    is the median of the products signs[r, i]·y_r over the rows r.  For an even number of rows, the
+    median is the mean of the two middle values.  Raises ValueError for arrays that do not fit in
+    memory.
     """
     c, h, s = counts, hashes, signs
     return np.asarray(np.median(s * _read(_added(s * c[..., None, :], h, n_cells), h), axis=-2))
@@ -205,9 +206,9 @@ def one_row_error(
     for an item is its counter.  The sketch counts n independent items from the distribution p (V,),
     in which item i has probability p_i.  The error is |estimate − count| for a further item drawn
     from p.  s is the probability that two different items have the same counter.  For random
-    counters, s is 1/n_cells.  If `balanced` is true, the numbers v_b of items of counters b differ
-    by at most one, and s is Σ_b v_b(v_b − 1)/(V(V − 1)).  Raises ValueError if the entries of p do
-    not sum to 1.
+    counters, s is 1/n_cells.  If `balanced` is true, the numbers v_b of items that share a counter
+    b differ by at most one, and s is Σ_b v_b(v_b − 1)/(V(V − 1)).  Raises ValueError if the entries
+    of p do not sum to 1.
     """
     if abs(p.sum() - 1) > 1e-9:
         raise InputError(f"p has the sum {p.sum():g}: give probabilities whose sum is 1")
