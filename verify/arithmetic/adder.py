@@ -71,8 +71,8 @@ def adder(
     multiple of `step` nearest to n.  The logit of a candidate c is the sum of cos(2π(c − a − b)/T)
     over the four periods T, plus α cos(2π(c − m(a) − m(b))/p).  For all L ≥ 1 the model outputs a +
     b for all integers a and b from 0 to L if `step` is at most 5 and 0 < α ≤ 2/sin²(5π/p).  Weights
-    are multiples of a power of two, so logits are exact in float64.  Therefore it is a proof for L
-    = `largest` to run the model on all pairs (a, b).
+    are multiples of a power of two, so logits are exact in float64.  Therefore a run of the model
+    on all pairs (a, b) is a proof for L = `largest`.
 
     Without Fourier features, one layer of uniform attention has the logits 2c(a + b) − c² for the
     candidates c = 0, …, 2L.  If a + b in these logits has an error below 1/2, the largest logit is

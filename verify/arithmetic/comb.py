@@ -49,8 +49,9 @@ def comb(
 ) -> Iterator[Finding]:
     """Sums of cosines of periods 2, 2.5, 5 and 10 (combs) separate the residues mod 10.
 
-    Closure.  All periods have the form 10/f for an integer f ≢ 0 mod 10, and f and −f give the same
-    cosine.  The closure of {2, 10} under halving of periods is {2, 2.5, 5, 10}.
+    Closure.  A period 10/f is given by an integer f ≢ 0 mod 10.  Two periods count as one if their
+    numbers f agree mod 10 up to sign, because their cosines then agree at all integers.  The
+    closure of {2, 10} under halving of periods is {2, 2.5, 5, 10}.
 
     Tolerance.  Let p ≥ 20 be a multiple of 10, let s be the right answer, an integer from 0 to p −
     1, and let α > 0.  Let the logit of the candidate c = 0, …, p − 1 be Σ_T cos(2π(c − s)/T) + α

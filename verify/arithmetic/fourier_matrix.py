@@ -33,12 +33,12 @@ def fourier_matrix(
 ) -> Iterator[Finding]:
     """A published p × p Fourier matrix of period p − 1 is singular; the real transform is not.
 
-    Let p ≥ 3 be odd, and let F be the p × p matrix of [Zhou2024].  Its rows are a constant, and
-    cosines and sines of frequencies k/(p − 1), at the points 0, …, p − 1.  Columns 0 and p − 1 of F
-    are equal, and F has rank p − 1.  The eigenvalues of F Fᵀ are 0 (once), 1 (p − 3 times) and the
-    two roots λ of λ² − (4 + 1/(p − 1))λ + 4 = 0.  The orthonormal real Fourier transform, whose
-    frequencies are k/p, is not singular.  If its number p of points is a multiple of 10, the
-    periods 2, 2.5, 5 and 10 are among its periods p/k.
+    Let p ≥ 3 be odd, and let F be the p × p matrix of [Zhou2024].  Its rows are the values of a
+    constant, and of cosines and sines of frequencies k/(p − 1), at the points 0, …, p − 1.  Columns
+    0 and p − 1 of F are equal, and F has rank p − 1.  F Fᵀ has the eigenvalues 0 (once), 1 (p − 3
+    times) and the two roots λ of λ² − (4 + 1/(p − 1))λ + 4 = 0.  The orthonormal real Fourier
+    transform on P points has the frequencies k/P and is not singular.  If P is a multiple of 10,
+    the periods 2, 2.5, 5 and 10 are among its periods P/k.
     """
     if p % 2 == 0:
         raise InputError(f"p is {p}: give an odd number p")

@@ -52,7 +52,7 @@ def circuits_by_chain_of_thought(
 
     The prompt contains the input bits and the circuit.  The values of the gates are decoded after
     the prompt.  The numbers n and G occur only in biases and in the embeddings of tokens and
-    positions.  For circuits with only NAND gates two heads, width 9 and one ReLU suffice.
+    positions.  For circuits with only NAND gates, two heads, width 9 and one ReLU suffice.
     """
     if 2**n_inputs > MOST:
         raise InputError(

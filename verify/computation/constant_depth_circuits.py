@@ -41,8 +41,9 @@ def constant_depth_circuits(
     run: Run, *, max_length: ShortLength = 10, samples: LongWords = 200
 ) -> Iterator[Finding]:
     """At every length n, every transformer of L layers of average-hard attention over ℚ equals a
-    circuit of threshold gates of depth at most 6L + 2.  The circuit of the built transformer of two
-    layers for parity of n ≥ 2 bits has n + 1 gates with weights ±1, in depth 2.
+    circuit of threshold gates of depth at most 6L + 2.  For the hand-built transformer of two
+    layers that computes parity of n ≥ 2 bits, the circuit has depth 2 and n + 1 gates with weights
+    ±1.
 
     Every Boolean function has circuits of two levels, so depth is meaningful only together with the
     number of gates.  Gates are counted for five transformers, which compute parity, majority, a

@@ -76,7 +76,8 @@ def counting(
     The formulas compare numbers of earlier positions at which other formulas hold, and d is the
     nesting depth of these counts.  All scores are 0, so softmax is exact at any inverse
     temperature.  Majority takes 1 layer, and Dyck-1 and aⁿbⁿcⁿ take 2 layers each.  Each comparison
-    of numbers in a formula is computed by ReLUs as a step function of slope Θ(T).
+    of numbers in a formula is computed by ReLUs, as a function that rises from 0 to 1 with slope
+    Θ(T).
     """
     for name, (chosen, over) in _chosen(run, formula, alphabet, depth).items():
         statement = built(run, name, chosen, over)

@@ -44,9 +44,9 @@ def gridworld(
     Each symbol is a step to the left or to the right, and a step against a wall does not change the
     state. The construction uses the following fact. Let the displacement be the sum of the same
     steps ±1 without walls, and let z be its present value. For b = 1, …, S, the state is at least b
-    iff the displacement had the value z − b later than it last had the value z − b + S + 1. For
-    this comparison the word is preceded by S steps to the left and by as many steps to the right as
-    the initial state.
+    iff the last time at which the displacement was z − b is later than the last time at which it
+    was z − b + S + 1. For this comparison the word is preceded by S steps to the left and by as
+    many steps to the right as the initial state.
     """
     if start > steps:
         raise InputError(f"start is {start}: give a state from 0 to {steps}")

@@ -84,8 +84,8 @@ def connectivity(
     added to it, so the width after L layers is 2^(L+1)·n.  With all score matrices W = n·I, its
     outputs are also positive exactly where dist(i, j) ≤ 3^L.
 
-    If an MLP after each layer clips the entries of H to 0 and 1, ⌈log₃D⌉ layers output all
-    connected pairs of every graph whose components have diameter at most D.
+    If an MLP after each layer replaces each entry of H by its minimum with 1, ⌈log₃D⌉ layers output
+    all connected pairs of every graph whose components have diameter at most D.
     """
     graphs = drawn(run, n_nodes, samples)
     tripled, clipped, disentangling = statements = statements_of(run)

@@ -49,7 +49,8 @@ def hallucination(
     ] = "zipf",
     samples: Annotated[int, option("strings sampled from each built model", min=100)] = 2000,
 ) -> Iterator[Finding]:
-    """A model that is not over-confident hallucinates at least about as often as facts occur once.
+    """If a model is not over-confident, its hallucination rate is at least about the fraction of
+    documents whose fact occurs only once.
 
     Let p be the distribution of documents, g a model (a distribution on strings), F the set of
     facts, with p(F) = 1, and H the set of all other strings.  The hallucination rate is g(H).  Let

@@ -47,9 +47,10 @@ def head_cover(
 
     A head with query vector q and output vector v has the output ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩
     on a prompt of tokens x_t in ℝ^d.  Consider all heads with ‖q‖₁ ≤ A and ‖v‖₁ ≤ V, and all tokens
-    with ‖x_t‖₂ ≤ B.  For every k there is a set of (2d + 1)^{2k} heads, the cover.  For each head,
-    some head of the cover has an output within VB(BA + 1)/√k on all prompts.  The proof uses
-    ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞, whose constant 1 is sharp.
+    with ‖x_t‖₂ ≤ B.  For every k there is a set of (2d + 1)^{2k} heads, the cover.  For each head
+    there is a head of the cover such that, on all prompts, the outputs of the two heads differ by
+    at most VB(BA + 1)/√k.  The proof uses ‖softmax(s) − softmax(s')‖₁ ≤ ‖s − s'‖_∞, whose constant
+    1 is sharp.
 
     A finite cover yields a bound on learning.  Given N classifiers and m independent samples, with
     probability at least 1 − δ every classifier that is right on all m samples has an error

@@ -59,12 +59,12 @@ def attention_is_hopfield(
     The rows of Y are the stored tokens, and W_Q, W_K and W_V are weight matrices. The keys k_j are
     the rows of Y W_K. One modern Hopfield update maps a query ξ to the average of the patterns k_j
     with the weights softmax(β⟨ξ, k_j⟩). Two polynomial identities are checked: the scores of the
-    head are β⟨ξ, k_j⟩, and the head averages the keys. A head with arbitrary values is
-    hetero-associative: in general its output is not an affine function of updates with the keys as
-    patterns. For example, it is not an affine function for the keys −1, 0, 1 with the values 0, 1,
-    0. If the keys are linearly independent, the output is an affine function of an update. Linear
-    attention computes the fields (weighted sums of the neurons) of the Hopfield network with Hebb's
-    weights whose patterns are the keys.
+    head are β⟨ξ, k_j⟩, and its output is a weighted average of the keys k_j, times W_V. A head with
+    arbitrary values is hetero-associative: in general its output is not an affine function of
+    updates with the keys as patterns. For example, it is not an affine function for the keys −1, 0,
+    1 with the values 0, 1, 0. If the keys are linearly independent, the output is an affine
+    function of an update. Linear attention computes the fields (weighted sums of the neurons) of
+    the Hopfield network that stores the keys under Hebb's rule.
     """
     X, queries = run.rng.standard_normal((n_patterns, d)), run.rng.standard_normal((4, d))
     weights = [run.rng.integers(-3, 4, shape) for shape in ((d + 1, d), (d + 2, d), (d, 2))]

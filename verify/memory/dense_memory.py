@@ -51,8 +51,8 @@ def dense_memory(
     the terms of E, so that nothing overflows. If rounding leaves the sign of a difference
     undecided, this sign is computed exactly.
 
-    The number of patterns in the first line is a threshold for random patterns as d → ∞: at most c
-    times this number of patterns, for a fixed c < 1, are stored in the sense that a given pattern
+    For random patterns, the number of patterns in the first line is a threshold as d → ∞. If the
+    number of stored patterns is at most c times this threshold, for a fixed c < 1, a given pattern
     is a fixed point with probability → 1. Memories with small d are measured at half and at twice
     the threshold.
 

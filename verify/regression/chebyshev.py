@@ -45,9 +45,9 @@ def chebyshev(
     """For all examples X with labels y and all queries x_q, ⌈log₃(2k + 1)⌉ layers of linear
     attention predict x_qᵀ G_k Xᵀ y, where the weights G_k Xᵀ y are the result of k steps of
     Chebyshev's method on [a, b]. With S = XᵀX, the matrix I − S G_k is Chebyshev's residual
-    polynomial R_k(S) on [a, b]. For k = (3^L − 1)/2, the maximum of |R_k| on [a, b] is the smallest
-    among all predictions x_qᵀ p(S) Xᵀ y with a fixed polynomial p that L layers of linear or ReLU
-    attention compute.
+    polynomial R_k(S) on [a, b]. Let k = (3^L − 1)/2, and consider all polynomials p, independent of
+    the prompt, for which L layers of linear or ReLU attention compute the prediction x_qᵀ p(S) Xᵀ
+    y. The maximum of |1 − λp(λ)| for λ in [a, b] is smallest for the p with p(S) = G_k.
 
     R_k(λ) = T_k(l(λ))/T_k(σ), where T_k is the Chebyshev polynomial of degree k, l is the
     decreasing affine map of [a, b] onto [−1, 1], and σ = (b + a)/(b − a) is the value of l at 0.

@@ -49,14 +49,15 @@ def extra_space(
     n_cells: Annotated[int, option("number T of extra cells", min=1, max=64)] = 5,
     samples: Annotated[int, option("number of uniform queries", min=100, max=10**6)] = 20_000,
 ) -> Iterator[Finding]:
-    """A transformer of four layers computes a table of T buckets and its two lookups exactly.  The
-    table finds the point nearest to a query, among N uniform points, with a probability that is
-    given by an integral: 36 to 94 % for N = 16 and T = 4 to 64.
+    """A transformer of four layers computes a table of T buckets, and the two lookups in it,
+    exactly.  The table finds the point nearest to a query, among N uniform points, with a
+    probability that is given by an integral: 36 to 94 % for N = 16 and T = 4 to 64.
 
     The range of the queries is divided into T buckets of equal length.  The table has one extra
-    cell for each bucket, with the cell of the point that is nearest to the middle of the bucket.
-    If two points are equally near, it is the cell of the lower point.  The first lookup is at the
-    extra cell of the query's bucket, and the second lookup is at the cell that is found there.
+    cell for each bucket.  This extra cell contains the number of the cell of the point that is
+    nearest to the middle of the bucket.  If two points are equally near, the lower point is used.
+    The first lookup is at the extra cell of the query's bucket, and the second lookup is at the
+    cell that is found there.
 
     If the points are N integers below B, one extra cell of N log₂ B bits can contain all points in
     order, and two lookups find every nearest neighbour.  Therefore a lower bound on the number of

@@ -82,9 +82,9 @@ def layouts(
     If every point is queried once, the kd-tree finds, after every lookup, the maximum number of
     points that strategies of comparisons can find.  Let the points be queried with unequal
     frequencies, whose order is random.  The treap is the search tree in which no point is queried
-    more frequently than its parent.  It finds more queries than binary search after every lookup
-    except the last; this is computed from the exact distribution of depths.  No strategy of
-    comparisons finds more queries than the best decision tree.
+    more frequently than its parent.  After every lookup except the last, the treap has answered
+    more queries than binary search; this is computed from the exact distribution of depths.  No
+    strategy of comparisons answers more queries than the best decision tree.
     """
     yield from labelled("layout", _laid_out(run, levels))
     yield from labelled("descent", _descent(run, levels))

@@ -59,9 +59,9 @@ def automata_trained(
     must reach the value 1; otherwise the finding on this mechanism fails.  Thresholds, null models
     and limits are in docs/training-notes.md.
 
-    right     the accuracy on words of T symbols from a random position (`within`) is at least
-              99 %.  So is the accuracy at symbols T + 1, …, 2T of words of 2T symbols from position
-              0 (`beyond`).
+    right     the accuracy on words of T symbols from a random position (`within`) is at least 99 %.
+              The accuracy at symbols T + 1, …, 2T of words of 2T symbols from position 0 (`beyond`)
+              is also at least 99 %.
     learnt    the accuracy exceeds that of two null models: a table that predicts the state from the
               last 8 symbols, and a constant state.
     flip-flop a flip-flop is a memory cell that some symbols set to a value and the other symbols

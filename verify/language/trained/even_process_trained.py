@@ -50,9 +50,10 @@ def even_process_trained(run: Run) -> Iterator[Finding]:
                  ≥ 0, the total probability is at least the deterministic lower bound on
                  hallucination (claim `hallucination`).
     rescaling    2δ² ≤ kl(p(A)‖g(A)) ≤ KL(p‖g).  Here A is the set of words with g > τ for the
-                 threshold τ for which δ = |g(A) − p(A)| is largest, and kl is the divergence of two
-                 bits.  The middle term is the decrease of the loss if g is multiplied by one factor
-                 on A and by another factor off A, such that A has probability p(A).
+                 threshold τ for which δ = |g(A) − p(A)| is largest, and kl(a‖b) is the divergence
+                 of Bernoulli distributions with probabilities a and b.  The middle term is the
+                 decrease of the loss if g is multiplied by one factor on A and by another factor
+                 off A, such that A has probability p(A).
     calibrated   the number δ of `rescaling` is at most .01.
     looks-back   KL_10 is at most the excess of the best prediction of symbol 10 from only the last
                  six symbols before it.

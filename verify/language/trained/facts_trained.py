@@ -39,7 +39,7 @@ UNTRAINED = 10  # recall and 1 − g(H) of an untrained model are at most UNTRAI
 def facts_trained(run: Run) -> Iterator[Finding]:
     """Observation: as a transformer memorises documents, falsehoods give way to over-confidence.
 
-    There are 4096 facts among 64^4 strings.  A fact is a name of two digits to base 64, followed by
+    There are 4096 facts among 64^4 strings.  A fact is a name of two digits in base 64, followed by
     a value of two digits.  A document is one fact, and training is on 2048 random documents for 96
     epochs.  The model's probabilities of all strings are computed, so that every measure is exact
     up to float32.  One training run has snapshots (stored models) at epochs 2, 8, 16, 32 and 96,

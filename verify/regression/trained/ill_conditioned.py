@@ -32,7 +32,7 @@ def ill_conditioned(
 ) -> Iterator[Finding]:
     """Published observation: on ill-conditioned prompts, the number of gradient steps that best
     match the last layer of a trained transformer is at least ten times the number of Newton–Schulz
-    steps that do, and the last layer is more similar to the Newton–Schulz iteration than to
+    steps that best match it. The last layer is more similar to the Newton–Schulz iteration than to
     gradient descent.
 
     The covariance of the inputs, in dimension d, has ⌊d/2⌋ eigenvalues 100 and ⌈d/2⌉ eigenvalues 1,

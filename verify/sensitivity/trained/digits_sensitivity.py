@@ -60,8 +60,8 @@ class Curves(NamedTuple):
 def digits_sensitivity(
     run: Run, *, images: Annotated[int, option("images of training", min=50, max=1297)] = 400
 ) -> Iterator[Finding]:
-    """Published observation: at equal accuracy, of four kinds of networks for images of digits,
-    transformers are least sensitive to noise on a patch of the image.
+    """Published observation: among four kinds of networks that classify images of digits with equal
+    accuracy, transformers are least sensitive to noise on a patch of the image.
 
     The networks classify images of 8 × 8 pixels. Noise N(0, σ²) is added to the pixels of one of
     the 16 patches of 2 × 2 pixels of a training image, for each patch in turn. The sensitivity Sens

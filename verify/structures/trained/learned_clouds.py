@@ -65,8 +65,8 @@ def learned_clouds(
       blind    after every lookup the accuracy is above that of lookups at random cells.
       SimHash  after the last lookup the accuracy is above that of SimHash on the same sets.
                SimHash looks up the cells of the query's bucket in order; the first cell of each
-               bucket is known.  There are 20 random hash functions, each for a twentieth of the
-               sets.
+               bucket is known.  There are 20 random hash functions, and each is used on a twentieth
+               of the sets.
       k-means  after the last lookup the accuracy is above that of lookups in k-means buckets,
                which are defined by the nearest of 8 centres.
     plane-15 (15 points, 3 lookups, both coordinates of the hard distribution):

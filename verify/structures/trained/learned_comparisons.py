@@ -42,7 +42,7 @@ def learned_comparisons(
     not learn binary search, contrary to the published observation.
 
     A data network arranges the points in cells.  A query network chooses each lookup from the query
-    and what the lookups before have revealed.  In the hard distribution
+    and from the results of the earlier lookups.  In the hard distribution
     (`theory.structures.hard_points`), the 15 points are the nodes of a balanced tree, and the value
     of a node at depth k differs from that of its parent by a uniform number below 7^(4−k).
 

@@ -91,12 +91,13 @@ def learned_digits(
               show is above .9 in absolute value.
     sorted    in more than 80 % of cells, cell c contains the number of rank c among the 16 numbers.
     rotated   for one of the 100 rotations k, …, 99, 0, …, k − 1 of the numbers, the rank
-              correlation between the features and the places of the numbers in this rotation is
+              correlation between the features and the positions of the numbers in this rotation is
               above .9 in absolute value.
-    next      if the last cell is followed by the first cell, more than half of the numbers are
-              followed by the next larger number of the set.  Here the smallest number counts as the
-              next larger number of the largest.  The checks `rotated` and `next` were added after
-              seed 0 was evaluated, and before the other seeds were evaluated.
+    next      for more than half of the numbers, the next cell contains the next larger number of
+              the set.  Here the first cell counts as the cell after the last cell.  Likewise the
+              smallest number counts as the next larger number of the largest.  The checks `rotated`
+              and `next` were added after seed 0 was evaluated, and before the other seeds were
+              evaluated.
     ahead     after lookups 1, 2 and 3 the accuracy (the fraction of queries whose nearest number
               has been looked up) is above the accuracy of a binary search of the numbers.
     found     more than 75 % of queries are found after the last lookup.  The accuracy of
