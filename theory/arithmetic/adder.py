@@ -89,8 +89,8 @@ def adder_logits(
 
     z(c) = C_F(c − s) + α cos(2π(c − s − ε)/p), where C_F(d) = Σ_{f ∈ F} cos(2πfd/10) for a set F of
     frequencies from 1 to 5.  The first term compares c and s mod 10, and the second term compares
-    their sizes.  Here α = `alpha`.  The second term contains the approximate sum s + ε instead of
-    s, for example because both summands are rounded, and ε = `error`.  Raises `ValueError` if the
+    their sizes.  Here α = `alpha` and ε = `error`.  The second term contains the approximate sum s
+    + ε instead of s, for example because both summands are rounded.  Raises `ValueError` if the
     logits do not fit in memory.
     """
     machine.fits_in_memory(f"the logits of {p:.4g} candidates", 64 * p, "give a smaller p")
@@ -202,8 +202,8 @@ def default_bits(p: Candidates, step: Count, alpha: Positive) -> int:
     The adder is a transformer with the logits of `adder_logits` for p candidates, where `alpha` is
     the weight of the second term.  In this term, each of the two summands is rounded to a multiple
     of `step`.  If 14 places do not suffice according to `sufficient_bits`, but a larger number
-    suffices, the default is the smallest sufficient number.  The default is at least 1, and at most
-    `largest_bits(alpha)` if this is at least 1.
+    suffices, the default is the smallest sufficient number.  The default is at least 1.  If
+    `largest_bits(alpha)` is at least 1, the default is at most this number.
     """
     wanted = max([USUAL_BITS, *sufficient_bits(p, step, alpha)[:1]])
     return max(1, min(largest_bits(alpha), wanted))

@@ -37,10 +37,10 @@ Removed: TypeAlias = Annotated[Any, Reals("r D")]
 def null_space_projection(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.ndarray:
     """The orthogonal projection P (D, D) onto the null space of the matrix R = `removed` (r, D).
 
-    Singular values of R up to τ = `tolerance` times the largest are treated as 0.  So ‖R P‖ ≤ τ ‖R‖
-    in the spectral norm.  Without a tolerance, the rows of R could span the whole space because of
-    rounding errors if r ≥ D, and P would be 0.  Therefore τ must exceed the relative rounding error
-    of R.
+    Singular values of R that are at most τ times the largest one are treated as 0, with τ =
+    `tolerance`.  So ‖R P‖ ≤ τ ‖R‖ in the spectral norm.  Without a tolerance, the rows of R could
+    span the whole space because of rounding errors if r ≥ D, and P would be 0.  Therefore τ must
+    exceed the relative rounding error of R.
     """
     _, singular, directions = np.linalg.svd(removed, full_matrices=False)
     largest = singular.max(initial=0.0)

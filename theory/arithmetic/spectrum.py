@@ -32,9 +32,9 @@ def peak_ratios(E: RealArray, first: Count) -> np.ndarray:
     E has shape (p,), or (p, D) with D columns, and row n is the embedding of the number n.  Its
     size at the frequency k/p is the norm of its Fourier coefficients at this frequency, for k = 0,
     …, ⌊p/2⌋.  For even p, the size at k = p/2 is multiplied by √2, because this frequency has only
-    one real coefficient for each column.  The median is over k from `first` on.  The result is 0
-    for k = 0.  Raises `ValueError` for an E of another shape, for a `first` above ⌊p/2⌋, and for
-    rows that are all equal.
+    one real coefficient for each column.  The median is over the indices k from `first` to ⌊p/2⌋.
+    The result is 0 for k = 0.  Raises `ValueError` for an E of another shape, for a `first` above
+    ⌊p/2⌋, and for rows that are all equal.
     """
     sizes, p = bin_sizes(E), len(E)
     if first >= len(sizes):

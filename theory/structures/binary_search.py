@@ -71,10 +71,10 @@ def depths(n_points: CellCount) -> np.ndarray:
 def binary_accuracy(n_points: CellCount, lookups: LookupCount) -> list[Fraction]:
     """The exact probability that binary search has found the nearest neighbour after each lookup.
 
-    The result is a list of `lookups` fractions, the first for one lookup.  The `n_points` points
-    and the query are independent and uniform on one interval.  The points are in cells in ascending
-    order.  A lookup finds the nearest neighbour if it reads the cell of the point that is nearest
-    to the query.
+    The result is a list of `lookups` fractions: entry i − 1 is the probability after i lookups.
+    The `n_points` points and the query are independent and uniform on one interval.  The points are
+    in cells in ascending order.  A lookup finds the nearest neighbour if it reads the cell of the
+    point that is nearest to the query.
     """
     depth = depths(n_points)
     ends = np.ones(n_points, dtype=np.int64)

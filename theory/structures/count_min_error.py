@@ -38,9 +38,10 @@ def count_min_error(
     The sketch has `n_rows` rows of `n_cells` ≥ 2 cells, and each item has one cell in each row.
     The cell of each item in each row is uniform and independent.  A cell contains the sum of the
     counts of its items, and the estimate for an item is the minimum of its cells over the rows.
-    The error is (estimate − count).  Of the V items, item i has the count `counts[i]` and is
-    queried with probability `weights[i]`; both arrays have shape (V,).  Raises ValueError for sums
-    of counts that do not fit in memory.
+    The error for an item is its estimate minus its count, and the mean is also over the queried
+    item.  Of the V items, item i has the count `counts[i]` and is queried with probability
+    `weights[i]`; both arrays have shape (V,).  Raises ValueError for sums of counts that do not fit
+    in memory.
     """
     c, p, rows = counts, weights, n_rows
     items = c.sum(dtype=np.float64)

@@ -226,10 +226,10 @@ def best_answers(estimates: CountArray, counts: CountArray, weights: WeightArray
     """The function f of an estimate that minimises the weighted mean of |f(estimate) − count|.
 
     The function is returned as an array, which contains f(e) for each integer e from 0 to the
-    largest estimate.  The arrays `estimates`, `counts` and `weights` have equal shapes; each entry
-    is one observation of an estimate, the true count and a weight.  f(e) is the weighted median of
-    the counts whose estimate is e.  If all these counts have weight 0, or no estimate is e, then
-    f(e) is e.  Raises ValueError for arrays that do not fit in memory.
+    largest estimate.  The arrays `estimates`, `counts` and `weights` have equal shapes; their
+    entries at one index are an estimate, the true count and the weight of this pair.  f(e) is the
+    weighted median of the counts whose estimate is e.  If all these counts have weight 0, or no
+    estimate is e, then f(e) is e.  Raises ValueError for arrays that do not fit in memory.
     """
     e, c, w = estimates, counts, weights
     _fits((int(e.max()) + 1) * (int(c.max()) + 1))
