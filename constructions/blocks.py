@@ -176,9 +176,9 @@ class Unembed(nn.Module):
 class Stage:
     """A layer invariant: the content of a register after a layer, as a function of the inputs.
 
-    A register is a named group of coordinates of the residual stream. After `after` layers, `times`
-    times the content of the register `register` equals `holds`(inputs). This invariant is part of
-    the construction's proof.
+    A register is a named group of coordinates of the residual stream. After `after` layers, the
+    content of the register `register`, multiplied by the number `times`, equals `holds`(inputs).
+    This invariant is part of the construction's proof.
 
     `holds` is written with functions of the package `theory`. In models over tokens,
     `holds(tokens)` maps tokens (…, T) to an array (…, T, width), where `width` is the width of the

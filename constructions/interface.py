@@ -208,7 +208,7 @@ class Model(nn.Module, ABC):
     def decoder(self, leading: Sequence[int], context: int) -> Callable[[Tensor], Tensor] | None:
         """Returns a function that appends tokens to prompts, or None if the model is not causal.
 
-        The prompts are an array with the leading dimensions `leading`, and each of them has at most
+        The prompts are an array with the leading dimensions `leading`, and each prompt has at most
         `context` tokens. A call of the function with the next tokens (…, t) appends these tokens
         and returns the outputs (…, 1, d_out) of the model at the last token.
         """

@@ -51,8 +51,8 @@ class Transformer(Stack):
     contains upper bounds on the entries of registers. The invariants and bounds are part of the
     construction's proof.
 
-    Conversion (`.half()`, `.to(…)`) to a dtype in which answers could be wrong raises ValueError
-    and changes nothing; see `constructions.exactness`.
+    If the model is converted (`.half()`, `.to(…)`) to a dtype in which answers could be wrong, the
+    conversion raises ValueError and changes nothing; see `constructions.exactness`.
     """
 
     def __init__(

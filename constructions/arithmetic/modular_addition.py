@@ -43,12 +43,12 @@ def modular_addition(p: OddModulus) -> Transformer:
     """The transformer that adds residues mod p, for odd p ≥ 3, from pairs (…, 2) to sums (…, 1).
 
     The model has 2 layers, 4(p − 1) linear heads in the second layer, and width 3p + 3. Its
-    4(p − 1) heads compute a network of quadratic neurons, whose logit of the answer c for residues
-    a and b is Σ_i (u_i(a) + v_i(b))²·w_i(c). The normalised margin of such a network is the
-    smallest difference between the logit of the right sum and any other logit, divided by Σ_i
-    ‖(u_i, v_i, w_i)‖³. The model attains the maximum √(2/27)/(√p (p − 1)) of the normalised margin.
-    For even p these weights would not attain the maximum, since the frequencies k and −k coincide
-    for k = p/2.
+    4(p − 1) heads compute a network of quadratic neurons. For residues a and b, the logit of the
+    answer c is Σ_i (u_i(a) + v_i(b))²·w_i(c). The normalised margin of such a network is the
+    smallest difference between the logit of the right sum and any other logit, divided by
+    Σ_i ‖(u_i, v_i, w_i)‖³. The model attains the maximum √(2/27)/(√p (p − 1)) of the normalised
+    margin. For even p these weights would not attain the maximum, since the frequencies k and −k
+    coincide for k = p/2.
 
     Raises ValueError for an even p, or if the weights do not fit in memory.
     """

@@ -73,12 +73,12 @@ def shortcut(
     """Returns a model of constant depth that computes the state of an automaton after each symbol.
 
     The automaton is decomposed into a cascade of counters and flip-flops, in which the input of
-    each depends on the symbol and on the earlier ones. Words have at most T = max_length symbols.
-    The width and the numbers of layers, heads and ReLUs do not depend on T. A counter takes two
-    layers, and a flip-flop takes one layer. Counters and flip-flops that do not depend on each
-    other are computed in the same layers. If `compact` is true, the model has fewer ReLUs and more
-    layers. The form "lean" is for hardmax attention. The form "robust" is for softmax attention at
-    the inverse temperature `sharpness`, and takes twice the ReLUs.
+    each part depends on the symbol and on the states of the earlier parts. Words have at most
+    T = max_length symbols. The width and the numbers of layers, heads and ReLUs do not depend on T.
+    A counter takes two layers, and a flip-flop takes one layer. Counters and flip-flops that do not
+    depend on each other are computed in the same layers. If `compact` is true, the model has fewer
+    ReLUs and more layers. The form "lean" is for hardmax attention. The form "robust" is for
+    softmax attention at the inverse temperature `sharpness`, and takes twice the ReLUs.
 
     Raises `NotSolvable` (a ValueError) if a holonomy group of the automaton is not solvable. In
     this case the automaton has no cascade of counters and flip-flops; other models of constant

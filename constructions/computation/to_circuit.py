@@ -25,17 +25,17 @@ def to_circuit(model: Transformer, n: Count, gates: Gates = "threshold") -> Thre
         circuit = to_circuit(model, n)
         circuit.answers(unary(words, V)) == model(words)[..., -1]
 
-    With gates="threshold" the model may have any mask and any ties.  The circuit then has constant
-    depth, unbounded fan-in and integer weights.  gates="and-or" returns a circuit of AND, OR and
-    NOT gates, and requires that no head averages different values.
+    With gates="threshold" the model may have any mask and any ties. The circuit then has constant
+    depth, unbounded fan-in and integer weights. With gates="and-or" the result is a circuit of AND,
+    OR and NOT gates; no head of the model may average different values.
 
-    The numbers in the model are read as exact rationals.  So the circuit computes the answers of
-    the model in real arithmetic, with exact ties.  The answers of the model in torch agree unless
+    The numbers in the model are read as exact rationals. So the circuit computes the answers of the
+    model in real arithmetic, with exact ties. The model in torch gives the same answers, unless
     float64 rounding changes an answer.
 
-    Raises `ValueError` for a model that is not a transformer over tokens with hardmax attention and
-    without layer norms, for a length n that the model does not accept, and for circuits that would
-    be too large.
+    The model must be a transformer over tokens, with hardmax attention and without layer norms.
+    Raises `ValueError` for any other model, for a length n that the model does not accept, and for
+    circuits that would be too large.
     """
     exact = exact_model(model, n)
     return averaging_circuit(exact) if gates == "threshold" else hard_attention_circuit(exact)

@@ -160,7 +160,7 @@ def turing_machine(
     Here Q are the states, including halting states, Γ are the tape symbols, and |rules| is the
     number of rules. The row "addressed" is for addressed=True. In this case a token also contains
     the number of the tape cell to which its step writes. The column "ReLUs" is for the last layer.
-    The first of three layers also has two ReLUs.
+    In the row "steps", the first of the three layers also has two ReLUs.
 
     With a `sharpness` β, attention is softmax at inverse temperature β; otherwise it is hardmax.
     Raises ValueError for a machine without rules, and for a sharpness at which answers could be

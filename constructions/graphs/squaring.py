@@ -79,8 +79,8 @@ def squaring(
 
     The form "lean" is for average-hard attention, and the form "robust" is for softmax attention.
     ⌈log₂D⌉ layers output all connected pairs of every graph whose components have diameter at most
-    D, D ≥ 1. With `sharpness` β average-hard attention becomes softmax at inverse temperature β. In
-    the robust form, the smallest allowed β does not depend on L.
+    D, D ≥ 1. With a `sharpness` β, attention is softmax at inverse temperature β instead of
+    average-hard. In the robust form, the smallest allowed β does not depend on L.
 
     Raises ValueError for a sharpness at which answers could be wrong. The model raises ValueError
     for an input that is not an adjacency matrix of n nodes with ones on its diagonal.

@@ -52,9 +52,9 @@ def tripling(n_nodes: Count, n_layers: Steps, *, clipped: bool = False) -> Trans
     matrices A (…, n, n) with ones on the diagonal, `tripling(n, L)(A)` (…, n, n) is 1 for nodes at
     distance at most 3^L, and 0 elsewhere. So the model outputs all connected pairs of every graph
     whose components have diameter at most 3^L. `logits` are p_L(A) for the polynomials p_0(x) = x
-    and p_{l+1} = p_l + p_l³; with `clipped` the logits are the predictions 0 and 1.
+    and p_{l+1} = p_l + p_l³; with `clipped`, the logits are the predictions 0 and 1.
 
-    The model has one linear head in each layer and width n.  With `clipped` each layer also has an
+    The model has one linear head in each layer and width n. With `clipped`, each layer also has an
     MLP of n hidden neurons, and all entries are at most n² + 1.
 
     Raises ValueError if the weights do not fit in memory.  The model raises ValueError for an input

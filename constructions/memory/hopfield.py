@@ -84,9 +84,9 @@ def hopfield_update(weights: Weights, bias: Bias | None = None, steps: Steps = 1
     `hopfield_update(weights, bias, steps)(states)` maps states s (…, d) of ±1 to the updated states
     (…, d). An update sets all s_i at once, each to the sign of the field h_i, where h = W s + b; if
     h_i = 0, s_i is unchanged. The weights W (d, d) are symmetric with zero diagonal, and the bias b
-    is (d,), or None for 0. The model has width d and one layer per update. A layer has no heads and
-    3d ReLUs, and all layers share their weights. With `steps=0` the model returns the states
-    unchanged.
+    has shape (d,). `bias=None` stands for b = 0. The model has width d and one layer per update. A
+    layer has no heads and 3d ReLUs, and all layers share their weights. With `steps=0` the model
+    returns the states unchanged.
 
     Raises ValueError for weights that are not symmetric or have a nonzero diagonal, and for
     weights so large that float64 may round a sum.

@@ -175,8 +175,8 @@ def hopfield_attention(
     example, with keys −1, 0, 1 and values 0, 1, 0 the output is an even, nonconstant function of
     the state, whereas every update with these keys is odd.
 
-    The shapes are Y (…, N, d_y), R (…, m, d_r), W_Q (d_r, d_k), W_K (d_y, d_k), W_V (d_k, d_v) and
-    (…, m, d_v) for the output. By default beta is 1/√d_k.
+    The shapes are Y (…, N, d_y), R (…, m, d_r), W_Q (d_r, d_k), W_K (d_y, d_k), and W_V (d_k, d_v).
+    The output has the shape (…, m, d_v). By default beta is 1/√d_k.
     """
     (d_r, d_k), d_y, d_v = W_Q.shape, len(W_K), W_V.shape[1]
     scale = d_k**-0.5 if beta is None else beta

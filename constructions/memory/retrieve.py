@@ -71,13 +71,13 @@ def retrieve(
 
         M·tolerance + update_rounding(N, d, beta, M, ‖ξ‖, eps)        (`theory.memory`),
 
-    where the second term is about 2(d + 11)·eps·β·M²‖ξ‖ + N·eps·M.  For example, the second term
-    is 2e-2 in float32 at β = 1e3, for vectors of length 1 and d = 64. From β = 1e5 on the bound is
-    vacuous in float32, and float64 is needed. In dtypes with less precision than float32 nothing
-    is pruned.
+    where the second term is about 2(d + 11)·eps·β·M²‖ξ‖ + N·eps·M. For example, the second term is
+    2e-2 in float32 at β = 1e3, for vectors of length 1 and d = 64. For β ≥ 1e5, the bound is
+    vacuous in float32, so float64 is needed. In dtypes with less precision than float32 nothing is
+    pruned.
 
     The computation is in the dtype and on the device of the patterns, without gradients; integers
-    are converted to the default dtype. Queries are processed 256 at a time. For these, the
+    are converted to the default dtype. Queries are processed 256 at a time. For 256 queries, the
     additional memory is one number for each pair of a query and a group of 32 patterns. Raises
     ValueError for incompatible shapes, an empty set of patterns, NaN or infinite entries, and
     scores that overflow the dtype.

@@ -29,10 +29,11 @@ def hyperpower(
     alpha·S (start "gram") or alpha·I (start "identity"). The rows of X are the examples x
     (…, n, d), y (…, n) are their labels, and x_q = x_query (…, d) is the query.
 
-    The model has ⌈log₃(4·order^k + 1)⌉ layers from "gram" and ⌈log₃(2·order^k + 1)⌉ from
-    "identity", the smallest numbers for transformers with linear or ReLU attention, ReLU MLPs and
-    tokens that are affine in the prompt. M_k converges to the pseudo-inverse on range(S) iff 0 <
-    alpha < 2/λmax(S)² for the start "gram", and iff 0 < alpha < 2/λmax(S) for the start "identity".
+    The model has ⌈log₃(4·order^k + 1)⌉ layers for the start "gram", and ⌈log₃(2·order^k + 1)⌉
+    layers for the start "identity". These are the smallest numbers of layers for transformers with
+    linear or ReLU attention, ReLU MLPs and tokens that are affine in the prompt. M_k converges to
+    the pseudo-inverse on range(S) iff 0 < alpha < 2/λmax(S)² for the start "gram", and iff 0 <
+    alpha < 2/λmax(S) for the start "identity".
 
     Source: [BenIsrael1965] for the iteration; the proofs of the layers are in `ladder.py` and
     `ladder_gram.py`.

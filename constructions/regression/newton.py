@@ -40,8 +40,8 @@ def newton(
     M_j S M_j and S = XᵀX. M₀ is alpha·S (start "gram") or alpha·I (start "identity"). The rows of X
     are the examples x (…, n, d), y (…, n) are their labels, and x_query (…, d) is the query.
 
-    In the layout "direct" each layer computes one step. The residual I − S M_j is a power of I −
-    S M₀, and in the layout "ladder" each layer multiplies the exponent of this power by about
+    In the layout "direct" each layer computes one step. The residual I − S M_j is a power of
+    I − S M₀. In the layout "ladder" each layer multiplies the exponent of this power by about
     three. The layout "paper" is the construction of [Fu2024]. The second column of the table is the
     number of layers for M₀ = αS, and then for M₀ = αI, where α = alpha.
 

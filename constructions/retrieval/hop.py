@@ -78,13 +78,14 @@ def hop(
 ) -> Transformer:
     """A model that outputs the token reached by k hops from every position, or −1 for no match.
 
-    A hop leads from a position to the position directly after the latest earlier occurrence of the
-    token at the first position. For all k and all lengths of sequences, the model has ⌊log₂k⌋ + 2
-    layers of one head each. The width is 2r + 8 with r = ⌈log₂V⌉ and V = `vocabulary_size` (3r + 8
-    if k is not a power of two). The mask of the first layer is strictly causal (a token attends
-    only to earlier tokens), and the masks of the other layers are causal. For k = 1 the outputs are
-    those of `induction_heads` with match "latest". Tokens are 0 … V − 1, and sequences have at most
-    n = `max_length` tokens. With a `sharpness` β, attention is softmax at inverse temperature β.
+    A hop leads from a position i to the position directly after the latest earlier occurrence of
+    the token at position i. For all k and all lengths of sequences, the model has ⌊log₂k⌋ + 2
+    layers of one head each. The width is 2r + 8 if k is a power of two, and 3r + 8 if not, with r =
+    ⌈log₂V⌉ and V = `vocabulary_size`. The mask of the first layer is strictly causal (a token
+    attends only to earlier tokens), and the masks of the other layers are causal. For k = 1 the
+    outputs are those of `induction_heads` with match "latest". Tokens are 0 … V − 1, and sequences
+    have at most n = `max_length` tokens. With a `sharpness` β, attention is softmax at inverse
+    temperature β.
 
     Raises ValueError for a sharpness at which answers could be wrong for n tokens.
     """

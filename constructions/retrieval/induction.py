@@ -59,11 +59,11 @@ def induction_heads(
     """A model that outputs the token after an earlier occurrence of the current token.
 
     At position i of the tokens x_0 x_1 …, the output of `induction_heads(V, n)(tokens)` is x_j with
-    j = max{ j ≤ i : x_{j−1} = x_i }, the *latest* match (or min, with match "first"). Every j in
-    this set is called a match. If there is no match, the output is −1 (⊥), or x_i with no_match
-    "self". With match "mean", the model is a *statistical* induction head [Edelman2024]: the logits
-    are the relative frequencies of x_j over all matches j, and the answer is the most frequent
-    token.
+    j = max{ j ≤ i : x_{j−1} = x_i }. Every number in this set is called a match, so j is the
+    *latest* match. With match "first", j is the minimum of the set. If there is no match, the
+    output is −1 (⊥), or x_i with no_match "self". With match "mean", the model is a *statistical*
+    induction head [Edelman2024]: the logits are the relative frequencies of x_j over all matches j,
+    and the answer is the most frequent token.
 
     The model has two layers with one head each. The width is 3r + 6 with r = ⌈log₂V⌉ for "latest"
     and "first", and 2r + 2V + 8 for "mean", where the output is a distribution over V tokens.

@@ -100,7 +100,8 @@ def to_encoder(
 
     For a model over tokens and a dtype shorter than float32, the dtype must represent exactly all
     numbers that the model with hardmax attention computes. Rounding to the dtype then restores
-    these numbers (`short.py`). In this case the weights of layer norms are powers of two.
+    these numbers (`short.py`). In this case the weights of the layer norms of the translation are
+    powers of two.
 
     Raises ValueError for an error that cannot be guaranteed in the dtype; the message states the
     smallest possible error. Also raises ValueError for a model with a layer that cannot be

@@ -114,8 +114,8 @@ def to_gpt2(
 
     Raises ValueError in the cases in which `to_encoder` does. Also raises ValueError for heads that
     attend to later tokens, if the causal mask changes the residual stream at the tokens after the
-    examples. If it does not, only these tokens have answers. If `transformers` is not installed,
-    raises InputError with the command that installs it.
+    examples. If the mask does not change it there, only these tokens have answers. If
+    `transformers` is not installed, raises InputError with the command that installs it.
     """
     _transformers()
     plan = planned(model, inputs, True, error, dtype, gadgets)

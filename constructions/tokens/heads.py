@@ -53,8 +53,8 @@ def counted(
     """A head that outputs the value at position k, where `fraction` = k/N and `inverse` = 1/N.
 
     T is the largest position. N ≤ T + 1 is the number of tokens to which the token may attend, k <
-    N is an integer, and `line` reads j and j² at position j. Position k must be one of these
-    tokens. The score at position j,
+    N is an integer, and `line` reads j and j² at position j. The token at position k must be one of
+    these tokens. The score at position j,
 
         (T + 1)(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²),
 
@@ -114,13 +114,13 @@ def written(
 ) -> Head:
     """A head that outputs the value of largest order among the values written to a given place.
 
-    Every token except BOS writes its value to a place c, which is an integer, with an order, which
-    is an integer with |order| ≤ most. At this token `value` reads the value, `at` reads (c, c²) and
-    `order` reads the order. At the token for which the head computes an output, `place` reads
-    (a, a²), where a is the place that is looked up. If no token writes to a, the output is the
-    value of BOS. Different tokens have different orders; if `ties` is true, tokens of equal order
-    are allowed, and have equal values. `bos` reads 1 at BOS and 0 elsewhere. At BOS, `at` and
-    `order` are 0. With M = 2·most + 2, the score
+    Every token except BOS has two integers, a place c and an order with |order| ≤ most. It writes
+    its value to the place c. At this token `value` reads the value, `at` reads (c, c²) and `order`
+    reads the order. At the token for which the head computes an output, `place` reads (a, a²),
+    where a is the place that is looked up. If no token writes to a, the output is the value of BOS.
+    Different tokens have different orders; if `ties` is true, tokens of equal order are allowed,
+    and have equal values. `bos` reads 1 at BOS and 0 elsewhere. At BOS, `at` and `order` are 0.
+    With M = 2·most + 2, the score
 
         M(2a·c − c²) + order + (M a² − M/2)·bos
 

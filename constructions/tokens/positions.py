@@ -25,9 +25,9 @@ BYTES = 512  # approximate bytes per token or position: its row of weights, inte
 
 @checked
 def sizes(vocabulary_size: Count, max_length: Count) -> tuple[int, int]:
-    """Returns both arguments, the size of the vocabulary and the largest length, unchanged.
+    """Raises ValueError if embeddings of these sizes do not fit in memory.
 
-    Raises ValueError if embeddings of these sizes do not fit in memory.
+    Otherwise returns the checked sizes as a pair, (vocabulary_size, max_length).
     """
     rows_fit(vocabulary_size + max_length)
     return vocabulary_size, max_length

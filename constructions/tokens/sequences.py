@@ -113,7 +113,7 @@ class Tokens(Interface):
         return torch.from_numpy(np.ascontiguousarray(array)).to(like.device)
 
     def lacking(self, given: int) -> str:
-        """The end of the error message for a sequence that is too short: which tokens are missing.
+        """The part of an error message that names the tokens that a short sequence lacks.
 
         The sequence has `given` tokens.
         """

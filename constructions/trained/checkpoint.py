@@ -44,10 +44,11 @@ def run_of(name: str) -> str:
 
 @checked
 def load(name: str | Path) -> Model:
-    """Returns a trained model, of the package by name or from a file NAME.safetensors.
+    """Returns a trained model: the model of the package with a given name, or that of a file.
 
-    The weights are float32, on the CPU, and do not require gradients. The models of the package are
-    stored as float16 files, for which the weights were rounded.
+    `name` is the name of a model of the package or the path of a file NAME.safetensors. The weights
+    are float32, on the CPU, and do not require gradients. The models of the package are stored in
+    float16, to which their weights were rounded.
 
     The JSON file NAME.json in the same folder (the sidecar) contains the configuration of the model
     and the hash of the weights. Raises ValueError if one of these files is missing, if the weights

@@ -75,7 +75,7 @@ class Configuration:
     def from_json(record: Mapping[str, Any]) -> Configuration:
         """Returns the configuration from a JSON object that `to_json` returned.
 
-        Raises `ValueError` for a record of another version, and for a record that is not a
+        Raises `ValueError` for a JSON object of another version, and for one that is not a
         configuration.
         """
         if not isinstance(record, Mapping):

@@ -32,8 +32,8 @@ class PatchedAttention(Attention):
         """The attention weights (m, heads, T, T) of the heads, for m sequences of T tokens.
 
         The rows are those of `given`. Where a row of `given` is 0, the row is that of the trained
-        head. H (m, T, D) is the residual stream, of width D. `n_examples` is the number of tokens
-        at the beginning that a context-only mask admits.
+        head. H (m, T, D) is the residual stream, of width D. Under a context-only mask, all tokens
+        attend to the first `n_examples` tokens only.
         """
         given = self.given.to(H)[:, None]
         own = super().pattern(H, n_examples)
@@ -42,8 +42,8 @@ class PatchedAttention(Attention):
     def forward(self, H: Tensor, n_examples: int) -> Tensor:
         """The sum (m, T, D) of the outputs of the heads with the given attention weights.
 
-        H (m, T, D) is the residual stream of m sequences of T tokens, of width D. `n_examples` is
-        the number of tokens at the beginning that a context-only mask admits.
+        H (m, T, D) is the residual stream of m sequences of T tokens, of width D. Under a
+        context-only mask, all tokens attend to the first `n_examples` tokens only.
         """
         mixed = self.pattern(H, n_examples) @ per_head(H, self.W_V)
         return mixed.transpose(-2, -3).flatten(-2) @ self.W_O.flatten(0, 1)
@@ -52,7 +52,7 @@ class PatchedAttention(Attention):
         """The residual stream (m, T, D) after the heads with the given attention weights.
 
         It is the sum of H, the residual stream before the heads, and the outputs of the heads.
-        `n_examples` is the number of tokens at the beginning that a context-only mask admits.
+        Under a context-only mask, all tokens attend to the first `n_examples` tokens only.
         """
         return H + self(H, n_examples)
 
@@ -61,8 +61,8 @@ class RedirectedAttention(PatchedAttention):
     """Attention with trained heads, in which each token attends only to one given position.
 
     `places` has shape (m, T), for m sequences of T tokens. In every head, token t of sequence i
-    attends only to token places[i, t]. If places[i, t] = −1, it keeps the trained attention
-    weights.
+    attends only to token places[i, t]. If places[i, t] = −1, the attention weights of this token
+    are those of the trained heads.
     """
 
     def __init__(self, heads: Attention, places: Any) -> None:

@@ -91,12 +91,12 @@ def preset(
 ) -> Configuration:
     """Returns the configuration of a training run for a task and a size of the model.
 
-    `model` is the kind of model, for example "transformer". The kind "lstm" is for the tasks
-    regression, digits and text, "disentangled" for connectivity, and "mlp" and "cnn" for digits.
-    The `options` are `covariance` and `noise` for regression, `k` for hop, `automaton` and `stay`
-    for automata, `graphs` for connectivity, `say` for parity, `training` for digits, and `read` for
-    text. The task and the size determine the defaults of the options, of `model`, of `n_layers` and
-    of `steps`.
+    `model` is the architecture of the model, for example "transformer". The architecture "lstm" is
+    for the tasks regression, digits and text. The architecture "disentangled" is for connectivity,
+    and "mlp" and "cnn" are for digits. The `options` are `covariance` and `noise` for regression,
+    `k` for hop, `automaton` and `stay` for automata, `graphs` for connectivity, `say` for parity,
+    `training` for digits, and `read` for text. The task and the size determine the defaults of the
+    options, of `model`, of `n_layers` and of `steps`.
 
     Raises ValueError for a size that the task does not have, and for an option of another task.
     """

@@ -100,8 +100,8 @@ def _kind(array: np.ndarray) -> str:
 class Array(Kind):
     """The base class of kinds of arrays: a kind checks and converts the values of a parameter.
 
-    `shape` is the shape in words, such as "... n d": the dimensions of one call that have the same
-    name are equal. `within` contains limits of the entries.
+    `shape` is the shape in words, such as "... n d": in one call, dimensions with the same name
+    must be equal. `within` contains limits of the entries.
     """
 
     shape: str = "..."
@@ -142,7 +142,7 @@ class Array(Kind):
         return self.sample({})
 
     def sample(self, sizes: Mapping[str, int]) -> np.ndarray:
-        """Returns an array of this kind whose named dimensions have the given sizes.
+        """Returns an example of an allowed array, whose named dimensions have the given sizes.
 
         Dimensions that are not in `sizes` have size 2.
         """
@@ -191,7 +191,7 @@ class Array(Kind):
         return array
 
     def fit(self, name: str, shape: Sequence[int], sizes: Sizes | None = None) -> None:
-        """Raises ValueError if an array of this shape does not fit this kind or the other arrays.
+        """Raises ValueError if an array must not have this shape, alone or with the other arrays.
 
         `shape` is the shape of the array. `sizes` contains the sizes of named dimensions of the
         other arrays of the same call, by name. The dimensions of this array are added to `sizes`.
@@ -249,6 +249,8 @@ class Reals(Array):
     """The kind of parameters that are arrays of finite real numbers; they are converted to float64.
 
     Fractions are allowed as entries.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     entries = "finite numbers"
@@ -282,6 +284,8 @@ class Numbers(Reals):
     """The kind of parameters that are arrays of finite real numbers, in which integers stay exact.
 
     Arrays of integers are converted to int64, all other arrays to float64.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
@@ -296,6 +300,8 @@ class Integers(Array):
     """The kind of parameters that are arrays of an integer dtype; they are converted to int64.
 
     Arrays of Booleans, and arrays of floats such as 1.0, are rejected.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     entries = "integers"
@@ -328,6 +334,8 @@ class Signs(Array):
     """The kind of parameters that are arrays with entries −1 and +1, integers or floats.
 
     The arrays are converted to int64.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     entries = "numbers that are −1 or +1"

@@ -24,7 +24,7 @@ class Within:
     below: float | str | None = None
 
     def contains(self, value: Any) -> bool:
-        """Whether a value satisfies all limits that are numbers; limits by name are ignored."""
+        """Whether a value satisfies all limits that are numbers; names as limits are ignored."""
         return (
             (self.least is None or value >= self.least)
             and (self.above is None or value > self.above)
@@ -33,7 +33,7 @@ class Within:
         )
 
     def narrowed(self, other: Within) -> Within:
-        """These limits, replaced by the limits of `other` where `other` has limits."""
+        """These limits; a limit that `other` also has is replaced by that of `other`."""
         given = {each.name: getattr(other, each.name) for each in fields(other)}
         return replace(self, **{name: limit for name, limit in given.items() if limit is not None})
 
@@ -129,6 +129,8 @@ class Kind:
     def narrowed(self, within: Within) -> Kind:
         """This kind, restricted to values within the limits `within`.
 
-        Raises TypeError for a kind that has no limits.
+        Raises TypeError if values of this kind cannot have limits.
+
+        A kind checks and converts the values of a parameter (`Kind`).
         """
         raise TypeError(f"{type(self).__name__} has no limits")

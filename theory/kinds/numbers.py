@@ -31,6 +31,8 @@ class Whole(_Number):
     """The kind of a parameter that is one integer, of Python or numpy; it is converted to int.
 
     True, False and floats such as 1.0 are rejected.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     @property
@@ -62,6 +64,8 @@ class RealNumber(_Number):
     """The kind of a parameter that is one finite real number; it is converted to float.
 
     An array of shape () is allowed, and True and False are rejected.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     @property
@@ -93,6 +97,8 @@ class RationalNumber(_Number):
     """The kind of a parameter that is one exact rational number, an integer or a Fraction.
 
     The number is converted to Fraction.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     @property
@@ -122,6 +128,8 @@ class Random(Kind):
     """The kind of a parameter that is a seed or a numpy Generator; a seed becomes a Generator.
 
     If the caller passes a Generator, the function advances the state of this Generator.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     what = "a seed, an integer at least 0, or a Generator of numpy"

@@ -18,6 +18,8 @@ class Choice(Kind):
     """The kind of a parameter that is one word or number from a list.
 
     It is declared by an annotation such as `Literal["gram", "identity"]`.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     allowed: tuple[Any, ...]
@@ -44,7 +46,10 @@ class Choice(Kind):
 
 @dataclass(frozen=True)
 class Truth(Kind):
-    """The kind of a parameter that is True or False, of Python or numpy, declared by `bool`."""
+    """The kind of a parameter that is True or False, of Python or numpy, declared by `bool`.
+
+    A kind checks and converts the values of a parameter (`Kind`).
+    """
 
     what = "True or False"
     example = True
@@ -63,6 +68,8 @@ class Instance(Kind):
     An annotation that is a class declares this kind. With
     `Annotated[LogLinear, Instance(LogLinear, "a model of log_linear")]`, error messages describe
     the object by the given words instead of the name of the class.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     of: type | tuple[type, ...]
@@ -97,7 +104,10 @@ def article(word: str) -> str:
 
 @dataclass(frozen=True)
 class Function(Kind):
-    """The kind of a parameter that is callable, declared by an annotation `Callable[…]`."""
+    """The kind of a parameter that is callable, declared by an annotation `Callable[…]`.
+
+    A kind checks and converts the values of a parameter (`Kind`).
+    """
 
     what = "a function"
     example = staticmethod(lambda *given: given[0] if given else None)
@@ -114,6 +124,8 @@ class File(Kind):
     """The kind of a parameter that is the path of a file, as text or Path; it is converted to Path.
 
     The file need not exist.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     holds: str = ""
@@ -137,6 +149,8 @@ class Many(Kind):
 
     It is declared by an annotation such as `tuple[Count, ...]`. If `each` is None, any values are
     allowed. The values become an object of the class `into`: list, tuple, set or frozenset.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     each: Kind | None
@@ -184,6 +198,8 @@ class Maybe(Kind):
     """The kind of a parameter that is None or of another kind.
 
     It is declared by an annotation such as `Positive | None`.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     kind: Kind
@@ -213,6 +229,8 @@ class Either(Kind):
 
     It is declared by an annotation such as `Formula | str`. A value is read by the first kind that
     accepts it.
+
+    A kind checks and converts the values of a parameter (`Kind`).
     """
 
     kinds: tuple[Kind, ...]
