@@ -52,10 +52,10 @@ def automata(
     head, of width 2n + 2, output the state after each symbol of all words of at most T symbols.
 
     A semiautomaton is a finite automaton without accepting states.  Each symbol is a map of the n
-    states to themselves.  A layer composes, at every position, the map of a block of symbols with
-    the map of the block before it, which the head retrieves.  Two variants are built.  The lean
-    variant has n² + n ReLUs in each layer.  The robust variant has 2n² ReLUs in each layer and
-    removes errors of up to ¼ in the entries of the retrieved map.  So the robust variant with
+    states to themselves.  At every position, a layer composes the map of a block of symbols with
+    the map of the block before it.  The head retrieves the latter map.  Two variants are built.
+    The lean variant has n² + n ReLUs in each layer.  The robust variant has 2n² ReLUs in each layer
+    and removes errors of up to ¼ in the entries of the retrieved map.  So the robust variant with
     softmax at any inverse temperature β ≥ ln(32(n − 1) + 2) has the same outputs, and this bound on
     β does not depend on T.
     """

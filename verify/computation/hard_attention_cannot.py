@@ -58,11 +58,11 @@ def hard_attention_cannot(
     V symbols equals a circuit of AND, OR and NOT gates.  The depth of the circuit is at most 2L if
     H = 1 and at most 4L otherwise, and it is 2 larger if V > 2.  The number of gates is O(n^((H +
     1)^L)).  Circuits of constant depth and polynomial size do not compute parity.  This is cited
-    from [FSS1984].  For one layer the impossibility is proved here: if the other bits are fixed
-    suitably, the output is constant in at least n − 1 − H free bits, so that parity requires H ≥ n
-    − 1 heads.  This bound is attained: one layer of n − 1 heads computes parity, and its circuit
-    has 2^n + 2 gates.  Parity is also computed by ⌈log₂n⌉ layers of one head, and the depth of the
-    circuits of these layers grows with log n.
+    from [FSS1984].  For one layer the impossibility is proved here: some bits can be fixed such
+    that the output does not depend on the other bits, of which there are at least n − 1 − H.  So
+    parity requires H ≥ n − 1 heads.  This bound is attained: one layer of n − 1 heads computes
+    parity, and its circuit has 2^n + 2 gates.  Parity is also computed by ⌈log₂n⌉ layers of one
+    head, and the depth of the circuits of these layers grows with log n.
 
     The tensors of six models are translated to circuits.  The circuits agree with the models, and
     with the definitions of the functions that the models compute, on all words of at most 10

@@ -41,11 +41,12 @@ def good_turing(
 ) -> Iterator[Finding]:
     """The fraction MF of documents whose outcome occurs only once estimates the unseen mass M.
 
-    The n documents are independent draws of outcomes from a distribution p, and E is the mean over
-    these draws.  M is the total probability of the outcomes that do not occur in the documents.
-    For every p, E MF − E M = Σ_i p_i²(1 − p_i)^{n−1}, where p_i is the probability of outcome i.
-    This difference is at most (1/n)(1 − 1/n)^{n−1}, with equality iff p is uniform on n outcomes.
-    The mean square error E(MF − M)² has a closed form and is at most (1 + 1/e)/n + O(n⁻²).
+    Each of n documents is one outcome, drawn independently from a distribution p, and E is the mean
+    over these draws.  M is the total probability of the outcomes that do not occur in the
+    documents.  For every p, E MF − E M = Σ_i p_i²(1 − p_i)^{n−1}, where p_i is the probability of
+    outcome i.  This difference is at most (1/n)(1 − 1/n)^{n−1}, with equality iff p is uniform on n
+    outcomes.  The mean square error E(MF − M)² has a closed form and is at most (1 + 1/e)/n +
+    O(n⁻²).
     """
     yield from counted(run)
     yield most_mean()

@@ -58,9 +58,10 @@ def hallucination(
     (g(A) − p(A))⁺ be the over-confidence.  Then g(H) ≥ p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A).
 
     For the second bound, F and p are random and n documents are drawn from p.  Let U be the set of
-    strings that do not occur in the documents, and let τ = 1/|U|.  Let facts be regular: given the
-    documents, all unseen strings have the same mean probability.  Then E g(H) ≥ E MF − E δ⁺ −
-    E(|F|/|U|) − 1/n, where MF is the fraction of the documents whose fact occurs only once.
+    strings that do not occur in the documents, and let τ = 1/|U|.  Suppose that facts are regular:
+    given the documents, all unseen strings have the same expected probability under p.  Then E g(H)
+    ≥ E MF − E δ⁺ − E(|F|/|U|) − 1/n, where MF is the fraction of the documents whose fact occurs
+    only once.
 
     For the third bound, a document consists of a prompt c, of weight μ_c, and a response.  The
     right answer to a prompt is uniform among m answers.  The response is the right answer with

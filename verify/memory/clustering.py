@@ -49,7 +49,8 @@ def clustering(
     beta: Annotated[float, option("inverse temperature β of the attention")] = 1.0,
     samples: Annotated[int, option("number of sets of uniform points", min=1)] = 200,
 ) -> Iterator[Finding]:
-    """Tokens on the sphere under attention converge to one point from every open hemisphere.
+    """Under attention, tokens on the sphere that start in one open hemisphere converge to one
+    point.
 
     In the flow of softmax attention (SA), n tokens x_i on the unit sphere move with velocities x_i'
     = P_i Σ_j e^{β⟨x_i, x_j⟩} x_j / Z_i. P_i is the projection onto the tangent space of the sphere

@@ -35,11 +35,11 @@ def hopfield(
 
     A neuron is ±1, and its field h is the weighted sum of the other neurons, plus the bias. An
     update sets the neuron to the sign of its field; a neuron with the field 0 is unchanged. Weights
-    are symmetric with zero diagonal. A flip is an update of one neuron that changes it. Synchronous
-    updates of all neurons end in a cycle of 1 or 2 states. Energies and cycles are checked over all
-    states of small integer networks and in long runs of large networks. A transformer with one
-    layer per synchronous update computes the updates by MLPs, or by linear attention to the
-    patterns.
+    are symmetric with zero diagonal. A flip is an update that changes the value of one neuron.
+    Synchronous updates of all neurons end in a cycle of 1 or 2 states. Energies and cycles are
+    checked over all states of small integer networks and in long runs of large networks. A
+    transformer with one layer per synchronous update computes the updates by MLPs, or by linear
+    attention to the patterns.
 
     Let P random patterns of ±1 be stored in d neurons under Hebb's rule, let d → ∞, and let c < 1
     be fixed. A given pattern is a fixed point with probability → 1 if P ≤ c·d/(2 ln d), and all

@@ -37,7 +37,8 @@ def composition(
     sharpness: Sharpness = None,
     prompt: Annotated[str | None, option("facts and a question in English")] = None,
 ) -> Iterator[Finding]:
-    """Two layers of one unique-hard head each output g(f(x)), for all f, g on s points and all x.
+    """Two layers of one unique-hard head each output g(f(x)), for all maps f, g of s points and all
+    x.
 
     f and g are maps of {0, …, s − 1} to itself. The prompt is the sequence f(0), …, f(s − 1), g(0),
     …, g(s − 1), x. The width of the model is 11 for every s. A second model has four layers with at

@@ -47,14 +47,14 @@ def hashing(
     bucket, and the first cell of each bucket is known.  Lookup i is at the i-th cell of the query's
     bucket.
 
-    Buckets of SimHash are the signs of the inner products with four random vectors.  For two
-    vectors at an angle θ, one of these four bits is equal with probability 1 − θ/π, and all four
-    bits are equal with probability (1 − θ/π)^4.  The second method uses orthogonal vectors instead,
-    and its buckets are equally likely.  Therefore, if the query is in the bucket of its nearest
-    neighbour, the probability that i lookups find the nearest neighbour is a sum of binomial
-    probabilities.  The buckets of SimHash are not equally likely, and SimHash finds fewer nearest
-    neighbours.  In the third method, a bucket is the set of vectors nearest to one of 16 centres,
-    which are computed by k-means.
+    A bucket of SimHash is given by the signs of the inner products with four random vectors.  For
+    two vectors at an angle θ, one of these four bits is equal with probability 1 − θ/π, and all
+    four bits are equal with probability (1 − θ/π)^4.  The second method uses orthogonal vectors
+    instead, and its buckets are equally likely.  Therefore, if the query is in the bucket of its
+    nearest neighbour, the probability that i lookups find the nearest neighbour is a sum of
+    binomial probabilities.  The buckets of SimHash are not equally likely, and SimHash finds fewer
+    nearest neighbours.  In the third method, a bucket is the set of vectors nearest to one of 16
+    centres, which are computed by k-means.
     """
     found = {name: np.zeros((samples, N)) for name in TABLE}
     centres = k_means(sphere_cloud(1, LEARNT, D, 1, run.rng)[0][0], 2**BITS, run.rng)

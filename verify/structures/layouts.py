@@ -79,12 +79,13 @@ def layouts(
     bands find 19 to 65 %, and rows of 8 points find 31 to 83 %.  Among 100 points the kd-tree,
     bands and rows find 52, 49 and 76 % in 6 lookups.
 
-    If every point is queried once, the kd-tree finds, after every lookup, the maximum number of
-    points that strategies of comparisons can find.  Let the points be queried with unequal
-    frequencies, whose order is random.  The treap is the search tree in which no point is queried
-    more frequently than its parent.  After every lookup except the last, the treap has answered
-    more queries than binary search; this is computed from the exact distribution of depths.  No
-    strategy of comparisons answers more queries than the best decision tree.
+    If every point is queried once, the kd-tree finds, after every lookup, the largest number of
+    points that a strategy of comparisons can find.  Now let the points be queried with unequal
+    frequencies, which are assigned to the points in random order.  The treap is the search tree in
+    which no point is queried more frequently than its parent.  After every lookup except the last,
+    the treap has answered more queries than binary search; this is computed from the exact
+    distribution of depths.  No strategy of comparisons answers more queries than the best decision
+    tree.
     """
     yield from labelled("layout", _laid_out(run, levels))
     yield from labelled("descent", _descent(run, levels))

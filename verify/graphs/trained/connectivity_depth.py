@@ -44,9 +44,10 @@ def connectivity_depth(
     L layers have the capacity to connect nodes within distance 3^L; for two layers, 3² = 9 covers
     all pairs of 8 nodes.  The following four comparisons are tested.  One layer trained on graphs
     whose connected nodes are all within distance 3 is right on more labellings of 2Chain (two
-    disjoint paths), and on more fresh graphs of that kind, than one layer trained on all graphs.
-    Two layers trained on all graphs are right on more graphs with connected nodes beyond distance 3
-    than two layers trained on graphs within distance 3, and than one layer trained on all graphs.
+    disjoint paths), and on more fresh graphs with distances within 3, than one layer trained on all
+    graphs.  Two layers trained on all graphs are right on more graphs with connected nodes beyond
+    distance 3 than two layers trained on graphs within distance 3, and than one layer trained on
+    all graphs.
 
     A model is right on a graph if its predictions for all pairs of nodes are right.  A comparison
     of two kinds of models holds if the accuracies of all three seeds of one kind are above the

@@ -45,11 +45,11 @@ def connectivity_trained(
     edge with probability 0.2.  Its weight matrices are constrained to the form A ⊗ I + B ⊗ J with
     entries ≥ 0, where I is the identity and J the all-ones matrix on the nodes.  If all connected
     nodes of the training graphs are within distance 3, the part B ⊗ J has at most 1 % of the
-    squared norm of the weights.  The model is then right on fresh graphs of that kind, on 2Chain
-    (two disjoint paths) and on 2Clique (two disjoint cliques).  If the model is trained on all
-    graphs, the part B ⊗ J is larger and the model is wrong on 2Clique.  Free weights, which are not
-    constrained, are of the form A ⊗ I + B ⊗ J up to 1 % of their squared norm.  The model with free
-    weights is also wrong on 2Clique if it is trained on all graphs.
+    squared norm of the weights.  The model is then right on fresh graphs with this property, on
+    2Chain (two disjoint paths) and on 2Clique (two disjoint cliques).  If the model is trained on
+    all graphs, the part B ⊗ J is larger and the model is wrong on 2Clique.  Free weights, which are
+    not constrained, are of the form A ⊗ I + B ⊗ J up to 1 % of their squared norm.  The model with
+    free weights is also wrong on 2Clique if it is trained on all graphs.
 
     A model is right on a graph if its predictions for all pairs of nodes are right.  All 5040
     labellings of 2Chain and all 35 labellings of 2Clique are tested.  Each setting has three seeds,

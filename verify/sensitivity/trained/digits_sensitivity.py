@@ -80,8 +80,8 @@ def digits_sensitivity(
               standard errors was added after the other conditions. If the kinds did not differ,
               each of the six comparisons would hold with probability 1/20. The order at other σ is
               reported, but not tested.
-    noise     a difference that must be found: for all seeds of each kind, more predictions change
-              at σ = 4 than at σ = 0.25. No prediction changes at σ = 1e−12.
+    noise     a control, in which a difference must be found: for all seeds of each kind, more
+              predictions change at σ = 4 than at σ = 0.25. No prediction changes at σ = 1e−12.
     untrained before training, the accuracy is at most .3; Sens before training is reported.
     """
     if not digits.installed():
