@@ -132,8 +132,8 @@ class CriticalLoad:
     The load is the number of random patterns per neuron, for infinitely many neurons. Stable states
     near the patterns exist up to the critical load α_c = `load`. At this load, m_c = `overlap` is
     the overlap ⟨s, ξ⟩/d of such a state s with its pattern ξ, for d neurons, and `wrong_bits` is
-    the fraction (1 − m_c)/2 of bits in which s and ξ differ. The number `y` is where the load
-    α(y) = ½ (erf(y)/y − (2/√π) e^{−y²})² is largest, and m_c = erf(`y`).
+    the fraction (1 − m_c)/2 of bits in which s and ξ differ. The attribute `y` is the number y > 0
+    for which the load α(y) = ½ (erf(y)/y − (2/√π) e^{−y²})² is largest, and m_c = erf(y).
     """
 
     load: mpmath.mpf

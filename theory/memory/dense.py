@@ -100,12 +100,12 @@ def dense_synchronous_update(patterns: Patterns, s: States, degree: Degree) -> n
 def dense_update(
     patterns: Patterns, s: States, degree: Degree, order: Order, *, sweeps: Steps = 1000
 ) -> Relaxation:
-    """The final states of a dense associative memory after asynchronous updates, until no flip.
+    """The final states of a dense associative memory, updated asynchronously until no neuron flips.
 
     The initial states are s (…, d), and the patterns ξ^μ are the rows of `patterns` (N, d). The
     energy is E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ for a `degree` n ≥ 2, or E(s) = −Σ_μ exp⟨ξ^μ, s⟩ for the
     `degree` "exp". Neurons are updated one at a time, to the value ±1 with the lower energy, and a
-    sweep updates all d neurons. If `order` is a permutation of 0 … d − 1, every sweep uses this
+    sweep updates all d neurons. If `order` is a permutation of 0, …, d − 1, every sweep uses this
     permutation. If `order` is a seed or a Generator, a permutation is drawn for each sweep. All
     states use the same permutation. At most `sweeps` sweeps are made. Every flip lowers the energy,
     and the sign of the energy difference is computed exactly, so the updates terminate. A sweep

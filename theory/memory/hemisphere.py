@@ -55,7 +55,7 @@ def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -
     """The probability 2^{−(n−1)} Σ_{k<d} C(n−1, k) that n uniform points lie in an open hemisphere.
 
     The points are independent and uniform on the unit sphere of R^d. C(n−1, k) is a binomial
-    coefficient, so the probability is 1 for n ≤ d.  The formula also holds for n independent points
+    coefficient, so the probability is 1 for n ≤ d. The formula also holds for n independent points
     with any distribution on R^d that is symmetric under x → −x, if the points are almost surely in
     general position [Wendel1962]. An open hemisphere then means an open half-space with 0 on its
     boundary.

@@ -166,11 +166,11 @@ def asynchronous_update(
     *,
     sweeps: Steps = 1000,
 ) -> Relaxation:
-    """The final states of a Hopfield network after asynchronous updates, until no flip.
+    """The final states of a Hopfield network, updated asynchronously until no neuron flips.
 
     The initial states are s (…, d). Neurons are updated one at a time, and a sweep updates all d
     neurons. An update sets s_i to the sign of the field h_i = Σ_j w_ij s_j + b_i, with weights w_ij
-    (d, d) and bias b (d,) or 0; if h_i = 0, s_i is unchanged. If `order` is a permutation of 0 …
+    (d, d) and bias b (d,) or 0; if h_i = 0, s_i is unchanged. If `order` is a permutation of 0, …,
     d − 1, every sweep uses this permutation. If `order` is a seed or a Generator, a permutation is
     drawn for each sweep of each state. Every flip of a neuron i lowers the energy
     (`hopfield_energy`) by exactly 2|h_i| [Hopfield1982]. So for integer weights and bias there are

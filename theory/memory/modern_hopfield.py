@@ -169,11 +169,11 @@ def jacobian(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.nd
 
 @checked
 def separation(patterns: PatternVectors) -> np.ndarray:
-    """The separation Δ_i = min_{j≠i} (⟨x_i, x_i⟩ − ⟨x_i, x_j⟩) of each of N patterns x_i, (N,).
+    """The separations Δ_i = min_{j≠i} (⟨x_i, x_i⟩ − ⟨x_i, x_j⟩) (N,) of N patterns x_i.
 
     The patterns x_i are the rows of `patterns` (N, d). The definition is [Ramsauer2021, Definition
     2]. If N = 1, the separation is infinite. Δ_i is at most 0 if ⟨x_i, x_j⟩ ≥ ⟨x_i, x_i⟩ for
-    another pattern x_j.  The inner products are computed in blocks, in O(N) memory and O(N²d) time.
+    another pattern x_j. The inner products are computed in blocks, in O(N) memory and O(N²d) time.
 
     Raises `ValueError` for patterns whose squares overflow.
     """
@@ -215,7 +215,7 @@ def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray)
 
 @checked
 def basin_radius(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
-    """The radius 1/(beta·N·M) of balls around patterns that updates map into themselves.
+    """The radius 1/(beta·N·M) of a ball around a pattern, which an update maps into itself.
 
     A modern Hopfield network has N = `n_patterns` patterns x_j of norm at most M, and its update at
     inverse temperature beta is f(ξ) = Σ_j p_j x_j with p = softmax(beta·⟨x_j, ξ⟩). The update maps

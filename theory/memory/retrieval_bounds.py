@@ -67,7 +67,7 @@ def retrieval_error_bound(
     at most 2(N − 1)·M·e^{−beta(delta − 2M·distance)} [Ramsauer2021, Theorem 5].
 
     In the theorem `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖} for a fixed point x* of f. However,
-    distance = ‖ξ − x_i‖ suffices, because ⟨ξ, x_i − x_j⟩ ≥ delta − ‖ξ − x_i‖·2M.  Arguments
+    distance = ‖ξ − x_i‖ suffices, because ⟨ξ, x_i − x_j⟩ ≥ delta − ‖ξ − x_i‖·2M. Arguments
     broadcast.
     """
     return gap_error_bound(n_patterns, beta, M, delta - 2 * M * distance)
@@ -173,7 +173,7 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
 
         g(r) = beta·ρ²(‖m‖ + r) + D·min(1, |O|/|C|·e^{−beta(γ − r·h)}),
 
-    ρ = max_{k∈C} ‖x_k − m‖, h = max_{j∈O} ‖x_j − m‖, D = h + ρ and γ = min_{j∈O} ⟨m, m − x_j⟩.
+    with ρ = max_{k∈C} ‖x_k − m‖, h = max_{j∈O} ‖x_j − m‖, D = h + ρ and γ = min_{j∈O} ⟨m, m − x_j⟩.
 
     Proof. If O were empty, f(ξ) − m would be ∇L(ξ) for L(ξ) = ln(Σ_{k∈C}
     e^{beta⟨x_k − m, ξ⟩})/beta. ∇L is 0 at ξ = 0 and its Lipschitz constant is at most beta·ρ²; this
@@ -254,7 +254,7 @@ class StorageBound:
 def stored_patterns_bound(
     d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit, digits: Digits = 30
 ) -> StorageBound:
-    """The number of random patterns that a modern Hopfield network stores, and the constants.
+    """The number of random patterns that a modern Hopfield network stores, by a theorem.
 
     The bound is [Ramsauer2021, Theorem 3], and the result is a `StorageBound`. The patterns are
     drawn uniformly on the sphere of radius M = K√(d − 1) in R^d, d ≥ 2. A pattern is stored if a
@@ -263,11 +263,11 @@ def stored_patterns_bound(
 
         a = 2/(d − 1)·(1 + ln(2·beta·K²·p·(d − 1))),   b = 2K²beta/5,   c = b/W₀(e^{a + ln b}),
 
-    with W₀ the upper branch of Lambert's function.  If c ≥ (2/√p)^{4/(d−1)}, then
-    N ≥ √p·c^{(d−1)/4} random patterns are stored with probability 1 − p. The constants are computed
-    by mpmath with `digits` digits. `union_bound_patterns` gives larger numbers if beta·M² is large.
+    with W₀ the upper branch of Lambert's function. If c ≥ (2/√p)^{4/(d−1)}, then N ≥ √p·c^{(d−1)/4}
+    random patterns are stored with probability 1 − p. The constants are computed by mpmath with
+    `digits` digits. `union_bound_patterns` gives larger numbers if beta·M² is large.
 
-    The theorem is vacuous for small beta.  As beta → 0 the hypothesis holds, and the guaranteed
+    The theorem is vacuous for small beta. As beta → 0, the hypothesis holds, and the guaranteed
     number of patterns grows as 1/√(2e·beta·M²). However, for beta < 1/M² the update is a
     contraction, so all patterns share a single fixed point.
     """
@@ -315,9 +315,9 @@ def union_bound_patterns(d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit)
     uniform on the sphere of radius K√(d − 1) in R^d. So N random patterns are stored with
     probability at least 1 − p.
 
-    The `failure_bound` is computed in float64 (`scipy.special.betainc`); the claim
-    `modern-hopfield` computes a rigorous enclosure. As the `failure_bound` increases with N, N is
-    found by doubling and bisection, up to 2⁵⁰.
+    The `failure_bound` is computed in float64 (`scipy.special.betainc`); the test `modern-hopfield`
+    of the package `verify` computes a rigorous enclosure. As the `failure_bound` increases with N,
+    N is found by doubling and bisection, up to 2⁵⁰.
     """
     low, high = 1, 2
     while high < 2**50 and failure_bound(high, d, beta, K) <= p:

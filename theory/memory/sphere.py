@@ -42,7 +42,7 @@ class SphereFlow:
 
     `tokens` (times, …, n, d) are the n tokens x in R^d at each time. The integrator does not keep
     the tokens on the unit sphere exactly. `drift` is the largest |‖x‖ − 1| before the tokens are
-    normalised, which is the observable part of the integration error.
+    normalised. It is the observable part of the integration error.
     """
 
     times: np.ndarray
@@ -65,8 +65,8 @@ def sphere_velocity(
     The tokens x_i are the rows of X (…, n, d). The velocities are dx_i/dt = P_i Σ_j e^{β⟨x_i, x_j⟩}
     x_j / Z_i, where β = `beta` ≥ 0 is the inverse temperature, and P_i y = y − ⟨x_i, y⟩ x_i is the
     projection onto the tangent space at x_i. In softmax attention (SA), Z_i = Σ_k e^{β⟨x_i, x_k⟩};
-    in unnormalised attention (USA), Z_i = n.  If a matrix `QK` = QᵀK (d, d) is given, the scores
-    are β⟨x_i, QK x_j⟩ instead of β⟨x_i, x_j⟩.
+    in unnormalised attention (USA), Z_i = n. If a matrix `QK` = QᵀK (d, d) is given, the scores are
+    β⟨x_i, QK x_j⟩ instead of β⟨x_i, x_j⟩.
 
     Raises `ValueError` for USA if an exponential overflows.
     """
@@ -98,7 +98,7 @@ def sphere_flow(
     form: SphereForm = "SA",
     QK: SquareMatrix | None = None,
 ) -> SphereFlow:
-    """The positions at given `times` of unit tokens that move on the sphere by attention.
+    """The positions of unit tokens that move on the sphere by attention, at given `times`.
 
     The times are increasing and ≥ 0. The n tokens start at the rows of X (…, n, d). Their
     velocities are those of `sphere_velocity`, for softmax attention (SA) or unnormalised attention

@@ -41,8 +41,8 @@ def chebyshev_iterates(
     12.1]. For a = c the iteration is gradient descent with step size 1/a. The iteration diverges if
     S has an eigenvalue above a + c; only overflow raises an error.
 
-    Raises `ValueError` if smallest > largest, if an iterate overflows, and where `normal_equations`
-    does.
+    Raises `ValueError` if smallest > largest, if an iterate overflows, or if `normal_equations`
+    raises it.
     """
     S, b = normal_equations(x, y)
     low, high = ordered_bounds(smallest, largest)

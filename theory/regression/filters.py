@@ -45,11 +45,12 @@ EVERY = 8  # the initial guess is fitted to every eighth error
 class Filter(NamedTuple):
     """The exponents of the function (1 − z^power)^steps that fits the errors of a predictor best.
 
-    Let X be the examples of a prompt, let λ_i be the eigenvalues of S = XᵀX, let z_i = λ_i/λmax for
-    the largest eigenvalue λmax, and let c_i be the components of the correct prediction along the
-    eigenvectors. The fit of the error of the prediction is Σ_i (1 − z_i^power)^steps c_i. The
-    least-squares fit over many prompts determines `power` and `steps`. `unexplained` is the sum of
-    the squared residuals of the fit, divided by the sum of the squared errors.
+    Let X be the examples of a prompt, let S = XᵀX have the eigenvalues λ_i and the unit
+    eigenvectors v_i, and let z_i = λ_i/λmax for the largest eigenvalue λmax. The correct prediction
+    for weights w and a query x is ⟨w, x⟩ = Σ_i c_i with c_i = ⟨v_i, w⟩⟨v_i, x⟩. The error of the
+    predictor is fitted by Σ_i (1 − z_i^power)^steps c_i. The least-squares fit over many prompts
+    determines `power` and `steps`. `unexplained` is the sum of the squared residuals of the fit,
+    divided by the sum of the squared errors.
     """
 
     power: float
@@ -65,8 +66,8 @@ def filter_residual(
 
     The exponents are `power` > 0 and `steps` > 0. In regression, z = λ/λmax for an eigenvalue λ of
     XᵀX and the largest eigenvalue λmax, and R(z) is the factor that multiplies the error along the
-    eigenvector. For example, `steps` steps of gradient descent with step size 1/λmax have
-    power = 1.
+    eigenvector. For example, power = 1 for gradient descent with step size 1/λmax, after `steps`
+    steps.
     """
     return _residual(z, power, steps)
 
@@ -78,11 +79,12 @@ def fitted_filter(
     """The function (1 − z^p)^m of z that fits given prediction errors best, by least squares.
 
     There are N `errors` (N,) of a predictor. Error k is for the prediction from examples X, a
-    matrix that depends on k. Error k is fitted by Σ_i (1 − z_ki^p)^m c_ki. Here c_ki are the
-    `components` (N, d) of the correct prediction along the d eigenvectors of S = XᵀX, and z_ki are
-    the ratios `z` (N, d) of the eigenvalues of S to the largest eigenvalue of S. Both p and m are
-    fitted by default. If `power` is given, p = `power` and only m is fitted. The result is a
-    `Filter`, which contains p, m and the unexplained fraction of the squared errors.
+    matrix that depends on k. Error k is fitted by Σ_i (1 − z_ki^p)^m c_ki. Here the `components`
+    c_ki (N, d) are the terms ⟨v_i, w⟩⟨v_i, x⟩ of the correct prediction ⟨w, x⟩, for the d unit
+    eigenvectors v_i of S = XᵀX, the weights w and the query x. The numbers z_ki are the ratios `z`
+    (N, d) of the eigenvalues of S to the largest eigenvalue of S. Both p and m are fitted by
+    default. If `power` is given, p = `power` and only m is fitted. The result is a `Filter`, which
+    contains p, m and the unexplained fraction of the squared errors.
 
     Raises `ValueError` for fewer than 8 errors, and if all errors are 0.
     """
@@ -117,14 +119,15 @@ def fitted_filter(
 
 @checked
 def fitted_ridge(errors: Errors, components: Components, z: Ratios) -> tuple[float, float]:
-    """The number μ for which the errors of ridge regression fit given errors best, and the misfit.
+    """The number μ for which the errors of ridge regression are nearest to given errors.
 
     There are N `errors` (N,) of a predictor. Error k is for the prediction from examples X, a
     matrix that depends on k. Error k is fitted by Σ_i c_ki·μ/(z_ki + μ) in the least-squares sense.
-    Here c_ki are the `components` (N, d) of the correct prediction along the d eigenvectors of
-    S = XᵀX, and z_ki are the ratios `z` (N, d) of the eigenvalues of S to the largest eigenvalue of
-    S. The function returns μ and the unexplained fraction: the sum of the squared residuals of the
-    fit, divided by the sum of the squared errors.
+    Here the `components` c_ki (N, d) are the terms ⟨v_i, w⟩⟨v_i, x⟩ of the correct prediction ⟨w,
+    x⟩, for the d unit eigenvectors v_i of S = XᵀX, the weights w and the query x. The numbers z_ki
+    are the ratios `z` (N, d) of the eigenvalues of S to the largest eigenvalue of S. The function
+    returns μ and the unexplained fraction: the sum of the squared residuals of the fit, divided by
+    the sum of the squared errors.
 
     Raises `ValueError` as `fitted_filter` does.
     """
@@ -147,12 +150,12 @@ def unexplained_fraction(
     """The fraction of the squared errors of a predictor that no function R of z = λ/λmax explains.
 
     There are N `errors` (N,). Error k is for the prediction from examples X, a matrix that depends
-    on k. Error k is fitted by Σ_i R(z_ki) c_ki in the least-squares sense. Here c_ki are the
-    `components` (N, d) of the correct prediction along the d eigenvectors of S = XᵀX, and z_ki are
-    the ratios `z` (N, d) of the eigenvalues λ of S to the largest eigenvalue λmax of S. R is
-    piecewise linear in log z, with `n_knots` knots at quantiles of log z and `n_knots` equally
-    spaced knots. The result is the sum of the squared residuals of the fit, divided by the sum of
-    the squared errors.
+    on k. Error k is fitted by Σ_i R(z_ki) c_ki in the least-squares sense. Here the `components`
+    c_ki (N, d) are the terms ⟨v_i, w⟩⟨v_i, x⟩ of the correct prediction ⟨w, x⟩, for the d unit
+    eigenvectors v_i of S = XᵀX, the weights w and the query x. The numbers z_ki are the ratios `z`
+    (N, d) of the eigenvalues λ of S to the largest eigenvalue λmax of S. R is piecewise linear in
+    log z, with `n_knots` knots at quantiles of log z and `n_knots` equally spaced knots. The result
+    is the sum of the squared residuals of the fit, divided by the sum of the squared errors.
 
     Raises `ValueError` as `fitted_filter` does.
     """

@@ -16,14 +16,13 @@ def gradient_descent_iterates(x: Inputs, y: Labels, step_size: PerPrompt) -> Ite
     """Yield the iterates w₀ = 0, w₁, … (each (…, d)) of gradient descent, w ← w − η (S w − b).
 
     The rows of X are the examples x (…, n, d) of a prompt, and y (…, n) are their labels. S = XᵀX,
-    b = Xᵀy, and η = `step_size` > 0 is one number or one per prompt. If b ≠ 0, the iterates
-    converge to the minimum-norm least-squares solution if η < 2/λmax(S), and only then for all b.
-    With a larger step size they diverge in general, and only overflow raises an error.
-    `gradient_descent_residual` returns the factor by which k steps multiply the error along an
-    eigenvector of S. One head of linear attention computes one step of gradient descent
-    [vonOswald2023, Proposition 1].
+    b = Xᵀy, and η = `step_size` > 0 is one number or one per prompt. If η < 2/λmax(S), the iterates
+    converge to the minimum-norm least-squares solution for all labels y. If η ≥ 2/λmax(S), they do
+    not converge for some labels, and only overflow raises an error. `gradient_descent_residual`
+    returns the factor by which k steps multiply the error along an eigenvector of S. One head of
+    linear attention computes one step of gradient descent [vonOswald2023, Proposition 1].
 
-    Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
+    Raises `ValueError` if an iterate overflows, or if `normal_equations` raises it.
     """
     S, b = normal_equations(x, y)
     step_size = step_size[..., None]

@@ -23,13 +23,13 @@ StepsByLayer: TypeAlias = Annotated[Any, Reals("layers", Within(least=0, most=10
 
 @checked
 def matching_steps(steps: StepNumbers, similarity: Similarity) -> np.ndarray:
-    """The number of steps of an algorithm that is most similar to each layer of a model.
+    """The number of steps after which an algorithm is most similar to each layer of a model.
 
     `similarity` (k, layers) contains the similarity of each layer to the algorithm after each of
-    the k step counts `steps` (k,). The result is an array of step counts, one for each layer. The
-    array ends with the first layer that has the largest count, because the later layers are a
-    plateau. However, if one of the later layers has a smaller count than the layer before the
-    plateau, the counts of all layers are returned.
+    the k step counts `steps` (k,). The result is an array of step counts, one for each layer. Let l
+    be the first layer that has the largest count. The array ends with layer l, because the later
+    layers are a plateau. However, if a layer after l has a smaller count than layer l − 1, the
+    counts of all layers are returned.
     """
     best = steps[similarity.argmax(axis=0)]
     top = int(best.argmax())
@@ -42,9 +42,9 @@ def growth_of(steps: StepsByLayer) -> str:
     """The growth of a step count with the number of the layer, as a word such as "linear".
 
     `steps` (layers,) contains one step count for each layer of a model, for example the number of
-    steps of an algorithm that is most similar to the layer. Five correlations are compared. Four of
-    them are with the number of the layer: the correlation of the counts ("linear"), of the square
-    roots of the counts ("quadratic"), of the cube roots ("cubic") and of the logarithms
+    steps after which an algorithm is most similar to the layer. Five correlations are compared.
+    Four of them are with the number of the layer: the correlation of the counts ("linear"), of the
+    square roots of the counts ("quadratic"), of the cube roots ("cubic") and of the logarithms
     ("exponential"). The fifth is the correlation of the counts with the logarithm of the layer
     number ("logarithmic"). The result is the word of the largest correlation, with two exceptions.
     The result is "none" if the counts decrease somewhere or are all equal. Otherwise, the result is

@@ -26,8 +26,8 @@ def hyperpower_inverses(
     matrix S (…, d, d) and p = `order` ≥ 2. The residual satisfies I − S M_{j+1} = (I − S M_j)^p, so
     I − S M_k = (I − S M₀)^(p^k). For p = 2, the iteration is the Newton–Schulz iteration
     [BenIsrael1965]. M₀ is alpha·S (start "gram") or alpha·I ("identity"). Let λmax be the largest
-    eigenvalue of S. The residual tends to 0 on range(S) if and only if alpha < 2/λmax² for the
-    start "gram", and if and only if alpha < 2/λmax for the start "identity".
+    eigenvalue of S. The residual tends to 0 on range(S) if and only if alpha is below a bound. The
+    bound is 2/λmax² for the start "gram", and 2/λmax for the start "identity".
 
     Raises `ValueError` if an iterate overflows.
     """
@@ -63,7 +63,7 @@ def hyperpower(
     M₀ = alpha·S (start "gram") or M₀ = alpha·I ("identity"). `alpha` > 0 is one number or one per
     prompt.
 
-    Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
+    Raises `ValueError` if an iterate overflows, or if `normal_equations` raises it.
     """
     S, b = normal_equations(x, y)
     return finite_product(after(k, hyperpower_inverses(S, order, alpha, start)), b)

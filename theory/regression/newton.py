@@ -37,12 +37,11 @@ def newton_inverses(
     """Yield the approximate inverses M₀, M₁, M₂, … (each (…, d, d)) of S by M ← 2M − M S M.
 
     S (…, d, d) is symmetric positive semidefinite with largest eigenvalue λmax, and α = `alpha` > 0
-    is one number or one per matrix. From M₀ = αS (start "gram") the residual is I − S
-    M_k = (I − αS²)^(2^k); from M₀ = αI (start "identity") the residual is (I − αS)^(2^k)
-    [Schulz1933]. The residual on range(S) tends to 0 if and only if 0 < α < 2/λmax² for the start
-    "gram", and if and only if 0 < α < 2/λmax for the start "identity" [BenIsrael1965]. For a larger
-    α the iterates diverge, and only overflow raises an error. From αS the limit of M_k is the
-    pseudo-inverse S⁺.
+    is one number or one per matrix. From M₀ = αS (start "gram"), the residual I − S M_k is (I −
+    αS²)^(2^k). From M₀ = αI (start "identity"), it is (I − αS)^(2^k) [Schulz1933]. The residual on
+    range(S) tends to 0 if and only if α is below a bound: 2/λmax² for the start "gram", and 2/λmax
+    for the start "identity" [BenIsrael1965]. For a larger α, the iterates diverge, and only
+    overflow raises an error. From αS, the limit of M_k is the pseudo-inverse S⁺.
 
     Proof: M_k is a polynomial in S, so M_k commutes with S and I − S(2M − M S M) = (I − S M)². By
     induction the residual is (I − S M₀)^(2^k). From αS, the residual multiplies an eigenvector of S
@@ -53,7 +52,7 @@ def newton_inverses(
     eigenvalues λ > 0. Then S M_k b − b = −(I − S M₀)^(2^k) b, hence |qᵀM_k b − qᵀw| ≤ ρ^(2^k) ‖q‖
     ‖w‖ for every query q. For ε > 0, this bound is at most ε once 2^k ≥ ln(‖q‖‖w‖/ε)/(−ln ρ).
 
-    For singular S the iterates from αI grow like 2^k on the null space of S. In float64 the
+    For singular S, the iterates from αI grow like 2^k on the null space of S. In float64, the
     accuracy is lost again if the iteration is continued long after convergence [Soderstrom1974].
 
     Raises `ValueError` if an iterate overflows.
@@ -80,7 +79,7 @@ def newton(
     ("identity"), and `alpha` > 0 is one number or one per prompt [Fu2024, Theorem 5.1]. The
     docstring of `newton_inverses` contains the condition for convergence.
 
-    Raises `ValueError` if an iterate overflows, and where `normal_equations` does.
+    Raises `ValueError` if an iterate overflows, or if `normal_equations` raises it.
     """
     S, b = normal_equations(x, y)
     return finite_product(after(k, newton_inverses(S, alpha, start)), b)

@@ -68,10 +68,10 @@ def newton_digits(
     condition number of S. The reason is that the residual formed from M contains the rounding error
     of M times a factor of at most ‖S‖‖S⁻¹‖ [Soderstrom1974]. The precision is local to the call.
 
-    Raises `ValueError` if the iteration does not converge to the inverse. The iteration does not
-    converge if S is singular (or has a condition number above 10⁵⁰). Let λmax be the largest
-    eigenvalue of S. The iteration does not converge either if alpha ≥ 2/λmax² for the start "gram",
-    and if alpha ≥ 2/λmax for the start "identity".
+    Raises `ValueError` if S is singular, because the iteration then does not converge to an
+    inverse. S counts as singular if its condition number is above 10⁵⁰. Let λmax be the largest
+    eigenvalue of S. `ValueError` is also raised if alpha is not below the bound for convergence,
+    which is 2/λmax² for the start "gram" and 2/λmax for the start "identity".
     """
     gram = _exact_gram(x)
     d = len(gram)

@@ -83,7 +83,7 @@ def gaussian_prompts(
 def ill_conditioned_prompts(
     n_prompts: Count, n: Count, d: Dimension, *, noise: NonNegative = 0.0, seed: Seed
 ) -> Prompts:
-    """Prompts of linear regression with normal examples of covariance eigenvalues 100 and 1.
+    """Prompts of linear regression with normal examples whose covariance has eigenvalues 100 and 1.
 
     There are `n_prompts` prompts of n examples x_i ~ N(0, Σ) of dimension d. ⌊d/2⌋ of the d
     eigenvalues of Σ are 100 and the others are 1. The orthonormal eigenbasis of Σ is

@@ -81,8 +81,9 @@ def gradient_descent_fitted(
 ) -> np.ndarray:
     """The factor 1 − (1 − ηλ)^k, the part of an error component that k gradient steps remove.
 
-    The component of the error of the weights is along an eigenvector of XᵀX with `eigenvalue` λ,
-    and η is the `step_size`. The result has a small relative error for small λ too.
+    The error component is the component of the error of the weights along an eigenvector of XᵀX
+    with `eigenvalue` λ, and η is the `step_size`. The result has a small relative error for small λ
+    too.
     """
     return _power_fitted(*_descent_power(eigenvalue, k, step_size))
 
@@ -106,9 +107,9 @@ def newton_fitted(
 ) -> np.ndarray:
     """The factor 1 − R(λ), the part of an error component that k Newton–Schulz steps remove.
 
-    The component of the error of the weights is along an eigenvector of XᵀX with `eigenvalue` λ. k
-    steps of the Newton–Schulz iteration multiply this component by R(λ), the `newton_residual`. The
-    result has a small relative error for small λ too.
+    The error component is the component of the error of the weights along an eigenvector of XᵀX
+    with `eigenvalue` λ. After k steps of the Newton–Schulz iteration, this component is multiplied
+    by R(λ), the `newton_residual`. The result has a small relative error for small λ too.
     """
     return _power_fitted(*_hyperpower_power(eigenvalue, k, 2, alpha, start))
 
@@ -140,9 +141,9 @@ def hyperpower_fitted(
 ) -> np.ndarray:
     """The factor 1 − R(λ), the part of an error component that k hyperpower steps remove.
 
-    The component of the error of the weights is along an eigenvector of XᵀX with `eigenvalue` λ. k
-    steps of the hyperpower iteration multiply this component by R(λ), the `hyperpower_residual`.
-    The result has a small relative error for small λ too.
+    The error component is the component of the error of the weights along an eigenvector of XᵀX
+    with `eigenvalue` λ. After k steps of the hyperpower iteration, this component is multiplied by
+    R(λ), the `hyperpower_residual`. The result has a small relative error for small λ too.
     """
     return _power_fitted(*_hyperpower_power(eigenvalue, k, order, alpha, start))
 
@@ -208,7 +209,7 @@ def chebyshev_residual(
     The maximum of |R| on [a, c] is 1/T_k((c + a)/(c − a)). For every polynomial Q of degree k with
     Q(0) = 1, the maximum of |Q| on [a, c] is at least as large [Saad2003, Section 6.11]. Proof: at
     k + 1 points of [a, c], R takes the values ±1/T_k((c + a)/(c − a)) with alternating signs. If
-    |Q| were smaller everywhere on [a, c], R − Q would change its sign between any two neighbouring
+    |Q| had a smaller maximum on [a, c], R − Q would change its sign between any two neighbouring
     points of these k + 1 points, so R − Q would have k zeros. R − Q also vanishes at 0 < a. A
     polynomial of degree k with k + 1 zeros is 0, so R = Q, a contradiction. Hence, for 0 < ε < 1, a
     polynomial Q with Q(0) = 1 and |Q| ≤ ε on [a, c] has a degree
@@ -226,10 +227,10 @@ def chebyshev_fitted(
 ) -> np.ndarray:
     """The factor 1 − R(λ), the part of an error component that k Chebyshev steps remove.
 
-    The component of the error of the weights is along an eigenvector of XᵀX with `eigenvalue` λ. k
-    steps of the Chebyshev semi-iteration for the interval [smallest, largest] multiply this
-    component by R(λ), the `chebyshev_residual`. The result has a small relative error for small λ
-    too.
+    The error component is the component of the error of the weights along an eigenvector of XᵀX
+    with `eigenvalue` λ. After k steps of the Chebyshev semi-iteration for the interval [smallest,
+    largest], this component is multiplied by R(λ), the `chebyshev_residual`. The result has a small
+    relative error for small λ too.
     """
     return _chebyshev(eigenvalue, k, smallest, largest)[1]
 

@@ -32,7 +32,7 @@ SecondWeights: TypeAlias = Annotated[Any, Reals("l m n d")]
 
 @dataclass(frozen=True)
 class Estimate:
-    """Means (`mean`) of one or more quantities over prompts, and standard errors (`error`)."""
+    """The means (`mean`) of quantities over prompts, and their standard errors (`error`)."""
 
     mean: np.ndarray
     error: np.ndarray
@@ -55,9 +55,9 @@ def error_similarity(first: First, second: Second, labels: PromptLabels) -> Esti
     `first` (k, m, n) contains the predictions of k predictors, and `second` (l, m, n) those of l
     predictors. Each predictor predicts the n labels of each of m prompts, `labels` (m, n). The
     errors of a predictor on a prompt form a vector of length n, predictions minus labels. The
-    cosine between the error vectors of two predictors is computed on each prompt. The result is the
-    mean of the cosine over the m prompts, and the standard error of the mean. If all errors of a
-    predictor on a prompt are 0, the cosine counts as 0.
+    cosine between the error vectors of two predictors is computed on each prompt. The result
+    contains the mean of the cosine over the m prompts, and the standard error of the mean. If all
+    errors of a predictor on a prompt are 0, the cosine counts as 0.
 
     Raises `ValueError` for fewer than 2 prompts.
     """
@@ -84,9 +84,9 @@ def error_distance(first: First, second: Second, labels: PromptLabels) -> Estima
     """The mean squared differences (k, l) between the predictions of k and of l predictors.
 
     `first` (k, m, n) contains the predictions of k predictors, and `second` (l, m, n) those of l
-    predictors. Each predictor predicts the n labels of each of m prompts, `labels` (m, n). The
-    result is the mean over prompts of ‖p − q‖²/n, where p and q are the vectors of n predictions of
-    two predictors on a prompt, and the standard error of this mean.
+    predictors. Each predictor predicts the n labels of each of m prompts, `labels` (m, n). Let p
+    and q be the vectors of the n predictions of two predictors on a prompt. The result contains the
+    mean of ‖p − q‖²/n over prompts, and the standard error of this mean.
 
     Raises `ValueError` for fewer than 2 prompts.
     """

@@ -40,10 +40,10 @@ class PrefixSpectrum:
         components   (…, n + 1, d), c_i = ⟨x_next, v_i⟩⟨v_i, b_t⟩/λ_i for the unit eigenvector v_i
                      of S_t, and 0 for λ_i = 0; their sum is the least-squares prediction at x_next
 
-    Each method of this class returns predictions at x_next. The first axis of the predictions is
-    the list of step counts (or of ridge penalties), if the method has one, and the last axis is t.
-    A step size or another real parameter is one number or broadcasts to (…, n + 1), for example `1
-    / spectrum.largest`.
+    Each method of this class returns predictions at x_next. The last axis of the predictions
+    indexes t. The first axis indexes the step counts, or the ridge penalties, if the method takes
+    them. A step size or another real parameter is one number or broadcasts to (…, n + 1), for
+    example `1 / spectrum.largest`.
 
     The rank of S_t is at most min(t, d), so all but the largest min(t, d) eigenvalues are 0. One of
     these min(t, d) eigenvalues counts as 0 if it is at most (t + d)·eps·tr(S_t), a bound on the

@@ -107,8 +107,8 @@ def skip_gram_by_definition(
 
     The score of key token w for query token v is table[v, w]. At position i, the head attends
     uniformly to the positions j ≤ i with the largest score. The result at i is the list of the
-    relative frequencies of the symbols at these positions, in rational arithmetic, equal to that of
-    `skip_gram`.
+    relative frequencies of the symbols at these positions, in rational arithmetic. It equals the
+    result of `skip_gram`.
     """
     scores, row = table.tolist(), tokens.tolist()
     result = []

@@ -23,9 +23,10 @@ def doubling_layers(k: Count) -> int:
     """The number ⌈log₂k⌉ + 2 of layers for the k-hop task if layers double the number of hops.
 
     A hop from a position goes to the position after the latest earlier occurrence of the same
-    token. The first layer computes the token before each position, and the second layer computes
-    the first hop. Each later layer doubles the number of hops. The result is ⌊log₂k⌋ + 2
-    (`hop_layers(k)`) if k is a power of two, and ⌊log₂k⌋ + 3 otherwise.
+    token. The k-hop task is to output the token after k hops from each position. The first layer
+    computes the token before each position, and the second layer computes the first hop. Each later
+    layer doubles the number of hops. The result is ⌊log₂k⌋ + 2 (`hop_layers(k)`) if k is a power of
+    two, and ⌊log₂k⌋ + 3 otherwise.
     """
     return (k - 1).bit_length() + 2
 
@@ -40,16 +41,16 @@ def one_layer_bound(n_tokens: Annotated[Count, Within(most=2**1000)]) -> float:
     tokens, for all sequences over at least 4 symbols, then h(m + 1)p' ≥ (n − 1)/2 ([SanfordHsu2024]
     states hmp' = Ω(n) without the constant).
 
-    Proof. By reduction from the communication problem INDEX, in which Alice sends one message to
-    Bob. Alice holds B = (n − 1)/2 bits, the tokens at every other position. Bob marks one of the
-    bits by putting the query's symbol just before this bit, and the answer is the marked bit. The
-    query is the last token and is fixed. So the scores and values at Alice's positions depend only
-    on her tokens. The output at the last token depends on Alice's tokens only through two sums over
-    her positions in each head, the sums of e^{score} and of e^{score}·value. These sums are a
-    message of h(m + 1)p' bits, which does not depend on the position that Bob marks. If the message
-    is shorter than B bits, two different strings of Alice's bits have the same message. At a
-    position where the strings differ, Bob outputs the same bit for both strings, and this bit is
-    wrong for one of the strings.
+    Proof. The proof is a reduction from the communication problem INDEX, in which Alice sends one
+    message to Bob. Alice holds B = (n − 1)/2 bits, the tokens at every other position. Bob marks
+    one of the bits by putting the query's symbol just before this bit, and the answer is the marked
+    bit. The query is the last token and is fixed. So the scores and values at Alice's positions
+    depend only on her tokens. The output at the last token depends on Alice's tokens only through
+    two sums over her positions in each head, the sums of e^{score} and of e^{score}·value. These
+    sums are a message of h(m + 1)p' bits, which does not depend on the position that Bob marks. If
+    the message is shorter than B bits, two different strings of Alice's bits have the same message.
+    At a position where the strings differ, Bob outputs the same bit for both strings, and this bit
+    is wrong for one of the strings.
 
     The same argument applies to the composition g(f(x)) of maps, for a prompt that lists the values
     of f and g and ends with x. Let g be the identity, and let f be one of the s^s maps of {0, …,

@@ -93,7 +93,7 @@ def follow(facts: Sequence[Fact], subject: str, relations: Sequence[str]) -> str
 
 @checked
 def words(text: str) -> list[str]:
-    """The words of `text`: alphanumeric (a hyphen may join two), "'s", "." and "?".
+    """The words of `text`: alphanumeric words (a hyphen may join two), "'s", "." and "?".
 
     The possessive 's (with ' or ’) is a separate word, "'s". The words "The", "What", "A", "An",
     "Who" are converted to lower case at every position; other words are unchanged. Raises

@@ -20,7 +20,7 @@ def _then(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 @checked
 def hop_positions(tokens: Tokens, k: Count) -> np.ndarray:
-    """The positions (…, T) reached by k ≥ 1 hops from every position, −1 if a hop has no match.
+    """The positions (…, T) reached by k ≥ 1 hops from every position, and −1 if a hop has no match.
 
     A hop goes from position i to find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] }, the position
     after the latest earlier occurrence of the token at i. The tokens are (…, T), integers ≥ 0. The
@@ -58,7 +58,7 @@ def hop_positions_by_definition(tokens: OneSequence, k: Hops) -> list[int]:
 
 @checked
 def hop(tokens: Tokens, k: Count) -> np.ndarray:
-    """The tokens (…, T) reached by k hops from every position, −1 if a hop has no match.
+    """The tokens (…, T) reached by k hops from every position, and −1 if a hop has no match.
 
     A hop goes from position i to find(i) = max{ 1 ≤ j ≤ i : tokens[j−1] = tokens[i] }, the position
     after the latest earlier occurrence of the token at i. The tokens are (…, T), integers ≥ 0. The

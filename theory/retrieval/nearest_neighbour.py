@@ -97,8 +97,9 @@ def kernel_smoother(x: Inputs, y: Labels, x_query: Query, beta: PerPrompt) -> np
     x_j with labels y_j. One softmax head with scores beta(2⟨x_query, x_j⟩ − ‖x_j‖²) and the labels
     as values computes this mean. The mean tends to the mean label of the examples nearest to the
     query (`nearest_neighbour`) as beta grows. Let g be the difference between the smallest squared
-    distance of an example from the query and the next larger squared distance. Then the two results
-    differ by at most (n − 1)·exp(−beta·g)·(max y − min y).
+    distance of an example from the query and the next larger squared distance. Then the weighted
+    mean differs from the mean label of the nearest examples by at most
+    (n − 1)·exp(−beta·g)·(max y − min y).
 
     The examples are x (…, n, d) with labels y (…, n), and the queries are x_query (…, d).
     `beta` > 0 is a number, or an array with a number for each prompt. The smallest squared distance

@@ -121,8 +121,8 @@ def ngram_by_definition(
 ) -> list[list[Fraction]]:
     """The smoothed n-gram predictions of the next token for one sequence, in rational arithmetic.
 
-    The result equals that of `ngram`: the list of (count + alpha)/(total + alpha·V) over the
-    V = `vocabulary_size` symbols, for each position. count is the number of times that the symbol
+    The result equals that of `ngram`: the list of (count + alpha)/(total + alpha·V) over the V =
+    `vocabulary_size` symbols, for each position. Here, count is the number of times that the symbol
     has followed the current context of order − 1 tokens, and total is the sum of the counts.
     """
     alpha = Fraction(alpha)
