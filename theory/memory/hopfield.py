@@ -176,7 +176,7 @@ def asynchronous_update(
     (`hopfield_energy`) by exactly 2|h_i| [Hopfield1982]. So for integer weights and bias there are
     at most Σ_{i<j} |w_ij| + Σ_i |b_i| flips. At most `sweeps` sweeps are made. The result is a
     `Relaxation`, which also contains the numbers of flips and sweeps, and whether the last sweep
-    had no flip.
+    changed no bit.
 
     After a flip of s_i, d additions change the fields by −2 s_i w_i, where s_i is the value before
     the flip and w_i is row i of the weights. For float weights the fields are computed anew before

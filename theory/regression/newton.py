@@ -37,16 +37,16 @@ def newton_inverses(
     """Yield the approximate inverses M₀, M₁, M₂, … (each (…, d, d)) of S by M ← 2M − M S M.
 
     S (…, d, d) is symmetric positive semidefinite with largest eigenvalue λmax, and α = `alpha` > 0
-    is one number or one per matrix. From M₀ = αS (start "gram"), the residual I − S M_k is (I −
-    αS²)^(2^k). From M₀ = αI (start "identity"), it is (I − αS)^(2^k) [Schulz1933]. The residual on
-    range(S) tends to 0 if and only if α is below a bound: 2/λmax² for the start "gram", and 2/λmax
-    for the start "identity" [BenIsrael1965]. For a larger α, the iterates diverge, and only
-    overflow raises an error. From αS, the limit of M_k is the pseudo-inverse S⁺.
+    is one number or one per matrix. From M₀ = αS (start "gram"), the residual of M_k is I − S M_k =
+    (I − αS²)^(2^k). From M₀ = αI (start "identity"), it is (I − αS)^(2^k) [Schulz1933]. The
+    residual on range(S) tends to 0 if and only if α is below a bound: 2/λmax² for the start "gram",
+    and 2/λmax for the start "identity" [BenIsrael1965]. For a larger α, the iterates diverge, and
+    only overflow raises an error. From αS, the limit of M_k is the pseudo-inverse S⁺.
 
     Proof: M_k is a polynomial in S, so M_k commutes with S and I − S(2M − M S M) = (I − S M)². By
     induction the residual is (I − S M₀)^(2^k). From αS, the residual multiplies an eigenvector of S
     with eigenvalue λ by (1 − αλ²)^(2^k). The factor is 1 for λ = 0; for λ > 0 the factor tends to 0
-    iff |1 − αλ²| < 1.
+    if and only if |1 − αλ²| < 1.
 
     Let b be in range(S), M₀ = αS and w = S⁺b, and let ρ be the largest |1 − αλ²| over the
     eigenvalues λ > 0. Then S M_k b − b = −(I − S M₀)^(2^k) b, hence |qᵀM_k b − qᵀw| ≤ ρ^(2^k) ‖q‖
