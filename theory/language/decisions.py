@@ -99,7 +99,7 @@ def most_probable_text(source: Source, length: Count) -> tuple[int, ...]:
 
 @checked
 def distance_of_greedy(source: Source, length: Length) -> Fraction:
-    """The total variation distance between the source and its greedy decoding, on texts.
+    """The total variation distance, on texts, between the source and its greedy decoding.
 
     The distance is 1 minus the probability, under the source, of the text of `length` symbols that
     greedy decoding outputs.  In greedy decoding, every symbol is the most probable next symbol.

@@ -40,11 +40,11 @@ MOST_BITS = 10**5  # largest number of bits whose sets are counted
 def signals(gradients: Annotated[Any, Numbers("words parameters")]) -> np.ndarray:
     """The signal 4^d ‖E χ_S ∇f‖² for every set S of bits, from the gradients ∇f on all words.
 
-    f is a model of words of d bits, ∇ is the gradient by the parameters of f, χ_S is the parity ±1
-    of the bits in S, and E is the mean over all words.  `gradients` (2^d, parameters) has a row ∇f
-    for each word, and the result (2^d,) has an entry for each S.  Rows and entries are in the order
-    of `theory.sequences.all_sequences`.  The results are integers if the gradients are.  Raises
-    `ValueError` unless the number of words is a power of two from 2 to 2^14.
+    f is a model of words of d bits, ∇ is the gradient with respect to the parameters of f, χ_S is
+    the parity ±1 of the bits in S, and E is the mean over all words.  `gradients` (2^d, parameters)
+    has a row ∇f for each word, and the result (2^d,) has an entry for each S.  Rows and entries are
+    in the order of `theory.sequences.all_sequences`.  The results are integers if the gradients
+    are.  Raises `ValueError` unless the number of words is a power of two from 2 to 2^14.
     """
     d = len(gradients).bit_length() - 1
     if len(gradients) != 2**d or not 1 <= d <= MOST:
@@ -66,8 +66,8 @@ def mean_signal_bound(
     """The upper bound 1/C(d, k) on the mean relative signal ‖E χ_S ∇f‖²/E‖∇f‖² of a parity.
 
     The mean is over all sets S of k of d bits, and χ_S is the parity of the bits in S.  f is a
-    differentiable model of words of d bits, ∇ is the gradient by the parameters of f, and E is the
-    mean over all words.  C(d, k) is a binomial coefficient.
+    differentiable model of words of d bits, ∇ is the gradient with respect to the parameters of f,
+    and E is the mean over all words.  C(d, k) is a binomial coefficient.
     """
     return Fraction(1, math.comb(d, k))
 
@@ -76,10 +76,11 @@ def mean_signal_bound(
 def least_step_signal(m: CountFrom2) -> Fraction:
     """The lower bound (2 − 4/m)/m² on the relative signal ‖E y∇φ‖²/E‖∇φ‖² at a node of a tree.
 
-    The node is one of a binary tree of products of bits ±1.  It attends to m ≥ 2 tokens with the
-    softmax of its scores, and predicts φ = 4z² − 1 for the mean z of these tokens.  The target y is
-    the product of the two children of the node.  ∇ is the gradient by the attention scores, at
-    scores 0, and E is the mean over all words.
+    The node belongs to a binary tree over bits ±1, in which each node is the product of its two
+    children.  It attends to m ≥ 2 tokens with the softmax of its scores, and predicts φ = 4z² − 1
+    for the mean z of these tokens.  The target y is the product of the two children of the node.  ∇
+    is the gradient with respect to the attention scores, at scores 0, and E is the mean over all
+    words.
     """
     return (2 - Fraction(4, m)) / m**2
 

@@ -31,7 +31,7 @@ def numbers(strings: np.ndarray, base: int) -> np.ndarray:
 
 @checked
 def fact_strings(base: CountFrom2, count: Count, seed: Seed) -> np.ndarray:
-    """Random facts as strings of digits (base^count, 2·count): every name with a random value.
+    """Random facts as strings of digits (base^count, 2·count): a random value for each name.
 
     A row is a string of 2·count digits from 0 to base − 1.  The first `count` digits are a name,
     and the last `count` digits are its value.  Each name has one row, and values are uniformly

@@ -109,7 +109,7 @@ def random_circuit(n_inputs: InputCount, n_gates: GateCount, seed: Seed) -> Circ
 
 @checked
 class GateLearner:
-    """A learner of a Boolean circuit that outputs only values that the examples determine.
+    """A learner that outputs only those values of a Boolean circuit that the examples determine.
 
     Each of the G gates of the circuit computes an unknown function of two unknown earlier wires.
     The wires are the inputs, followed by the outputs of the gates.  `wires` (N, n_inputs + G) has
@@ -193,9 +193,9 @@ def enough_examples(
     `GateLearner` decides all G gates on all but a fraction ε of the inputs.  A gate is decided on
     an input if all hypotheses that agree with the examples give the same value.  A hypothesis for a
     gate consists of two earlier wires and one of ten functions of two bits.  |H| =
-    `hypotheses(n_inputs, n_gates)` is the number of hypotheses for the last gate, the largest
-    number.  G = `n_gates`, δ = `delta` and ε = `epsilon`.  The result is the smallest such N.
-    Raises `ValueError` for more than 10^300 examples.
+    `hypotheses(n_inputs, n_gates)` is the number of hypotheses for the last gate, the gate with the
+    most hypotheses.  G = `n_gates`, δ = `delta` and ε = `epsilon`.  The result is the smallest N
+    that satisfies the inequality.  Raises `ValueError` for more than 10^300 examples.
     """
     total = n_gates * hypotheses(n_inputs, n_gates)
     if not total / epsilon < 1e300:

@@ -100,7 +100,7 @@ class Levels:
     facts    number of facts (valid responses) among these strings
     p        total probability of the group under p
     g        probability of each string under the model (given its prompt)
-    unseen   whether the strings are unseen: whether they occur in no document of the corpus
+    unseen   whether the strings are unseen, that is, occur in no document of the corpus
     weight   total probability of the prompts of the group; 1 without prompts
     """
 
@@ -227,8 +227,8 @@ def expected_bound(
     other document states.  A is the set of strings to which the model g gives a probability above
     1/|U|.  δ⁺ = max(g(A) − p(A), 0) is the over-confidence, where p is the distribution of
     documents.  `seen_once` and `over` are the means of MF and δ⁺ over corpora, not values of one
-    corpus.  |F| = `facts` is the number of facts.  |U| = `unseen` is at most the number of strings
-    that do not occur in the corpus, for all corpora, such as the number of strings that are not
+    corpus.  |F| = `facts` is the number of facts.  |U| = `unseen` is a number such that in every
+    corpus, at least |U| strings do not occur.  An example is the number of strings that are not
     facts.
 
     The hypothesis is that the facts are regular: given the corpus, all strings that do not occur in
@@ -249,9 +249,9 @@ def bound_given_corpus(
     which the model gives a probability above 1/(γ|U|).  δ⁺ = `over` is the over-confidence max(g(A)
     − p(A), 0) of the model g, where p is the distribution of documents.
 
-    Given the corpus, the bound holds with probability ≥ 1 − γ over the random facts, γ = `gamma`.
-    The hypothesis is that the facts are regular: given the corpus, all unseen strings have the same
-    mean probability.
+    Given the corpus, the bound holds with probability ≥ 1 − γ over the random facts, where γ =
+    `gamma`.  The hypothesis is that the facts are regular: given the corpus, all unseen strings
+    have the same mean probability.
     """
     return unseen_mass - over - facts / (gamma * unseen)
 
@@ -277,12 +277,12 @@ def prompted_bound_given_data(
     """A lower bound on the error given one corpus, with prompts: MM − δ⁺ − 2/m − √(½ ln(1/γ)·Q).
 
     The error is the model's probability of a wrong response.  Given the corpus, the bound holds
-    with probability ≥ 1 − γ over the right answers, γ = `gamma`.  A prompt c has the probability
-    μ_c, m = `answers` possible answers, and the probability α_c of an answer, as opposed to "don't
-    know".  MM = `missing` is the sum of μ_c α_c over the prompts c that no document answers.  Q =
-    `squares` is the sum of μ_c² α_c² over these prompts.  A is the set of responses to which the
-    model g gives a probability above 1/m.  δ⁺ = `over` is the over-confidence max(g(A) − p(A), 0),
-    where p is the distribution of valid responses.
+    with probability ≥ 1 − γ over the right answers, where γ = `gamma`.  A prompt c has the
+    probability μ_c, m = `answers` possible answers, and the probability α_c of an answer, as
+    opposed to "don't know".  MM = `missing` is the sum of μ_c α_c over the prompts c that no
+    document answers.  Q = `squares` is the sum of μ_c² α_c² over these prompts.  A is the set of
+    responses to which the model g gives a probability above 1/m.  δ⁺ = `over` is the
+    over-confidence max(g(A) − p(A), 0), where p is the distribution of valid responses.
     """
     left = float(missing) - float(over)
     return left - 2 / answers - sqrt(0.5 * log(1 / gamma) * squares)
@@ -300,7 +300,7 @@ def printed_bound(
     """The lower bound on the hallucination rate of [KalaiVempala2024, Corollary 1].
 
     The hallucination rate is the model's probability of strings that are not facts.  With
-    probability ≥ 1 − δ, δ = `delta`, the rate is at least
+    probability ≥ 1 − δ, where δ = `delta`, the rate is at least
 
         MF − Mis − 3|F|/(δ|H|) − √(6 ln(6/δ)/n).
 

@@ -100,9 +100,9 @@ def cover_radius(A: Positive, V: Positive, B: Positive, k_q: Counted, k_v: Count
 
     The attention head outputs ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ for the tokens x_t of the prompt,
     with ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and ‖x_t‖₂ ≤ B.  In the heads of the finite set, q is A/k_q times a sum
-    of k_q vectors, and v is V/k_v times a sum of k_v vectors.  Each summand is 0 or plus or minus a
-    unit vector.  The bound is VB²A/√k_q + VB/√k_v.  It holds for the nearest head of the finite
-    set.
+    of k_q vectors, and v is V/k_v times a sum of k_v vectors.  Each summand is 0, a unit vector, or
+    the negative of a unit vector.  The bound is VB²A/√k_q + VB/√k_v.  It holds for the nearest head
+    of the finite set.
     """
     return V * B**2 * A / math.sqrt(k_q) + V * B / math.sqrt(k_v)
 
@@ -114,7 +114,7 @@ def log_cover_size(d: Counted, k_q: Counted, k_v: Counted) -> float:
     Every attention head of bounded norm has a distance of at most `cover_radius` from one of these
     heads.  A head on tokens of dimension d is given by its query q and its output vector v.  In the
     heads of the set, q is a fixed multiple of a sum of k_q vectors, and v is a fixed multiple of a
-    sum of k_v vectors.  Each summand is 0 or plus or minus a unit vector.
+    sum of k_v vectors.  Each summand is 0, a unit vector, or the negative of a unit vector.
     """
     return _log_size(d, k_q + k_v)
 
@@ -150,7 +150,7 @@ def margin_certificate(
     The attention head is f(X) = ⟨v, Σ_t softmax(⟨q, x_t⟩)_t x_t⟩ with ‖q‖₁ ≤ A and ‖v‖₁ ≤ V.  The
     prompts X consist of tokens x_t in ℝ^d with ‖x_t‖₂ ≤ B.  The m = `samples` samples (X, y) are
     independent, with labels y = ±1.  The margin is γ = `margin`: y f(X) > γ on all samples.  Then
-    with probability ≥ 1 − δ, δ = `delta`,
+    with probability ≥ 1 − δ, where δ = `delta`,
 
         P(y f(X) ≤ 0) ≤ ((k₁ + k₂) ln(2d + 1) + ln(1/δ))/m
 

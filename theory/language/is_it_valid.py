@@ -64,7 +64,7 @@ class IsItValid:
 
     @property
     def thresholds(self) -> list[Fraction]:
-        """The thresholds, sorted, at which the error of the classifier by a threshold may change.
+        """The thresholds, sorted, at which the error of the classifier with a threshold may change.
 
         For a threshold t, the classifier calls a response valid if its probability under the model
         g exceeds t.  The thresholds are 0, 1 and all probabilities of responses under g.
@@ -114,7 +114,7 @@ class IsItValid:
 
     @property
     def least_misclassified(self) -> Fraction:
-        """The minimum, over all thresholds t, of the error of the classifier by the threshold t.
+        """The minimum, over all thresholds t, of the error of the classifier with the threshold t.
 
         The classifier calls a response valid if its probability under the model exceeds t.  The
         minimum includes thresholds below 0, at which the classifier calls every response valid.
@@ -123,7 +123,7 @@ class IsItValid:
 
     @property
     def mean_misclassified(self) -> Fraction:
-        """The mean error of the classifier by a threshold t that is uniform on [0, 1].
+        """The mean error of the classifier with a threshold t that is uniform on [0, 1].
 
         The classifier calls a response valid if its probability under the model exceeds t.
         """
@@ -135,7 +135,7 @@ class IsItValid:
         """The lower bound of [KNVZ2025, Theorem 3] on the probability of a wrong response.
 
         Every prompt has C responses, one of them valid.  The bound is 2(1 − 1/C) times the smallest
-        error, over all thresholds, of the classifier by a threshold.  This classifier calls a
+        error, over all thresholds, of the classifier with a threshold.  This classifier calls a
         response valid if its probability under the model exceeds the threshold.  Raises
         `ValueError` unless every prompt has the same number C of responses, one of them valid.
         """

@@ -75,10 +75,10 @@ def left_of_count(tokens: np.ndarray, positions: np.ndarray, d: int) -> np.ndarr
 def coefficients_by_solving(words: BitWords, tokens: BitTokens) -> list[Fraction] | None:
     """The coefficients (d,) of the bits in a linear form for the last token, over the rationals.
 
-    The n examples are `words` x (n, d) of bits x_i, and `tokens` z (n, T), in the order z_{T−1} to
-    z_0.  The linear form is z_0 = Σ_i a_i x_i + Σ_{j > 0} b_j z_j for the last token z_0, and the
-    result has the a_i.  Returns None if the examples do not determine all a_i.  Raises `ValueError`
-    if no linear form gives the last tokens of all examples.
+    A row of `words` (n, d) has the bits x_i of an example, and a row of `tokens` (n, T) has its
+    tokens z_{T−1} to z_0, in this order.  The linear form is z_0 = Σ_i a_i x_i + Σ_{j > 0} b_j z_j
+    for the last token z_0, and the result has the a_i.  Returns None if the examples do not
+    determine all a_i.  Raises `ValueError` if no linear form gives the last tokens of all examples.
     """
     from flint import fmpq_mat, fmpz_mat
 

@@ -109,7 +109,7 @@ class LogLinear:
         ]
 
     def gradient(self, x: Sequence[PositiveExact], p: Distribution) -> tuple[Fraction, ...]:
-        """The gradient E_θ f − E_p f (k,), by the parameters θ, of the loss −E_p ln p_θ.
+        """The gradient E_θ f − E_p f (k,) of the loss −E_p ln p_θ with respect to the parameters θ.
 
         The gradient is taken at the θ with e^θ = x (k,), elementwise.  E_θ f are the means of the k
         features f under the member p_θ of the family.  E_p f are their means under the distribution

@@ -95,7 +95,7 @@ class Log:
         return 1 if found > 0 else -1
 
     def ball(self, bits: int = BITS) -> arb:
-        """A ball of Arb that contains the value, computed with a precision of `bits` bits."""
+        """An interval, a ball of Arb, around the value, computed with `bits` bits of precision."""
         from flint import arb, ctx, fmpq
 
         with ctx.workprec(bits):
@@ -118,7 +118,7 @@ class Log:
 
 @checked
 def at_most_rational(value: Log, bound: Exact) -> bool:
-    """Whether value ≤ bound, decided by enclosing balls of increasing precision.
+    """Whether value ≤ bound, decided by ever narrower intervals that contain the value.
 
     The computation ends for the following reason.  An integer multiple of the value is the
     logarithm of a rational number.  So the value is irrational (Lindemann) unless it is 0, and an

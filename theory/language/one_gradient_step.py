@@ -67,12 +67,13 @@ def link(z: Correlations) -> np.ndarray:
 
 @checked
 def relations(tree: ParityTree, node: Steps) -> tuple[np.ndarray, int]:
-    """The numbers of products of four tokens that are always 1: r (m,) for each token, R in total.
+    """The pair (r, R) of numbers of products of four tokens that are 1 for all words.
 
-    The node is one of a binary tree of products of bits ±1, and the m tokens before it are the bits
-    and the earlier nodes.  r_j is the number of sets of three other tokens whose product is token j
-    for all words.  R = ¼ Σ_j r_j is the number of sets of four tokens whose product is 1 for all
-    words.  Raises `ValueError` unless `node` is the number of a node of the tree.
+    The node belongs to a binary tree over bits ±1, in which each node is the product of its two
+    children.  The m tokens before the node are the bits and the earlier nodes.  r (m,) has an entry
+    for each token: r_j is the number of sets of three other tokens whose product is token j for all
+    words.  R = ¼ Σ_j r_j is the number of sets of four tokens whose product is 1 for all words.
+    Raises `ValueError` unless `node` is the number of a node of the tree.
     """
     m = _seen(tree, node)
     sets = leaves(tree)[:m]
@@ -89,14 +90,16 @@ def relations(tree: ParityTree, node: Steps) -> tuple[np.ndarray, int]:
 def gradient_in_closed_form(tree: ParityTree, node: Steps) -> list[Fraction]:
     """The scores (m,) of a node after one gradient step with φ = 4z² − 1, in closed form.
 
-    The node is one of a binary tree of products of bits ±1.  It attends to the m tokens before it,
-    which are bits and earlier nodes, with equal weights, as all scores are 0 before the step.  It
-    predicts φ(z) for the mean z of these tokens.  The target y is the product of the two children
-    of the node.  The loss ½(φ(z) − y)² is averaged over all words, and the step size is m²/8.
+    The node belongs to a binary tree over bits ±1, in which each node is the product of its two
+    children.  It attends to the m tokens before it, which are bits and earlier nodes, with equal
+    weights, as all scores are 0 before the step.  It predicts φ(z) for the mean z of these tokens.
+    The target y is the product of the two children of the node.  The loss ½(φ(z) − y)² is averaged
+    over all words, and the step size is m²/8.
 
-    The score of token j is [j is a child of the node] − 2/m − 24r_j/m² + 96R/m³.  r_j is the number
-    of sets of three other tokens whose product is token j for all words, and R = ¼ Σ_j r_j.  Raises
-    `ValueError` unless `node` is the number of a node of the tree.
+    The score of token j is c_j − 2/m − 24r_j/m² + 96R/m³.  c_j is 1 if token j is a child of the
+    node, and otherwise 0.  r_j is the number of sets of three other tokens whose product is token j
+    for all words, and R = ¼ Σ_j r_j.  Raises `ValueError` unless `node` is the number of a node of
+    the tree.
     """
     m = _seen(tree, node)
     r, R = relations(tree, node)
@@ -114,11 +117,13 @@ def gradient(
 ) -> list[Fraction]:
     """The scores (m,) of a node after one gradient step from scores 0 on a batch of words, exactly.
 
-    The node is one of a binary tree of products of bits ±1.  It attends to the m tokens before it,
-    which are bits and earlier nodes, with the softmax of its scores.  It predicts φ(z) for the mean
-    z of these tokens.  The target y is the product of the two children of the node.  The loss
-    ½(φ(z) − y)² is averaged over the n words `bits` (n, d) of −1 and +1, and the step size is m²/8.
-    φ is the function `link` of [KimSuzuki2025] if `printed` is true, and otherwise 4z² − 1.
+    The node belongs to a binary tree over bits ±1, in which each node is the product of its two
+    children.  It attends to the m tokens before it, which are bits and earlier nodes, with the
+    softmax of its scores.  It predicts φ(z) for the mean z of these tokens.  The target y is the
+    product of the two children of the node.  The loss ½(φ(z) − y)² is averaged over the n words
+    `bits` (n, d) of −1 and +1, and the step size is m²/8.  If `printed` is true, φ is the function
+    of [KimSuzuki2025]: φ(z) = 4z² − 1 if |z| < ½, and otherwise φ(z) = −4z² + 8|z| − 3.  If
+    `printed` is false, φ(z) = 4z² − 1 for all z.
 
     Raises `ValueError` unless `node` is the number of a node of the tree.  Also raises `ValueError`
     for an empty batch, and unless words have d bits.
@@ -161,8 +166,9 @@ def one_step(tree: ParityTree, bits: SignRows, labels: NodeSigns | None = None) 
 
     The tree computes the parity of k of d bits ±1, and has k − 1 nodes.  A node attends to the m
     tokens before it, which are bits and earlier nodes, with equal weights.  It predicts φ(z) for
-    the mean z of these tokens, with φ = `link`.  The loss ½(φ(z) − y)² is averaged over the n words
-    `bits` (n, d) of −1 and +1, where y is the target of the node, and the step size is m²/8.
+    the mean z of these tokens.  φ(z) is 4z² − 1 if |z| < ½, and otherwise −4z² + 8|z| − 3.  The
+    loss ½(φ(z) − y)² is averaged over the n words `bits` (n, d) of −1 and +1, where y is the target
+    of the node, and the step size is m²/8.
 
     A row of the result has the scores that one node gives to all tokens except the root.  The
     scores of tokens that are not before the node are 0.  `labels` (n, k − 1) are the targets of the
@@ -190,9 +196,10 @@ def one_step(tree: ParityTree, bits: SignRows, labels: NodeSigns | None = None) 
 def gradient_by_counting(tree: ParityTree, node: Steps) -> list[Fraction]:
     """The scores (m,) of a node after one gradient step from scores 0 on all words, exactly.
 
-    The node is one of a binary tree of products of bits ±1.  It attends to the m tokens x_j before
-    it, which are bits and earlier nodes, with the softmax of its scores.  It predicts φ(z) for the
-    mean z of these tokens, with φ = `link`.  The target y is the product of the two children of the
+    The node belongs to a binary tree over bits ±1, in which each node is the product of its two
+    children.  It attends to the m tokens x_j before it, which are bits and earlier nodes, with the
+    softmax of its scores.  It predicts φ(z) for the mean z of these tokens.  φ(z) is 4z² − 1 if |z|
+    < ½, and otherwise −4z² + 8|z| − 3.  The target y is the product of the two children of the
     node.  The loss ½(φ(z) − y)² is averaged over all words, and the step size is m²/8.
 
     The method also suits large trees.  The m tokens form subtrees over disjoint bits.  So the
@@ -285,15 +292,15 @@ def _below(tree: ParityTree, j: int) -> list[int]:
 
 @checked
 def noise_tolerance(tree: ParityTree) -> Fraction:
-    """The largest error t of the scores after a gradient step that rounding to integers corrects.
+    """The largest error, in the scores after a gradient step, that rounding to integers corrects.
 
     The tree computes the parity of k of d bits ±1: each node is the product of two children.  A
     model has a score for each node and each token j before it, where tokens are bits and nodes.
     u_j is the score of token j after one gradient step from 0 on all words
-    (`gradient_by_counting`).  The tolerance is t = ½ − max |u_j − [j is a child of the node]|,
-    where the maximum is over all nodes and tokens before them.  If all scores differ from the u_j
-    by less than t, they are rounded to 1 at the children of each node, and to 0 elsewhere.  Raises
-    `ValueError` for d + k above 256.
+    (`gradient_by_counting`).  The tolerance is t = ½ − max |u_j − c_j|, where c_j is 1 if token j
+    is a child of the node, and otherwise 0, and the maximum is over all nodes and tokens before
+    them.  If all scores differ from the u_j by less than t, they are rounded to 1 at the children
+    of each node, and to 0 elsewhere.  Raises `ValueError` for d + k above 256.
     """
     if (size := tree.d + tree.k) > MOST_TOKENS:
         raise InputError(
@@ -318,10 +325,10 @@ def enough_samples(tree: ParityTree, delta: OpenUnit, tolerance: Exact | None = 
     at the children of each node and 0 elsewhere.
 
     For n ≥ 8.7(d + k) t⁻² ln(2(k − 1)(d + k)/δ), the step finds the tree with probability ≥ 1 − δ,
-    where δ = `delta`.  The result is the smallest such n.  t is `tolerance`, the error of the
-    scores that rounding corrects, by default `noise_tolerance(tree)`.  The proof is Bernstein's
-    inequality for a node that attends to m tokens, with 2(4m + (3m/2 + 2)t/3) ≤ 8.7(d + k) for t ≤
-    ½ and m ≤ d + k − 2.
+    where δ = `delta`.  The result is the smallest such n.  t = `tolerance` is an error of the
+    scores that rounding corrects.  The default is `noise_tolerance(tree)`.  The proof is
+    Bernstein's inequality for a node that attends to m tokens, with 2(4m + (3m/2 + 2)t/3) ≤ 8.7(d +
+    k) for t ≤ ½ and m ≤ d + k − 2.
 
     Raises `ValueError` unless 10⁻⁶ < t ≤ ½.  Without a tolerance, raises `ValueError` for d + k
     above 256.

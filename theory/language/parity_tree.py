@@ -51,7 +51,7 @@ class ParityTree(NamedTuple):
 
 @checked
 def tree_sizes(d: Count, k: PowerOfTwo) -> tuple[int, int]:
-    """The pair (d, k) of a number d of bits and a number k of leaves of a binary tree.
+    """Checks a number d of bits and a number k of leaves of a binary tree, and returns (d, k).
 
     Raises `ValueError` unless k is a power of two.
     """

@@ -137,10 +137,11 @@ def common_scale_loss(
 
     The model is rescaled on a set A of responses: it becomes proportional to s·g on A and to g
     elsewhere.  A prompt c has the weight μ_c = `weights[c]`.  The set A has the probability p_c =
-    p(A|c) in the data, and g_c = g(A|c) under the model.  Rescaling changes g_c to h_c = s·g_c/(1 +
-    (s − 1)g_c).  The loss, a cross-entropy, changes by Σ_c μ_c (kl(p_c‖h_c) − kl(p_c‖g_c)), where
-    kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)).  So the arguments `p` and `g` have only the
-    p_c and g_c.  Raises `ValueError` unless each prompt has one weight, one p_c and one g_c.
+    p(A|c) in the data, and the probability g_c = g(A|c) under the model.  Rescaling changes g_c to
+    h_c = s·g_c/(1 + (s − 1)g_c).  The loss, a cross-entropy, changes by Σ_c μ_c (kl(p_c‖h_c) −
+    kl(p_c‖g_c)), where kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)).  So the arguments `p` and
+    `g` have only the p_c and g_c.  Raises `ValueError` unless each prompt has one weight, one p_c
+    and one g_c.
     """
     if not len(weights) == len(p) == len(g):
         raise InputError(

@@ -214,8 +214,8 @@ def enough_restrictions(
     A restriction sets some variables to random values and leaves the others free, and a sample is
     the decision tree under the restriction.  μ = `mu` is the probability that a variable is free,
     and δ = `delta`.  The tree has s = `n_leaves` leaves over d variables, and depth `depth`.  The
-    result is the smallest n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ).  With probability ≥ 1 − δ,
-    `tree_by_restriction` learns the tree.
+    result is the smallest n with n((1 + μ)/2)^depth μ² ≥ ln(2sd/δ).  From n samples,
+    `tree_by_restriction` learns the tree with probability ≥ 1 − δ.
 
     Proof: The learner excludes a wrong variable at a node if a sample that reaches the node leaves
     both the wrong variable and the right variable free.  There are fewer than 2s nodes, and fewer

@@ -126,9 +126,10 @@ def elimination(words: BitWords, labels: BitLabels) -> Scores:
 def false_bits(T: Counted, k: Chosen, samples: Annotated[Steps, Within(most=10**15)]) -> float:
     """The mean number of wrong bits in the conjunction that elimination learns.
 
-    A conjunction is the AND of k of T bits.  Elimination learns the AND of the bits that are 1 in
-    all m = `samples` random words for which the conjunction is 1.  The wrong bits are the learned
-    bits outside the k bits.  Their mean number is (T − k)(1 − 2^{−k−1})^m.
+    A conjunction is the AND of k of T bits.  It is learned from m = `samples` random words.
+    Elimination learns the AND of the bits that are 1 in all those words for which the conjunction
+    is 1.  The wrong bits are the learned bits outside the k bits.  Their mean number is (T − k)(1 −
+    2^{−k−1})^m.
     """
     return (T - k) * (1 - 2.0 ** -(k + 1)) ** samples
 

@@ -87,7 +87,7 @@ class StringDistributions:
 
     @property
     def worst_level(self) -> Level:
-        """The largest |g(A) − p(A)| over the sets A = {g > τ}, with the p(A) and g(A) of this set.
+        """The largest |g(A) − p(A)| over the sets A = {g > τ}, and p(A) and g(A) at the maximum.
 
         A is the set of strings whose probability under the model g is above the threshold τ, and p
         is the distribution of the source.  The result is a `Level` with the fields `delta` = |g(A)

@@ -85,7 +85,7 @@ class World:
         facts their true probabilities.  The model "good-turing" gives the other strings the total
         probability m, where m is the fraction of documents whose fact no other document states.  It
         gives a seen fact 1 − m times its frequency in the documents.  The model "memoriser" gives a
-        seen fact its frequency, and all other strings 0.
+        seen fact its frequency, and gives all other strings the probability 0.
         """
         seen = self.counts > 0
         frequencies = self.counts[seen] / self.documents
@@ -110,7 +110,7 @@ class World:
 
         The calibrated model gives the facts that a document states their true probabilities, and
         the remaining mass to all other strings equally.  The memoriser gives a fact its frequency
-        in the documents, and all other strings 0.
+        in the documents, and gives all other strings the probability 0.
         """
         first, last = self.model("calibrated"), self.model("memoriser")
         return replace(first, g=(1 - weight) * first.g + weight * last.g)
