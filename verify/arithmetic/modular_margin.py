@@ -50,13 +50,13 @@ GROKKED = 113, (14, 35, 41, 42, 52)  # a modulus, and frequencies reported for a
 def modular_margin(
     run: Run, *, p: Annotated[int, option("an odd modulus", min=3)] = 25
 ) -> Iterator[Finding]:
-    """Quadratic networks add mod p with a normalised margin of at most √(2/27)/(√p (p − 1)), p odd.
+    """For odd p, quadratic networks add mod p with a normalised margin ≤ √(2/27)/(√p (p − 1)).
 
     The logits of a quadratic network are sums over neurons with weights u, v and w: the logit of c
     for the numbers a and b is the sum of w(c)(u(a) + v(b))². The normalised margin is the smallest
     difference between the logit of a + b mod p and another logit, divided by the sum of ‖(u, v,
     w)‖³. For every odd p ≥ 3 the bound is attained by a transformer whose second layer has 4(p − 1)
-    linear heads, one for each neuron. In these heads each token attends only to itself.  For the
+    linear heads, one for each neuron. In these heads, each token attends only to itself.  For the
     numbers a and b, the logit of residue c is 2(p − 1) if c ≡ a + b mod p, and −2 otherwise.
     """
     if odd_modulus(p) > MOST:

@@ -35,9 +35,9 @@ def majority(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Ite
     """One layer of one head and width 2 outputs, after each bit, whether most bits so far are 1.
 
     All scores are 0, so softmax at any inverse temperature is exact.  No weight depends on the
-    length, and there are no positions.  The signed logit (the logit with the sign of the right
-    answer) after n bits is at least 1/(n + 1).  If two ReLUs are added, whose weights depend on the
-    maximum length T, the signed logit is 1.
+    length, and there are no position embeddings.  The signed logit (the logit with the sign of the
+    right answer) after n bits is at least 1/(n + 1).  If two ReLUs are added, whose weights depend
+    on the maximum length T, the signed logit is 1.
     """
     for gate in (False, True):
         statement = averages(run, gate)

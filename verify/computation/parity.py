@@ -53,12 +53,12 @@ def parity(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Itera
 
     In the first layer, the token CLS computes the fraction of ones. In the second layer, CLS
     retrieves the sign (−1)^k from position k, where k is the number of ones.  The width is 5, or 7
-    for an output after each bit.  With softmax at inverse temperature β > ln 2 the signed logit
+    for an output after each bit.  With softmax at inverse temperature β > ln 2, the signed logit
     (the logit with the sign of the right answer) is at least (1 − 2e^{−β})/(1 + 2e^{−β}), for all
     words of all lengths.  Position embeddings are as large as T², and scores are multiplied by T +
     1. The models of [ChiangCholak2022], with position embeddings in [−1, 1] and weights that do not
     depend on n, are also right on all words, with a mean cross-entropy of 1 − Θ(1/n²) bits.  With
-    layer norms without ε the cross-entropy is a constant, log₂(1 + e^−√10) = 0.0598 bits.
+    layer norms without ε, the cross-entropy is a constant, log₂(1 + e^−√10) = 0.0598 bits.
     """
     for causal in (False, True):
         statement = counts_ones(run, causal)

@@ -33,8 +33,8 @@ def prefix_sums(
     the prefix sums of N numbers.
 
     Each layer is a level of a tree of fan-in s: after layer t, each position contains the sum of
-    the last s^t numbers, or of all numbers so far. That the outputs equal the sums is checked as an
-    identity of polynomials in the numbers.
+    the last s^t numbers, or of all numbers so far. It is checked, as an identity of polynomials in
+    the numbers, that the outputs equal the sums.
     """
     for words in (w for w in WORDS if w <= length):
         model = run.build(construction, length, words)

@@ -43,9 +43,9 @@ def scratchpad(
     as a chain of thought of T tokens.
 
     For states Q and symbols Σ, the width is |Q| + |Σ| + 2, and the MLP has |Q||Σ| ReLUs. These
-    sizes do not depend on T.  Automata such as A5, whose group is not solvable, are included. An
-    inverse temperature that does not depend on T suffices for softmax, since decoded tokens have no
-    error.
+    sizes do not depend on T.  Semiautomata whose group is not solvable, such as A5, are included.
+    An inverse temperature that does not depend on T suffices for softmax, since decoded tokens have
+    no error.
     """
     for A in chosen(run, automaton, file, NAMES, states, regex):
         statement = writes(run, A)

@@ -67,8 +67,8 @@ def squaring(
     2^⌈log₂n⌉.  For every L and every inverse temperature β ≥ ln(8N(n − 1)), softmax has the same
     logits 0 and 1 in exact arithmetic, and the same predictions in float64.
 
-    For every inverse temperature β < ln(2(n − 1)((N + ½)^L − 1)), a bound that grows with L, the
-    lean form with softmax is wrong on some graph.
+    For every inverse temperature β < ln(2(n − 1)((N + ½)^L − 1)), the lean form with softmax is
+    wrong on some graph. This bound on β grows with L.
     """
     n, own = chosen(n_nodes, edges, 16)
     L = max(1, (n - 2).bit_length()) if n_layers is None else read(Count, "n_layers", n_layers)

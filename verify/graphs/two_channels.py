@@ -37,8 +37,8 @@ MOST_NODES = 5  # limit, as all n! orders of nodes are tried
 def two_channels(
     run: Run, *, n_nodes: Annotated[int, option("number of nodes", min=3, max=MOST_NODES)] = 4
 ) -> Iterator[Finding]:
-    """For every matrix W of n × n blocks, the mean of W over all relabellings of the n nodes is the
-    orthogonal projection A ⊗ I + B ⊗ J of W.
+    """For every matrix W whose blocks are n × n matrices, the mean of W over all relabellings of
+    the n nodes is A ⊗ I + B ⊗ J, the orthogonal projection of W onto the matrices of this form.
 
     I and J are the n × n identity matrix and the n × n all-ones matrix, and n ≥ 2. A relabelling
     permutes the rows and the columns of all blocks in the same way. Each block X determines one

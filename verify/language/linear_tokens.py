@@ -42,8 +42,8 @@ def linear_tokens(
     k: Annotated[int, option("number of bits of the parity", min=1)] = 32,
     samples: Annotated[int, option("number of random words to decode", min=1)] = 1000,
 ) -> Iterator[Finding]:
-    """The parity of k of d bits is computed in ⌊log₂ k⌋ + 1 generated tokens, each a threshold of a
-    linear form in the bits and the earlier tokens.
+    """The parity of k of d bits is computed in ⌊log₂ k⌋ + 1 generated tokens. Each token is a
+    threshold of a linear form in the bits and the earlier tokens.
 
     The tokens are the binary digits of the number of ones among the k bits, highest first.  A model
     of width 5 with one linear head and without an MLP generates them.  The last token also equals a

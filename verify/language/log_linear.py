@@ -47,8 +47,8 @@ def log_linear(
     the moments E_p f. In this case KL(p‖p_θ) = KL(p‖p*) + KL(p*‖p_θ) for all θ.
 
     Let g be a model, that is, a distribution, and let A be a set of outcomes. If the probabilities
-    g(x) of all x in A are multiplied by the same factor, the best one, and g is normalised again,
-    the loss decreases by kl(p(A)‖g(A)) ≥ 2δ² nats. Here δ = |g(A) − p(A)|, and kl is the relative
+    g(x) of all x in A are multiplied by the best common factor, and g is then normalised again, the
+    loss decreases by kl(p(A)‖g(A)) ≥ 2δ² nats. Here δ = |g(A) − p(A)|, and kl is the relative
     entropy of two Bernoulli distributions.  If each level set of g, on which g has one value, is
     multiplied by its best factor, the loss decreases by at least 2·Mis², where the miscalibration
     Mis of g is ½ Σ |p(B) − g(B)|, summed over the level sets B.  If g depends on a prompt, and is

@@ -73,7 +73,8 @@ def one_gradient_step(
     for |z| ≥ ½. For this φ, let t be the smallest distance of an expected score to ½. A rounded
     step on n ≥ 8.7(d + k)t⁻² ln(2(k − 1)(d + k)/δ) samples gives the tree with probability at least
     1 − δ.  In practice, fewer samples suffice: for k = d/2 and d = 16, 32, 64 and 128, 1000, 4000,
-    16 000 and 32 000 samples suffice for most seeds, and half as many samples do not.
+    16 000 and 32 000 samples, respectively, suffice for most seeds, and half as many samples do
+    not.
     """
     if d > MOST:
         raise InputError(f"d is {d}: give at most {MOST} bits")

@@ -45,10 +45,10 @@ def parity_with_steps(
     """One layer with one head generates the parity of k of d bits by a chain of thought.
 
     The number k is a power of two from 2 to d.  The chain has k − 1 tokens. The tokens are the
-    nodes of a binary tree, each the product of its two children as signs ±1. The tree is stored in
-    the position embedding.  The MLP has four ReLUs.  With average-hard attention, or with softmax
-    of any inverse temperature β ≥ ln(3.5(d + k)), every token is right.  With softmax of inverse
-    temperature ½ ln(3.5(d + k)), only about half of the parities of a sample are right.
+    nodes of a binary tree, as signs ±1. Each node is the product of its two children. The tree is
+    stored in the position embedding.  The MLP has four ReLUs.  With average-hard attention, or with
+    softmax of any inverse temperature β ≥ ln(3.5(d + k)), every token is right.  With softmax of
+    inverse temperature ½ ln(3.5(d + k)), only about half of the parities of a sample are right.
     """
     if d > MOST:
         raise InputError(f"d is {d}: give at most {MOST} bits")

@@ -50,10 +50,10 @@ def restriction_access(
     A restriction leaves each of d variables free with probability μ (here 0.3), and sets the others
     to random bits. The learner receives the restrictions and the restricted trees or formulas. With
     probability at least 1 − δ, a tree of s leaves over the d variables is learned from n ≥
-    ln(2sd/δ)/(μ²((1 + μ)/2)^depth) restrictions, where depth is the depth of the tree.  From fewer
-    restrictions of a tree, every output is still right, or it is no answer.  With probability at
-    least 1 − δ, a DNF formula of s terms of at most w literals, in which no term contains another,
-    is learned from n ≥ μ^(−w) ln(s/δ) restrictions.
+    ln(2sd/δ)/(μ²((1 + μ)/2)^depth) restrictions, where depth is the depth of the tree.  If a tree
+    is learned from fewer restrictions, its values on some words may remain unknown, but all values
+    that are output are right.  With probability at least 1 − δ, a DNF formula of s terms of at most
+    w literals, in which no term contains another, is learned from n ≥ μ^(−w) ln(s/δ) restrictions.
     """
     if n_leaves > d + 1:
         raise InputError(f"n_leaves is {n_leaves} and d is {d}: give at most {d + 1} leaves")

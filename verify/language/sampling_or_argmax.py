@@ -49,8 +49,9 @@ def sampling_or_argmax(
     most probable one, and R_s is the probability that an outcome differs from an independent
     sample. For a model q of a distribution p, the error of the argmax of q under p exceeds R* by at
     most √(2KL(p‖q)).  For a source of T independent symbols in which the most probable symbol has
-    probability 3/5, the total variation distance between text by greedy decoding and the source is
-    1 − (3/5)^T. In general, text by greedy decoding is not the most probable text.
+    probability 3/5, the total variation distance between greedily decoded text and text of the
+    source is 1 − (3/5)^T. In general, the text that greedy decoding outputs is not the most
+    probable text.
 
     In a model of hallucination, each prompt has one right answer, which is uniform among m answers.
     A document gives the right answer to its prompt with probability α, and “don't know” otherwise.

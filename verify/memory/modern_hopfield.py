@@ -40,7 +40,8 @@ def modern_hopfield(
     beta: Annotated[float, option("inverse temperature β")] = 4.0,
     samples: Annotated[int, option("number of queries of the transformer", min=1)] = 8,
 ) -> Iterator[Finding]:
-    """f(ξ) = Xᵀsoftmax(βXξ) lowers the energy by at least ½‖f(ξ) − ξ‖² and retrieves within bounds.
+    """f(ξ) = Xᵀsoftmax(βXξ) lowers the energy by at least ½‖f(ξ) − ξ‖², and its distances to
+    patterns and to fixed points satisfy the bounds of [Ramsauer2021].
 
     The N rows of X are the patterns, f(ξ) is the update of a state ξ in a modern Hopfield network,
     and Δξ = f(ξ) − ξ. The energy is ½‖ξ‖² − ln(Σ_i e^{β⟨x_i, ξ⟩})/β for the patterns x_i, up to a

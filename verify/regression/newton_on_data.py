@@ -62,8 +62,8 @@ def newton_on_data(
     after log₂(ln(‖q‖‖w‖/ε)/(−ln ρ)) steps, where w = S⁺Xᵀy and ρ is the largest |1 − αλ²| over the
     nonzero eigenvalues λ of S.
 
-    The matrix S⁺ is the pseudo-inverse of S, and λmax(S) the largest eigenvalue. Columns are
-    standardised, and a fifth of the rows are held out as queries. The claim `newton` checks the
+    The matrix S⁺ is the pseudo-inverse of S, and λmax(S) is the largest eigenvalue of S. Columns
+    are standardised, and a fifth of the rows are held out as queries. The claim `newton` checks the
     same prediction on random examples. Further findings report the number of steps after which the
     predictions agree with ordinary least squares, and the accuracy on the held-out rows, both for
     the recursion and for the transformer in float64.

@@ -36,7 +36,7 @@ def online_gradient_descent(
     except the last, the MLP adds the label y_i of a token to the register that contains the
     residual of this token. Because of the divisions by ‖x_i‖², the prediction is a rational
     function of the inputs, and not a polynomial. So the equality cannot be checked symbolically, as
-    an identity of polynomials. With `domain="modular"` it is checked modulo random primes, and the
+    an identity of polynomials. With `domain="modular"`, it is checked modulo random primes, and the
     stated error probability accounts for the denominators.
     """
     case = online_statement(run).at(d, n, 0)

@@ -48,7 +48,8 @@ def rates(
     error by at most 1 − 1/κ. Step k = 0, 1, … of the Newton–Schulz iteration multiplies the error
     by at most (1 − κ^−2)^(2^k) from the start S/λmax², and by at most (1 − 1/κ)^(2^k) from the
     start I/λmax. k steps of Chebyshev's method multiply the error by at most 2((√κ − 1)/(√κ +
-    1))^k. The same bound holds for k steps of conjugate gradients and the error in the energy norm.
+    1))^k. For k steps of conjugate gradients, the same bound holds for the error in the energy
+    norm.
 
     The error is the norm of the difference from the least-squares weights. Each inequality is
     checked at every step. For gradient descent, the Newton–Schulz iteration and Chebyshev's method,

@@ -43,7 +43,8 @@ def one_layer(
     n_tokens: Annotated[int, option("tokens of the induction prompt, odd", min=5)] = 129,
     n_heads: Annotated[int, option("heads of the random layers", min=1)] = 1,
 ) -> Iterator[Finding]:
-    """One exact layer requires h(m + 1)p′ ≥ (n − 1)/2 for induction, ≥ s·log₂s for composition.
+    """One layer requires h(m + 1)p′ ≥ (n − 1)/2 for induction, and h(m + 1)p′ ≥ s·log₂s for
+    composition.
 
     The layer has h softmax heads of value dimension m. The prompt is divided between Alice and Bob,
     as in communication complexity. The partial sums of a head over Alice's positions are m + 1

@@ -45,17 +45,17 @@ def random_weights(
     A network defines a Boolean function of words of 8 bits: whether the output is above a
     threshold. The threshold is either 0 or the median of the outputs on all words. The median makes
     the function balanced. The sensitivity Sens is the probability that the flip of a random bit of
-    a random word changes the value of the function. With threshold 0 many networks are constant,
-    and for that reason have sensitivity 0. The weights have one of three distributions: uniform
-    between −10 and 10, Xavier, and normal with standard deviation 0.02.
+    a random word changes the value of the function. With threshold 0, many networks are constant
+    and therefore have sensitivity 0. The weights have one of three distributions: uniform between
+    −10 and 10, Xavier, and normal with standard deviation 0.02.
 
     For each distribution and threshold, transformers of two layers are compared with LSTMs of one
-    layer, and transformers of six layers with LSTMs of four. A comparison holds if the mean Sens of
-    the transformers is lower than the mean Sens of the LSTMs, by 3 standard errors. With the median
-    as threshold, only networks with more than 2^7 different outputs on the 2^8 words are compared.
-    If fewer than 5 networks of one kind remain, the comparison is undecided. If none remains, the
-    comparison is omitted. The output of a transformer is read at a CLS token, and the output of an
-    LSTM at the last bit.
+    layer, and transformers of six layers are compared with LSTMs of four layers. A comparison holds
+    if the mean Sens of the transformers is lower than the mean Sens of the LSTMs, by 3 standard
+    errors. With the median as threshold, only networks with more than 2^7 different outputs on the
+    2^8 words are compared. If fewer than 5 networks of one kind remain, the comparison is
+    undecided. If none remains, the comparison is omitted. The output of a transformer is read at a
+    CLS token, and the output of an LSTM at the last bit.
 
     There are two controls. The first compares two halves of the transformers with each other. The
     second compares the functions f of the transformers, with the median as threshold, with the

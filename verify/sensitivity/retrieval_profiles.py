@@ -63,12 +63,12 @@ def retrieval_profiles(run: Run) -> Iterator[Finding]:
     """The sensitivity of retrieval models to each input token, on all V^n sequences.
 
     The sequences have n tokens over V symbols. At the last token, one model predicts the previous
-    token, and one the most frequent token. Three models predict the symbol after 1, 2 or 3 hops, or
-    ⊥ (no answer) if a hop finds no match. A hop goes from a token to the token after its latest
-    earlier occurrence. The influence of a position is the probability that the prediction changes
-    when the token at this position is replaced by a uniform symbol that differs from the token.
-    Sens is the mean influence over positions. For example, Sens of the induction head (1 hop) is
-    71/512, 185/567 and 211/512 at (V, n) = (2, 8), (3, 7) and (4, 6).
+    token, and another model predicts the most frequent token. Three models predict the symbol after
+    1, 2 or 3 hops, or ⊥ (no answer) if a hop finds no match. A hop goes from a token to the token
+    after its latest earlier occurrence. The influence of a position is the probability that the
+    prediction changes when the token at this position is replaced by a uniform symbol that differs
+    from the token. Sens is the mean influence over positions. For example, Sens of the induction
+    head (1 hop) is 71/512, 185/567 and 211/512 at (V, n) = (2, 8), (3, 7) and (4, 6).
 
     Now let a token be redrawn, that is, replaced by a uniform symbol, which may equal the token.
     The mean influence of redrawn tokens, computed by definition, equals the mean computed by the

@@ -109,8 +109,8 @@ def sensitivity(
     Let I(f) = d·Sens(f) be the total influence, deg f the Fourier degree, and s(f) the maximum
     sensitivity, that is, the largest number of bits of one word whose flips change f. Then Var f ≤
     I(f) ≤ deg f ≤ s(f)². Here Var f is the variance of f with values ±1. The last inequality is due
-    to [Huang2019]. All three are checked on every function of four bits. If every bit is flipped
-    independently with probability δ, the value of f changes with probability (1 −
+    to [Huang2019]. All three inequalities are checked on every function of four bits. If every bit
+    is flipped independently with probability δ, the value of f changes with probability (1 −
     Stab_{1−2δ}(f))/2, which is at most δ·I(f). Here Stab_ρ(f) is the noise stability at the
     correlation ρ.
     """

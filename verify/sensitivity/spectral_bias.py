@@ -37,7 +37,7 @@ def spectral_bias(
     d: Annotated[int, option("bits of the largest cube", min=6, max=MOST_BITS)] = 16,
     draws: Annotated[int, option("random polynomials Φ", min=20)] = 200,
 ) -> Iterator[Finding]:
-    """A kernel Φ(⟨x, y⟩/d) on {±1}^d, Φ with non-negative coefficients, has μ_k ≥ μ_{k+2} ≥ 0.
+    """If Φ has non-negative coefficients, the kernel Φ(⟨x, y⟩/d) on {±1}^d has μ_k ≥ μ_{k+2} ≥ 0.
 
     Here Φ(t) = Σ_m c_m t^m is a power series with c_m ≥ 0 and Σ_m c_m < ∞, and μ_k is the
     eigenvalue of the kernel, under the uniform distribution, for the characters χ_S(x) = Π_{i ∈ S}

@@ -74,8 +74,8 @@ def stock(
     B, and θ = δB, the error is at most B·Σ‖v_i‖·(κ_p θ^{2p} e^{pθ} + 2Λ_p n e^{2pθ−C}), where κ_p =
     (p!)²/(2p + 1)! and Λ_p = Σ_m 2m|c_m| for the coefficients c_m of the central difference of
     order 2p. Linear maps are computed by GELU neurons exactly, because GELU(x) − GELU(−x) = x.
-    Answers are within the requested error, and within a bound that is computed from the scores and
-    values.
+    The errors of the answers are at most the requested error, and at most a bound that is computed
+    from the scores and values.
     """
     read(Positive, "error", error)
     if inside == "gpt2" and not installed():

@@ -52,16 +52,16 @@ Fraction = Callable[[np.ndarray], float]
 def transplant(run: Run) -> Iterator[Finding]:
     """Published observation: pretrained number embeddings help a small transformer to add.
 
-    Models of two layers of four heads, width 128 and 512 ReLUs, whose unembedding is the transposed
-    embedding, learn to add numbers below 150 from four fifths of the pairs.  The models are tested
-    on the other pairs, in both orders.  In the models `minilm` the embedding is frozen: the rows
-    are the embeddings of numbers in all-MiniLM-L6-v2, projected to 128 principal axes. In the
-    models `scratch` the embedding is learned. Every seed of the shipped models is evaluated
-    separately. Bin b of a Fourier spectrum over p numbers has the period p/b, and “MiniLM's rows”
-    and “learned rows” are the embeddings of the two kinds of model.  The training recipe decides
-    which of the two embeddings has the higher accuracy; the recipe was chosen by trials
-    (docs/training-notes.md).  All thresholds were written down before any of these models was
-    trained.
+    Models of two layers, with four heads and 512 ReLUs in each layer and with width 128, learn to
+    add numbers below 150 from four fifths of the pairs. Their unembedding is the transposed
+    embedding. The models are tested on the other pairs, in both orders. In the models `minilm`, the
+    embedding is frozen: the rows are the embeddings of numbers in all-MiniLM-L6-v2, projected to
+    128 principal axes. In the models `scratch`, the embedding is learned. Every seed of the shipped
+    models is evaluated separately. Bin b of a Fourier spectrum over p numbers has the period p/b,
+    and “MiniLM's rows” and “learned rows” are the embeddings of the two kinds of model. The
+    training recipe decides which of the two embeddings has the higher accuracy; the recipe was
+    chosen by trials (docs/training-notes.md). All thresholds were written down before any of these
+    models was trained.
 
     accuracy    the accuracy with MiniLM's rows minus the accuracy with the best learned rows is
                 above .2, by three standard errors ([Zhou2024]: 100 % and 54 %, with rows of GPT-2).
@@ -76,22 +76,22 @@ def transplant(run: Run) -> Iterator[Finding]:
                 within ±2 is larger than with MiniLM's rows.
     rows        MiniLM's rows have the four peaks; MiniLM's rows in random order, and learned rows,
                 have at most one of these peaks.
-    untrained   before training the accuracy is at most .02.
+    untrained   before training, the accuracy is at most .02.
     lens        if the unembedding is applied to the residual stream after layer 1, the accuracy is
                 at most half of the accuracy after layer 2.
     parts       a larger fraction of the contribution to the logits is in bins ≥ 29 for heads than
                 for MLPs ([Zhou2024]: heads write high frequencies, MLPs low frequencies).
-    low, high   masks on contributions to the logits. If the bins 1 … 28 are removed, the accuracy
-                is lower for removal from MLPs than for removal from heads. If bins ≥ 29 are
-                removed, the accuracy is lower for removal from heads than for removal from MLPs
-                ([Zhou2024], table).
-    cheap       without bins ≥ 29 of MLPs the accuracy is at most .05 lower than with all bins
+    low, high   bins of the contributions to the logits are removed by masks. If the bins 1 … 28 are
+                removed, the accuracy is lower for removal from MLPs than for removal from heads. If
+                bins ≥ 29 are removed, the accuracy is lower for removal from heads than for removal
+                from MLPs ([Zhou2024], table).
+    cheap       without bins ≥ 29 of MLPs, the accuracy is at most .05 lower than with all bins
                 ([Zhou2024]: .016).
     random      removal of the low bins (1 … 28) from MLPs, and removal of the high bins (≥ 29) from
                 heads, each reduce the accuracy more than removal of each of 20 random sets of
                 equally many dimensions of the logits. The check is undecided if the accuracy is
                 below .05 for all random sets.
-    projection  filters of the residual stream as in [Zhou2024]. A filter that removes the low bins
+    projection  the residual stream is filtered as in [Zhou2024]. A filter that removes the low bins
                 from the outputs of MLPs reduces the accuracy more than each of 20 random
                 projections of equal rank. The check is undecided if the accuracy is below .05 for
                 all random projections. (A filter of the high bins would remove the whole stream,

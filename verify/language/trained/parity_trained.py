@@ -55,7 +55,7 @@ def parity_trained(
 
     Training is by AdamW on 1000 batches of 128 fresh words.  The target is either only the parity,
     or a chain of thought (CoT) that consists of the 7 nodes of a binary tree of products over the 8
-    bits.  Each target has five seeds, and each seed is reported.
+    bits.  Each target has five seeds, and the result of each seed is reported.
 
     steps      With CoT, at least half of the seeds compute the parity with accuracy at least .95 by
                autoregressive decoding.

@@ -27,22 +27,23 @@ def newton_or_gd(
     layer grows exponentially. The last layer is more similar to the Newton–Schulz iteration than to
     gradient descent.
 
-    A linear probe predicts the labels from each layer. A layer is matched by the number of steps of
-    an algorithm whose predictions have the most similar errors (the largest mean cosine), or the
-    smallest squared difference. Let layer l be the first layer that is matched by the largest
-    number of steps. The layers after l are left out if each of them is matched by at least as many
-    steps as layer l − 1. Let X be the examples of a prefix, S = XᵀX, and λmax the largest
-    eigenvalue of S. The Newton–Schulz iteration starts from αS with α = 1/λmax². The step size of
-    gradient descent is searched, and gradient descent with momentum is compared for several
-    condition numbers. Only the growth distinguishes the two algorithms: k Newton steps from αI
-    equal 2^k gradient steps, so similarities at the best numbers of steps compare only starting
-    points and step sizes.
+    A linear probe predicts the labels from each layer. A layer is matched by the number of steps
+    after which the predictions of an algorithm are most similar to those of the layer. Similarity
+    is measured by the mean cosine of the errors, or by the squared difference of the predictions.
+    Let layer l be the first layer that is matched by the largest number of steps. The layers after
+    l are left out if each of them is matched by at least as many steps as layer l − 1. Let X be the
+    examples of a prefix, S = XᵀX, and λmax the largest eigenvalue of S. The Newton–Schulz iteration
+    starts from αS with α = 1/λmax². The step size of gradient descent is searched, and gradient
+    descent with momentum is compared for several condition numbers. Only the growth distinguishes
+    the two algorithms: k Newton steps from αI equal 2^k gradient steps, so similarities at the best
+    numbers of steps compare only starting points and step sizes.
 
     Most of the squared error is on prefixes with fewer than d examples, where d is the dimension of
-    the inputs. On these prefixes, the errors of all methods are similar. On longer prefixes, the
-    residual filter (1 − z^p)^m is fitted to the errors of a layer: the factor of the error in the
-    eigenvector of S with eigenvalue λ, where z = λ/λmax. The exponent p is 2 for the Newton–Schulz
-    iteration from αS. It is 1 for gradient descent and for the Newton–Schulz iteration from αI.
+    the inputs. On these prefixes, the errors of all methods are similar. On longer prefixes, a
+    residual filter (1 − z^p)^m is fitted to the errors of a layer. This filter is the factor by
+    which the error along the eigenvector of S with eigenvalue λ is multiplied, and z = λ/λmax. The
+    exponent p is 2 for the Newton–Schulz iteration from αS. It is 1 for gradient descent and for
+    the Newton–Schulz iteration from αI.
     """
     models, found, powers = models_of(checkpoint, TRANSFORMER), {}, list[Mean]()
     yield same_polynomials(run)

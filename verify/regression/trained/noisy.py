@@ -38,9 +38,9 @@ def noisy(
     The labels of inputs x are ⟨w, x⟩ plus independent noise N(0, σ²), with weights w ~ N(0, I) for
     each prompt. For such labels, the Bayes predictor is ridge regression with penalty σ². The
     predictions of the transformer are compared with ridge regression for several penalties: σ²
-    times powers of 2. The nearest penalty is the one with the smallest mean squared difference over
-    all prefixes. On the same prompts, the nearest penalty of a transformer that was trained on
-    labels without noise is smaller.
+    times powers of 2. The nearest penalty is the one whose predictions have the smallest mean
+    squared difference from those of the transformer, over all prefixes. On the same prompts, the
+    nearest penalty of a transformer that was trained on labels without noise is smaller.
     """
     models, others = models_of(checkpoint, TRANSFORMER), models_of(noiseless, TRANSFORMER)
     for trained in models:

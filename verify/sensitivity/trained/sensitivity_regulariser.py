@@ -65,7 +65,8 @@ SHOWN: dict[str, Callable[[Measured], float]] = {
 def sensitivity_regulariser(
     run: Run, *, images: Annotated[int, option("images of training", min=50, max=1297)] = 400
 ) -> Iterator[Finding]:
-    """Published observation: a regulariser halves sensitivity, with robustness and flatter minima.
+    """Published observation: a regulariser halves sensitivity, and gives robustness and flatter
+    minima.
 
     A transformer f that classifies images x of digits is trained with the loss ½ H(f(x)) + ½ mean
     (f(x + noise) − f(x))². Here H is the cross-entropy with the label, and the noise is N(0, 1) on

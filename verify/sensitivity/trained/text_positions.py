@@ -60,18 +60,19 @@ class Profile(NamedTuple):
 def text_positions(
     run: Run, *, times: Annotated[int, option("random words in each place", min=1)] = 3
 ) -> Iterator[Finding]:
-    """Published observation: transformers depend on all words alike, LSTMs more on recent words.
+    """Published observation: transformers depend on all words alike, but LSTMs depend more on
+    recent words.
 
     A model predicts the topic of a window of sixteen words from a vocabulary of 256. Each of the
     sixteen words in turn is replaced by a random other word. The influence of a position is the
     fraction of replacements at this position that change the prediction, and the sensitivity Sens
-    is the mean influence. Three kinds of model were trained to accuracy .95 on 1513 windows, three
-    seeds of each: transformers with a CLS token, LSTMs with a linear output of their last state,
-    and LSTMs with a linear output of the mean of all states. A window begins at a random place in a
-    text, so that all positions are equally informative. The findings were stated before these
-    models were trained. Three facts about wider models were known: transformers depended on all
-    positions alike; in LSTMs with the last state, the last four words had .4 of the total
-    influence; and these LSTMs were not more sensitive than the transformers.
+    is the mean influence. Three kinds of model were trained to accuracy .95 on 1513 windows, with
+    three seeds of each kind: transformers with a CLS token, LSTMs with a linear output of their
+    last state, and LSTMs with a linear output of the mean of all states. A window begins at a
+    random place in a text, so that all positions are equally informative. The findings were stated
+    before these models were trained. Three facts about wider models were known: transformers
+    depended on all positions alike; in LSTMs with the last state, the last four words had .4 of the
+    total influence; and these LSTMs were not more sensitive than the transformers.
 
     learnt     the accuracy on the training windows is at least .95.
     uniform    in a transformer, the last four words have between 3/4 and 4/3 of the influence of

@@ -59,13 +59,14 @@ def learned_layout(
     90.7 %, and the cell explained 73 % of the variance, or 14 % before training. Accuracy is the
     fraction of queries whose nearest point has been looked up.
 
-    ahead     after every lookup the accuracy is above the accuracy of the kd-tree, on the same
+    ahead     after every lookup, the accuracy is above the accuracy of the kd-tree, on the same
               sets.
-    rows      after the last lookup the accuracy is above the accuracy of a layout in rows of 8
+    rows      after the last lookup, the accuracy is above the accuracy of a layout in rows of 8
               points, which are traversed in alternating directions. In this layout, each lookup is
-              at the most probable remaining cell given the query. The layout in rows finds more
-              nearest points than the kd-tree at every lookup.  (At first, the layout in rows was
-              evaluated on only as many sets as the models, and the third seed was undecided.)
+              at the remaining cell that has the highest probability of containing the nearest
+              point, given the query. The layout in rows finds more nearest points than the kd-tree
+              at every lookup.  (At first, the layout in rows was evaluated on only as many sets as
+              the models, and the third seed was undecided.)
     position  the cell explains more than half of the variance of the coordinates.
     untrained before training, the cell explains less than 30 % of the variance, and the accuracy is
               below the accuracy of the kd-tree.

@@ -56,21 +56,21 @@ def learned_search(
     network receives only 32 fixed random sinusoids of each point.  Three seeds are evaluated
     separately, and each set of points has one query.  All thresholds were fixed before any model
     was trained.  The results of other programs and of one pilot run (seed 100) were known. After
-    the thresholds were fixed, the model uniform-16 was trained again in longer runs, of 3000 steps
-    of 64 sets instead of 1200 steps of 32 sets, and no threshold was changed.
+    the thresholds were fixed, the model described here (`uniform-16`) was trained again in longer
+    runs, of 3000 steps of 64 sets instead of 1200 steps of 32 sets, and no threshold was changed.
 
-    near      after every lookup the accuracy is within 5 percentage points of the accuracy of
+    near      after every lookup, the accuracy is within 5 percentage points of the accuracy of
               interpolation search on the same sets.
     first     the accuracy of the first lookup is not above the proved maximum for one lookup; a
               larger value would indicate an error of the evaluation.
-    ahead     after every lookup the accuracy is above the accuracy of binary search.
+    ahead     after every lookup, the accuracy is above the accuracy of binary search.
     cells     of the lookups before the nearest point is found, more than half are at the cell that
               interpolation search would choose after the same earlier lookups. The fraction at the
               cell that binary search would choose is reported.
     off       on points and queries from (0, 1), which are not the training distribution, the
               accuracy is below the accuracy of binary search. Interpolation search that assumes the
               range from −1 to 1 is also less accurate than binary search.  The finding is undecided
-              if `near` does not hold.
+              if the finding `near` does not hold.
     sorted    in more than 90 % of cells, cell c contains the point of rank c.
     untrained for each seed before training, less than half of the cells c contain the point of rank
               c, and the nearest point is found for less than half of the queries.

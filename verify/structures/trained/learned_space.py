@@ -71,8 +71,8 @@ def learned_space(
       near    the accuracy after the last lookup is within 5 percentage points of the exact accuracy
               of a bucket table.  This table divides the range into 32 buckets, and each extra cell
               contains the index of the point nearest to the middle of one bucket.
-      bits    `near` also holds for contents rounded to 8 bits (a precise cell could contain all
-              points).
+      bits    the finding `near` also holds for contents rounded to 8 bits (a precise cell could
+              contain all points).
       names   for more than half of first lookups, the point nearest to the content of the extra
               cell is the nearest neighbour of the query.
       used    the finding `used` of extra-16, for hints-16.

@@ -68,14 +68,14 @@ def learned_tree(
     74.3 % at the last lookup, and a run with a larger entropy bonus found 80.2 %.  Therefore the
     larger entropy bonus was chosen.
 
-    bound     at every lookup the accuracy of the tree is at most that of the best tree with the
-              same number of levels.
-    binary    at the last lookup the tree is at least as accurate as binary search.
-    treap     at the last lookup the tree is at least as accurate as the treap.
-    best      at the last lookup the accuracy of the tree is at least that of the best tree, minus 2
-              percentage points.
-    early     at lookups 1 and 2 the tree is at most as accurate as the treap. The check `early` was
-              added when the trees were known.
+    bound     at every lookup, the accuracy of the tree is at most the accuracy of the best tree
+              with the same number of levels.
+    binary    at the last lookup, the tree is at least as accurate as binary search.
+    treap     at the last lookup, the tree is at least as accurate as the treap.
+    best      at the last lookup, the accuracy of the tree is at least the accuracy of the best
+              tree, minus 2 percentage points.
+    early     at lookups 1 and 2, the tree is at most as accurate as the treap. The check `early`
+              was added when the trees were known.
     found     on sets of points that the data network must sort, the accuracy after the last lookup
               is above the accuracy of the treap.
     untrained for each seed, the tree before training is less accurate than the treap.
