@@ -222,8 +222,8 @@ def unembed(stream: Stream, *readings: LinearRead, bias: np.ndarray | None = Non
     columns, offset = _stack(stream, readings)
     if offset.any():
         raise InputError(
-            f"'{_joined(readings)}' has a constant term: pass this constant to unembed as the "
-            "argument bias"
+            f"'{_joined(readings)}' has a constant term: pass this constant to `unembed` as "
+            "the argument `bias`"
         )
     return Unembed(torch.as_tensor(columns), None if bias is None else torch.as_tensor(bias))
 

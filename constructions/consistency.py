@@ -22,10 +22,13 @@ def check_loaded(model: Model) -> None:
     width D, and the heads of a layer must have one width.
     """
     if not isinstance(getattr(model, "interface", None), Interface):
-        raise InputError("the model has no interface")
+        raise InputError("the model has no attribute `interface`: give a Model of this library")
     for name, weights in model.named_parameters():
         if not weights.is_floating_point() or not bool(torch.isfinite(weights).all()):
-            raise InputError(f"{name} has entries that are not finite numbers")
+            raise InputError(
+                f"{name} has entries that are not finite numbers: train the weights "
+                "again, or restore them"
+            )
     if isinstance(model, Transformer):
         for name, found, wanted in _shapes(model):
             if found != wanted:

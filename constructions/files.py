@@ -164,7 +164,9 @@ def load(path: FilePath) -> Model:
     try:
         model = Reader(load_tensors(weights)).value(written)
         if not isinstance(model, Model):
-            raise InputError("the sidecar contains no model")
+            raise InputError(
+                "the sidecar (the .json file beside the weights) contains no model: restore it"
+            )
         check_loaded(model)
     except (
         SafetensorError,

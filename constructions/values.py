@@ -39,7 +39,7 @@ MOST_ITEMS = 10**8  # the largest length of a range
 
 def _list(items: Any) -> list[Any]:
     if not isinstance(items, list):
-        raise InputError(f"{items!r:.40} is not a list")
+        raise InputError(f"{items!r:.40} is not a list: restore the file")
     return items
 
 
@@ -51,7 +51,7 @@ def _text(text: Any, form: str) -> str:
 
 def _range(*ends: int) -> range:
     if any(abs(end) > MOST_ITEMS for end in ends):
-        raise InputError(f"range{ends} has an end beyond ±{MOST_ITEMS}")
+        raise InputError(f"range{ends} has an end beyond ±{MOST_ITEMS}: restore the file")
     return range(*ends)
 
 

@@ -219,7 +219,7 @@ def _translatable(model: Transformer) -> None:
     if part:
         raise InputError(
             f"{model.name} has {part}, which is not translated: give a model with hardmax "
-            "attention, such as model.sharpened(None), without norms, context-only masks and "
+            "attention, such as model.sharpened(None), without norms, masks named context-only and "
             "frequencies as answers"
         )
 

@@ -88,7 +88,8 @@ class _Built:
         count = sum(map(len, self.cubes.values()))
         if count > MOST_CUBES:
             raise InputError(
-                f"truth tables of {of} have {count} cubes, more than {MOST_CUBES}: give a simpler "
+                f"truth tables of {of} have {count} products of literals, more than {MOST_CUBES}: "
+                "give a simpler "
                 "formula"
             )
         widths = {"symbol": self.V} | ({"j": 1} if by.steps else {})

@@ -87,7 +87,7 @@ def string_probabilities(model: Model, length: Count) -> Tensor:
     if model.interface.vocabulary_size != V + 1:
         raise InputError(
             f"{model.name} predicts {V} of its {model.interface.vocabulary_size} tokens: give a "
-            "model that predicts all tokens except BOS, the last token"
+            "model that predicts all tokens except the last token of the vocabulary"
         )
     if L > 27 or V**L > MOST:
         raise InputError(f"there are {V}^{L} strings: give a length with at most 2^27 strings")

@@ -132,7 +132,8 @@ class Stored(Interface):
             leading = torch.broadcast_shapes(Y.shape[:-2], R.shape[:-2])
         except RuntimeError:
             raise InputError(
-                f"stored has leading dimensions {tuple(Y.shape[:-2])} and state has "
+                f"the array stored has leading dimensions {tuple(Y.shape[:-2])} and the array "
+                "state has "
                 f"{tuple(R.shape[:-2])}: give leading dimensions that broadcast"
             ) from None
         _scores_fit(Y.shape[-2], R.shape[-2], math.prod(leading))
@@ -153,9 +154,9 @@ class Stored(Interface):
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         if not torch.isfinite(outputs).all():
             raise InputError(
-                f"attention overflows (the largest entry of stored and state is "
-                f"{max(float(given.abs().max()) for given in inputs):.3g}): rescale stored and "
-                "state"
+                f"attention overflows (the largest entry of `stored` and `state` is "
+                f"{max(float(given.abs().max()) for given in inputs):.3g}): rescale these "
+                "two arrays"
             )
         return outputs
 

@@ -130,7 +130,8 @@ class StockModel(Model):
         """
         if not self.plan.for_all and not inputs:
             raise InputError(
-                f"the bound of {self.name} depends on the inputs: pass the inputs to bound"
+                f"the bound of {self.name} depends on the inputs: pass the inputs to the method "
+                "`bound`"
             )
         return self.plan.bound(*inputs)
 

@@ -56,7 +56,8 @@ def exact_range(largest: int, factor: int, power: int = 1) -> int:
                 "exact in float64: give fewer cells"
             )
         raise InputError(
-            f"largest is {largest}: give at least 2 and at most {most}, so that every sum is exact"
+            f"the parameter largest is {largest}: give at least 2 and at most {most}, so that "
+            "every sum is exact"
         )
     return largest
 

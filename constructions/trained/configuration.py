@@ -98,7 +98,8 @@ class Configuration:
             return Configuration(**values)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
-                f"the sidecar does not contain a configuration of version {VERSION} "
+                "the sidecar (.json file beside the weights) does not contain a configuration of "
+                f"version {VERSION} "
                 f"({error}): restore the sidecar"
             ) from None
 

@@ -68,7 +68,9 @@ def train(
     """
     for step in keep:
         if step > configuration.steps:
-            raise InputError(f"keep is {step}: give a step from 1 to {configuration.steps}")
+            raise InputError(
+                f"the parameter keep is {step}: give a step from 1 to {configuration.steps}"
+            )
     process = Process.join(device)
     if configuration.batch_size % process.size:
         raise InputError(
@@ -81,7 +83,8 @@ def train(
         for step in keep:
             if step <= run.step and not is_whole(_snapshot(folder, step)):
                 raise InputError(
-                    f"keep is {step}, but the run in {folder} is at step {run.step} and has no "
+                    f"the parameter keep is {step}, but the run in {folder} is at step {run.step} "
+                    "and has no "
                     f"snapshot of step {step}: omit keep {step}, or choose another folder"
                 )
         return _train(run, progress, save_every, command, keep)

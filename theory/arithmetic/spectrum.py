@@ -39,7 +39,8 @@ def peak_ratios(E: RealArray, first: Count) -> np.ndarray:
     sizes, p = bin_sizes(E), len(E)
     if first >= len(sizes):
         raise InputError(
-            f"first is {shown(first)} and the last bin is {len(sizes) - 1}: give a smaller first"
+            f"the parameter first is {shown(first)} and the last bin is {len(sizes) - 1}: give a "
+            "smaller first"
         )
     sizes[0] = 0.0
     if p % 2 == 0:

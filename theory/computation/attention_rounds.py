@@ -167,7 +167,8 @@ def attention_in_rounds(
         )
     if not all(any(row) for row in seen):
         raise InputError(
-            "seen has a row without True: give a row with at least one True for each token"
+            "the mask `seen` has a row without True: give a row with at least one True for each "
+            "token"
         )
 
     def along_row(i: int, place: int) -> Machine:

@@ -171,7 +171,8 @@ class Program:
         object.__setattr__(self, "most", self.most or N)
         if self.most < N:
             raise InputError(
-                f"most is {self.most} for {N} processors: give a number of at least {N}"
+                f"the parameter most is {self.most} for {N} processors: give a number of at least "
+                f"{N}"
             )
         for name, values in self.initial.items():
             if len(values) > N or not all(self.holds(value) for value in values):
@@ -182,7 +183,8 @@ class Program:
         for name, members in self.kinds.items():
             if not all(1 <= i <= N for i in members):
                 raise InputError(
-                    f"kind {name} consists of {sorted(members)}: give processors from 1 to {N}"
+                    f"the kind {name} of processors consists of {sorted(members)}: give "
+                    f"processors from 1 to {N}"
                 )
         self._check_names()
 
@@ -337,9 +339,15 @@ class Program:
                 )
         for write in step.writes:
             if write.cell >= write.cells:
-                raise InputError(f"cell is {write.cell}: give a number from 0 to {write.cells - 1}")
+                raise InputError(
+                    f"the cell of a write is {write.cell}: give a number from 0 to "
+                    f"{write.cells - 1}"
+                )
             if not self.holds(self.empty(write)):
-                raise InputError(f"empty is {write.empty}: give a number from 0 to {self.most}")
+                raise InputError(
+                    f"the value `empty` of a write is {write.empty}: give a number from 0 to "
+                    f"{self.most}"
+                )
         for names in (step.brought, [f"{each.into} at {each.at}" for each in step.sets]):
             if twice := [name for name in names if names.count(name) > 1]:
                 raise InputError(f"{twice[0]} is set twice in one step: use two steps")

@@ -61,7 +61,9 @@ class Reader:
         """Raises ValueError, whose message requires `wanted` in place of the next token."""
         token, place = self.tokens[self.at]
         found = repr(token) if token else "the end"
-        raise InputError(f"{self.cited}: found {found} at character {place + 1}, expected {wanted}")
+        raise InputError(
+            f"{self.cited}: found {found} at character {place + 1}; write {wanted} there"
+        )
 
     @contextmanager
     def nested(self) -> Iterator[None]:

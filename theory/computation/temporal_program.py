@@ -87,7 +87,7 @@ def program(of: Formula, alphabet: str) -> Program:
         shape = (len(alphabet), *[2] * len(reads))
         if len(alphabet) * 2 ** len(reads) > MOST_ROWS:
             raise InputError(
-                f"the truth table of a part with {len(reads)} different `since` has "
+                f"the truth table of a part with {len(reads)} different operators `since` has "
                 f"{len(alphabet)}·2^{len(reads)} rows, more than {MOST_ROWS}: give a simpler "
                 "formula"
             )

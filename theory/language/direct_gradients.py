@@ -113,7 +113,8 @@ def bits_by_elimination(
         pivots.append(place)
     if any(rows[len(pivots) :]):
         raise InputError(
-            "parities are not the parities of any one set of bits: give words and their parities "
+            "the labels `parities` are not the parities of any one set of bits: give words and "
+            "their parities "
             "on one set of bits"
         )
     if len(pivots) < d:

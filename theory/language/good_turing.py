@@ -48,7 +48,7 @@ def seen_once(counts: Sequence[Steps], documents: Count) -> Fraction:
     """
     if sum(counts) > documents:
         raise InputError(
-            f"counts sum to {sum(counts)} and documents is {documents}: "
+            f"counts sum to {sum(counts)} and the parameter documents is {documents}: "
             f"give documents ≥ {sum(counts)}"
         )
     return Fraction(counts.count(1), documents)

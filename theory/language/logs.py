@@ -41,7 +41,7 @@ class Log:
         for prime in given:
             if type(prime) is not int or not _is_prime(prime):
                 raise InputError(
-                    f"coefficients has the key {prime!r}, which is not a prime: "
+                    f"the dictionary coefficients has the key {prime!r}, which is not a prime: "
                     "give primes, or use `log`"
                 )
         values = fractions("coefficients", given.values())

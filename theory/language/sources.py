@@ -85,7 +85,8 @@ def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> S
     S = len(start)
     if not steps or any(len(T) != S or any(len(row) != S for row in T) for T in steps):
         raise InputError(
-            f"steps do not have the {S} states of start: give a {S} by {S} table for each symbol"
+            f"the tables steps do not have the {S} states of the distribution start: give a {S} "
+            f"by {S} table for each symbol"
         )
     for state in range(S):
         distribution(
@@ -126,7 +127,10 @@ def conditional_entropy(source: Source, t: Time) -> Log:
                     after[tuple(each / total for each in moved)] += weight * total
         beliefs = after
         if len(beliefs) > BELIEFS:
-            raise InputError(f"t is {t}, which leads to over {BELIEFS} beliefs: give a smaller t")
+            raise InputError(
+                f"t is {t}, which leads to over {BELIEFS} beliefs (distributions on states): give "
+                "a smaller t"
+            )
     symbols = range(len(source.steps))
     following = ([sum(source.moved(belief, v)) for v in symbols] for belief in beliefs)
     return sum(

@@ -149,7 +149,9 @@ def world(
     """
     F, H, n = facts, others, documents
     if H < F:
-        raise InputError(f"others is {H} and facts is {F}: give others ≥ facts")
+        raise InputError(
+            f"the parameter others is {H} and the parameter facts is {F}: give others ≥ facts"
+        )
     weights = 1 / np.arange(1, F + 1) if distribution == "zipf" else np.ones(F)
     p = weights / weights.sum()
     drawn = np.random.default_rng(seed).choice(F, size=n, p=p)

@@ -119,6 +119,6 @@ def escape_time(
 def _check_overflow(beta: float, form: SphereForm) -> None:
     if form == "USA" and beta > np.log(np.finfo(np.float64).max):
         raise InputError(
-            f"beta is {beta:g}, and the rate e^beta of USA overflows float64: "
+            f"beta is {beta:g}, and the rate e^beta of unnormalised attention overflows float64: "
             "give a beta of at most 709"
         )

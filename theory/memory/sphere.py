@@ -83,7 +83,8 @@ def sphere_energy(X: UnitTokens, beta: NonNegative) -> np.ndarray:
     """
     if beta == 0:
         raise InputError(
-            "beta is 0, where E_β is infinite: use mean_length(X)**2 / 2, the limit of E_β − 1/(2β)"
+            "beta is 0, where the energy E_β is infinite: use mean_length(X)**2 / 2, the limit "
+            "of E_β − 1/(2β)"
         )
     exponents = beta * (X @ X.swapaxes(-1, -2))
     _no_overflow(exponents, "the energy", beta)
@@ -115,8 +116,10 @@ def sphere_flow(
     exponent = beta * norm if form == "USA" else 0.0
     if np.log(max(times[-1], 1e-300)) + exponent > np.log(MOST_WORK):
         raise InputError(
-            f"times reach {times[-1]:g} at rates of up to e^{exponent:g}, which takes too many "
-            f"steps: give times up to {MOST_WORK:g}/e^{exponent:g}, or a smaller beta in USA"
+            f"times reach {times[-1]:g} at rates of up to e^{exponent:g}, and the integration "
+            "takes too many "
+            f"steps: give times up to {MOST_WORK:g}/e^{exponent:g}, or (for unnormalised "
+            "attention) a smaller beta"
         )
 
     def velocity(_: float, state: np.ndarray) -> np.ndarray:

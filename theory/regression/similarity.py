@@ -171,7 +171,8 @@ def _several(first: np.ndarray) -> None:
     """Raises ValueError for fewer than 2 prompts: the standard error is not defined."""
     if first.shape[1] < 2:
         raise InputError(
-            f"first has shape {first.shape}, where axis 1 is the prompts: give at least 2 prompts"
+            f"the array first has shape {first.shape}, where axis 1 is the prompts: give at least "
+            "2 prompts"
         )
 
 

@@ -78,7 +78,7 @@ def wishart_moments(
             inverse = bordered(over.signed, over.single).inv()
         except ZeroDivisionError:
             raise InputError(
-                f"largest is {largest:g}, which is too small for {BITS} bits of precision: "
+                f"the bound largest is {largest:g}, too small for {BITS} bits of precision: "
                 "give a larger bound"
             ) from None
         found = []

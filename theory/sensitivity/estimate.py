@@ -136,8 +136,8 @@ def sensitivity(
     if change in (forced, redrawn, noisy_patches):
         shown = getattr(change, "__name__", repr(change))
         raise InputError(
-            f"change is the function {shown} itself: give the result of a call {shown}(…), which "
-            "is the change"
+            f"the argument change is the function {shown} itself: call {shown}(…), and give the "
+            "result of the call"
         )
     array = array_of("inputs", inputs)
     if array.ndim < 2 or not array.size:

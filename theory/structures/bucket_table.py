@@ -143,7 +143,9 @@ def same_neighbour_probability(n_points: Integrated, u: Places, v: Places) -> np
     """
     a, b = u, v
     if (a > b).any():
-        raise InputError("u is above v somewhere: give u and v with u ≤ v in every entry")
+        raise InputError(
+            "some entry of u is above that of v: give u and v with u ≤ v in every entry"
+        )
     nodes, weights = np.polynomial.legendre.leggauss((n_points + 1) // 2)
     zero = np.zeros_like(a)
     breaks = np.stack([zero, a, b, zero + 1, 2 * a, 2 * b - 1], axis=-1)

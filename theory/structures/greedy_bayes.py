@@ -123,7 +123,7 @@ def greedy_bayes(low: End, high: End) -> Strategy:
             raise InputError(
                 f"queries are from {q.min():g} to {q.max():g}, "
                 f"but the range is {low:g} to {high:g}: "
-                "give low and high that enclose all points and queries"
+                "give bounds low and high that enclose all points and queries"
             )
         table = likeliest(N)
         lo, hi = np.full(q.shape, -1), np.full(q.shape, N)

@@ -51,7 +51,7 @@ def interpolation_search(low: End, high: End) -> Strategy:
             raise InputError(
                 f"queries are from {q.min():g} to {q.max():g}, "
                 f"but the range is {low:g} to {high:g}: "
-                "give low and high that enclose all points and queries"
+                "give bounds low and high that enclose all points and queries"
             )
         lo, hi = np.zeros(q.shape, dtype=np.int64), np.full(q.shape, N + 1)
         v_lo, v_hi = (np.full(q.shape, end, dtype=np.result_type(end, q)) for end in (low, high))

@@ -195,7 +195,8 @@ def enclosed_error(model: Transformer, sharpness: float, row: np.ndarray) -> flo
         widest = max(float(d.rad()) for d in differences)
         if not widest < 1e-20:
             raise InputError(
-                f"the balls of the logits are {widest:.1e} wide, too wide for a comparison: "
+                f"the enclosing balls of the logits are {widest:.1e} wide, too wide for a "
+                "comparison: "
                 "give a smaller sharpness"
             )
         return max(float(d.upper()) for d in differences) * (1 + 1e-15)

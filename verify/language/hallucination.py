@@ -70,7 +70,10 @@ def hallucination(
     prompts that no document answers.  Given the documents, E err + E δ⁺ ≥ MM(1 − 1/m).
     """
     if strings < 2 * facts:
-        raise InputError(f"strings is {strings} and facts is {facts}: give strings ≥ 2·facts")
+        raise InputError(
+            f"the number of strings is {strings} and the number of facts is {facts}: give strings "
+            "≥ 2·facts"
+        )
     drawn = world(facts, strings - facts, documents, distribution, run.rng)
     yield from labelled("built", built_models(run, samples))
     yield from labelled("tiny", tiny_worlds(run))

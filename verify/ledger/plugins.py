@@ -93,7 +93,7 @@ def text_of(point: EntryPoint) -> tuple[Path, str]:
     if spec is None or spec.origin is None:
         raise InputError(
             f"the statement index {point.name} names a package {point.value}, which does "
-            "not exist: correct the entry point"
+            "not exist: correct the entry point of this index"
         )
     file = Path(spec.origin).with_name(FILE)
     try:

@@ -243,7 +243,8 @@ class Split:
         ends = {self.format.round(end) for end in fractions(value)}
         if len(ends) > 1:
             raise InputError(
-                f"the precision is {self.format.bits} bits, and balls of {PRECISION} bits do not "
+                f"the precision is {self.format.bits} bits, and enclosing balls of {PRECISION} "
+                "bits do not "
                 "decide the rounding of a partial sum: give the split a shorter precision"
             )
         (rounded,) = ends

@@ -107,7 +107,7 @@ def function_faults(folder: Path = VERIFY) -> list[FunctionFault]:
                 fault = FunctionFault(**{**entry, **lists})
             except (KeyError, TypeError) as error:
                 raise InputError(
-                    f"{where} is wrong ({error}): see the keys in "
+                    f"{where} is wrong ({error}): correct this entry by the keys in "
                     "verify/selftest/function_mutations.py"
                 ) from None
             if fault.change not in CHANGES and ":" not in fault.change:

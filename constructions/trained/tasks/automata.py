@@ -52,7 +52,7 @@ class Automata(Labelling, kind="automata"):
             return
         if not _stays(machine).any():
             raise InputError(
-                f"stay is {self.stay}, but no symbol of {machine} leaves all states "
+                f"the parameter stay is {self.stay}, but no symbol of {machine} leaves all states "
                 "unchanged: omit stay"
             )
 

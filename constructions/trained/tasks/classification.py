@@ -33,7 +33,8 @@ class Classification(Corpus):
     def __post_init__(self) -> None:
         if self.until > 1 and self.stop == "accuracy":
             raise InputError(
-                f"until is {self.until}: for stop = 'accuracy', give an accuracy of at most 1"
+                f"the parameter until is {self.until}: for stop = 'accuracy', give an accuracy of "
+                "at most 1"
             )
 
     @property

@@ -49,7 +49,8 @@ class Connectivity(Task, kind="connectivity"):
     def __post_init__(self) -> None:
         if self.graphs == "beyond" and self.n < REACH + 2:
             raise InputError(
-                f"n is {self.n}, but a pair beyond distance {REACH} needs {REACH + 2} nodes: "
+                f"n is {self.n}, but a pair of nodes beyond distance {REACH} needs {REACH + 2} "
+                "nodes: "
                 f"give at least {REACH + 2} nodes"
             )
 

@@ -59,7 +59,7 @@ class Text(Classification, kind="text"):
         depends on no word.
         """
         if shape.kind == "lstm" and self.read == "token":
-            raise InputError("read is token: for an LSTM, give read = last or mean")
+            raise InputError("the parameter read is 'token': for an LSTM, give 'last' or 'mean'")
         words = Words(KNOWN + 1, LENGTH, len(TOPICS), READ[self.read])
         positions = words.context if shape.kind == "transformer" else 0
         d_in = KNOWN + 1 + len(words.prefix)
