@@ -122,7 +122,7 @@ def search(
 ) -> Transformer:
     """A transformer that decodes the nodes reachable from a source, one by one, and then ⊥.
 
-    The symbol ⊥ means that no node is left. The nodes are given by
+    The symbol ⊥ means that no node is left. The reachable nodes are given by
 
         model.interface.found(model.generate(model.interface.prompt(edges, source), n))
 

@@ -150,8 +150,8 @@ def attention_in_rounds(
     with the largest score and 0 elsewhere (average-hard attention).
 
     Raises `ValueError` if (a) the shapes do not match, (b) a base is given and a score is not an
-    integer, (c) a token may attend to no token, or (d) more than 10⁵ machines are needed. N tokens
-    need N² machines.
+    integer, (c) a row of `seen` has no true entry, or (d) more than 10⁵ machines are needed. N
+    tokens need N² machines.
     """
     N = len(Q)
     d, d_value = (len(next(iter(rows), ())) for rows in (Q, V))

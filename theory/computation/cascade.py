@@ -109,9 +109,9 @@ class Cascade:
 
     Each of the `stages` is a counter, a flip-flop or a table, and has a value before each symbol of
     a word. At a symbol, a counter adds a number to its value, modulo the size of the counter. A
-    flip-flop keeps its value or gets a new value. This change is a function of the symbol and of
-    the values of the earlier stages. The value of a table is a function of the values of the
-    earlier stages.
+    flip-flop keeps its value or gets a new value. The number that is added and the new value are
+    functions of the symbol and of the values of the earlier stages. The value of a table is a
+    function of the values of the earlier stages.
 
     The table `answer` gives the state of `automaton` after a symbol. This state is a function of
     the symbol and of the values of the stages before the symbol.
@@ -155,7 +155,7 @@ class Cascade:
         return states
 
     def values(self, word: Sequence[int]) -> list[tuple[int, ...]]:
-        """The values of all stages of the cascade before each symbol of a word.
+        """The values of all stages of the cascade, before each symbol of a word.
 
         The stages are the counters, flip-flops and tables of the cascade. The list has one tuple of
         values for each symbol of the word.
@@ -171,8 +171,8 @@ class Cascade:
         The stages are the counters, flip-flops and tables of the cascade. Each pair is yielded
         once.
 
-        Raises `KeyError` if a stage's function, which is stored as a table, has no row for values
-        that occur.
+        The functions of the stages are stored as tables. Raises `KeyError` if such a table has no
+        row for values that occur.
         """
         start = self.automaton.start, self.first()
         seen, left = {start}, [start]
@@ -187,10 +187,10 @@ class Cascade:
     def disagreements(self) -> int:
         """The number of cases in which the cascade and the automaton have different next states.
 
-        A case consists of a symbol and of a pair to which some word leads. The pair consists of the
-        state of the automaton and of the values of the stages (counters, flip-flops and tables).
-        The two next states are compared: the state to which the symbol leads the automaton, and the
-        state in the cascade's table `answer`. A case for which `answer` has no row is also counted.
+        A case is a symbol and a pair to which some word leads: the state of the automaton and the
+        values of the stages (counters, flip-flops and tables). The two next states are compared:
+        the state to which the symbol leads the automaton, and the state in the cascade's table
+        `answer`. A case for which `answer` has no row is also counted.
 
         If the number is 0, the cascade and the automaton have the same state for words of every
         length.
@@ -207,15 +207,15 @@ def cascade(automaton: Automaton, *, compact: bool = False) -> Cascade:
     """The cascade of counters and flip-flops that computes the state of a semiautomaton.
 
     A counter adds a number at each symbol, modulo its size. A flip-flop keeps its value or gets a
-    new one. Each change is a function of the symbol and of the values of earlier counters and
-    flip-flops. The cascade is built from the holonomy decomposition of the semiautomaton, which
-    gives a height to each image of the set of states under a word. The holonomy groups consist of
-    the permutations that words induce on parts of these images. The module's docstring has the
-    formulas.
+    new one. The number that is added and the new value are functions of the symbol and of the
+    values of earlier counters and flip-flops. The cascade is built from the holonomy decomposition
+    of the semiautomaton, which gives a height to each image of the set of states under a word. The
+    holonomy groups consist of the permutations that words induce on parts of these images. The
+    module's docstring has the formulas.
 
-    If `compact` is true, each height with a non-trivial group, except the last height, has one more
-    table, which stores an intermediate result. Later functions then read this result instead of
-    several other values.
+    If `compact` is true, each height with a non-trivial group, except the smallest height, has one
+    more table, which stores an intermediate result. The functions of later stages read this result
+    instead of several other values.
 
     Raises `NotSolvable` if a holonomy group is not solvable. Raises `ValueError` if the automaton
     of all counters, flip-flops and tables has more than 2^16 states.

@@ -51,8 +51,8 @@ def components(
     edge they are the two ends of the edge; at a node they are 0.
 
     At first the label of a node is the node. An edge looks up the labels of its ends, and sends the
-    smaller label to the node that equals the larger label. The new label of node x with label y is
-    the minimum of the label of node y and of the labels that are sent to x.
+    smaller label to the node that equals the larger label. If node x has the label y, its new label
+    is the minimum of the label of node y and of the labels that are sent to x.
 
     By default there are 2(n − 1) steps, which are enough for every graph. If `overlapped` is true,
     an edge looks up labels in every step, and sends them in the next step. Otherwise looking up and

@@ -105,7 +105,7 @@ class Holonomy:
         """The heights of the image sets, from the height of the set of reachable states down to 1.
 
         An image set is a set of states Q·w, for the set Q of reachable states and a word w, or a
-        set of one state. The method `height` defines the height of an image set.
+        set of one state. The height is defined in the docstring of `Holonomy.height`.
         """
         return range(self.height(self.states), 0, -1)
 
@@ -131,10 +131,10 @@ def holonomy(automaton: Automaton) -> Holonomy:
     """The holonomy decomposition of a semiautomaton: classes of image sets, with their groups.
 
     The image sets are the sets of states Q·w, for the set Q of reachable states and a word w, and
-    the sets of one state. Two image sets are in one class if some words map one onto the other and
-    back. The group of a class consists of the permutations that words induce on the tiles of an
-    image set, which are its maximal proper subsets among the image sets. The module's docstring has
-    all definitions.
+    the sets of one state. Two image sets are in one class if a word maps the first onto the second,
+    and a word maps the second onto the first. The group of a class consists of the permutations
+    that words induce on the tiles of an image set, which are its maximal proper subsets among the
+    image sets. The module's docstring has all definitions.
 
     Raises `ValueError` if (a) there are more than 128 states, (b) there are more than 1000 image
     sets, or (c) a group has more than 10 000 permutations.

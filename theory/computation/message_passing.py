@@ -79,7 +79,8 @@ def transpose(s: Count, largest: Count = 1) -> Program:
 
     In a round every processor sends messages, and every processor has s slots for the messages that
     it receives. Processor i has row i of the matrix in the input registers w1, …, ws. It sends the
-    number in wk to slot i of processor k. The program's output is the register w1.
+    number in wk to slot i of processor k. The received numbers are in the registers w1, …, ws. The
+    output of the program is only one of them, w1.
     """
     processors_fit(s * s)
     words = tuple(f"w{k}" for k in range(1, s + 1))

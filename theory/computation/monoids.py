@@ -73,9 +73,9 @@ class Monoid:
         return self.words[x], tuple(self.states[r] for r in around)
 
     def groups(self) -> dict[Map, frozenset[Map]]:
-        """The maximal subgroups of the monoid: a dictionary from the identity e to the group.
+        """The maximal subgroups of the monoid; the keys of the dictionary are their identities e.
 
-        The elements of the monoid are the maps of states that words induce, and e is one of them
+        The elements of the monoid are the maps of states that words induce, and e is one of them,
         with e·e = e. The elements of the group permute the m states in the image of e. They are
         written as permutations of 0, …, m − 1, the numbers of these states in increasing order.
         """

@@ -107,9 +107,10 @@ class Set:
     do the operation. Otherwise `at` is the name of a set of processors, and only these do the
     operation. Operands are names of registers of processor i, or integers.
 
-    The operations are copy, min, max, minus, plus and where. The result of minus is clipped at 0.
-    The operation plus takes two or more numbers, and its result is clipped at the largest number of
-    the program. The result of where(flag, x, y) is x if flag > 0, and y otherwise.
+    The operations are `copy`, `min`, `max`, `minus`, `plus` and `where`. The result of `minus` is
+    clipped at 0. The operation `plus` takes two or more numbers, and its result is clipped at the
+    largest number of the program. The result of `where(flag, x, y)` is x if flag > 0, and y
+    otherwise.
     """
 
     into: str
@@ -195,21 +196,21 @@ class Program:
 
     @property
     def assigned(self) -> list[str]:
-        """The names of the registers that local operations of the program set."""
+        """The names of the registers that get a value from a local operation of the program."""
         return list(dict.fromkeys(each.into for step in self.steps for each in step.sets))
 
     @property
     def state(self) -> list[str]:
         """The names of the registers that keep their values from one step to the next.
 
-        These are the inputs, the registers with initial values, and the registers that local
-        operations set.
+        These are the inputs, the registers with initial values, and the registers that get a value
+        from a local operation.
         """
         return list(dict.fromkeys([*self.inputs, *self.initial, *self.assigned]))
 
     @property
     def brought(self) -> list[str]:
-        """The names of the registers that contain results of the reads and writes of any step."""
+        """The names of the registers that contain results of reads and writes in any step."""
         return list(dict.fromkeys(name for step in self.steps for name in step.brought))
 
     def run(self, *inputs: ArrayLike) -> Iterator[Registers]:

@@ -29,10 +29,10 @@ class NotSolvable(InputError):
     """The error raised if an automaton has a holonomy group that is not solvable.
 
     Such an automaton has no cascade of counters and flip-flops. A holonomy group is a group of
-    permutations that words induce on certain sets of states, the tiles. `tiles` are the sets that
-    this group permutes, `group` is the set of the permutations, and `order` is the number of
-    permutations. `core` is the order of the perfect core of the group, which is the largest
-    subgroup that equals its commutator subgroup.
+    permutations of certain sets of states, which are called tiles. Words induce these permutations.
+    `tiles` are the sets that this group permutes, `group` is the set of the permutations, and
+    `order` is the number of permutations. `core` is the order of the perfect core of the group,
+    which is the largest subgroup that equals its commutator subgroup.
     """
 
     def __init__(self, automaton: Semiautomaton, of: Class, core: int) -> None:

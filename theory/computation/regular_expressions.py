@@ -39,7 +39,7 @@ def regular_expression(text: str, alphabet: Alphabet | None = None) -> Language:
     By default the alphabet consists of the symbols in the expression, in the order of their Unicode
     code points. Raises ValueError if (a) the text is not a regular expression, (b) a symbol is not
     in the alphabet, or (c) the automaton, before it is minimised, has more than 2000 states. In
-    case (a) the message gives the place of the error.
+    case (a) the message gives the position of the error in the text.
     """
     reader = Reader("regular expression", text, r"\S", MOST_CHARACTERS)
     named = "".join(sorted({token for token, _ in reader.tokens if token.isalnum()}))

@@ -47,12 +47,12 @@ MOST_SHOWN = 500  # the largest number of symbols and connectives that are print
 class Formula:
     """A formula of past linear temporal logic (past LTL), true or false at each position of a word.
 
-    The operators are not, and, or, and since. The formula `φ since ψ` holds at position i if ψ
-    holds at an earlier position j and φ holds at all positions strictly between j and i.
+    The operators are `not`, `and`, `or` and `since`. The formula `φ since ψ` holds at position i if
+    ψ holds at an earlier position j and φ holds at all positions strictly between j and i.
 
     A formula may be a part of several formulas. Two formulas are equal only if they are the same
-    object. `temporal_syntax.formula` parses the text of a formula of at most 500 symbols and
-    operators; the text of a larger formula gives only its size.
+    object. If a formula has at most 500 symbols and operators, `temporal_syntax.formula` parses its
+    text. The text of a larger formula gives only its size.
     """
 
     def __str__(self) -> str:
@@ -354,10 +354,11 @@ def random_formula(
 ) -> Formula:
     """A random formula of past linear temporal logic, of temporal depth at most `depth`.
 
-    The temporal depth is the largest number of nested operators among since, yesterday and once.
-    Each part of the formula has one of six kinds, which are drawn uniformly: a symbol, not, and,
-    or, since, and either yesterday or once. If a temporal operator would exceed the depth, the kind
-    is drawn again. At most four of the operators not, and, or and since are nested.
+    The temporal depth is the largest number of nested operators among `since`, `yesterday` and
+    `once`. Each part of the formula is drawn uniformly from six cases: (1) a symbol, (2) `not`,
+    (3) `and`, (4) `or`, (5) `since`, and (6) `yesterday` or `once`. If a temporal operator would
+    exceed the depth, the case is drawn again. The operators `not`, `and`, `or` and `since` are
+    nested in each other at most four deep.
     """
     rng: np.random.Generator = seed
 

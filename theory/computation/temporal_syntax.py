@@ -36,10 +36,10 @@ UNARY: dict[str, Callable[[Formula], Formula]] = {
 def formula(text: str, alphabet: Alphabet) -> Formula:
     """The formula of past linear temporal logic (past LTL) that a text denotes.
 
-    An example is `a and not (b since a)`. The symbols of the alphabet, true and false are formulas.
-    The operators are not, yesterday, once, historically, since, and, or. Raises ValueError if (a)
-    the text contains a symbol that is not in the alphabet, or (b) the text is not a formula. The
-    message quotes the first character at which the grammar is violated.
+    An example is `a and not (b since a)`. The symbols of the alphabet, `true` and `false` are
+    formulas. The operators are `not`, `yesterday`, `once`, `historically`, `since`, `and` and `or`.
+    Raises ValueError if (a) the text contains a symbol that is not in the alphabet, or (b) the text
+    is not a formula. The message quotes the first character at which the grammar is violated.
     """
     reader = Reader("formula", text, r"\w+|\S", MOST_CHARACTERS)
     found = _or(reader, alphabet)

@@ -138,7 +138,7 @@ class TuringMachine:
         return self.rules[state][tape.get(head, 0)]
 
     def writing(self, word: Sequence[int] = ()) -> list[Step]:
-        """A list of steps that write a word on a blank tape and end with the head on its start.
+        """Steps that write a word on a blank tape and leave the head on the word's first symbol.
 
         The first steps write the symbols of the word from the last to the first, and each of them
         moves left. One more step writes a blank and moves right, to the first symbol of the word.

@@ -29,9 +29,9 @@ def disentangled_features(A: Graphs, weights: IntegerWeights) -> np.ndarray:
 
         h_0 = [I, A],   h_{l+1} = [h_l, relu(h_l W_l h_lᵀ) h_l].
 
-    The matrix W_l = `weights[l]` contains integers and has 2^(l+1)·n rows and columns; None is the
-    identity. Raises `ValueError` if (a) the weights are not integers, or (b) they have another
-    shape.
+    The matrix W_l = `weights[l]` contains integers and has 2^(l+1)·n rows and columns. If
+    `weights[l]` is None, W_l is the identity. Raises `ValueError` if (a) the weights are not
+    integers, or (b) they have another shape.
     """
     eye = np.broadcast_to(np.eye(A.shape[-1], dtype=np.int64), A.shape)
     h = np.concatenate([eye, A], axis=-1).astype(object)
@@ -52,8 +52,9 @@ def disentangled_outputs(A: Graphs, weights: IntegerWeights, unembedding: Any) -
 
         h_0 = [I, A],   h_{l+1} = [h_l, relu(h_l W_l h_lᵀ) h_l].
 
-    The matrix W_l = `weights[l]` contains integers and has 2^(l+1)·n rows and columns; None is the
-    identity. The matrix O = `unembedding` contains integers and has shape (2^(L+1)·n, n).
+    The matrix W_l = `weights[l]` contains integers and has 2^(l+1)·n rows and columns. If
+    `weights[l]` is None, W_l is the identity. The matrix O = `unembedding` contains integers and
+    has shape (2^(L+1)·n, n).
 
     Raises `ValueError` if W_l or O has (a) entries that are not integers, or (b) another shape.
     """

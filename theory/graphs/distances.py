@@ -127,6 +127,7 @@ def beyond(A: Graphs, n_layers: Layers) -> np.ndarray:
     """Whether two nodes are connected and more than 3^L apart, as booleans (…, n, n).
 
     The entry (i, j) is about the nodes i and j of a graph in A (…, n, n), and L = `n_layers`. The
-    distance 3^L is the largest distance that L layers H ← H + HHᵀH reach, which start from H = A.
+    number 3^L is the largest distance at which L layers H ← H + HHᵀH connect nodes, if H = A at
+    first.
     """
     return distances(A) > capacity(n_layers)

@@ -55,9 +55,9 @@ def _cycle(m: int) -> np.ndarray:
 
 @checked
 def two_chain(n_nodes: CountFrom2) -> np.ndarray:
-    """The adjacency matrix (n, n) of two disjoint paths, of ⌊n/2⌋ and ⌈n/2⌉ nodes, n = `n_nodes`.
+    """The adjacency matrix (n, n) of two disjoint paths of ⌊n/2⌋ and ⌈n/2⌉ nodes.
 
-    The matrix has ones on the diagonal. The graph is called 2Chain in [Ye2026].
+    Here n = `n_nodes`. The matrix has ones on the diagonal. The graph is called 2Chain in [Ye2026].
     """
     _fits(n_nodes)
     return side_by_side(path(n_nodes // 2), path(n_nodes - n_nodes // 2))
@@ -65,9 +65,10 @@ def two_chain(n_nodes: CountFrom2) -> np.ndarray:
 
 @checked
 def two_clique(n_nodes: CountFrom2) -> np.ndarray:
-    """The adjacency matrix (n, n) of two disjoint cliques, of ⌊n/2⌋ and ⌈n/2⌉ nodes, n = `n_nodes`.
+    """The adjacency matrix (n, n) of two disjoint cliques of ⌊n/2⌋ and ⌈n/2⌉ nodes.
 
-    The matrix has ones on the diagonal. The graph is called 2Clique in [Ye2026].
+    Here n = `n_nodes`. The matrix has ones on the diagonal. The graph is called 2Clique in
+    [Ye2026].
     """
     _fits(n_nodes)
     return side_by_side(clique(n_nodes // 2), clique(n_nodes - n_nodes // 2))

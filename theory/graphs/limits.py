@@ -58,7 +58,7 @@ def minimal_subgraph(
     an edge is removed if the output (i, j) stays positive without it.
 
     If all weights are ≥ 0, each output is a nondecreasing function of the entries of A. Then the
-    subgraph is minimal: if any other edge is removed, the output (i, j) is not positive.
+    subgraph is minimal: without any one of its edges, the output (i, j) is not positive.
 
     Raises `ValueError` if the weights or the unembedding are not integers or have a wrong shape.
     """

@@ -63,7 +63,7 @@ Nodes: TypeAlias = CountFrom2
 
 
 class Channels(NamedTuple):
-    """The matrices A and B of a matrix A ⊗ I + B ⊗ J, which consists of n × n blocks.
+    """The matrices A and B of a matrix A ⊗ I + B ⊗ J, whose blocks are n × n matrices.
 
     In this formula, I is the n × n identity and J the n × n all-ones matrix. A and B have one entry
     for each block. The field `I` contains A, and the field `J` contains B.
@@ -74,13 +74,13 @@ class Channels(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Three parts of the squared norm ‖W‖² of a matrix W of n × n blocks.
+    """Three parts of the squared norm ‖W‖² of a matrix W whose blocks are n × n matrices.
 
     The parts are the squared norms of three orthogonal projections of W. `diagonal` belongs to the
     projection onto the matrices whose blocks are multiples of the identity I. `off_diagonal`
     belongs to the projection onto the matrices whose blocks are multiples of J − I, where J is the
-    all-ones matrix. `rest` belongs to the remainder of W. The first two projections are invariant
-    under permutations of the n nodes, to which the rows and columns of a block belong.
+    all-ones matrix. `rest` belongs to the remainder of W. The rows and columns of each block belong
+    to n nodes. The first two projections are invariant under permutations of these nodes.
     """
 
     diagonal: float | Fraction
@@ -97,9 +97,10 @@ class Split(NamedTuple):
 def two_channels(W: Weights, n_nodes: Nodes) -> Channels:
     """The orthogonal projection of W onto the matrices A ⊗ I + B ⊗ J, as the pair of A and B.
 
-    W (rows·n, columns·n) consists of n × n blocks, n = `n_nodes`. I is the n × n identity, and J is
-    the n × n all-ones matrix. So each block is projected onto the span of I and J. The result is
-    exact, as `Fraction`s, if W contains integers or fractions, and in float64 otherwise.
+    W (rows·n, columns·n) consists of blocks, which are n × n matrices for n = `n_nodes`. I is the
+    n × n identity, and J is the n × n all-ones matrix. So each block is projected onto the span of
+    I and J. The result is exact, as `Fraction`s, if W contains integers or fractions, and in
+    float64 otherwise.
 
     Raises `ValueError` for a W that does not consist of n × n blocks.
     """
@@ -120,9 +121,10 @@ def two_channels_by_definition(
 ) -> np.ndarray:
     """The average of (I ⊗ P)ᵀ W (I ⊗ P) over all n! permutation matrices P of n nodes.
 
-    W (rows·n, columns·n) has n × n blocks, n = `n_nodes`, and the result has the shape of W. The
-    factor I on the left of W is the identity with as many rows as W has rows of blocks. The factor
-    I on the right is the identity with as many rows as W has columns of blocks.
+    W (rows·n, columns·n) consists of blocks, which are n × n matrices for n = `n_nodes`. The result
+    has the shape of W. The factor I on the left of W is the identity with as many rows as W has
+    rows of blocks. The factor I on the right is the identity with as many rows as W has columns of
+    blocks.
 
     Raises `ValueError` if W does not consist of n × n blocks.
     """
@@ -159,9 +161,9 @@ def kronecker(channels: Channels, n_nodes: Count) -> np.ndarray:
 def orthogonal_split(W: Weights, n_nodes: Nodes) -> Split:
     """The squared norm ‖W‖² of a matrix W (rows·n, columns·n) in three orthogonal parts.
 
-    W consists of n × n blocks, n = `n_nodes`. In each block, let a be the mean of the diagonal
-    entries and b the mean of the other entries. The parts are n Σ a², n(n − 1) Σ b² (both sums are
-    over the blocks), and the rest of ‖W‖².
+    W consists of blocks, which are n × n matrices for n = `n_nodes`. In each block, let a be the
+    mean of the diagonal entries and b the mean of the other entries. The parts are n Σ a², n(n − 1)
+    Σ b² (both sums are over the blocks), and the rest of ‖W‖².
 
     Raises `ValueError` if W does not consist of n × n blocks.
     """
