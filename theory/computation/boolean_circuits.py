@@ -99,9 +99,9 @@ def all_circuits(
     """Yields all Boolean circuits of n_gates gates on n_inputs inputs.
 
     A gate reads two wires, which are inputs or earlier gates and may be equal. If the wires have
-    the values x and y, the value of the gate is bit 2x + y of its table, a number in 0 … 15. All
-    tables in `tables` are used. For n inputs and k tables, the number of circuits is the product of
-    k(n + g)² over g = 0, …, n_gates − 1.
+    the values x and y, the value of the gate is bit 2x + y of its table, a number in 0 … 15. The
+    table of each gate ranges over `tables`. For n inputs and k tables, the number of circuits is
+    the product of k(n + g)² over g = 0, …, n_gates − 1.
     """
     choices = len(tables) * n_gates * (n_inputs + n_gates) ** 2
     machine.fits_in_memory("the choices for all gates", 100 * choices, "give fewer wires")

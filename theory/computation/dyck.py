@@ -150,9 +150,9 @@ def adversarial_words(
 
     "words"                random Dyck words
     "deep"                 all brackets open, then all close; the depth is T/2
-    "alternating"          each bracket closes at once
-    "one kind of symbol"   one bracket repeated
-    "one bracket flipped"  a Dyck word in which one opening bracket is made closing, or conversely
+    "alternating"          each bracket is closed by the next symbol
+    "one kind of symbol"   the same bracket at all positions
+    "one bracket flipped"  a Dyck word in which one bracket is reversed: ( to ), or ) to (
     "below 0 and back"     a Dyck word in which a closing and then an opening bracket are inserted
     "one wrong type"       a Dyck word in which one bracket has another type (k ≥ 2)
     "crossing"             a Dyck word in which ([)] is inserted (k ≥ 2, T ≥ 4)

@@ -25,10 +25,10 @@ from theory.kinds import Count, InputError, Vectors, checked
 def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
     """The step of a PRAM program in which machines send messages to each other and receive them.
 
-    A machine is a processor of the PRAM. Every machine has s slots for messages, the registers in
-    `words`. A message is a number. A key of `messages` names the register that contains the number,
-    and its entry names the register that contains the address. The address s·i + k is slot k of
-    machine i. A slot to which no message is sent becomes 0.
+    A machine is a processor of the PRAM. The s registers in `words` are the slots of a machine for
+    the messages that it receives. A message is a number. A key of `messages` names the register
+    that contains the number, and its entry names the register that contains the address. The
+    address s·i + k is slot k of machine i. A slot to which no message is sent becomes 0.
 
     Raises `ValueError` if `messages` or `words` is empty.
     """

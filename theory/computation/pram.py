@@ -148,7 +148,7 @@ class Program:
 
     inputs   registers whose values are the arguments of `run`, numbers in 0 … most
     initial  initial values of other registers, one for each processor; 0 by default
-    kinds    named sets of processors; each set is a register that is 1 at its processors, else 0
+    kinds    named sets of processors; each is a register: 1 at its processors, 0 elsewhere
     answer   the register that is the output
     most     the largest number in a register; at least N, which is the default
 

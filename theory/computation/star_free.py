@@ -55,7 +55,7 @@ def from_cascade(cascade: Cascade, accepted: Iterable[Steps], alphabet: Alphabet
     """A formula of past LTL that holds iff the state that a cascade computes is in `accepted`.
 
     Past LTL is past linear temporal logic. A cascade computes the state of an automaton by counters
-    and flip-flops; this cascade must have no counters. The formula is evaluated at the last
+    and flip-flops. The given cascade must have no counters. The formula is evaluated at the last
     position of a word, and the state is the state after the word. The characters of `alphabet` are
     the symbols of the automaton.
 

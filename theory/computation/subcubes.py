@@ -38,7 +38,7 @@ class Subcube:
 
     @property
     def dimension(self) -> int:
-        """The number of free symbols of the subcube, which are the symbols that are not fixed."""
+        """The number of free symbols of the subcube (the symbols that are not fixed)."""
         return self.symbols.count(None)
 
     def __str__(self) -> str:

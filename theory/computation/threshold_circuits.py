@@ -141,7 +141,7 @@ class ThresholdCircuit:
 
     @property
     def depth(self) -> int:
-        """The depth of the circuit: the most gates on any path from an input to an output."""
+        """The depth of the circuit: the largest number of gates on a path from input to output."""
         return max(self.depths[max(output, ~output)] for output in self.outputs)
 
     @property

@@ -113,7 +113,7 @@ def least_layers(distance: Steps) -> int:
 
 @checked
 def within(A: Graphs, distance: Steps) -> np.ndarray:
-    """Whether two nodes have at most the distance `distance`, as booleans (…, n, n).
+    """Whether the distance of two nodes is at most `distance`, as booleans (…, n, n).
 
     The entry (i, j) is about the nodes i and j of a graph with an adjacency matrix in A (…, n, n).
     It is false for nodes that are not connected.

@@ -66,7 +66,7 @@ def walks_with_jumps(A: Graphs, lengths: list[Length]) -> np.ndarray:
 
 @checked
 def jumps(n_nodes: Count, r: Length) -> int:
-    """The number of walks of r jumps between two given different nodes of n = `n_nodes` nodes.
+    """The number of walks of r jumps between two given different nodes, among n = `n_nodes` nodes.
 
     A jump leads from a node to any other node. So the number is ((n − 1)^r − (−1)^r)/n.
     """
