@@ -58,12 +58,13 @@ def search(
     sets of 7 integers from 1 to 14, with all queries.  The residual stream at a query depends only
     on the points that have been looked up for this query.  A lookup reveals the point in one of N
     cells, which contain the points in increasing order. The probability that i lookups of binary
-    search include the nearest of N uniform points is known exactly, and it is (2^i − 1)/(N + 1) for
-    2^{i+1} ≤ N + 1. For uniform points, interpolation search is more accurate than binary search at
-    every lookup except the last.  In the distribution of `theory.structures.hard_points`, which is
-    hard for interpolation search, the scale of the distances between points depends on their levels
-    in a binary tree.  For 15 points of this distribution, interpolation between the ends of the
-    range is less accurate after three lookups than binary search.
+    search include the nearest of N uniform points is known exactly. For 2^{i+1} ≤ N + 1, this
+    probability is (2^i − 1)/(N + 1). For uniform points, interpolation search is more accurate than
+    binary search at every lookup except the last.  In the distribution of
+    `theory.structures.hard_points`, which is hard for interpolation search, the scale of the
+    distances between points depends on their levels in a binary tree.  For 15 points of this
+    distribution, interpolation between the ends of the range is less accurate after three lookups
+    than binary search.
     """
     N = 2**lookups - 1
     yield from labelled("sort", _sorted(run, N))

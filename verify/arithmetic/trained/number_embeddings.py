@@ -54,8 +54,8 @@ def number_embeddings(
     numbers, of the largest peak at any period.  A part of the peaks is explained by the rank of a
     number in the vocabulary, because this rank, as a function of the number, has peaks at the same
     periods.  Linear probes predict, for held-out numbers, the residues mod 2, 5 and 10 better than
-    in 99 % of random orders, and do not predict the residues mod 3 and 7.  The ridge penalty of the
-    probes, 1, was chosen when published accuracies for mod 2, 7 and 10 were known.
+    in 99 % of random orders, but do not predict the residues mod 3 and 7 better.  The ridge penalty
+    of the probes, 1, was chosen when published accuracies for mod 2, 7 and 10 were known.
     """
     place = minilm.folder() if embeddings == "package" else None
     if embeddings == "package" and place is None:

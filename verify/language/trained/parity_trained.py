@@ -53,7 +53,7 @@ def parity_trained(
 ) -> Iterator[Finding]:
     """Observation: one layer learns a parity of 8 of 16 bits only with its chain of thought.
 
-    Training is by AdamW on 1000 batches of 128 fresh words.  The target is either only the parity,
+    Training is by AdamW on 1000 batches of 128 fresh words.  The target is either the parity alone
     or a chain of thought (CoT) that consists of the 7 nodes of a binary tree of products over the 8
     bits.  Each target has five seeds, and the result of each seed is reported.
 
