@@ -12,7 +12,7 @@ REFUSED = {
     "two_cycles": "ReLU attention",
     "nearest_neighbour": "proved gaps",
     "sphere_dynamics": "unit norms",
-    "count_min": "no sink can be added",
+    "count_min": "sink",
     **dict.fromkeys(("binary_search", "interpolation_search", "sort"), "ReLU attention"),
     **dict.fromkeys(("kd_layout", "kd_descent", "bucket_table"), "ReLU attention"),
 }

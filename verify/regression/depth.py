@@ -150,8 +150,9 @@ def _lower_bound(largest_k: int) -> Finding:
     right = sum(3 ** (layers - 1) < degree <= 3**layers for layers, degree in least)
     return same(
         "lower-bound",
-        "lower bound on the number L of layers of linear or ReLU heads and ReLU MLPs that "
-        f"compute k Newton–Schulz steps, for k = 0 … {largest_k} from αS and from αI",
+        "lower bound on the number L of layers of linear or ReLU heads and ReLU MLPs that, on "
+        "tokens affine in the prompt, compute k Newton–Schulz steps, for k = 0 … "
+        f"{largest_k} from αS and from αI",
         right,
         len(least),
         words=f"3^(L−1) < (degree of the prediction) ≤ 3^L in {right} of {len(least)} cases",
