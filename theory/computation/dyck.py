@@ -30,8 +30,8 @@ def is_dyck(words: Tokens, k: Types, depth: Count | None = None) -> np.ndarray:
 
     `words` (…, T) are words of brackets of k types, and the result (…, T) contains booleans. Symbol
     a < k opens a bracket of type a, and symbol k + a closes a bracket of type a. If a prefix has an
-    unmatched closing bracket, the result is false for this prefix and for all longer prefixes. The
-    result is also false for them if more than `depth` brackets are open at once.
+    unmatched closing bracket, or more than `depth` brackets that are open at once, the result is
+    false for this prefix and for all longer prefixes.
 
     Raises `ValueError` for symbols ≥ 2k.
     """

@@ -52,7 +52,7 @@ class Within:
 
     @property
     def named(self) -> str | None:
-        """The name of a parameter or dimension that is one of the limits, or None."""
+        """The parameter or dimension whose value is the upper limit, by name, or None."""
         return next((each for each in (self.most, self.below) if isinstance(each, str)), None)
 
     def __str__(self) -> str:

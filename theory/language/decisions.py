@@ -53,7 +53,8 @@ def most_sampling_error(least: Annotated[Exact, Within(least=0)], outcomes: Coun
     V = outcomes
     if least > 1 - Fraction(1, V):
         raise InputError(
-            f"the parameter least is {least}: for {V} outcomes give an error from 0 to 1 − 1/{V}"
+            f"least is {least}: the least error for {V} outcomes is from 0 to 1 − 1/{V}; give such "
+            "an error"
         )
     return 2 * least - Fraction(V, V - 1) * least**2
 

@@ -275,6 +275,7 @@ def answer(text: str, lexicon: Lexicon = DEFAULT) -> str | None:
     For example, the answer to "John's mother is Mary. Mary is a doctor. What is the profession of
     John's mother?" is "doctor". The words of the text must be in `lexicon`.
 
-    Raises `ValueError` as `read` does.
+    Raises `ValueError` for a text that is not of such sentences, that does not end with a question,
+    or that contains words outside `lexicon`.
     """
     return follow(*read(text, lexicon))

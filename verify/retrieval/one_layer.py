@@ -64,8 +64,8 @@ def one_layer(
     n = n_tokens
     if n % 2 == 0:
         raise InputError(
-            f"n_tokens is {n}, but the prompt consists of pairs of tokens and the marker: give an "
-            "odd number of tokens"
+            f"n_tokens is {n}, but the prompt consists of one marker and of pairs of tokens: give "
+            "an odd number of tokens"
         )
 
     bits_alike = np.zeros((4, 4))  # the scores of the skip-gram: the marker attends to all bits
