@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from refusals import rejects
+from refusals import rejected, rejects
 
 from constructions.blocks import MLP
 from constructions.computation import semiautomaton, shortcut
@@ -210,3 +210,16 @@ def test_what_is_restored_is_exact_only_within_its_bounds():
     model = semiautomaton(random_semiautomaton(4, 2, 0), 33, form="robust")
     assert model.softmax_error(model.least_sharpness()).logits == 0
     assert model.softmax_error(1.0).logits > 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["automata", "--automaton=S3", "--states=3"],
+        ["automata", "--regex=(ab)+", "--states=3"],
+        ["counting", "--formula=#a > #b", "--depth=4"],
+    ],
+    ids=" ".join,
+)
+def test_an_option_without_effect_is_rejected(words, capsys):
+    rejected(capsys, words, words[-1].partition("=")[0].removeprefix("--"))
