@@ -121,8 +121,9 @@ class Examples(Interface):
     `n` is the number of examples if the weights depend on it; with `at_most`, fewer examples are
     allowed.  Inputs and labels are divided by `scale`, and answers are multiplied by it.
 
-    Raises ValueError for shapes that do not fit, NaN or infinite entries, or a number of examples
-    for which the weights were not built.
+    Raises ValueError for shapes that do not fit, NaN or infinite entries, a number of examples for
+    which the weights were not built, and inputs whose products (of x with x, y or x_query) are
+    outside the range of normal numbers of the dtype, where answers could be wrong by underflow.
     """
 
     def __init__(
