@@ -158,8 +158,8 @@ def test_a_scheduler_that_cannot_be_reached_is_one_line(address, package):
     process = sweep("--k", "1..3", "--scheduler", address, "--out", package / "runs")
     _, errors = process.communicate()
     assert process.returncode == 2
-    assert errors.startswith(f"error: no scheduler at {address} (")
-    assert errors.endswith("start `dask scheduler` there\n")
+    assert address in errors
+    assert "dask scheduler" in errors
     assert errors.count("\n") == 1
 
 
@@ -177,7 +177,7 @@ def test_a_worker_without_the_package_is_named(cluster, package):
     )
     _, errors = process.communicate()
     assert process.returncode == 2
-    assert "lacks slow: install slow 2 there" in errors
+    assert "install slow 2" in errors
 
 
 @dask
@@ -201,8 +201,9 @@ def test_a_worker_of_another_version_that_joins_later_keeps_no_run(other, cluste
     try:
         _, errors = process.communicate()
         assert process.returncode == 2
-        assert f" has {other} 0.0: install {other} " in errors
-        assert errors.endswith(" there; repeat the command to continue with the missing runs\n")
+        assert f" has {other} 0.0" in errors
+        assert f"install {other} " in errors
+        assert "repeat the command" in errors
         assert errors.count("\n") == 1
         kept = whole_lines(out)
         assert 1 <= len(kept) < 396
