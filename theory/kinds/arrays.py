@@ -61,8 +61,8 @@ def array_of(name: str, value: Any) -> np.ndarray:
             ) from None
         kind = type(value).__name__
         raise InputError(
-            f"{name} cannot be read as an array from this {kind}: give a dense array with "
-            "stored numbers"
+            f"{name} is of type {kind} and cannot be converted to an array: give a dense array "
+            "with stored numbers"
         ) from None
 
 

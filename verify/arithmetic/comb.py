@@ -58,10 +58,10 @@ def comb(
     cos(2π(c − s − ε)/p), where T runs over 2, 2.5, 5 and 10.  Then c = s is the only candidate with
     the largest logit for all real errors ε with |ε| < 5 if and only if α ≤ 2/sin²(5π/p).
 
-    Residues.  For m ≥ 2 no functions u_c and v_c exist such that, for all a and b, the largest of
-    the logits u_c(a) + v_c(b) is at c = a + b mod m, with ties broken by any fixed order of the c.
-    One layer of linear or uniform attention without an MLP has only logits of the form u_c(a) +
-    v_c(b) at a position whose token is neither a nor b.
+    Residues.  For m ≥ 2 no functions u_c and v_c exist such that, for all residues a and b mod m,
+    the largest of the logits u_c(a) + v_c(b) is at c = a + b mod m, with ties broken by any fixed
+    order of the c.  One layer of linear or uniform attention without an MLP has only logits of the
+    form u_c(a) + v_c(b) at a position whose token is neither a nor b.
 
     The value of a comb at an integer is a number x + y√5 with rational x and y.  The signs of such
     numbers are computed exactly in integers.

@@ -86,12 +86,12 @@ def _with_json_target(words: list[str]) -> list[str]:
         following = words[i + 1] if i + 1 < len(words) else "--"
         if word == "--json=" or (word == "--json" and not following):
             raise InputError(
-                "--json has no file name: give a file, or write --json - for standard output"
+                "--json has no file name: give a file, or write `--json -` for standard output"
             )
         if word == "--json" and following in installed():
             raise InputError(
-                f"--json has no file name, since {following} is a claim: write --json - "
-                f"{following} for standard output"
+                f"--json has no file name, since {following} is a claim: write `--json - "
+                f"{following}` for standard output"
             )
         if word == "--json" and following.startswith("-") and following != "-":
             return [*words[: i + 1], "-", *words[i + 1 :]]
@@ -218,8 +218,8 @@ def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
         )
     if not run.certificates:
         raise InputError(
-            f"{name} has no statement to certify with these options: choose options with a "
-            "certificate (`docs/certificates.md` lists these options)"
+            f"with these options, {name} has no statement to certify: choose other options "
+            "(`docs/certificates.md` lists the options with a certificate)"
         )
     write_certificate(file, name, run.certificates)
 

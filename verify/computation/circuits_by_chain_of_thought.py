@@ -47,12 +47,13 @@ def circuits_by_chain_of_thought(
     ] = False,
 ) -> Iterator[Finding]:
     """For all n and G, a transformer of two layers evaluates every Boolean circuit of n inputs and
-    G gates of fan-in 2, with one chain-of-thought token for each gate.  It has at most three heads
-    per layer, width 13 and four ReLUs.
+    G gates of fan-in 2, with one chain-of-thought token for each gate.  It has width 13, at most
+    three heads per layer, and four ReLUs in layer 2.
 
     The prompt contains the input bits and the circuit.  The values of the gates are decoded after
     the prompt.  The numbers n and G occur only in biases and in the embeddings of tokens and
-    positions.  For circuits with only NAND gates, two heads, width 9 and one ReLU suffice.
+    positions.  For circuits with only NAND gates, width 9, two heads per layer and one ReLU
+    suffice.
     """
     if 2**n_inputs > MOST:
         raise InputError(

@@ -61,7 +61,7 @@ def dyck(
     """For all k and T, four causal layers of one head output, after each symbol of words of at most
     T symbols, whether the prefix is a Dyck word of k types of brackets.
 
-    The nesting depth (the number of brackets that are open at once) is unbounded.  To test also
+    The nesting depth (the number of brackets that are open at once) is unbounded.  A test of
     whether the nesting depth is at most a given bound takes no additional layer.  For every k the
     width is 11, and a layer has at most 4 ReLUs.  For one type of brackets, two layers of width 4
     suffice, without positional embeddings.  Softmax attention has the same outputs above an inverse

@@ -42,12 +42,13 @@ def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterat
     that does not depend on n.
 
     The word is preceded by the token CLS, at which the model outputs the first bit.  CLS attends to
-    position 1, since the score of position j is −j.  With softmax at inverse temperature β > ln 2
-    the signed logit (the logit with the sign of the right answer) is at least 1 − 2e^{−β}, for all
-    words of all lengths.  The models of [ChiangCholak2022] have positional encodings in [0, 1] and
-    weights that do not depend on n.  They are also right on all words, but their cross-entropy is 1
-    − Θ(1/n) bits.  If layer norms without ε are added to these models, the cross-entropy is a
-    constant, log₂(1 + e^−√6) = 0.1195 bits.
+    position 1, since position j ≥ 1 has the score −j, and CLS has a lower score than all of these
+    positions.  With softmax at inverse temperature β > ln 2 the signed logit (the logit with the
+    sign of the right answer) is at least 1 − 2e^{−β}, for all words of all lengths.  The models of
+    [ChiangCholak2022] have positional encodings in [0, 1] and weights that do not depend on n.
+    They are also right on all words, but their cross-entropy is 1 − Θ(1/n) bits.  If layer norms
+    without ε are added to these models, the cross-entropy is a constant, log₂(1 + e^−√6) = 0.1195
+    bits.
     """
     statement = OverTokens(
         "symbol",

@@ -180,7 +180,7 @@ def _model(model: Transformer, examples: int) -> Statement:
     if normed or any(attn.scale != 1 for attn in model.attentions):
         raise InputError(
             f"{model.name} normalises the stream or scales its scores, which certificates cannot "
-            "express: give a model without normalisation layers whose scores have scale 1"
+            "express: give a model without normalisation layers and with scores of scale 1"
         )
     b_U, positions = model.unembed.b_U, model.pos_embed
     return {

@@ -60,11 +60,11 @@ def attention_is_hopfield(
     the rows of Y W_K. One modern Hopfield update maps a query ξ to the average of the patterns k_j
     with the weights softmax(β⟨ξ, k_j⟩). Two polynomial identities are checked: the scores of the
     head are β⟨ξ, k_j⟩, and its output is a weighted average of the keys k_j, times W_V. A head with
-    arbitrary values is hetero-associative: in general its output is not an affine function of
-    updates with the keys as patterns. For example, it is not an affine function for the keys −1, 0,
-    1 with the values 0, 1, 0. If the keys are linearly independent, the output is an affine
-    function of an update. Linear attention computes the fields (weighted sums of the neurons) of
-    the Hopfield network that stores the keys under Hebb's rule.
+    arbitrary values is hetero-associative: in general its output is not an affine function of the
+    query after any number of updates with the keys as patterns. For example, it is not affine for
+    the keys −1, 0, 1 with the values 0, 1, 0. If the keys are linearly independent, the output is
+    an affine function of the query after one update. Linear attention computes the fields (weighted
+    sums of the neurons) of the Hopfield network that stores the keys under Hebb's rule.
     """
     X, queries = run.rng.standard_normal((n_patterns, d)), run.rng.standard_normal((4, d))
     weights = [run.rng.integers(-3, 4, shape) for shape in ((d + 1, d), (d + 2, d), (d, 2))]

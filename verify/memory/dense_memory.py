@@ -48,8 +48,8 @@ def dense_memory(
     lower energy, and does not change the neuron if both values give the same energy. So no update
     raises E. For degree n the energies are integers, which are compared exactly. The memory of
     degree 2 is the classical Hopfield network under Hebb's rule. The library compares logarithms of
-    the terms of E, so that nothing overflows. If rounding leaves the sign of a difference
-    undecided, this sign is computed exactly.
+    the terms of E, so that nothing overflows. If rounding leaves the sign of a difference of
+    energies undecided, this sign is computed exactly.
 
     For random patterns, the number of patterns in the first line is a threshold as d → ∞. If the
     number of stored patterns is at most c times this threshold, for a fixed c < 1, a given pattern

@@ -76,7 +76,7 @@ def depth(
 
     Rounding errors do not triple in each layer: the bound on the rounding errors grows at most
     linearly in the number of layers. This linear growth is proved to first order for the start αI
-    with α ≤ 1/λmax and invertible S (docs/depth.md), and observed for the start αS.
+    with α ≤ 1/λmax(S) and invertible S (docs/depth.md), and observed for the start αS.
     """
     if largest_k > LARGEST_K:
         layers = sum(len(layouts) for layouts in LAYOUTS.values()) * (largest_k + 1) ** 2 // 2

@@ -58,9 +58,9 @@ def hop(
     each token after attention, and in which a token also attends to itself.
 
     The printed proof of [Sanford2024, Theorem 4.2] is valid only if k is a power of two (see
-    constructions/retrieval/hop.py). If a token also attends to itself in the first layer, the
-    construction by pointer doubling requires ⌈log₂k⌉ + 2 layers. It is open whether ⌊log₂k⌋ + 2
-    layers suffice for all k in this case.
+    constructions/retrieval/hop.py). If a token also attends to itself in the first layer, pointer
+    doubling requires ⌈log₂k⌉ + 2 layers. It is open whether ⌊log₂k⌋ + 2 layers suffice for all k in
+    this case.
     """
     V, n = vocabulary_size, max_length
     statement = hops(run, k)

@@ -107,12 +107,13 @@ def function_faults(folder: Path = VERIFY) -> list[FunctionFault]:
                 fault = FunctionFault(**{**entry, **lists})
             except (KeyError, TypeError) as error:
                 raise InputError(
-                    f"{where} is wrong ({error}): correct this entry by the keys in "
-                    "verify/selftest/function_mutations.py"
+                    f"{where} is wrong ({error}): correct this entry (its keys are explained in "
+                    "verify/selftest/function_mutations.py)"
                 ) from None
             if fault.change not in CHANGES and ":" not in fault.change:
                 raise InputError(
-                    f"{where}: change is {fault.change!r}: give one of {', '.join(CHANGES)}"
+                    f"{where}: the key `change` is {fault.change!r}: give one of "
+                    f"{', '.join(CHANGES)}"
                 )
             found.append(fault)
     return found

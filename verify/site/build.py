@@ -66,8 +66,8 @@ def report(files: Sequence[Path], out: Path) -> Path:
         if not own:
             at = ", ".join(f"{name} {value}" for name, value in run["parameters"].items())
             raise InputError(
-                f"no page would show the run of {run['claim']} with {at}, since another run of "
-                "this claim uses the page: put this run into a separate report"
+                f"the run of {run['claim']} with {at} would have the same page as another run of "
+                "this claim: put one of these runs into a separate report"
             )
     _empty(out)
     with TemporaryDirectory() as folder:

@@ -45,9 +45,10 @@ def comparison_bound(run: Run) -> Iterator[Finding]:
     Let the cells be the nodes of a balanced binary search tree of 15 nodes.  Lookups that also
     reveal the depth of the lowest common ancestor of cell and target find at most 1, 5, 12 and 15
     of the 15 targets in 1 to 4 lookups.  Lookups that reveal only comparisons find at most 1, 3, 7
-    and 15.  In the hard distribution (`theory.structures.hard_points`), the value of a node at
-    depth k differs from that of its parent by a uniform number below a^(4−k).  As a → ∞, the query
-    and the value in the cell reveal the depth of the common ancestor, with probability → 1.
+    and 15.  In the hard distribution (`theory.structures.hard_points`) with parameter a > 1, the
+    value of a node at depth k differs from that of its parent by a uniform number below a^(4−k).
+    As a → ∞, the query and the value in the cell reveal the depth of the common ancestor, with
+    probability → 1.
 
     If all M cells are chosen from the query before any lookup, the M cells that most probably
     contain the nearest point are optimal.  Among 16 uniform points, the 1, 2, 3 or 4 most probable

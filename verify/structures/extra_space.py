@@ -53,8 +53,8 @@ def extra_space(
     exactly.  The table finds the point nearest to a query, among N uniform points, with a
     probability that is given by an integral: 36 to 94 % for N = 16 and T = 4 to 64.
 
-    The range of the queries is divided into T buckets of equal length.  The table has one extra
-    cell for each bucket.  This extra cell contains the number of the cell of the point that is
+    The N points are in N cells.  The range of the queries is divided into T buckets of equal
+    length.  Each bucket has one extra cell, which contains the number of the cell whose point is
     nearest to the middle of the bucket.  If two points are equally near, the lower point is used.
     The first lookup is at the extra cell of the query's bucket, and the second lookup is at the
     cell that is found there.

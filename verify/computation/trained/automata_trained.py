@@ -54,10 +54,10 @@ def automata_trained(
 
     A semiautomaton is a finite automaton without accepting states, and the model outputs its state
     after each symbol.  The models have four layers of four heads.  They are trained on words of T =
-    20 symbols, which are placed at T successive positions, from a random one on, among 2T
-    positions.  Every seed has separate findings.  The hand-built model with a mechanism is measured
-    in the same way and must reach the value 1; otherwise the finding on this mechanism fails.
-    Thresholds, null models and limits are in docs/training-notes.md.
+    20 symbols.  Each word is placed at T successive positions among 2T positions; the first of
+    these T positions is random.  Every seed has separate findings.  The hand-built model with a
+    mechanism is measured in the same way and must reach the value 1; otherwise the finding on this
+    mechanism fails.  Thresholds, null models and limits are in docs/training-notes.md.
 
     right     the accuracy on words of T symbols from a random position (`within`) is at least 99 %.
               The accuracy at symbols T + 1, …, 2T of words of 2T symbols from position 0 (`beyond`)
@@ -65,11 +65,11 @@ def automata_trained(
     learnt    the accuracy exceeds the accuracies of two null models: a table that predicts the
               state from the last 8 symbols, and a constant state.
     flip-flop a flip-flop is a memory cell that some symbols set to a value and the other symbols
-              leave unchanged.  One head attends to the latest symbol that sets the first flip-flop
-              of the hand-built model (`attends`).  This head is chosen on other words.  In an
-              intervention (`redirected`), all heads in the layer of this head are made to attend to
-              a random earlier symbol that sets a state other than the right one.  The output must
-              become the state that this symbol sets.
+              leave unchanged.  One head attends to the latest symbol that sets the flip-flop in the
+              first stage of the hand-built model (`attends`).  This head is chosen on other words.
+              In an intervention (`redirected`), all heads in the layer of this head are made to
+              attend to a random earlier symbol that sets a state other than the right one.  The
+              output must become the state that this symbol sets.
     counter   if the attention of all heads of layer 1 is made uniform, as in the hand-built
               counter, the outputs stay right (`even`).  For parity, a linear probe before the last
               layer predicts the number of 1s (`count`).

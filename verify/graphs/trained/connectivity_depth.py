@@ -33,7 +33,7 @@ LEARNED = 0.5  # smallest accuracy after training; 59 % of all graphs are within
 def connectivity_depth(
     run: Run, *, samples: Annotated[int, option("number of fresh graphs", min=100)] = 2000
 ) -> Iterator[Finding]:
-    """Training without graphs beyond distance 3 helps transformers of one layer, but not
+    """Training only on graphs with distances ≤ 3 helps transformers of one layer, but not
     transformers of two layers.
 
     The models are standard softmax transformers of width 64, without positional embeddings.  The
@@ -46,8 +46,8 @@ def connectivity_depth(
     whose connected nodes are all within distance 3 is right on more labellings of 2Chain (two
     disjoint paths), and on more fresh graphs with distances within 3, than one layer trained on all
     graphs.  Two layers trained on all graphs are right on more graphs with connected nodes beyond
-    distance 3 than two layers trained on graphs within distance 3, and than one layer trained on
-    all graphs.
+    distance 3 than two layers trained on graphs with distances within 3, and than one layer trained
+    on all graphs.
 
     A model is right on a graph if its predictions for all pairs of nodes are right.  A comparison
     of two kinds of models holds if the accuracies of all three seeds of one kind are above the

@@ -50,9 +50,9 @@ def facts_trained(run: Run) -> Iterator[Finding]:
     is the set of strings to which g gives a probability above 1/(number of unseen strings).  Let
     p(U) be the probability of unseen facts and |F| the number of facts.  Recall is the mean, over
     the seen facts, of the model's probability of the right value given the name.  Thresholds were
-    stated before any of these models was trained.  At that time, a training run of another program
-    was known, with recall .99, g(H) = .14 and δ⁺ = .60 at the end, for p(U) = .61.  For this reason
-    the thresholds are p(U)/2, not fitted values.
+    stated before any of these models was trained.  At that time, the result of one run of another
+    training program was known: recall .99, g(H) = .14 and δ⁺ = .60 at the end, for p(U) = .61.  To
+    avoid thresholds that are fitted to this result, p(U)/2 was chosen.
 
     sure          For every model, g(H) is at least the deterministic lower bound, which is proved
                   (claim `hallucination`).

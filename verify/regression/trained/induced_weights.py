@@ -51,13 +51,14 @@ def induced_weights(
     the weights of the linear function of the query that fits these predictions best, by least
     squares.
 
-    Two things are tested. First, for every number of examples, on most prompts, less than half of
-    the last layer's squared error is nonlinear in the query. Second, for each layer, consider the
-    number of steps of an algorithm for which the weights of the algorithm have the largest mean
-    cosine with the induced weights. From the first layer whose error is below that of the constant
-    prediction 0, this number grows linearly with the layer for the Newton–Schulz iteration and
-    exponentially for gradient descent. The Newton–Schulz iteration starts from αS, where S = XᵀX
-    for the examples X, α = 1/λmax², and λmax is the largest eigenvalue of S.
+    Two things are tested. First, for every number of examples, on most prompts, the mean square of
+    the residual of this fit at the last layer is less than half of the mean squared error of the
+    last layer. Second, for each layer, consider the number of steps of an algorithm for which the
+    weights of the algorithm have the largest mean cosine with the induced weights. From the first
+    layer whose error is below that of the constant prediction 0, this number grows linearly with
+    the layer for the Newton–Schulz iteration and exponentially for gradient descent. The
+    Newton–Schulz iteration starts from αS, where S = XᵀX for the examples X, α = 1/λmax², and λmax
+    is the largest eigenvalue of S.
     """
     found = {}
     for trained in models_of(checkpoint, TRANSFORMER):
