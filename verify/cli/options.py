@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import track
 
 from verify.claim import option
+from verify.cli.waiting import announced
 from verify.finding import Verdict
 
 EXIT = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNDECIDED: 3}
@@ -28,8 +29,13 @@ Quick = Annotated[bool, option("use smaller sizes and fewer samples", "--quick")
 
 
 def progress_bar(quiet: bool) -> Callable[[Iterable[Any], str], Iterable[Any]]:
-    """A progress bar on standard error, if standard error is a terminal."""
+    """Shows the progress of a loop on standard error, by a bar if standard error is a terminal.
+
+    Elsewhere, a loop of more than a minute is announced by one line with an estimate of its time.
+    """
     screen = Console(stderr=True)
-    if quiet or not screen.is_terminal:
+    if quiet:
         return lambda items, _: items
+    if not screen.is_terminal:
+        return announced
     return lambda items, what: track(items, what, console=screen, transient=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from importlib.metadata import version
+from threading import Lock
 from typing import Any
 
 from rich.console import Console
@@ -29,9 +30,13 @@ class Report:
     def __init__(self, console: Console, quiet: bool, verbose: bool) -> None:
         self.console, self.quiet, self.verbose = console, quiet, verbose
         self._joined: Joined | None = None
+        self._stated, self._lock = quiet, Lock()
 
     def statement(self, name: str, statement: str, source: str) -> None:
-        if not self.quiet:
+        """Prints the statement, unless it is printed already."""
+        with self._lock:
+            stated, self._stated = self._stated, True
+        if not stated:
             self.console.print(f"[bold]{name}[/bold]  {escape(statement)}", highlight=False)
             sources = f"source  {source}\n" if source else ""
             self.console.print(sources, style="dim", markup=False, highlight=False)

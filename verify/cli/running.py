@@ -15,6 +15,7 @@ from theory.kinds import InputError
 from verify.claim import Claim, Run, standing
 from verify.cli.output import write
 from verify.cli.report import Report, as_json
+from verify.cli.waiting import watched
 from verify.finding import Finding, Verdict
 from verify.ledger.plugins import broken, is_ours
 from verify.ledger.theorems import entries_of, must_hold, recorded, sources_of
@@ -102,13 +103,17 @@ def check(
         if keep is not None:
             keep(done.document)
 
+    def begin() -> None:
+        report.statement(name, claim.statement, sources_of(name))
+
     try:
-        for finding in claim.findings(run, **options):
-            # Not before the first finding: wrong options print only the error.
-            if not findings:
-                report.statement(name, claim.statement, sources_of(name))
-            findings.append(finding)
-            report.finding(finding)
+        with watched(begin, output.quiet) as found:
+            for finding in claim.findings(run, **options):
+                # Not before the first finding: wrong options print only the error.
+                found()
+                begin()
+                findings.append(finding)
+                report.finding(finding)
     except BaseException as error:
         report.flush()
         # All findings so far may hold, but the run is incomplete.

@@ -1,0 +1,50 @@
+"""Long runs are announced."""
+
+import time
+
+import pytest
+
+from verify.cli import waiting
+from verify.cli.waiting import announced, watched
+
+
+def test_the_statement_of_a_slow_claim_is_printed_before_its_first_finding(monkeypatch):
+    monkeypatch.setattr(waiting, "FIRST", 0.01)
+    calls = []
+    with watched(lambda: calls.append("begin"), quiet=True) as found:
+        time.sleep(0.3)
+        calls.append("finding")
+        found()
+    assert calls == ["begin", "finding"]
+
+
+def test_wrong_options_print_no_statement():
+    calls = []
+    with pytest.raises(ValueError, match="wrong"), watched(lambda: calls.append(1), quiet=True):
+        raise ValueError("wrong")
+    assert calls == []
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_slow_findings_are_announced_unless_the_run_is_quiet(quiet, monkeypatch, capsys):
+    monkeypatch.setattr(waiting, "LONG", 0.01)
+    with watched(lambda: None, quiet) as found:
+        for _ in range(2):
+            found()
+            time.sleep(0.2)
+    out, errors = capsys.readouterr()
+    assert out == ""
+    assert errors.count("Ctrl-C") == (0 if quiet else 2)
+
+
+@pytest.mark.parametrize(("items", "lines"), [(100, 1), (4, 0)])
+def test_a_loop_of_more_than_a_minute_is_announced_with_an_estimate(
+    items, lines, monkeypatch, capsys
+):
+    now = iter(range(0, 10**6, 6))  # seconds; the clock is read once before every item
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: next(now))
+    assert list(announced(range(items), "loop")) == list(range(items))
+    errors = capsys.readouterr().err
+    assert len(errors.splitlines()) == lines
+    assert ("1 of 100" in errors) == bool(lines)
+    assert ("20 min" in errors) == bool(lines)
