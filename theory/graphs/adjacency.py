@@ -97,7 +97,7 @@ def check_adjacency(A: Any, n_nodes: int | None = None) -> None:
     at = _first((A != 0) & (A != 1))
     if at is not None:
         value = array_of("A", A)[at]
-        raise InputError(f"A contains {value}: give 1 for an edge and 0 for no edge")
+        raise InputError(f"the matrix A contains {value}: give 1 for an edge and 0 for no edge")
     at = _first(A.swapaxes(-1, -2) != A)
     if at is not None:
         i, j = at[-2:]

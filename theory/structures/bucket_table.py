@@ -144,7 +144,7 @@ def same_neighbour_probability(n_points: Integrated, u: Places, v: Places) -> np
     a, b = u, v
     if (a > b).any():
         raise InputError(
-            "some entry of u is above that of v: give u and v with u ≤ v in every entry"
+            "some entry of u is above the entry of v: give u and v with u ≤ v in every entry"
         )
     nodes, weights = np.polynomial.legendre.leggauss((n_points + 1) // 2)
     zero = np.zeros_like(a)

@@ -105,8 +105,8 @@ def found_at(trees: StepsArray, n_points: Size) -> np.ndarray:
     nodes = given.shape[-1] if given.ndim else 0
     if nodes & (nodes + 1) or not nodes or given.max() >= n_points:
         raise InputError(
-            f"trees have shape {given.shape} and N is {n_points}: give trees of shape (…, 2^M − 1) "
-            "with cells from 0 to N − 1"
+            f"trees have shape {given.shape} and n_points is {n_points}: give trees of shape "
+            f"(…, 2^M − 1) with cells from 0 to {n_points - 1}"
         )
     machine.fits_in_memory(
         f"{n_points:.3g} targets", 40 * n_points * (given.size // nodes), "give fewer targets"

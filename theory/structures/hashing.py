@@ -56,7 +56,7 @@ def simhash(normals: Annotated[Any, Reals("b d")]) -> Hash:
     """
     b, d = normals.shape
     if b > MOST_BITS:
-        raise InputError(f"normals have shape {(b, d)}: give an array (b, d) with b ≤ {MOST_BITS}")
+        raise InputError(f"there are {b} normals: give at most {MOST_BITS} rows of normals")
     powers = 2 ** np.arange(b)
     return lambda z: (Reals(f"... {d}").read("vectors", z) @ normals.T > 0) @ powers
 

@@ -58,7 +58,7 @@ def looked_at(
             cells.append(_cells(next(search) if seen is None else search.send(seen), q.shape, N))
         except StopIteration:
             raise InputError(
-                f"the strategy ends after {i} lookups: give lookups = {i} or a longer strategy"
+                f"the strategy ends after {i} lookups: give lookups={i}, or a longer strategy"
             ) from None
         seen = x.reshape(-1).take(begins + cells[-1])
     return np.stack(cells, axis=-1)

@@ -94,7 +94,7 @@ def uniform_points(
 def check_range(low: Any, high: Any) -> None:
     """Raise ValueError unless low < high."""
     if not low < high:
-        raise InputError(f"low is {low:g} and high is {high:g}: give a low below high")
+        raise InputError(f"low is {low:g} and high is {high:g}: give low < high")
 
 
 def check_memory(sets: int, N: int, m: int, d: int = 1) -> None:
@@ -128,7 +128,7 @@ def hard_points(
     """
     most = 1e300 ** (1 / levels)
     if a >= most:
-        raise InputError(f"a is {a:g}: give a number above 1 and below {most:.3g}")
+        raise InputError(f"the parameter a is {a:g}: give a number above 1 and below {most:.3g}")
     check_memory(n_sets, 2**levels, n_queries)
     rng = np.random.default_rng(seed)
     depth = [rng.uniform(0, a**levels, (n_sets, 1))]

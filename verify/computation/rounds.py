@@ -57,14 +57,15 @@ def rounds(
     processor reads and one for each address that it writes. The MLP does the local work of the
     processors: `copy`, `min`, `max`, `plus`, `minus` and `where` (a choice between two values).  If
     the address of a write is an input, or was computed by `plus` or `minus`, an additional step
-    must first read the index at this address.  The ranking of a linked list of N elements takes
-    ⌈log₂N⌉ layers of one head and width 7. In a round of messages, each machine sends messages to
-    machines, each of which has s slots to receive messages. The layer for this round has s heads
-    for each message that a machine sends. Conversely, N² machines that each receive at most f
-    messages in a round (fan-in f) run a head on N tokens in 3⌈log_f N⌉ rounds of massively parallel
-    computation (MPC).  The claim runs these rounds, with messages that name a slot and local work
-    of a few operations. [Sanford2024] relates layers and rounds for any local work, and for
-    messages that name only a machine.  This more general result is not checked.
+    must first read the register `index`, which contains the position, at this address.  The ranking
+    of a linked list of N elements takes ⌈log₂N⌉ layers of one head and width 7. In a round of
+    messages, each machine sends messages to machines, each of which has s slots to receive
+    messages. The layer for this round has s heads for each message that a machine sends.
+    Conversely, N² machines that each receive at most f messages in a round (fan-in f) run a head on
+    N tokens in 3⌈log_f N⌉ rounds of massively parallel computation (MPC).  The claim runs these
+    rounds for messages that name a slot, and for local work of a few operations. [Sanford2024]
+    relates layers and rounds for any local work, and for messages that name only a machine.  This
+    more general result is not checked.
     """
     model = run.build(pram, list_ranking(n))
     yield from labelled("list-ranking", _ranking(run, model, n))

@@ -64,8 +64,9 @@ def squaring(
     ⌈log₂D⌉ layers output all connected pairs if components have diameter at most D.
 
     Robust form of the construction: the width is 3n, with 3n hidden ReLU neurons.  Let N =
-    2^⌈log₂n⌉.  For every L and every inverse temperature β ≥ ln(8N(n − 1)), softmax has the same
-    logits 0 and 1 in exact arithmetic, and the same predictions in float64.
+    2^⌈log₂n⌉.  For every L and every inverse temperature β ≥ ln(8N(n − 1)), softmax gives the same
+    logits as average-hard attention, 0 and 1, in exact arithmetic, and the same predictions in
+    float64.
 
     For every inverse temperature β < ln(2(n − 1)((N + ½)^L − 1)), the lean form with softmax is
     wrong on some graph. This bound on β grows with L.

@@ -46,9 +46,9 @@ def learned_gates(
     the gate and of the wires that it reads.  On a new input, the learner outputs the value of a
     gate if all hypotheses that agree with the examples give this value, for all possible values of
     the gates for which no value is output.  Otherwise it outputs no value for this gate.  So the
-    values that it outputs are right, for all examples.  Let there be G gates with |H| hypotheses
-    each.  After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, with probability at least 1 − δ, the
-    learner outputs the values of all G gates on all inputs except a fraction of at most ε.
+    values that it outputs are right, whatever the examples are.  Let there be G gates with |H|
+    hypotheses each.  After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, with probability at least 1 −
+    δ, the learner outputs the values of all G gates on all inputs except a fraction of at most ε.
     """
     yield from labelled("gates", _gates(run, n_inputs, n_gates, n_examples))
     run.draw(run.rng, n_inputs, n_gates)

@@ -51,8 +51,8 @@ def linear_tokens(
     from examples of the bits and the tokens.  Logistic regressions, one for each token, also learn
     the tokens. For 32 of 64 bits and 1024 examples, the regressions compute the parity with
     accuracy at least .95. If the regressions are fitted to the tokens of other words, the accuracy
-    is at most .55.  When these thresholds were chosen, the accuracy of another program was known
-    (.994 from 1000 examples).
+    is at most .55.  When these thresholds were chosen, the accuracy of another implementation was
+    known (.994 from 1000 examples).
     """
     if d > MOST or k > d:
         raise InputError(f"d is {d} and k is {k}: give k ≤ d ≤ {MOST}")

@@ -49,14 +49,14 @@ def log_linear(
     Let g be a model, that is, a distribution, and let A be a set of outcomes. If the probabilities
     g(x) of all x in A are multiplied by the best common factor, and g is then normalised again, the
     loss decreases by kl(p(A)‖g(A)) ≥ 2δ² nats. Here δ = |g(A) − p(A)|, and kl is the relative
-    entropy of two Bernoulli distributions.  If each level set of g, on which g has one value, is
-    multiplied by its best factor, the loss decreases by at least 2·Mis², where the miscalibration
-    Mis of g is ½ Σ |p(B) − g(B)|, summed over the level sets B.  If g depends on a prompt, and is
-    multiplied by the same factor on A for all prompts, the loss can decrease by at least 2δ², where
-    δ is the absolute value of the mean of g(A) − p(A) over prompts. The even process is a source in
-    which runs of ones between zeros have even length. The entropies of its symbols given the
-    earlier symbols, and the excess of the loss of models that see only the last few symbols, are
-    computed exactly.
+    entropy of two Bernoulli distributions.  If g is multiplied by the best factor on each of its
+    level sets (sets on which g has one value), the loss decreases by at least 2·Mis², where the
+    miscalibration Mis of g is ½ Σ |p(B) − g(B)|, summed over the level sets B.  If g depends on a
+    prompt, and is multiplied by the same factor on A for all prompts, the loss can decrease by at
+    least 2δ², where δ is the absolute value of the mean of g(A) − p(A) over prompts. The even
+    process is a source in which runs of ones between zeros have even length. The entropies of its
+    symbols given the earlier symbols, and the excess of the loss of models that see only the last
+    few symbols, are computed exactly.
     """
     draws = 4 if run.quick else draws
     yield no_counterexample(

@@ -58,8 +58,8 @@ def one_gradient_step(
     d: Annotated[int, option("number of bits", min=8)] = 32,
     k: Annotated[int, option("number of bits of the parity, a power of two", min=4)] = 16,
 ) -> Iterator[Finding]:
-    """One gradient step from zero attention scores, trained on the nodes of the tree of a parity
-    and rounded to integers, gives the tree.
+    """One gradient step from zero attention scores, on the nodes of the tree of a parity, gives
+    the tree: rounded to integers, the scores are 1 at the children of a node and 0 elsewhere.
 
     The tree is a binary tree of products over k of d bits, with k − 1 inner nodes. The tokens are
     the d bits, as signs ±1, and the nodes. Each node has a score for each of the m tokens before

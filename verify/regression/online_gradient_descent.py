@@ -32,12 +32,13 @@ def online_gradient_descent(
     method (normalised LMS with step size 1) over n examples. The steps are w ← w + (y_i − ⟨w, x_i⟩)
     x_i/‖x_i‖² for i = 1, …, n from w = 0. Prompts contain x_i, y_i and x_i/‖x_i‖².
 
-    This is online gradient descent in which each step fits its example exactly. In every layer
-    except the last, the MLP adds the label y_i of a token to the register that contains the
-    residual of this token. Because of the divisions by ‖x_i‖², the prediction is a rational
-    function of the inputs, and not a polynomial. So the equality cannot be checked symbolically, as
-    an identity of polynomials. With `domain="modular"`, it is checked modulo random primes, and the
-    stated error probability accounts for the denominators.
+    This is online gradient descent in which each step fits its example exactly. The register
+    `residual` of token i is y_i at first, and y_i − ⟨w_{i−1}, x_i⟩ after n − 1 layers. In each of
+    these layers, the head replaces it by a weighted sum of earlier residuals, and the MLP adds y_i.
+    Because of the divisions by ‖x_i‖², the prediction is a rational function of the inputs, and not
+    a polynomial. So the equality cannot be checked symbolically, as an identity of polynomials.
+    With `domain="modular"`, it is checked modulo random primes, and the stated error probability
+    accounts for the denominators.
     """
     case = online_statement(run).at(d, n, 0)
     yield size(case.model, case.of.theorem, d=d, n=n)

@@ -53,10 +53,10 @@ def rates(
 
     The error is the norm of the difference from the least-squares weights. Each inequality is
     checked at every step. For gradient descent, the Newton–Schulz iteration and Chebyshev's method,
-    the steps are those of the hand-built transformers. It is checked that the stated numbers of
-    steps suffice for a given accuracy, and that the numbers that are stated as the smallest are the
-    smallest. It is also checked that each Newton step doubles the number of correct digits, up to
-    thousands of digits.
+    the steps are those of the hand-built transformers. Further findings state numbers of steps for
+    a relative error ε. It is checked that each number suffices and, where the finding states so,
+    that no smaller number does. It is also checked that each Newton step doubles the number of
+    correct digits, up to thousands of digits.
     """
     if not 1 < condition < 1e8:
         raise InputError(f"condition is {condition}: give a condition number between 1 and 1e8")

@@ -72,8 +72,9 @@ def sketches(
     run: Run, *, samples: Annotated[int, option("number of streams", min=500, max=10**5)] = 4000
 ) -> Iterator[Finding]:
     """A transformer of 1 + d layers of linear attention computes the count-min estimates of d rows
-    exactly.  With 32 cells for 100 items, the mean error is 2.8 for one row of count-min, 1.95 for
-    one row whose cells have 3 or 4 items each, and 1.1 for conservative update of two rows.
+    exactly.  With 32 cells in all for 100 items, the mean error is 2.8 for one row of count-min,
+    1.95 for one row whose cells have 3 or 4 items each, and 1.1 for conservative update of two
+    rows.
 
     Streams have 100 items from a Zipf distribution of exponent 1.2 whose frequencies are assigned
     to the items in a random order.  Queries are drawn from the distribution of the stream.  The

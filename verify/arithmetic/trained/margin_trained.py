@@ -63,8 +63,8 @@ def margin_trained(run: Run) -> Iterator[Finding]:
     single       each neuron has one frequency: the fraction of ‖θ‖² at the dominant Fourier
                  frequency of a neuron, averaged over the neurons with the averaging weights ‖θ‖³,
                  is at least .99. Before training, this average is at most .75.
-    frequencies  the neurons of each of the (p − 1)/2 frequencies have at least half and at most
-                 twice the fraction 2/(p − 1) of Σ‖θ‖³.  Random neurons satisfy the condition, too,
+    frequencies  for each of the (p − 1)/2 frequencies, the sum of ‖θ‖³ over its neurons is between
+                 1/(p − 1) and 4/(p − 1) times Σ‖θ‖³.  Random neurons satisfy this condition, too,
                  so `frequencies` is informative only together with `single`. Networks of few
                  frequencies can also add, but do not satisfy the condition.
     """

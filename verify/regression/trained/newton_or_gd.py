@@ -33,17 +33,18 @@ def newton_or_gd(
     Let layer l be the first layer that is matched by the largest number of steps. The layers after
     l are left out if each of them is matched by at least as many steps as layer l − 1. Let X be the
     examples of a prefix, S = XᵀX, and λmax the largest eigenvalue of S. The Newton–Schulz iteration
-    starts from αS with α = 1/λmax². The step size of gradient descent is searched, and gradient
-    descent with momentum is compared for several condition numbers. Only the growth distinguishes
-    the two algorithms: k Newton steps from αI equal 2^k gradient steps, so similarities at the best
-    numbers of steps compare only starting points and step sizes.
+    starts from αS with α = 1/λmax². The step size of gradient descent is searched. Gradient descent
+    with the best momentum for a condition number is compared as well, for several condition
+    numbers. Only the growth distinguishes the Newton–Schulz iteration from gradient descent: k
+    Newton steps from αI equal 2^k gradient steps, so similarities at the best numbers of steps
+    compare only starting points and step sizes.
 
     Most of the squared error is on prefixes with fewer than d examples, where d is the dimension of
     the inputs. On these prefixes, the errors of all methods are similar. On longer prefixes, a
-    residual filter (1 − z^p)^m is fitted to the errors of a layer. This filter is the factor by
-    which the error along the eigenvector of S with eigenvalue λ is multiplied, and z = λ/λmax. The
-    exponent p is 2 for the Newton–Schulz iteration from αS. It is 1 for gradient descent and for
-    the Newton–Schulz iteration from αI.
+    residual filter (1 − z^p)^m with free p and m is fitted to the errors of a layer. This filter is
+    the factor by which the error along the eigenvector of S with eigenvalue λ is multiplied, and z
+    = λ/λmax. The exponent p is 2 for the Newton–Schulz iteration from αS. It is 1 for gradient
+    descent and for the Newton–Schulz iteration from αI.
     """
     models, found, powers = models_of(checkpoint, TRANSFORMER), {}, list[Mean]()
     yield same_polynomials(run)

@@ -38,20 +38,23 @@ def learned_comparisons(
 ) -> Iterator[Finding]:
     """Observation: query networks that receive only the signs of query − point learn exactly binary
     search of 7 cells.  Query networks that receive the values of points of the hard distribution
-    find more targets than any strategy of comparisons.  However, the networks of the second kind do
-    not learn binary search, contrary to the published observation.
+    find more targets (points nearest to queries) than any strategy that only compares.  However,
+    the networks that receive values do not learn binary search, contrary to the published
+    observation.
 
-    A data network arranges the points in cells.  A query network chooses each lookup from the query
-    and from the results of the earlier lookups.  In the hard distribution
+    In each of the two models, `compare-7` and `hard-15`, a data network arranges the points in
+    cells.  A query network chooses each lookup from the query and from the results of the earlier
+    lookups.  A target is found when it has been looked up.  In the hard distribution
     (`theory.structures.hard_points`), the 15 points are the nodes of a balanced tree, and the value
     of a node at depth k differs from that of its parent by a uniform number below 7^(4−k).
 
-    Each of the two models was trained with three seeds.  The seeds are evaluated separately, and
-    each set of points has one query.  The loss of both models depends only on the last lookup.  The
-    data networks of both models receive the numbers themselves, and some data networks sort the
-    numbers already with their random initial weights.  Therefore the fraction of cells that are in
-    order is reported, but not tested.  All thresholds were fixed before these models were trained.
-    The results of other programs, and of one pilot run of each model (seed 100), were known.
+    Each model was trained with three seeds.  The seeds are evaluated separately, and each set of
+    points has one query.  The loss of both models depends only on the last lookup.  The data
+    networks receive the values of the points, and some data networks sort the points already with
+    their random initial weights.  Therefore the fraction of cells that are in order is reported,
+    but not tested.  All thresholds were fixed before these models were trained. The results of
+    other implementations of the experiment, and of one pilot run of each model (seed 100), were
+    known.
 
     compare-7 (7 points, 3 lookups; the query is one of the points):
       tree    the decision tree of the query networks, extracted exactly, is binary search.
@@ -59,11 +62,11 @@ def learned_comparisons(
               lookups.
       found   more than 95 % of the targets are found.
     hard-15 (15 points, 3 lookups; the query networks receive values):
-      beyond  more targets are found than any strategy of comparisons can find.
+      beyond  more targets are found than any strategy that only compares can find.
       binary  more than 90 % of lookups are at the next cell of binary search.  This is the
               published observation, and it fails here.
     untrained, each seed: before training, the tree (compare-7) finds fewer than 7 targets, and the
-              network (hard-15) finds fewer targets than comparisons can find.
+              network (hard-15) finds fewer targets than such a strategy can find.
     """
     count = 2000 if run.quick else samples
     yield from of_compare(run, count)

@@ -77,15 +77,15 @@ def learned_digits(
     numbers.
 
     A number below 100 is shown by an image of the tens digit and an image of the units digit.  The
-    training signal is the index of the point nearest to the query.  A small network maps each pair
-    of images to one feature (a number).  The data network receives the features and arranges the
-    points in cells.  The query networks receive the feature of the query and choose the cells that
+    training signal is the index of the number nearest to the query.  A small network maps each pair
+    of images to one feature (a number).  The data network receives the features and arranges the 16
+    numbers in cells.  The query networks receive the feature of the query and choose the cells that
     are looked up.  Three seeds are evaluated separately, on held-out images.
 
     All thresholds were fixed before these models were trained.  At that time, the results on
-    another task were known, in which the number of the query is always among the points.  Such a
-    task does not determine an order.  No order was learned, although 87 to 89 % of the queries were
-    found.
+    another task were known, in which the number of the query is always one of the 16 numbers.  Such
+    a task does not determine an order.  No order was learned, although 87 to 89 % of the queries
+    were found.
 
     number    the rank correlation between the features of images and the numbers that the images
               show is above .9 in absolute value.

@@ -55,15 +55,15 @@ def learned_layout(
     points are placed in 32 cells in the order of the scores. A query network chooses a cell, and
     one lookup reveals the point in this cell.  Three seeds are evaluated separately, and each set
     of points has one query.  All thresholds were fixed before any model was trained.  The results
-    of one run of another program were known: the accuracies after the five lookups were 18.5 to
-    90.7 %, and the cell explained 73 % of the variance, or 14 % before training. Accuracy is the
+    of one run of another implementation were known: the accuracies after the five lookups were 18.5
+    to 90.7 %, and the cell explained 73 % of the variance, or 14 % before training. Accuracy is the
     fraction of queries whose nearest point has been looked up.
 
     ahead     after every lookup, the accuracy is above the accuracy of the kd-tree, on the same
               sets.
     rows      after the last lookup, the accuracy is above the accuracy of a layout in rows of 8
-              points, which are traversed in alternating directions. In this layout, each lookup is
-              at the remaining cell that has the highest probability of containing the nearest
+              points; the rows are traversed in alternating directions. In this layout, each lookup
+              is at the remaining cell that has the highest probability of containing the nearest
               point, given the query. The layout in rows finds more nearest points than the kd-tree
               at every lookup.  (At first, the layout in rows was evaluated on only as many sets as
               the models, and the third seed was undecided.)

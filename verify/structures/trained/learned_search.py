@@ -55,9 +55,10 @@ def learned_search(
     cell. Accuracy is the fraction of queries whose nearest point has been looked up.  The data
     network receives only 32 fixed random sinusoids of each point.  Three seeds are evaluated
     separately, and each set of points has one query.  All thresholds were fixed before any model
-    was trained.  The results of other programs and of one pilot run (seed 100) were known. After
-    the thresholds were fixed, the model described here (`uniform-16`) was trained again in longer
-    runs, of 3000 steps of 64 sets instead of 1200 steps of 32 sets, and no threshold was changed.
+    was trained.  The results of other implementations and of one pilot run (seed 100) were known.
+    After the thresholds were fixed, the model described here (`uniform-16`) was trained again in
+    longer runs, of 3000 steps of 64 sets instead of 1200 steps of 32 sets, and no threshold was
+    changed.
 
     near      after every lookup, the accuracy is within 5 percentage points of the accuracy of
               interpolation search on the same sets.

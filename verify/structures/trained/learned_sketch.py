@@ -51,11 +51,11 @@ def learned_sketch(
     cell that a query for the item reads. The increment depends on the value in the cell, and an MLP
     maps the value that is read to an estimate of the count.  Three seeds are evaluated separately,
     on the same streams. All thresholds were fixed before these models were trained.  The results of
-    one run of another program were known (mean error 1.87; 99 % of items are read in the cell that
-    they increment; all cells have items), and of a pilot run with seed 100 (mean error 3.39; 84 %
-    of items).  The learning rate and the entropy bonus of the logits that choose the cell to read,
-    and the number of training steps, were chosen by further runs of seed 100 (mean errors 9.18 to
-    2.05).
+    two runs were known.  In a run of another implementation, the mean error was 1.87, 99 % of items
+    were read in the cell that they increment, and all cells had items.  In a pilot run with seed
+    100, the mean error was 3.39, and 84 % of items were read in the cell that they increment.  The
+    learning rate and the entropy bonus of the logits that choose the cell to read, and the number
+    of training steps, were chosen by further runs of seed 100 (mean errors 9.18 to 2.05).
 
     ahead     the mean error is below the exact mean error of one row of count-min.
     balanced  the mean error is below the exact mean error of balanced cells.

@@ -59,8 +59,8 @@ def learned_space(
     lookup. Accuracy is the fraction of queries whose nearest point has been looked up (is found).
     Each model was trained with three seeds.  The seeds are evaluated separately, and each set of
     points has one query.  All thresholds were fixed before any model was trained.  The results of
-    two other programs were known: an accuracy of 74.0 % with 18 % of first lookups at extra cells,
-    and an accuracy of 86.5 % if all first lookups must be at extra cells.
+    two other implementations were known: an accuracy of 74.0 % with 18 % of first lookups at extra
+    cells, and an accuracy of 86.5 % if all first lookups must be at extra cells.
 
     extra-16 (the first lookup is at any cell):
       beyond  the accuracy is above the accuracy of two lookups of interpolation search, on the same
@@ -71,12 +71,12 @@ def learned_space(
       near    the accuracy after the last lookup is within 5 percentage points of the exact accuracy
               of a bucket table.  This table divides the range into 32 buckets, and each extra cell
               contains the index of the point nearest to the middle of one bucket.
-      bits    the finding `near` also holds for contents rounded to 8 bits (a precise cell could
-              contain all points).
+      bits    the finding `near` also holds for contents rounded to 8 bits (a cell of full precision
+              could contain all points).
       names   for more than half of first lookups, the point nearest to the content of the extra
               cell is the nearest neighbour of the query.
       used    the finding `used` of extra-16, for hints-16.
-    untrained: before training, the fraction in `names` is below one half, and the accuracy is below
+    untrained: before training, the fraction of `names` is below one half, and the accuracy is below
       the accuracy of interpolation search.
     """
     count = 1000 if run.quick else samples

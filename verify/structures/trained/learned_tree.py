@@ -53,11 +53,12 @@ def learned_tree(
 
     The query is one of the points, and it is found when this point is looked up. The treap is the
     binary search tree whose root is the most frequent point, and whose subtrees are built in the
-    same way.  The frequency of a query depends on the rank of the point, in one fixed random order.
-    A data network receives the numbers themselves, and must sort them into 15 cells. At each lookup
-    a query network chooses a cell.  The decision tree of the query networks is extracted exactly.
-    The accuracy of the tree after i lookups is the sum of the frequencies of the points at its
-    first i levels (`found_by_depth`). This accuracy is compared with the accuracy of the treap
+    same way.  The frequency with which a point is queried is a function of its rank in the set: the
+    15 Zipf frequencies are assigned to the ranks in one random order, the same for all sets.  A
+    data network receives the values of the points, and must sort the points into 15 cells. At each
+    lookup a query network chooses a cell.  The decision tree of the query networks is extracted
+    exactly. The accuracy of the tree after i lookups is the sum of the frequencies of the points at
+    its first i levels (`found_by_depth`). This accuracy is compared with the accuracy of the treap
     (`treap_depths`), with the mean accuracy of treaps over random orders of the frequencies
     (`treap_found`), and with the maximum over all trees (`most_by_weight`).  The best tree of 3
     levels finds the 7 most frequent points, because any 7 cells are the nodes of a perfect binary
