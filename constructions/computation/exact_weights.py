@@ -215,12 +215,12 @@ def _translatable(model: Transformer) -> None:
         if "context-only" in attn.masks:
             part = "a context-only mask"
     if model.interface.frequencies:
-        part = "answers that are frequencies"
+        part = "frequencies as answers"
     if part:
         raise InputError(
-            f"{model.name} has {part}, which is not translated: give a model with hardmax "
-            "attention, such as model.sharpened(None), without norms, masks named context-only and "
-            "frequencies as answers"
+            f"{model.name} has {part}, which cannot be translated: give a model with hardmax "
+            "attention, such as model.sharpened(None), without norms, without context-only masks "
+            "and without frequencies as answers"
         )
 
 

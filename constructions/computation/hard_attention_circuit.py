@@ -194,7 +194,7 @@ class _Built:
             if any(i != j and other != value for i, _, other, _ in level[:place]):
                 raise InputError(
                     f"a head of {self.model.name} averages tokens that share the largest score, "
-                    "which AND and OR gates do not translate: give gates='threshold'"
+                    "and only threshold gates translate averages: give gates='threshold'"
                 )
 
     def _any_of(self, terms: Terms) -> Form:

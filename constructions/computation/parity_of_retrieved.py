@@ -50,7 +50,7 @@ def parity_of_retrieved(ranks: Ranks, bit_weights: Weights) -> Transformer:
     (H, T), b = ranks.shape, bit_weights
     if (np.sort(ranks, axis=1) != np.arange(T)).any():
         raise InputError(
-            f"the ranks of a head are not a permutation: give each number 0 … {T - 1} once"
+            f"a row of `ranks` is not a permutation: give each number 0 … {T - 1} once in each row"
         )
     if b.shape != (H,):
         raise InputError(

@@ -76,7 +76,8 @@ class Scratchpad(Tokens):
         if (array < symbols).any():
             raise InputError(
                 f"token {array[array < symbols].flat[0]} is a symbol, not a state: give tokens "
-                f"of generate(…), from {symbols} to {symbols + self.automaton.n_states - 1}"
+                "that generate(…) returns, "
+                f"from {symbols} to {symbols + self.automaton.n_states - 1}"
             )
         return array - symbols
 

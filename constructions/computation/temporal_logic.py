@@ -88,9 +88,8 @@ class _Built:
         count = sum(map(len, self.cubes.values()))
         if count > MOST_CUBES:
             raise InputError(
-                f"truth tables of {of} have {count} products of literals, more than {MOST_CUBES}: "
-                "give a simpler "
-                "formula"
+                f"the truth tables of {of} are disjunctions of {count} conjunctions in all, more "
+                f"than {MOST_CUBES}: give a simpler formula"
             )
         widths = {"symbol": self.V} | ({"j": 1} if by.steps else {})
         widths |= {f"since{v}": 1 for v in range(1, len(by.steps) + 1)}

@@ -65,8 +65,8 @@ class Signs(Memory):
         (states,) = as_many(inputs, "states")
         if self.most > (limit := 2 / torch.finfo(like.dtype).eps):
             raise InputError(
-                f"fields have sums of up to {self.most:.6g}, and {like.dtype} is exact only up to "
-                f"{limit:.6g}: use a longer dtype, for example model.double()"
+                f"sums in the fields reach {self.most:.6g}, and {like.dtype} is exact only up to "
+                f"{limit:.6g}: use a wider dtype, for example model.double()"
             )
         return super().check(like, read(SignRows, "states", states))
 
@@ -181,9 +181,9 @@ def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarra
         most = 2 * np.abs(whole).sum(axis=1).max() + 4
     if rounded or not most <= EXACT:
         raise InputError(
-            f"weights and biases are multiples of 2^{exponent}, and their absolute values at "
-            f"one neuron add up to {most / 2:.3g} times this power, but float64 is exact only up "
-            "to 2^52 = 4.5e+15 times: round the weights and biases to fewer binary places "
+            f"weights and biases are multiples of u = 2^{exponent}, and their absolute values at "
+            f"one neuron add up to {most / 2:.3g}·u, but float64 sums are exact only up to "
+            "2^52·u = 4.5e+15·u: round the weights and biases to fewer binary places "
             "(Hebb's sums without 1/d are integers)"
         )
     return whole[:, :-1], whole[:, -1], exponent, float(most)

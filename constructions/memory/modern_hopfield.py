@@ -132,8 +132,7 @@ class Stored(Interface):
             leading = torch.broadcast_shapes(Y.shape[:-2], R.shape[:-2])
         except RuntimeError:
             raise InputError(
-                f"the array stored has leading dimensions {tuple(Y.shape[:-2])} and the array "
-                "state has "
+                f"`stored` has leading dimensions {tuple(Y.shape[:-2])} and `state` has "
                 f"{tuple(R.shape[:-2])}: give leading dimensions that broadcast"
             ) from None
         _scores_fit(Y.shape[-2], R.shape[-2], math.prod(leading))

@@ -162,6 +162,10 @@ def program(*sets: Set, reads=(), writes=(), **fields) -> Program:
         (lambda: program(Set("x", "copy", ("y", "y"))), "copy 2 1"),
         (lambda: program(Set("x", "copy", (4,))), "operand 4 3"),
         (lambda: program(Set("x", "copy", ("y",), "even")), "x"),
+        (
+            lambda: program(MOVE, Set("x", "copy", (1,), "even"), kinds={"even": frozenset({2})}),
+            "x even",
+        ),
         (lambda: program(MOVE, writes=[Write("y", "index", "a", 2, 2)]), "cell 1"),
         (lambda: program(MOVE, writes=[Write("y", "index", "a", empty=4)]), "empty 3"),
         (lambda: list(program(MOVE).run([1])), "1 x y"),

@@ -65,10 +65,10 @@ Q8 = _quaternions()
 def bounded_dyck(depth: Count) -> Semiautomaton:
     """The semiautomaton that counts open brackets up to a depth.
 
-    Symbol 0 opens a bracket, and symbol 1 closes one. The state is the number of open brackets so
-    far. It is `depth` + 1 for the rest of the word if this number has been negative or more than
-    `depth`. So a word is a Dyck word (a well-nested word) of at most this depth iff it leads from
-    state 0 to state 0.
+    Symbol 0 opens a bracket, and symbol 1 closes one. The state is the number of opening minus the
+    number of closing brackets so far. If this difference has ever been negative or more than
+    `depth`, the state is `depth` + 1 for the rest of the word. So a word is a Dyck word (a
+    well-nested word) of at most this depth iff it leads from state 0 to state 0.
     """
     D = depth
     table_fits(D + 2, 2)

@@ -171,8 +171,7 @@ class Cascade:
         The stages are the counters, flip-flops and tables of the cascade. Each pair is yielded
         once.
 
-        The functions of the stages are stored as tables. Raises `KeyError` if such a table has no
-        row for values that occur.
+        Raises `KeyError` if the function of a stage is not defined for values that occur.
         """
         start = self.automaton.start, self.first()
         seen, left = {start}, [start]
@@ -213,9 +212,9 @@ def cascade(automaton: Automaton, *, compact: bool = False) -> Cascade:
     holonomy groups consist of the permutations that words induce on parts of these images. The
     module's docstring has the formulas.
 
-    If `compact` is true, each height with a non-trivial group, except the smallest height, has one
-    more table, which stores an intermediate result. The functions of later stages read this result
-    instead of several other values.
+    If `compact` is true, the cascade also has a table for each height with a non-trivial group,
+    except the smallest height. Each table stores an intermediate result. The functions of later
+    stages read this result instead of several other values.
 
     Raises `NotSolvable` if a holonomy group is not solvable. Raises `ValueError` if the automaton
     of all counters, flip-flops and tables has more than 2^16 states.

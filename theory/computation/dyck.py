@@ -143,14 +143,14 @@ def random_dyck(n_words: Count, length: Count, k: Types, seed: Seed) -> np.ndarr
 def adversarial_words(
     length: Count, k: Types, seed: Seed, depth: Count | None = None
 ) -> dict[str, np.ndarray]:
-    """Families of words (rows, T) of T = `length` brackets that are hard to recognise as Dyck.
+    """Families of words (rows, T) of T = `length` brackets: hard tests for Dyck recognisers.
 
     A Dyck word is a well-nested word of brackets of k types. Symbol a < k opens a bracket of type
     a, and symbol k + a closes a bracket of type a. The result is a dictionary with these families:
 
     "words"                random Dyck words
     "deep"                 all brackets open, then all close; the depth is T/2
-    "alternating"          each bracket is closed by the next symbol
+    "alternating"          each opening bracket is closed by the next symbol
     "one kind of symbol"   the same bracket at all positions
     "one bracket flipped"  a Dyck word in which one bracket is reversed: ( to ), or ) to (
     "below 0 and back"     a Dyck word in which a closing and then an opening bracket are inserted

@@ -34,8 +34,8 @@ def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
     """
     if not messages or not words:
         raise InputError(
-            f"there are {len(messages)} messages and {len(words)} words: give at least one message "
-            "and one word"
+            f"there are {len(messages)} messages and {len(words)} registers in `words`: give at "
+            "least one message and one register"
         )
     s = len(words)
     writes = [

@@ -76,8 +76,9 @@ class Monoid:
         """The maximal subgroups of the monoid; the keys of the dictionary are their identities e.
 
         The elements of the monoid are the maps of states that words induce, and e is one of them,
-        with e·e = e. The elements of the group permute the m states in the image of e. They are
-        written as permutations of 0, …, m − 1, the numbers of these states in increasing order.
+        with e·e = e. The elements of the subgroup with identity e permute the m states in the image
+        of e. If these states are numbered 0, …, m − 1 in increasing order, each element of the
+        subgroup is written as a permutation of these numbers.
         """
         found: dict[Map, set[Map]] = {}
         for x in self.words:

@@ -148,7 +148,8 @@ class Program:
 
     inputs   registers whose values are the arguments of `run`, numbers in 0 … most
     initial  initial values of other registers, one for each processor; 0 by default
-    kinds    named sets of processors; each is a register: 1 at its processors, 0 elsewhere
+    kinds    named sets of processors; each name is also a register, which is 1 at the processors
+             of the set and 0 at the others
     answer   the register that is the output
     most     the largest number in a register; at least N, which is the default
 
@@ -172,20 +173,20 @@ class Program:
         object.__setattr__(self, "most", self.most or N)
         if self.most < N:
             raise InputError(
-                f"the parameter most is {self.most} for {N} processors: give a number of at least "
-                f"{N}"
+                f"the limit most={self.most} is below the number {N} of processors: give a number "
+                f"of at least {N}"
             )
         for name, values in self.initial.items():
             if len(values) > N or not all(self.holds(value) for value in values):
                 raise InputError(
-                    f"initial {name} is {values!r:.40}: give at most {N} numbers from 0 to "
-                    f"{self.most}"
+                    f"register {name} has the initial values {values!r:.40}: give at most {N} "
+                    f"numbers from 0 to {self.most}"
                 )
         for name, members in self.kinds.items():
             if not all(1 <= i <= N for i in members):
                 raise InputError(
-                    f"the kind {name} of processors consists of {sorted(members)}: give "
-                    f"processors from 1 to {N}"
+                    f"the set {name} in `kinds` consists of {sorted(members)}: give processors "
+                    f"from 1 to {N}"
                 )
         self._check_names()
 
@@ -196,7 +197,7 @@ class Program:
 
     @property
     def assigned(self) -> list[str]:
-        """The names of the registers that get a value from a local operation of the program."""
+        """The names of the registers that a local operation of a step (`Step.sets`) sets."""
         return list(dict.fromkeys(each.into for step in self.steps for each in step.sets))
 
     @property
@@ -204,7 +205,7 @@ class Program:
         """The names of the registers that keep their values from one step to the next.
 
         These are the inputs, the registers with initial values, and the registers that get a value
-        from a local operation.
+        from a local operation of a step (`Step.sets`).
         """
         return list(dict.fromkeys([*self.inputs, *self.initial, *self.assigned]))
 
@@ -349,20 +350,32 @@ class Program:
                     f"the value `empty` of a write is {write.empty}: give a number from 0 to "
                     f"{self.most}"
                 )
-        for names in (step.brought, [f"{each.into} at {each.at}" for each in step.sets]):
+        for names in (step.brought, [_target(each) for each in step.sets]):
             if twice := [name for name in names if names.count(name) > 1]:
-                raise InputError(f"{twice[0]} is set twice in one step: use two steps")
+                raise InputError(f"register {twice[0]} is set twice in one step: use two steps")
         whole = {each.into for each in step.sets if each.at is None}
         for each in step.sets:
             count, wanted = len(each.operands), OPS[each.op][0]
             if count < wanted or (count > wanted and each.op != "plus"):
-                raise InputError(f"{each.op} is given {count} operands: give {wanted} operands")
+                raise InputError(
+                    f"operation {each.op} is given {count} operands: give {wanted} operands"
+                )
             if bad := [x for x in each.operands if not isinstance(x, str) and not self.holds(x)]:
                 raise InputError(
                     f"an operand of {each.op} is {bad[0]!r}: give an integer from 0 to {self.most}"
                 )
-            if each.at is not None and (each.at not in self.kinds or each.into in whole):
+            if each.at is not None and each.at not in self.kinds:
                 raise InputError(
-                    f"{each.into} is set at {each.at!r}: give a kind of processors, and set a "
-                    "register either at kinds or at all processors"
+                    f"register {each.into} is set at {each.at!r}: give the name of a set of "
+                    "processors in `kinds`, or None for all processors"
                 )
+            if each.at is not None and each.into in whole:
+                raise InputError(
+                    f"register {each.into} is set at {each.at!r} and, in the same step, at all "
+                    "processors: use two steps"
+                )
+
+
+def _target(each: Set) -> str:
+    """The register that an operation sets, with the name of the set of processors, if any."""
+    return each.into if each.at is None else f"{each.into} at {each.at}"

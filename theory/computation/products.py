@@ -30,9 +30,10 @@ class NotSolvable(InputError):
 
     Such an automaton has no cascade of counters and flip-flops. A holonomy group is a group of
     permutations of certain sets of states, which are called tiles. Words induce these permutations.
-    `tiles` are the sets that this group permutes, `group` is the set of the permutations, and
-    `order` is the number of permutations. `core` is the order of the perfect core of the group,
-    which is the largest subgroup that equals its commutator subgroup.
+    For the group that is not solvable, `tiles` are the sets that the group permutes, `group` is the
+    set of its permutations, and `order` is the number of these permutations. `core` is the order of
+    the perfect core of the group, which is the largest subgroup that equals its commutator
+    subgroup.
     """
 
     def __init__(self, automaton: Semiautomaton, of: Class, core: int) -> None:

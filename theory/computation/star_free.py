@@ -45,7 +45,7 @@ def formula_of(language: Language) -> Formula:
         around = " → ".join(map(str, (*states, states[0])))
         raise InputError(
             f"the word {least.spelled([*word])} permutes states {around} of the minimal automaton "
-            f"of {least.automaton.name}, which is therefore not star-free: use semiautomaton(…)"
+            f"of {least.automaton.name}, so this language is not star-free: use semiautomaton(…)"
         )
     return from_cascade(cascade(least.automaton), least.accepting, least.alphabet)
 

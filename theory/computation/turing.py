@@ -178,7 +178,7 @@ class TuringMachine:
 
         The head begins at cell 0. The times are before each step and after the last step. Returns
         four values: the contents of the tape (steps + 1, cells), the cells of the head, the states,
-        and the number of the first cell in the contents.
+        and the number of the cell in the first column of the contents.
         """
         tape, begin, state = self.configuration(self.writing())
         head, rows, heads, states = begin, [dict(tape)], [0], [state]
@@ -209,7 +209,7 @@ def machine_of(rules: Mapping[str, Any], name: str, start: str | None = None) ->
     for state, row in rules.items():
         if not isinstance(row, list) or not row:
             raise InputError(
-                f"the rules of {name} have no row for state {state}: give a list of rules"
+                f"the rules of {name} for state {state} are {row!r:.40}: give a list of rules"
             )
     found = [STEP.fullmatch(str(rule)) for row in rules.values() for rule in row if rule]
     states = list(dict.fromkeys([*rules, *(match[3] for match in found if match)]))

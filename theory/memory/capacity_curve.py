@@ -44,7 +44,8 @@ class CapacityCurve:
     interval has coverage `level`. There are three measured quantities:
 
     unstable_bits    the fraction of a pattern's bits that flip at the first update; Student's t
-                     interval over the networks (approximate; exact if all or no bits are unstable)
+                     interval over the networks (approximate), or an exact interval if all or no
+                     bits of the tested patterns flip
     stable_patterns  the probability that a pattern is a fixed point; exact Clopper–Pearson interval
     overlap          the median over networks of ⟨s, ξ⟩/d, where s is the final state of a run that
                      starts at the pattern ξ with some bits flipped; exact interval from order
@@ -76,10 +77,11 @@ def capacity_curve(
     A network at load α has P = max(1, round(αd)) uniformly random patterns. At each of the `loads`
     (n,), `runs` networks with fresh patterns are drawn. One pattern of each network is tested, so
     the observations are independent. Three quantities are measured, with confidence intervals of
-    coverage `level`: the fraction of unstable bits of a pattern, the probability that a pattern is
-    a fixed point, and an overlap. The overlap shows whether the pattern attracts nearby states: the
-    network starts at the pattern with `flips` bits flipped, and is updated asynchronously until the
-    state is fixed. The overlap is ⟨s, ξ⟩/d for the final state s and the pattern ξ.
+    coverage `level`: the fraction of a pattern's bits that flip at the first update, the
+    probability that a pattern is a fixed point, and an overlap. The overlap shows whether the
+    pattern attracts nearby states: the network starts at the pattern with `flips` bits flipped, and
+    is updated asynchronously until the state is fixed. The overlap is ⟨s, ξ⟩/d for the final state
+    s and the pattern ξ.
 
     Raises `ValueError` if the networks or the results of the runs do not fit in memory.
     """

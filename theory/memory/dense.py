@@ -69,7 +69,7 @@ def exponential_log_energy(patterns: Patterns, s: States) -> np.ndarray:
 
 @checked
 def dense_preferred(patterns: Patterns, s: States, degree: Degree) -> np.ndarray:
-    """The value ±1 (…, d) of each neuron that gives the lower energy, or 0 for an exact tie.
+    """For each neuron, the value ±1 (…, d) that gives the lower energy, or 0 for an exact tie.
 
     A dense associative memory with patterns ξ^μ has the energy E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ for a `degree`
     n ≥ 2, or E(s) = −Σ_μ exp⟨ξ^μ, s⟩ for the `degree` "exp". For neuron i the result is the sign of
@@ -147,7 +147,7 @@ def dense_update(
 
 @checked
 def dense_preferred_by_definition(patterns: Patterns, s: OneState, degree: Power) -> list[int]:
-    """The value ±1 of each neuron that gives the lower energy, or 0 for a tie, for one state.
+    """For each neuron, the value ±1 that gives the lower energy, or 0 for a tie, for one state.
 
     The state is s (d,). The energy is E(s) = −Σ_μ ⟨ξ^μ, s⟩ⁿ, where the patterns ξ^μ are the rows of
     `patterns` (N, d) and n = `degree` ≥ 2. The two energies are computed by this definition, in

@@ -156,8 +156,8 @@ def hemisphere_rate(
 def cone_diameter(X: UnitTokens, w: Vector) -> np.ndarray:
     """The diameter max_{ij} ‖y_i − y_j‖ (…,) of the points y_i = x_i/⟨w, x_i⟩, for unit tokens x_i.
 
-    The tokens x_i are the rows of X (…, n, d), and w is a vector (d,) with all ⟨w, x_i⟩ > 0, which
-    is first divided by its length. The points y_i lie in the hyperplane ⟨w, y⟩ = 1. The diameter
+    The tokens x_i are the rows of X (…, n, d), and w is a vector (d,) with all ⟨w, x_i⟩ > 0. First,
+    w is divided by its length. The points y_i lie in the hyperplane ⟨w, y⟩ = 1. The diameter
     bounds all distances ‖x_i − x_j‖.
 
     Raises `ValueError` if some ⟨w, x_i⟩ ≤ 0.

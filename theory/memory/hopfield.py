@@ -46,7 +46,7 @@ class Relaxation:
     All attributes are arrays with one entry for each initial state. `states` (…, d) are the final
     states of the d neurons, `flips` (…) counts the bits flipped, and `sweeps` (…) counts the
     sweeps, each of which updates all d neurons once. `converged` (…) is true if the last sweep
-    changed no bit. This last sweep is counted.
+    changed no bit. `sweeps` includes this last sweep.
     """
 
     states: np.ndarray
@@ -149,7 +149,8 @@ def hopfield_energy(weights: Weights, s: States, bias: Bias | None = None) -> np
     term from |h_i| to −|h_i|, and E falls by 2|h_i|. Since there are finitely many states,
     asynchronous updates terminate.
 
-    Raises `ValueError` as `hopfield_fields` does.
+    Raises `ValueError` for weights that are not symmetric or have a nonzero diagonal, and for
+    integers that are too large for int64.
     """
     network = checked_network(weights, bias)
     h = network.fields(s.astype(network.dtype)).astype(network.weights.dtype)
@@ -182,7 +183,8 @@ def asynchronous_update(
     the flip and w_i is row i of the weights. For float weights the fields are computed anew before
     every sweep, so rounding errors do not accumulate.
 
-    Raises `ValueError` as `hopfield_fields` does, and for an order that is not a permutation.
+    Raises `ValueError` for weights that are not symmetric or have a nonzero diagonal, for integers
+    that are too large for int64, and for an order that is not a permutation.
     """
     network = checked_network(weights, bias)
     d = len(network.bias)
@@ -280,7 +282,8 @@ def synchronous_update(weights: Weights, s: States, bias: Bias | None = None) ->
     Neuron i takes the sign of the field h_i = Σ_j w_ij s_j + b_i, or is unchanged if h_i = 0. The
     weights w_ij are (d, d), and the bias b is (d,), or None for 0.
 
-    Raises `ValueError` as `hopfield_fields` does.
+    Raises `ValueError` for weights that are not symmetric or have a nonzero diagonal, and for
+    integers that are too large for int64.
     """
     network = checked_network(weights, bias)
     s = s.astype(network.dtype)
@@ -304,7 +307,8 @@ def synchronous_run(
     0. For integer weights and bias, ε = ½ suffices. A state that has reached its cycle is not
     updated further.
 
-    Raises `ValueError` as `hopfield_fields` does.
+    Raises `ValueError` for weights that are not symmetric or have a nonzero diagonal, and for
+    integers that are too large for int64.
     """
     network = checked_network(weights, bias)
     converted = network.weights.astype(network.dtype)  # converted once, not at every step
@@ -391,7 +395,7 @@ def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Netw
         total = sizes.sum()
     if not total < np.inf:
         raise InputError(
-            f"weights of size {np.abs(w).max():.3g} overflow when they are added: "
+            f"sums of weights overflow (the largest weight is {np.abs(w).max():.3g}): "
             "scale the weights down"
         )
     if w.dtype.kind == "f" or b.dtype.kind == "f":

@@ -40,7 +40,7 @@ def squares_fit(X: np.ndarray) -> None:
         fits = np.isfinite(4 * X.shape[1] * largest**2)
     if not fits:
         raise InputError(
-            f"patterns contains {largest:.3g}, whose square overflows: rescale the patterns"
+            f"patterns have an entry {largest:.3g}, whose square overflows: rescale the patterns"
         )
 
 
@@ -123,7 +123,8 @@ def modern_hopfield_energy(patterns: PatternVectors, states: Vectors, beta: Posi
     as ½‖ξ − x_k‖² + ½(M² − ‖x_k‖²) − ln(mean_j exp(beta(s_j − s_k)))/beta. This formula does not
     overflow at large beta and loses no digits by cancellation at small beta.
 
-    Raises `ValueError` for energies that overflow, and as `pattern_weights` does.
+    Raises `ValueError` for energies that overflow, and for inner products that overflow or do not
+    fit in memory.
     """
     X, xi = patterns, states
     squares_fit(X)
@@ -152,7 +153,7 @@ def jacobian(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.nd
     Jacobian is beta times the covariance of the patterns under p, so it is symmetric and positive
     semidefinite [Ramsauer2021].
 
-    Raises `ValueError` as `pattern_weights` does.
+    Raises `ValueError` for inner products that overflow or do not fit in memory.
     """
     X = patterns
     squares_fit(X)
@@ -215,11 +216,11 @@ def required_separation(n_patterns: Size, beta: PositiveArray, M: PositiveArray)
 
 @checked
 def basin_radius(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.ndarray:
-    """The radius 1/(beta·N·M) of a ball around a pattern, which an update maps into itself.
+    """A radius, 1/(beta·N·M), such that an update maps the ball around a pattern into itself.
 
     A modern Hopfield network has N = `n_patterns` patterns x_j of norm at most M, and its update at
     inverse temperature beta is f(ξ) = Σ_j p_j x_j with p = softmax(beta·⟨x_j, ξ⟩). The update maps
-    the ball around a pattern into itself if the `separation` of the pattern is at least
-    `required_separation`. `beta` and `M` broadcast.
+    the ball around a pattern x_i into itself if the `separation` min_{j≠i} ⟨x_i, x_i − x_j⟩ is at
+    least `required_separation`. `beta` and `M` broadcast.
     """
     return np.asarray(1 / beta / n_patterns / M)

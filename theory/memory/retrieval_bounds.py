@@ -64,11 +64,11 @@ def retrieval_error_bound(
     A modern Hopfield network has N = `n_patterns` patterns x_j with M = max‖x_j‖. The update of a
     state ξ at inverse temperature beta is f(ξ) = Σ_j p_j x_j with p = softmax(beta·⟨x_j, ξ⟩). For a
     pattern x_i with the separation delta = min_{j≠i} ⟨x_i, x_i − x_j⟩, the distance ‖f(ξ) − x_i‖ is
-    at most 2(N − 1)·M·e^{−beta(delta − 2M·distance)} [Ramsauer2021, Theorem 5].
+    at most 2(N − 1)·M·e^{−beta(delta − 2M·distance)} if `distance` is at least ‖ξ − x_i‖.
 
-    In the theorem `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖} for a fixed point x* of f. However,
-    distance = ‖ξ − x_i‖ suffices, because ⟨ξ, x_i − x_j⟩ ≥ delta − ‖ξ − x_i‖·2M. Arguments
-    broadcast.
+    In [Ramsauer2021, Theorem 5], `distance` is max{‖ξ − x_i‖, ‖x* − x_i‖} for a fixed point x* of
+    f. However, distance = ‖ξ − x_i‖ suffices, because ⟨ξ, x_i − x_j⟩ ≥ delta − ‖ξ − x_i‖·2M.
+    Arguments broadcast.
     """
     return gap_error_bound(n_patterns, beta, M, delta - 2 * M * distance)
 
@@ -79,20 +79,20 @@ def update_rounding(
 ) -> float:
     """A bound on the rounding error of a modern Hopfield update, in floats with spacing `eps` at 1.
 
-    The network has N = `n_patterns` patterns in R^d of norm at most M and the inverse temperature
-    β = `beta`. The update of a state ξ is the mean of the patterns x_j with weights proportional to
+    The network has N = `n_patterns` patterns in R^d of norm at most M and the inverse temperature β
+    = `beta`. The update of a state ξ is the mean of the patterns x_j with weights proportional to
     e^{β⟨x_j, ξ⟩}. The states satisfy ‖ξ‖ ≤ `size`. Let u = eps/2 and γ_n = nu/(1 − nu) for every
-    integer n [Higham2002, section 3.1]. A score ⟨x_j, ξ⟩ is a sum of d products, scaled before or
-    after the sum, so a score has an error of at most γ_{d+8}·M‖ξ‖. An exponent is β times a
-    difference of two scores, so an exponent has an error of at most η = βM‖ξ‖(2γ_{d+8} + 5u). The
-    exponentials of torch's attention are accurate to 20 units in the last place. So each weight
-    changes by a factor of at most 1 + θ, where θ = e^η(1 + 40u) − 1, and each normalised weight has
-    a relative error of at most 2θ/(1 − θ). Two sums over N patterns and a division add an error of
-    γ_{2N+6}·M. Weights below e^{−80} can underflow in float32, which adds an error of at most
-    e^{−80}·N·M. For any weights the result is in the convex hull of the patterns, up to rounding,
-    so the error is at most 2M(1 + γ_{2N+9}).
+    integer n [Higham2002, section 3.1]. A score ⟨x_j, ξ⟩ is a sum of d products. The factor β may
+    be applied before or after the sum, so a score has an error of at most γ_{d+8}·M‖ξ‖. An exponent
+    is β times a difference of two scores, so an exponent has an error of at most η = βM‖ξ‖(2γ_{d+8}
+    + 5u). The exponentials of torch's attention are accurate to 20 units in the last place. So each
+    weight changes by a factor of at most 1 + θ, where θ = e^η(1 + 40u) − 1, and each normalised
+    weight has a relative error of at most 2θ/(1 − θ). Two sums over N patterns and a division add
+    an error of γ_{2N+6}·M. Weights below e^{−80} can underflow in float32, which adds an error of
+    at most e^{−80}·N·M. For any weights the updated state is in the convex hull of the patterns, up
+    to rounding, so the error is also at most 2M(1 + γ_{2N+9}). The smaller bound is returned.
 
-    Raises `ValueError` for more patterns than 1/eps.
+    Raises `ValueError` for about 1/eps patterns or more, and for about 2/eps dimensions or more.
     """
     u = eps / 2
     if not (2 * n_patterns + 9) * u < 1 or not (d + 8) * u < 1:
@@ -152,7 +152,7 @@ def contraction_bound(
     x_i, and let distance = max{‖ξ − x_i‖, ‖x* − x_i‖}. Then ‖f(ξ) − x*‖/‖ξ − x*‖ is at most
     2·beta·N·M²(N − 1)·e^{−beta(delta − 2M·distance)} [Ramsauer2021, Theorem 4].
 
-    The factor 2N can be replaced by 4. The reason is that the Jacobian of f is beta times the
+    In this bound, 2N can be replaced by 4. The reason is that the Jacobian of f is beta times the
     covariance of the patterns under the weights p_j. So the Jacobian is, as a symmetric matrix, at
     most beta·Σ_j p_j(x_j − x_i)(x_j − x_i)ᵀ, whose norm is at most beta(1 − p_i)(2M)². Arguments
     broadcast.
@@ -180,11 +180,11 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
     gives the first term of g(r). Since Σ_{k∈C} e^{beta⟨x_k, ξ⟩} ≥ |C|·e^{beta⟨m, ξ⟩}, the minimum
     in the second term bounds the total weight of the patterns in O.
 
-    The function returns the smallest r with g(r) ≤ r, by iteration from 0; the function g is
-    increasing. By Brouwer's theorem the ball of radius r around m contains a fixed point. The
-    result is infinite if no such r is found. There are three regimes. A cluster of all patterns
-    gives the global average, at small beta. A cluster of some patterns gives a metastable state. A
-    cluster of one pattern gives retrieval, where ρ = 0.
+    The result is the smallest r with g(r) ≤ r. As g is increasing, iteration of g from 0 finds this
+    r. By Brouwer's theorem the ball of radius r around m contains a fixed point. The result is
+    infinite if no such r is found. There are three regimes. A cluster of all patterns gives the
+    global average, at small beta. A cluster of some patterns gives a metastable state. A cluster of
+    one pattern gives retrieval, where ρ = 0.
 
     Raises `ValueError` for repeated indices, and for patterns whose squares overflow.
     """
@@ -246,7 +246,10 @@ class StorageBound:
 
     @property
     def applies(self) -> bool:
-        """Whether the hypothesis c ≥ c_required of [Ramsauer2021, Theorem 3] holds."""
+        """Whether the hypothesis c ≥ c_required holds, for the attributes `c` and `c_required`.
+
+        The hypothesis is that of [Ramsauer2021, Theorem 3].
+        """
         return bool(self.c >= self.c_required)
 
 
@@ -315,9 +318,9 @@ def union_bound_patterns(d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit)
     uniform on the sphere of radius K√(d − 1) in R^d. So N random patterns are stored with
     probability at least 1 − p.
 
-    The `failure_bound` is computed in float64 (`scipy.special.betainc`); the test `modern-hopfield`
-    of the package `verify` computes a rigorous enclosure. As the `failure_bound` increases with N,
-    N is found by doubling and bisection, up to 2⁵⁰.
+    The `failure_bound` is computed in float64 (`scipy.special.betainc`); the claim
+    `modern-hopfield` computes a rigorous enclosure. As the `failure_bound` increases with N, N is
+    found by doubling and bisection, up to 2⁵⁰.
     """
     low, high = 1, 2
     while high < 2**50 and failure_bound(high, d, beta, K) <= p:

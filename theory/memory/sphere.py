@@ -41,8 +41,9 @@ class SphereFlow:
     """The result of `sphere_flow`: the tokens at given times, and the drift of the integration.
 
     `tokens` (times, …, n, d) are the n tokens x in R^d at each time. The integrator does not keep
-    the tokens on the unit sphere exactly. `drift` is the largest |‖x‖ − 1| before the tokens are
-    normalised. It is the observable part of the integration error.
+    the tokens on the unit sphere exactly, so the tokens are divided by their lengths ‖x‖ at the
+    end. `drift` is the largest |‖x‖ − 1| before this division. It is the observable part of the
+    integration error.
     """
 
     times: np.ndarray
@@ -101,13 +102,13 @@ def sphere_flow(
 ) -> SphereFlow:
     """The positions of unit tokens that move on the sphere by attention, at given `times`.
 
-    The times are increasing and ≥ 0. The n tokens start at the rows of X (…, n, d). Their
-    velocities are those of `sphere_velocity`, for softmax attention (SA) or unnormalised attention
-    (USA) at inverse temperature β = `beta`. The integrator is an explicit Runge–Kutta method of
-    order 8 (DOP853), whose steps have an estimated error of at most 1e-12. The returned tokens are
-    divided by their lengths. The result is a `SphereFlow`, which also contains the largest error of
-    the lengths. The leading dimensions of X index independent systems of n tokens, which are
-    integrated with the same step sizes.
+    The times are increasing and ≥ 0. The n tokens start at the rows of X (…, n, d). Each token x_i
+    moves with the velocity dx_i/dt that `sphere_velocity` computes, for softmax attention (SA) or
+    unnormalised attention (USA) at inverse temperature β = `beta`. The integrator is an explicit
+    Runge–Kutta method of order 8 (DOP853), whose steps have an estimated error of at most 1e-12.
+    The returned tokens are divided by their lengths. The result is a `SphereFlow`, which also
+    contains the largest error of the lengths. The leading dimensions of X index independent systems
+    of n tokens, which are integrated with the same step sizes.
 
     Raises `ValueError` if the last time exceeds 10^6 in SA, or 10^6·e^{−β‖QᵀK‖} in USA, where QᵀK
     is the matrix `QK` or the identity.
@@ -116,8 +117,8 @@ def sphere_flow(
     exponent = beta * norm if form == "USA" else 0.0
     if np.log(max(times[-1], 1e-300)) + exponent > np.log(MOST_WORK):
         raise InputError(
-            f"times reach {times[-1]:g} at rates of up to e^{exponent:g}, and the integration "
-            "takes too many "
+            f"times reach {times[-1]:g}, and tokens move at rates of up to e^{exponent:g}, so the "
+            "integration takes too many "
             f"steps: give times up to {MOST_WORK:g}/e^{exponent:g}, or (for unnormalised "
             "attention) a smaller beta"
         )
@@ -193,8 +194,8 @@ def integrate(
     )
     if not solved.success:
         raise InputError(
-            f"the integration to time {times[-1]:g} stopped, {solved.message[:1].lower()}"
-            f"{solved.message[1:].rstrip('.')}: give earlier times or a smaller beta"
+            f"the integration to time {times[-1]:g} stopped ({solved.message[:1].lower()}"
+            f"{solved.message[1:].rstrip('.')}): give earlier times or a smaller beta"
         )
     return solved.y.T[place]
 
