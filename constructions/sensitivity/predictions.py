@@ -32,7 +32,7 @@ def predictions(
     the module is restored. Inputs are moved to the device of the module's parameters and converted
     to `dtype`. By default, integers are converted to int64, as for tokens, and other numbers to the
     dtype of the parameters. If there are no parameters, the device is the CPU and the dtype
-    float32. For example, give torch.float32 for pixels that are integers from 0 to 255.
+    float32. For example, give dtype=torch.float32 for pixels that are integers from 0 to 255.
 
     The function raises ValueError for inputs that are empty, not numbers or not accepted by the
     module. It raises ValueError for outputs that are not a tensor with one row per input, are

@@ -41,8 +41,8 @@ class Circuit:
     """A Boolean circuit whose gates each read two earlier wires.
 
     The wires are the inputs, followed by the outputs of the gates.  A gate is a triple (wire, wire,
-    function).  The function is the code f of one of the ten functions of two bits that depend on
-    both bits.  Bit 2a + b of f is the value of the function at the bits a and b.
+    function).  The function is one of the ten functions of two bits that depend on both bits, and
+    is given by its code f: bit 2a + b of f is the value of the function at the bits a and b.
     """
 
     n_inputs: int

@@ -141,7 +141,9 @@ def moments_by_definition(p: Distribution, documents: Count) -> tuple[Fraction, 
     """
     n = documents
     if n > 20 or len(p) ** n > MOST:
-        raise InputError(f"there are {len(p)}^{n} corpora: give fewer documents or outcomes")
+        raise InputError(
+            f"there are {len(p)}^{n} corpora, which is too many: give fewer documents or outcomes"
+        )
     first = second = Fraction(0)
     for corpus in product(range(len(p)), repeat=n):
         counts = Counter(corpus)
@@ -190,5 +192,6 @@ def _sized(p: tuple[Fraction, ...], n: int, terms: int) -> None:
     bits = n * max(each.denominator for each in p).bit_length()
     if bits > MOST_BITS[0] or bits * terms > MOST_BITS[1]:
         raise InputError(
-            f"the sum has {terms} fractions of {bits:.3g} bits: give fewer documents or outcomes"
+            f"the exact sum of {terms} fractions of {bits:.3g} bits is too long: "
+            "give fewer documents or outcomes"
         )

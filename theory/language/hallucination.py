@@ -93,14 +93,14 @@ class Levels:
 
     The model gives the same probability to all strings of a group.  Each array has one entry for
     each group, as floats or fractions.  If the model answers prompts, a group belongs to a set of
-    prompts, the strings of the group are responses, and facts are valid responses.  The answers to
-    a prompt are then unseen if no document answers the prompt.
+    prompts, the strings of the group are responses, and facts are valid responses.  In this case,
+    the responses to a prompt are unseen if no document answers the prompt.
 
     strings  number of strings in the group (for each prompt)
     facts    number of facts (valid responses) among these strings
     p        total probability of the group under p
     g        probability of each string under the model (given its prompt)
-    unseen   whether the strings are unseen, that is, occur in no document of the corpus
+    unseen   whether the strings are unseen (without prompts: occur in no document of the corpus)
     weight   total probability of the prompts of the group; 1 without prompts
     """
 
@@ -180,7 +180,7 @@ class Levels:
         g is the model and p is the distribution of documents.  A level set of g consists of all
         strings that have the same probability under g.  Each B is a union of level sets, and the
         probabilities g(B) are nearly equal.  The result is at most `miscalibration`, the same sum
-        over all level sets.  It is informative even if every level set is a single string.
+        over all level sets.  The result is informative even if every level set is a single string.
         """
         g, mass = self.g.astype(np.float64), self.mass.astype(np.float64)
         order = np.argsort(g)
@@ -241,7 +241,7 @@ def expected_bound(
 def bound_given_corpus(
     unseen_mass: Mass, over: Mass, facts: Counted, unseen: Counted, gamma: OpenUnit
 ) -> Any:
-    """A lower bound on the hallucination rate of a model of one corpus: p(U) − δ⁺ − |F|/(γ|U|).
+    """A lower bound on a model's hallucination rate, given one corpus: p(U) − δ⁺ − |F|/(γ|U|).
 
     The hallucination rate is the model's probability of strings that are not facts.  p(U) =
     `unseen_mass` is the probability that a document states one of the |U| = `unseen` strings that

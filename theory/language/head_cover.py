@@ -66,9 +66,9 @@ def nearest_in_cover(q: Sequence[Exact], A: PositiveExact, k: Count) -> list[Fra
     are chosen in this order, so that a_i minimises ‖a_1 + … + a_i − i·p‖₂ for p = q/A.
 
     Proof: Let a_i be random: sign(p_j)·e_j with probability |p_j| for each j, and otherwise 0, so
-    that its mean is p.  The random a_i increases the squared norm by at most 1 − ‖p‖₂² on average.
-    The minimising a_i increases it by at most this mean.  Raises `ValueError` for ‖q‖₁ > A, for an
-    empty q, and if d·k exceeds 10^6.
+    that its mean is p.  The random a_i increases the square of this norm by at most 1 − ‖p‖₂² on
+    average.  The minimising a_i increases it by at most this mean.  Raises `ValueError` for ‖q‖₁ >
+    A, for an empty q, and if d·k exceeds 10^6.
     """
     d = len(q)
     if not 0 < d * k <= MOST_ATOMS:
@@ -130,7 +130,7 @@ def occam(log_size: NonNegative, samples: Counted, delta: OpenUnit) -> float:
     The rule is one of N rules, with ln N = `log_size`.  The m = `samples` samples are independent,
     and δ = `delta`.  With probability ≥ 1 − δ, each of the N rules that is right on all samples has
     an error of at most this bound.  Proof: A rule of error ε is right on all samples with
-    probability (1 − ε)^m, and N(1 − ε)^m ≤ δ for a larger ε.  A bound above 1 is vacuous.
+    probability (1 − ε)^m, and N(1 − ε)^m ≤ δ if ε exceeds the bound.  A bound above 1 is vacuous.
     """
     return (log_size + math.log(1 / delta)) / samples
 

@@ -64,10 +64,10 @@ class IsItValid:
 
     @property
     def thresholds(self) -> list[Fraction]:
-        """The thresholds, sorted, at which the error of the classifier with a threshold may change.
+        """The sorted thresholds t at which the error of the classifier of threshold t may change.
 
-        For a threshold t, the classifier calls a response valid if its probability under the model
-        g exceeds t.  The thresholds are 0, 1 and all probabilities of responses under g.
+        The classifier calls a response valid if its probability under the model g exceeds t.  The
+        thresholds are 0, 1 and all probabilities of responses under g.
         """
         return sorted({Fraction(0), Fraction(1), *(x for row in self.g for x in row)})
 
@@ -172,8 +172,8 @@ def is_it_valid(
     """
     if not len(weights) == len(p) == len(g) == len(valid):
         raise InputError(
-            f"there are {len(weights)} weights, {len(p)} distributions p, {len(g)} models g and "
-            f"{len(valid)} sets of valid responses: give one of each for every prompt"
+            f"weights has {len(weights)} entries, p has {len(p)}, g has {len(g)} and valid has "
+            f"{len(valid)}: give one entry of each for every prompt"
         )
     sets = []
     for true, model, each in zip(p, g, valid, strict=True):

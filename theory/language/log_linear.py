@@ -172,11 +172,14 @@ def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarr
     """
     moments = np.array([float(each) for each in family.mean(p)])
     if any(a > 0 == q for a, q in zip(p, family.base, strict=True)):
-        raise InputError("p is positive where the base is 0: give a p that is 0 at these outcomes")
+        raise InputError(
+            "p is positive where the base distribution is 0: give a p that is 0 at these outcomes"
+        )
     if (w := separating_direction(family, p)) is not None:
         raise InputError(
-            f"no member of the family has the moments of p, as {_shown(w)} is never below its mean "
-            "under p (separable data): give a p with moments inside the hull of the features"
+            f"p is separable: no member of the family has its feature means, as {_shown(w)} is "
+            "never below its mean under p: give a p whose feature means are inside the hull of the "
+            "features"
         )
     F, base = np.array(family.features, dtype=np.float64), np.array(family.base, dtype=np.float64)
     scale = 1 + abs(F).max()
@@ -204,8 +207,9 @@ def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarr
                 break
         theta = theta - size * step
     raise InputError(
-        f"Newton's method did not reach the moments of p in {STEPS} steps, perhaps because these "
-        "moments are near the boundary of the hull of the features: give moments farther inside"
+        f"Newton's method did not reach the feature means of p in {STEPS} steps, perhaps because "
+        "these means are near the boundary of the hull of the features: give a p whose feature "
+        "means are farther inside"
     )
 
 

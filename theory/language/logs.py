@@ -41,8 +41,8 @@ class Log:
         for prime in given:
             if type(prime) is not int or not _is_prime(prime):
                 raise InputError(
-                    f"the dictionary coefficients has the key {prime!r}, which is not a prime: "
-                    "give primes, or use `log`"
+                    f"the key {prime!r} of `coefficients` is not a prime: "
+                    "give primes as keys, or use `log`"
                 )
         values = fractions("coefficients", given.values())
         pairs = sorted(zip(given, values, strict=True))

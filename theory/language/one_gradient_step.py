@@ -131,7 +131,7 @@ def gradient(
     m = _seen(tree, node)
     if (size := bits.size // tree.d * m) > MOST:
         raise InputError(
-            f"bits make {size:.3g} tokens in all: give fewer words, for at most {MOST:.3g}"
+            f"bits make {size:.3g} tokens in all: give fewer words, for at most {MOST:.3g} tokens"
         )
     x = _words(tree, bits)
     total, y = x[:, :m].sum(axis=1), x[:, node]
@@ -202,11 +202,11 @@ def gradient_by_counting(tree: ParityTree, node: Steps) -> list[Fraction]:
     < ½, and otherwise −4z² + 8|z| − 3.  The target y is the product of the two children of the
     node.  The loss ½(φ(z) − y)² is averaged over all words, and the step size is m²/8.
 
-    The method also suits large trees.  The m tokens form subtrees over disjoint bits.  So the
-    number of words with a given sum Σ x_j has a generating polynomial that is a product of
-    polynomials of the subtrees.  The value of y fixes the product of the roots of two subtrees, and
-    the factor x_j of the gradient is included as a weight of the words.  Raises `ValueError` unless
-    `node` is the number of a node of the tree.
+    The words are not enumerated, so that trees may be large.  The m tokens form subtrees over
+    disjoint bits.  So the numbers of words with each sum Σ x_j are the coefficients of a product of
+    polynomials, one for each subtree.  The subtrees of the two children of the node have one joint
+    polynomial for each value of y.  For the factor x_j of the gradient, each word is counted with
+    the sign x_j.  Raises `ValueError` unless `node` is the number of a node of the tree.
     """
     m = _seen(tree, node)
     a, b = tree.children[node - tree.d].tolist()
@@ -304,7 +304,7 @@ def noise_tolerance(tree: ParityTree) -> Fraction:
     """
     if (size := tree.d + tree.k) > MOST_TOKENS:
         raise InputError(
-            f"d + k is {size}, too large to count words for all nodes: "
+            f"d + k is {size} for the {tree.d} bits and {tree.k} leaves of the tree: "
             f"give a tree with d + k ≤ {MOST_TOKENS}"
         )
     tolerances = list[Fraction]()
@@ -327,8 +327,9 @@ def enough_samples(tree: ParityTree, delta: OpenUnit, tolerance: Exact | None = 
     For n ≥ 8.7(d + k) t⁻² ln(2(k − 1)(d + k)/δ), the step finds the tree with probability ≥ 1 − δ,
     where δ = `delta`.  The result is the smallest such n.  t = `tolerance` is an error of the
     scores that rounding corrects.  The default is `noise_tolerance(tree)`.  The proof is
-    Bernstein's inequality for a node that attends to m tokens, with 2(4m + (3m/2 + 2)t/3) ≤ 8.7(d +
-    k) for t ≤ ½ and m ≤ d + k − 2.
+    Bernstein's inequality: after a step on one random word, each score of a node that attends to m
+    tokens has a variance of at most 4m, and differs from its mean by at most 3m/2 + 2.  This
+    suffices, as 2(4m + (3m/2 + 2)t/3) ≤ 8.7(d + k) for t ≤ ½ and m ≤ d + k − 2.
 
     Raises `ValueError` unless 10⁻⁶ < t ≤ ½.  Without a tolerance, raises `ValueError` for d + k
     above 256.

@@ -139,14 +139,13 @@ def common_scale_loss(
     elsewhere.  A prompt c has the weight μ_c = `weights[c]`.  The set A has the probability p_c =
     p(A|c) in the data, and the probability g_c = g(A|c) under the model.  Rescaling changes g_c to
     h_c = s·g_c/(1 + (s − 1)g_c).  The loss, a cross-entropy, changes by Σ_c μ_c (kl(p_c‖h_c) −
-    kl(p_c‖g_c)), where kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)).  So the arguments `p` and
-    `g` have only the p_c and g_c.  Raises `ValueError` unless each prompt has one weight, one p_c
-    and one g_c.
+    kl(p_c‖g_c)), where kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)).  `p` has the p_c, and
+    `g` has the g_c.  Raises `ValueError` unless each prompt has one weight, one p_c and one g_c.
     """
     if not len(weights) == len(p) == len(g):
         raise InputError(
-            f"there are {len(weights)} weights, {len(p)} distributions p and {len(g)} models g: "
-            "give a weight, a p and a g for each prompt"
+            f"weights has {len(weights)} entries, p has {len(p)} and g has {len(g)}: "
+            "give one entry of each for every prompt"
         )
     moved = [s * each / (1 + (s - 1) * each) for each in g]
     changes = (binary_kl(x, z) - binary_kl(x, y) for x, y, z in zip(p, g, moved, strict=True))

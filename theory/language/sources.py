@@ -85,8 +85,8 @@ def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> S
     S = len(start)
     if not steps or any(len(T) != S or any(len(row) != S for row in T) for T in steps):
         raise InputError(
-            f"the tables steps do not have the {S} states of the distribution start: give a {S} "
-            f"by {S} table for each symbol"
+            f"`steps` does not fit the {S} states of `start`: give `steps` with a {S} by {S} table "
+            "for each symbol"
         )
     for state in range(S):
         distribution(
@@ -196,5 +196,5 @@ def entropy_rate(source: Source) -> Log:
 def _check_stationary(source: Source) -> None:
     if not source.is_stationary:
         raise InputError(
-            "source is not stationary: give a source whose start is its stationary distribution"
+            "source is not stationary: give a source whose `start` is its stationary distribution"
         )

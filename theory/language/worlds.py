@@ -34,8 +34,9 @@ Many: TypeAlias = Annotated[Count, Within(most=10**8)]
 class World:
     """A world of facts, documents that each state one fact, and other strings.
 
-    An entry of `p` is the probability that a document states the fact.  An entry of `counts` is the
-    number of documents that state the fact.  `others` is the number of strings that are not facts.
+    Each fact has an entry in `p`, the probability that a document states the fact, and an entry in
+    `counts`, the number of documents that state the fact.  `others` is the number of strings that
+    are not facts.
     """
 
     p: np.ndarray

@@ -74,8 +74,8 @@ class Estimate:
 
     A place is a part of an input, for example a token or a patch. `by_place` (places,) contains,
     for each place, the fraction of the inputs whose prediction changes if this place is changed.
-    `count` is the number of inputs, and 1 − `eta` is the confidence of the interval. `str` returns
-    the mean over places with the radius of the interval, as in "0.310 ± 0.043".
+    `count` is the number of inputs. The confidence interval has the confidence 1 − `eta`. `str`
+    returns the mean over places with the radius of this interval, as in "0.310 ± 0.043".
     """
 
     by_place: Annotated[Any, Reals("places", Within(least=0, most=1))]
@@ -84,7 +84,10 @@ class Estimate:
 
     @property
     def value(self) -> float:
-        """The estimated sensitivity: the mean of `by_place`, fractions of changed predictions."""
+        """The estimated sensitivity: the mean over places of the fraction of changed predictions.
+
+        `by_place` has this fraction for each place, a part of an input such as a token.
+        """
         return float(self.by_place.mean())
 
     @property
@@ -92,7 +95,8 @@ class Estimate:
         """The radius √(ln(2/η)/(2N)) of the confidence interval of the estimated sensitivity.
 
         N = `count` is the number of inputs, and 1 − η is the confidence, with η = `eta`. The
-        estimated sensitivity is the mean of `by_place`.
+        estimated sensitivity is the mean of `by_place`, the fraction of changed predictions for
+        each place.
         """
         return sqrt(log(2 / self.eta) / (2 * self.count))
 
@@ -125,8 +129,9 @@ def sensitivity(
     token. The function `change` takes the inputs and a NumPy Generator. It yields the inputs with
     the first place changed, then with the second place changed, and so on. For example, `forced(V)`
     changes one token of sequences of tokens 0, …, V − 1, and its places are the positions. The
-    result is an `Estimate`, which contains the fraction for each place. Its confidence is 1 − `eta`
-    if the inputs are independent draws. If `seed` is a Generator, its state advances.
+    result is an `Estimate`, which contains the fraction for each place. Its interval has the
+    confidence 1 − `eta` if the inputs are independent draws. If `seed` is a Generator, its state
+    advances.
 
     Raises `ValueError` if there are no inputs. Raises `ValueError` if predictions are floats, do
     not have one row per input, or have another shape for changed inputs. Raises `ValueError` if
@@ -136,8 +141,8 @@ def sensitivity(
     if change in (forced, redrawn, noisy_patches):
         shown = getattr(change, "__name__", repr(change))
         raise InputError(
-            f"the argument change is the function {shown} itself: call {shown}(…), and give the "
-            "result of the call"
+            f"`change` is the function {shown} itself: call {shown}(…), and give the result of "
+            "the call as `change`"
         )
     array = array_of("inputs", inputs)
     if array.ndim < 2 or not array.size:
@@ -148,19 +153,19 @@ def sensitivity(
         signature(change).bind(array, None)
     except TypeError as error:
         raise InputError(
-            f"the change cannot be called with (inputs, rng) ({error}): give a function that "
+            f"`change` cannot be called with (inputs, rng) ({error}): give a function that "
             "yields the inputs with each place changed, such as forced(V)"
         ) from None
     rng, before = _stream(seed), _labels(model, array)
     places = change(array, rng)
     if not isinstance(places, Iterable):
         raise InputError(
-            f"the change returns a {type(places).__name__}: give a function that yields the inputs "
+            f"`change` returns a {type(places).__name__}: give a function that yields the inputs "
             "with each place changed"
         )
     fractions = [_fraction(model, array, before, changed) for changed in places]
     if not fractions:
-        raise InputError("the change yields nothing: give a change that yields changed inputs")
+        raise InputError("`change` yields nothing: give a function that yields changed inputs")
     return Estimate(np.array(fractions), len(array), eta)
 
 
@@ -176,8 +181,8 @@ def _fraction(
     array = array_of("changed inputs", changed)
     if array.shape != inputs.shape:
         raise InputError(
-            f"the change yields inputs of shape {array.shape} for inputs of shape {inputs.shape}: "
-            "give a change that preserves the shape"
+            f"`change` yields inputs of shape {array.shape} for inputs of shape {inputs.shape}: "
+            "give a function that preserves the shape"
         )
     after = _labels(model, array)
     if after.shape != before.shape:

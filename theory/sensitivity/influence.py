@@ -86,8 +86,8 @@ def mean_influence(values: Values) -> Fraction:
 
     `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order. The word x and
     the flipped bit are uniform. Sens(f) is the mean over the bits of the influences, the
-    probabilities that the flip of a given bit changes f(x). So it is I(f)/d, where the total
-    influence I(f) is their sum.
+    probabilities that the flip of a given bit changes f(x). So Sens(f) = I(f)/d, where the
+    total influence I(f) is the sum of the influences.
     """
     each = influences(values)
     return sum(each, start=Fraction(0)) / len(each)

@@ -93,9 +93,9 @@ def eigenvalues(coefficients: Coefficients, d: CubeBits) -> list[Fraction]:
 
     x and y are words in {±1}^d, and the polynomial Φ(t) = Σ_m c_m t^m has the given `coefficients`
     c_m. μ_k is the eigenvalue of the characters χ_S(x) = Π_{i ∈ S} x_i for sets S of k bits, with
-    respect to the uniform distribution of words. The eigenvalues are computed by the formula μ_k
-    = 2^{−d} (I − T)^k (I + T)^{d−k} Φ(1). Here T is the operator that replaces Φ(t) by Φ(t − 2/d),
-    and I is the identity.
+    respect to the uniform distribution of words. Let T be the operator that replaces Φ(t) by
+    Φ(t − 2/d), and I the identity. Then μ_k is the value of 2^{−d} (I − T)^k (I + T)^{d−k} Φ at
+    t = 1.
     """
     values = [power_series(coefficients, Fraction(d - 2 * j, d)) for j in range(d + 1)]
     return [

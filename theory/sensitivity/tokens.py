@@ -150,8 +150,8 @@ def efron_stein_weights(values: TokenValues, vocabulary_size: Symbols) -> list[F
     V, T, n_values = table.shape[0], table.ndim, int(table.max()) + 1
     if n_values * table.size * 2**T > WORK:
         raise InputError(
-            f"values have {V}^{T} sequences and {n_values} different values, which requires more "
-            f"than {WORK} operations: give a function of fewer tokens"
+            f"there are {V}^{T} sequences and {n_values} different values, which require more than "
+            f"{WORK} operations: give a function of fewer tokens"
         )
     means = [Fraction(0)] * (T + 1)
     for size, counts in _sums(np.eye(n_values, dtype=np.int64)[table], T):
@@ -201,7 +201,7 @@ def change_when_redrawn_by_definition(
     V, T = table.shape[0], table.ndim
     if table.size**2 > WORK:
         raise InputError(
-            f"values have {V}^{T} sequences, which have more than {WORK} pairs: "
+            f"there are {V}^{T} sequences, which have more than {WORK} pairs: "
             "give a function of fewer tokens"
         )
     sequences, flat = np.argwhere(np.ones_like(table)), table.ravel()

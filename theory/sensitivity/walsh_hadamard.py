@@ -79,8 +79,8 @@ def truth_table(values: Values) -> np.ndarray:
     """The values of a Boolean function of d bits as int64 with entries −1 and +1, (2^d,).
 
     `values` (2^d,) contains the value for each word of d bits in lexicographic order, 1 ≤ d ≤ 24.
-    Truth values 0 and 1, or False and True, are read as +1 and −1. If an array contains neither 0
-    nor −1, its entries that are the integer 1 are read as +1.
+    Truth values 0 and 1, or False and True, are read as +1 and −1. If all values are the number 1
+    (not True), they are read as +1, not as the truth value 1.
     """
     return values
 
