@@ -45,8 +45,8 @@ def gridworld(
     state. The construction uses the following fact. Let the displacement be the sum of the same
     steps ±1 without walls, and let z be its present value. For b = 1, …, S, the state is at least b
     iff the last time at which the displacement was z − b is later than the last time at which it
-    was z − b + S + 1. For this comparison the word is preceded by S steps to the left and by as
-    many steps to the right as the initial state.
+    was z − b + S + 1. For this comparison the word is preceded by S steps to the left and by s
+    steps to the right, where s is the initial state.
     """
     if start > steps:
         raise InputError(f"start is {start}: give a state from 0 to {steps}")

@@ -62,9 +62,9 @@ def depth(
     ] = 1e6,
 ) -> Iterator[Finding]:
     """If L layers of linear or ReLU attention with ReLU MLPs compute k Newton–Schulz steps, then
-    3^L ≥ 2^{k+2} + 1 for the start M₀ = αS with S = XᵀX for the examples X, and 3^L ≥ 2^{k+1} + 1
-    for the start M₀ = αI. In both cases, for the smallest L that satisfies the inequality, L layers
-    of linear attention suffice.
+    3^L ≥ 2^{k+2} + 1 for the start M₀ = αS with S = XᵀX for the examples X and a fixed α > 0, and
+    3^L ≥ 2^{k+1} + 1 for the start M₀ = αI. In both cases, for the smallest L that satisfies the
+    inequality, L layers of linear attention suffice.
 
     The Newton–Schulz steps are M_{j+1} = 2M_j − M_j S M_j, and the prediction for a query x_q and
     labels y is x_qᵀ M_k Xᵀ y. The prediction is a polynomial in the prompt, of degree 2^{k+2} + 1
