@@ -145,8 +145,8 @@ def mlp(stream: Stream, primitives: Iterable[Primitive]) -> MLP:
         if np.size(primitive.constant) not in (1, len(place)):
             raise InputError(
                 f"'{primitive}': a constant of {np.size(primitive.constant)} coordinates is "
-                f"written to {len(place)}: give a constant of {len(place)} coordinates or a "
-                "single number"
+                f"written to {len(place)} coordinates: give a constant of "
+                f"{len(place)} coordinates or a single number"
             )
         b_out += primitive.constant * np.ones(len(place)) @ place
     tensors = np.concatenate(W_in, axis=1), np.concatenate(b_in), np.concatenate(W_out), b_out

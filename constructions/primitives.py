@@ -272,7 +272,8 @@ class Table(Primitive):
         lengths = (self.keys**2).sum(1)
         if not (self.keys == np.round(self.keys)).all() or lengths.min() < 1:
             raise InputError(
-                "a table has keys that are not integers, or are all 0: scale the keys to integers"
+                "a table has a key with entries that are not integers, or that are all 0: scale "
+                "the keys to integers, and give keys that are not 0"
             )
         # Different keys of equal norm satisfy the condition (Cauchy–Schwarz); others are compared.
         alike = (lengths == lengths[0]).all()

@@ -153,7 +153,7 @@ def _check_followed(model: Stack) -> None:
         if unknown:
             raise InputError(
                 f"{where} compares scores {unknown}, so the distance from softmax to hardmax "
-                "has no bound: give a construction over tokens, whose score gaps are proved"
+                "has no bound: give a model over tokens in which all score gaps are proved"
             )
 
 

@@ -154,9 +154,9 @@ class Stream:
 
     `Stream(x=d, u=d, y=1)` has the registers x, u and y, in this order.
 
-    Raises ValueError for an empty stream, for a width below 1, and for the name that is reserved
-    for constants. The methods raise ValueError for a name that is not a register, and for a linear
-    read that was taken from another stream.
+    Raises ValueError for an empty stream, for a width below 1, and for the register name "1",
+    which is reserved for constants. The methods raise ValueError for a name that is not a register,
+    and for a linear read that was taken from another stream.
     """
 
     def __init__(self, **widths: int) -> None:

@@ -162,7 +162,7 @@ class Transformer(Stack):
             if self.interface.margin is None:
                 raise InputError(
                     f"the margin between the logits of {self.name} is not known: pass the largest "
-                    "error of a logit as the argument `error`"
+                    "allowed error of a logit as the argument `error`"
                 )
             error = 0.499 * self.interface.margin
         return least_sharpness(self, error)

@@ -45,7 +45,7 @@ def _list(items: Any) -> list[Any]:
 
 def _text(text: Any, form: str) -> str:
     if not isinstance(text, str) or not re.fullmatch(form, text):
-        raise InputError(f"{text!r:.40} is not a number in the form in which `save` writes numbers")
+        raise InputError(f"{text!r:.40} is not a number as `save` writes it: restore the file")
     return text
 
 
@@ -164,7 +164,7 @@ def _name_of(it: Any, at: str) -> str:
         found = None
     if found is not it:
         raise InputError(
-            f"{at or 'the model'} is {name}, which cannot be imported by a name in "
+            f"{at or 'the model'} is {name}, which cannot be imported from "
             f"{' or '.join(OURS)}: define this object at the top level of a module"
         )
     return name

@@ -84,8 +84,8 @@ def adder(
     number, with periods 2, 2.5, 5 and 10, and of its size, with period p. Here p is the number of
     candidates for the sum, the smallest multiple of 10 that is above 2·largest and at least 20.
     `alpha` is the weight of the part of the logits that depends on the sizes. The default of
-    `alpha` is `default_alpha(p)`, which is 64 except for small numbers. `bits` is the number of
-    binary places of the weights, and its default is `default_bits(p, step, alpha)`.
+    `alpha` is `default_alpha(p)`, which is 64 for p ≥ 90. `bits` is the number of binary places of
+    the weights, and its default is `default_bits(p, step, alpha)`.
 
     Raises ValueError for a step at which all numbers have size 0. Raises ValueError if rounding of
     the weights could change a prediction, because there are too few bits or because alpha is too

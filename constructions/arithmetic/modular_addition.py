@@ -47,8 +47,8 @@ def modular_addition(p: OddModulus) -> Transformer:
     answer c is Σ_i (u_i(a) + v_i(b))²·w_i(c). The normalised margin of such a network is the
     smallest difference between the logit of the right sum and any other logit, divided by
     Σ_i ‖(u_i, v_i, w_i)‖³. The model attains the maximum √(2/27)/(√p (p − 1)) of the normalised
-    margin. For even p these weights would not attain the maximum, since the frequencies k and −k
-    coincide for k = p/2.
+    margin. The weights are cosines and sines of the frequencies k = 1, …, (p − 1)/2. For even p
+    such weights would not attain the maximum, since the frequencies k and −k coincide for k = p/2.
 
     Raises ValueError for an even p, or if the weights do not fit in memory.
     """

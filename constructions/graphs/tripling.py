@@ -55,7 +55,7 @@ def tripling(n_nodes: Count, n_layers: Steps, *, clipped: bool = False) -> Trans
     and p_{l+1} = p_l + p_l³; with `clipped`, the logits are the predictions 0 and 1.
 
     The model has one linear head in each layer and width n. With `clipped`, each layer also has an
-    MLP of n hidden neurons, and all entries are at most n² + 1.
+    MLP of n hidden neurons, and all entries of the residual stream are at most n² + 1.
 
     Raises ValueError if the weights do not fit in memory.  The model raises ValueError for an input
     that is not an adjacency matrix of n nodes, and for outputs that overflow.

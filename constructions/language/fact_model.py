@@ -45,8 +45,10 @@ def fact_model(
     the model is BOS, followed by up to L − 1 symbols. `logits` are the logits of the next symbol,
     `generate` decodes greedily, and `constructions.language.sample` samples.
 
-    Raises ValueError if all counts are 0, if `p` does not have one entry for each fact, and for
-    facts that `string_model` rejects as strings.
+    Raises ValueError if all counts are 0, if `p` does not have one entry for each fact, for seen
+    facts that are repeated, and for facts of one symbol or of more than 500. Also raises ValueError
+    if all strings are seen facts and the sum of their probabilities is less than 1, or if the
+    weights do not fit in memory.
     """
     probabilities = probabilities_of_seen(p, counts.tolist(), name)
     return string_model(vocabulary_size, facts[np.flatnonzero(counts)], probabilities)

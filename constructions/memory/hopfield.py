@@ -122,9 +122,9 @@ def hebbian_attention(patterns: Patterns, steps: Steps = 1) -> Transformer:
 
     `hebbian_attention(patterns, steps)(states)` maps states (…, d) of ±1 to the updated states
     (…, d). All coordinates are updated at once (synchronously). The result equals that of
-    `hopfield_update(hebb(patterns), steps=steps)`, but the patterns (P, d) of ±1 are tokens of the
-    prompt and not weights. The model has width 3d and one layer per update. A layer has one head of
-    linear attention and 5d ReLUs.
+    `hopfield_update(W, steps=steps)` with the Hebbian weights W = `theory.memory.hebb(patterns)`,
+    but the patterns (P, d) of ±1 are tokens of the prompt and not weights. The model has width 3d
+    and one layer per update. A layer has one head of linear attention and 5d ReLUs.
     """
     P, d = patterns.shape
     stream = Stream(pattern=d, state=d, field=d)

@@ -73,7 +73,8 @@ def modern_hopfield_update(
     softmax(beta·Xξ) with the rows of X (N, d) as patterns [Ramsauer2021, equation 3]. The model has
     width 3d and, for each update, one layer with one head. With `steps=0` the model returns the
     queries. `model.sharpened(None)` is the limit beta → ∞: an update then returns the pattern with
-    the largest inner product with the state, and the mean of these patterns in a tie.
+    the largest inner product with the state, or in a tie the mean of all patterns with the largest
+    inner product.
 
     The patterns are tokens of the prompt and also attend to the patterns, so each layer computes
     (N + m)·N scores for m queries. `constructions.retrieve` computes the same update without a

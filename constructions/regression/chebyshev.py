@@ -115,12 +115,13 @@ def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Tran
     If every non-zero eigenvalue λ of S lies in [smallest, largest], then |R(λ)| is at most 2((√κ −
     1)/(√κ + 1))^k with κ = largest/smallest, plus the rounding of the weights (see `chebyshev.py`).
     For |R(λ)| ≤ ε, ⌈log₃(√κ ln(2/ε) + 1)⌉ layers suffice. Newton's method requires j steps with
-    2^j ≈ κ ln(1/ε), hence ⌈log₃(2κ ln(1/ε) + 1)⌉ layers.
+    2^j ≈ κ ln(1/ε). These steps require ⌈log₃(2·2^j + 1)⌉ ≈ ⌈log₃(2κ ln(1/ε) + 1)⌉ layers.
 
     Raises ValueError if smallest > largest, and if 2/(smallest + largest) or (smallest + largest)/2
     is outside the range of float64.
 
-    Source: [Saad2003, Algorithm 12.1] for the method; the proof of the layers is in `chebyshev.py`.
+    Source: [Saad2003, Algorithm 12.1] for the method; the number of layers is proved in
+    `chebyshev.py`.
     """
     if smallest > largest:
         raise InputError(

@@ -31,11 +31,11 @@ def hyperpower(
 
     The model has ⌈log₃(4·order^k + 1)⌉ layers for the start "gram", and ⌈log₃(2·order^k + 1)⌉
     layers for the start "identity". These are the smallest numbers of layers for transformers with
-    linear or ReLU attention, ReLU MLPs and tokens that are affine in the prompt. M_k converges to
-    the pseudo-inverse on range(S) iff 0 < alpha < 2/λmax(S)² for the start "gram", and iff 0 <
-    alpha < 2/λmax(S) for the start "identity".
+    linear or ReLU attention, ReLU MLPs and tokens that are affine in x, y and x_query. M_k
+    converges to the pseudo-inverse on range(S) iff 0 < alpha < 2/λmax(S)² for the start "gram", and
+    iff 0 < alpha < 2/λmax(S) for the start "identity".
 
-    Source: [BenIsrael1965] for the iteration; the proofs of the layers are in `ladder.py` and
+    Source: [BenIsrael1965] for the iteration; the numbers of layers are proved in `ladder.py` and
     `ladder_gram.py`.
     """
     check_memory(d, min(k, 10**15) * log(order, 3))  # before order^k is computed

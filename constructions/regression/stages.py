@@ -89,7 +89,8 @@ class Inverse(Invariant):
     def value(self, S: Any, G: Any, b: Any, x: Any) -> Any:
         """The rows x G (m × d) for m inputs x (m × d) of dimension d.
 
-        G (d × d) is the approximate inverse of S. The arguments S (d × d) and b are not used.
+        G (d × d) is the approximate inverse of S = XᵀX for the examples X. The arguments S (d × d)
+        and b are not used.
         """
         return x * G
 

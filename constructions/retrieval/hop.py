@@ -76,7 +76,7 @@ def hop(
     *,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """A model that outputs the token reached by k hops from every position, or −1 for no match.
+    """A model that outputs the token reached by k hops from every position, or −1 if there is none.
 
     A hop leads from a position i to the position directly after the latest earlier occurrence of
     the token at position i. For all k and all lengths of sequences, the model has ⌊log₂k⌋ + 2

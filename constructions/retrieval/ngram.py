@@ -57,7 +57,7 @@ def in_context_ngram(
     *,
     sharpness: Positive | None = None,
 ) -> Transformer:
-    """A model that predicts the next token by its frequencies after the last order − 1 tokens.
+    """A model that predicts the next token by in-context n-gram counts of a given order.
 
     For tokens (…, T), `in_context_ngram(V, n, order).logits(tokens)` (…, T, V) is (count +
     α)/(total + αV) with α = `pseudo_counts`. Here count is the number of times that a symbol has

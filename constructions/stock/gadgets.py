@@ -87,7 +87,7 @@ class Gadgets:
     order     p: a linear head becomes 2p softmax heads, which also attend to a new token, the sink
     theta     θ: scores s_i of a linear head are scaled to δ·s_i, whose largest absolute value is θ
     bits      the exponent of e^C = 2^bits, where C is the score of the sink
-    constant  K: a layer norm of (v, K, −v, −K) nearly preserves its input
+    constant  K: a layer norm nearly preserves (v, K, −v, −K), where v is the residual stream
     steep     λ: gelu(λx)/λ is nearly relu(x)
     """
 

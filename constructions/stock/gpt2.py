@@ -112,10 +112,12 @@ def to_gpt2(
     `positions` is the largest number of tokens in a prompt. The default is the limit of the model
     or, if the model has no limit, 1024 as in GPT-2.
 
-    Raises ValueError in the cases in which `to_encoder` does. Also raises ValueError for heads that
-    attend to later tokens, if the causal mask changes the residual stream at the tokens after the
-    examples. If the mask does not change it there, only these tokens have answers. If
-    `transformers` is not installed, raises InputError with the command that installs it.
+    Raises ValueError for an error that cannot be guaranteed in the dtype, and for a model with a
+    layer that cannot be translated (see `to_encoder`). Heads that attend to later tokens are
+    allowed if the causal mask does not change the residual stream at the tokens after the examples;
+    in this case only the tokens after the examples have answers. Otherwise such heads raise
+    ValueError. If `transformers` is not installed, raises InputError with the command that installs
+    it.
     """
     _transformers()
     plan = planned(model, inputs, True, error, dtype, gadgets)
@@ -123,7 +125,7 @@ def to_gpt2(
     if own is None and plan.soft.pos_embed is not None:
         own = len(plan.soft.pos_embed.W_pos)
     if positions is not None and own is not None:
-        raise InputError(f"{model.name} already has {own} positions: omit the argument positions")
+        raise InputError(f"{model.name} already has {own} positions: omit the argument `positions`")
     most = positions or own or MOST_POSITIONS
     # Two copies with opposite signs; float64 doubles the memory.
     needed = 4 * 8 * most * (plan.soft.d_model + 1)

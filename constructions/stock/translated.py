@@ -264,7 +264,8 @@ def _for_these(
     square = largest_square(softened(model, ROUGH, sizes, tokens + 1, causal), *inputs)
     if not math.isfinite(square):
         raise InputError(
-            f"squares of numbers of {model.name} overflow on these inputs: give smaller inputs"
+            f"on these inputs, the squared norm of the residual stream of {model.name} overflows: "
+            "give smaller inputs"
         )
     orders = range(1, MOST_ORDER + 1) if error is not None else [STANDARD]
     least = math.inf

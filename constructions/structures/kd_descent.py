@@ -39,14 +39,16 @@ def kd_descent(lookups: LookupLayers, d: Size, *, largest: Largest = 2**10) -> T
     """A transformer that descends a kd-tree from its root to a leaf, one node in each layer.
 
     There are M = `lookups` levels of nodes, and N = 2^M − 1 points of dimension d, each of which is
-    a node. The points are in cells 0 … N − 1, in the order that `kd_layout` computes. For points
-    (…, N, d) in this order and queries (…, m, d), `kd_descent(M, d)(points, queries)` (…, m) is the
-    number of cells before the leaf region that each query reaches. The model has width 3d + 3 and M
-    layers of 3 ReLU heads and 2 + d hidden neurons. Coordinates of points are integers from 1 to
-    largest − 1, and coordinates of queries are integers from 0 to `largest`. At a node of level k
-    the coordinate k mod d of the query is compared with that of the node. If they are equal, the
-    descent continues on the right side. For k = 1 … M, after layer k − 1 the register `m` of the
-    residual stream contains the cell of the k-th node.
+    a node. The points are in the cells 0 … N − 1 of an array, in the order that the model
+    `kd_layout` computes. The tree has N + 1 leaf regions, of which one is before cell 0 and one
+    after each cell. For points (…, N, d) in this order and queries (…, m, d),
+    `kd_descent(M, d)(points, queries)` (…, m) is the number of cells before the leaf region that
+    each query reaches. The model has width 3d + 3 and M layers of 3 ReLU heads and 2 + d hidden
+    neurons. Coordinates of points are integers from 1 to largest − 1, and coordinates of queries
+    are integers from 0 to `largest`. At a node of level k = 0 … M − 1 the coordinate k mod d of the
+    query is compared with that of the node. If they are equal, the descent continues on the right
+    side. After k layers, before this comparison, the register `m` of the residual stream contains
+    the cell of the node.
 
     Raises ValueError for a `largest` at which float64 may round sums, and for weights that do not
     fit in memory. The model raises ValueError for a wrong number or dimension of points, for points

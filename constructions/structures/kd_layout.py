@@ -59,7 +59,8 @@ def kd_layout(n_points: Count, d: Size, *, largest: Largest = 2**10) -> Transfor
     Raises ValueError if N is not one of 3, 7, 15, … or is more than a million. Also raises
     ValueError for a `largest` at which float64 may round sums, and for weights that do not fit in
     memory. The model raises ValueError for a wrong number or dimension of points, for coordinates
-    that are not such integers, and for a dtype in which sums may be rounded.
+    that are not integers of absolute value below `largest`, and for a dtype in which sums may be
+    rounded.
     """
     L = levels("n_points", n_points)
     if not 2 <= L <= MOST:

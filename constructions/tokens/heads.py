@@ -27,7 +27,7 @@ Pair = tuple[LinearRead, LinearRead]
 
 
 def average(value: LinearReads, into: Into, mask: Mask | None = None) -> Head:
-    """A head that outputs the mean of the values of all N tokens to which the token attends.
+    """A head that outputs the mean of the values of all N tokens to which the mask gives access.
 
     All scores are 0, so the weights are uniform for softmax attention at any inverse temperature.
     For a value that is 1 at k of these tokens and 0 at the others, the mean is k/N. For a value
@@ -52,9 +52,9 @@ def counted(
 ) -> Head:
     """A head that outputs the value at position k, where `fraction` = k/N and `inverse` = 1/N.
 
-    T is the largest position. N ≤ T + 1 is the number of tokens to which the token may attend, k <
-    N is an integer, and `line` reads j and j² at position j. The token at position k must be one of
-    these tokens. The score at position j,
+    T is the largest position. N ≤ T + 1 is the number of tokens to which the querying token may
+    attend, and the token at position k < N must be one of them. At position j, `line` reads j and
+    j². The score at position j,
 
         (T + 1)(2·fraction·j − inverse·j²) = (T + 1)/N · (k² − (k − j)²),
 
@@ -93,8 +93,9 @@ def latest(
     position. The score of a token is (T + 2)·flag + j. The largest score exceeds all others by at
     least 1.
 
-    If `flag` reads 0 at all tokens, the output is the value at the last token to which the token
-    may attend. To prevent this, set the flag of BOS to 1, or make the value at the last token 0.
+    If `flag` reads 0 at all tokens, the output is the value at the last token to which the
+    querying token may attend. To prevent this, set the flag of BOS to 1, or make the value at the
+    last token 0.
     """
     query, key = one, (T + 2.0) * flag + j
     return Head(query, key, value, into, margin=Margin(1.0), mask=mask)

@@ -88,8 +88,8 @@ def look_up(
     """Returns the head that outputs the value at the position with a given lattice point.
 
     The position embedding gives each position a point P of the square lattice, in the register
-    `place`, and |P|², in the register `norm` (`positions`). `point` reads the lattice point to look
-    up, and `value` reads the value. The output is added to the register `into`. Scores are
+    `place`, and |P|², in the register `norm` (see `positions`). `point` reads the lattice point to
+    look up, and `value` reads the value. The output is added to the register `into`. Scores are
     multiplied by c, so that the largest score exceeds all others by at least c.
     """
     query, key = (2 * c * point, -c * one), (stream.read("place"), stream.read("norm"))

@@ -108,7 +108,7 @@ class Tokens(Interface):
             _in_place(array, self.slots[:n_tokens])
         if n_tokens < self.least:
             raise InputError(
-                f"the prompt has {n_tokens} of {self.least} tokens{self.lacking(n_tokens)}"
+                f"the prompt has {n_tokens} tokens, fewer than {self.least}{self.lacking(n_tokens)}"
             )
         return torch.from_numpy(np.ascontiguousarray(array)).to(like.device)
 
@@ -149,8 +149,8 @@ class Tokens(Interface):
         A causal model caches keys and values, so that a step takes time O(T). Each step then adds
         the same terms as a run on the whole sequence, in another order. If no partial sum is
         rounded (`exactness.exact_in`), as in hardmax attention without averages, answers and logits
-        are the same. With averages or softmax, logits may differ in their last bits, but answers
-        are the same as long as the logits keep their margin.
+        are those of this run. With averages or softmax, logits may differ in their last bits;
+        answers are those of this run if the difference is below half the margin of the logits.
         """
         if self.length is not None:
             return super().generate(model, tokens, steps)

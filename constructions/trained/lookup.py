@@ -137,8 +137,8 @@ class LookupShape:
         T = interface.extra
         if self.begins and not T:
             raise InputError(
-                "the parameter begins is True, but there are no extra cells: omit begins, or "
-                "give extra cells"
+                "the parameter begins is True, but the task has no extra cells: omit "
+                "`begins`, or give a task with extra cells"
             )
         first, more = self.rows(interface)
         M, each = interface.lookups, first + self.hidden + interface.n + T

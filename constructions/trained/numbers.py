@@ -46,8 +46,8 @@ def number_rows(form: Annotated[str, Choice(FORMS)], p: Count, d: Count, seed: S
     table = np.load(FILE).astype(np.float64)
     if p > len(table) or d > table.shape[1]:
         raise InputError(
-            f"p is {p} and d_model is {d}, but the file has rows of {len(table)} numbers "
-            f"with {table.shape[1]} features: give a smaller p or d_model"
+            f"p is {p} and d_model is {d}, but the file has {len(table)} rows of "
+            f"{table.shape[1]} features: give a smaller p or d_model"
         )
     given = table[:p, :d]
     if form == "minilm":

@@ -31,9 +31,9 @@ class PatchedAttention(Attention):
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
         """The attention weights (m, heads, T, T) of the heads, for m sequences of T tokens.
 
-        The rows are those of `given`. Where a row of `given` is 0, the row is that of the trained
-        head. H (m, T, D) is the residual stream, of width D. Under a context-only mask, all tokens
-        attend to the first `n_examples` tokens only.
+        The rows are those of the array `given`. If all entries of a row of `given` are 0, the row
+        is that of the trained head. H (m, T, D) is the residual stream, of width D. Under a
+        context-only mask, all tokens attend to the first `n_examples` tokens only.
         """
         given = self.given.to(H)[:, None]
         own = super().pattern(H, n_examples)

@@ -78,8 +78,8 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
 def kinds_of(function: Any) -> dict[str, Kind | None] | None:
     """The kinds of a function's or class's parameters by name, or None if it is not `checked`.
 
-    A kind checks and converts the values of a parameter. It is None for a parameter whose
-    annotation declares no kind.
+    A kind checks and converts the values of a parameter. For a parameter whose annotation
+    declares no kind, the result contains None.
     """
     made = vars(function).get("__init__") if isinstance(function, type) else function
     kinds: Callable[[], dict[str, Kind | None]] | None = getattr(made, "__kinds__", None)
@@ -162,11 +162,11 @@ def parameter_kinds(
 
 
 def read(hint: Any, name: str, value: Any, **limits: float) -> Any:
-    """Checks and converts a value that is not an argument of a function, as `checked` does.
+    """Checks and converts one value, as `checked` does with the arguments of a function.
 
-    An example is the value of a command-line option. `hint` is an annotation that declares the kind
-    of the value, `name` is the name of the value in messages, and `limits` are the arguments of
-    `Within`, such as least=0.
+    The value is, for example, that of a command-line option. `hint` is an annotation that declares
+    the kind of the value, `name` is the name of the value in messages, and `limits` are the
+    arguments of `Within`, such as least=0.
     """
     return _limited(hint, **limits).read(name, value)
 

@@ -24,7 +24,7 @@ class Within:
     below: float | str | None = None
 
     def contains(self, value: Any) -> bool:
-        """Whether a value satisfies all limits that are numbers; names as limits are ignored."""
+        """Whether a value satisfies all limits that are numbers; other limits are ignored."""
         return (
             (self.least is None or value >= self.least)
             and (self.above is None or value > self.above)
@@ -52,7 +52,7 @@ class Within:
 
     @property
     def named(self) -> str | None:
-        """The parameter or dimension whose value is the upper limit, by name, or None."""
+        """The upper limit if it is the name of a parameter or a dimension; otherwise None."""
         return next((each for each in (self.most, self.below) if isinstance(each, str)), None)
 
     def __str__(self) -> str:
@@ -100,7 +100,7 @@ class Kind:
     what     the values of this kind, as words that follow "give" in an error message
     example  one right value
     wrong    values for which `read` raises InputError
-    read     converts a value to the value that the function gets; raises InputError, by `error`
+    read     converts a value to the value that the function gets, or raises `error(name, value)`
     """
 
     @property

@@ -49,9 +49,8 @@ class Connectivity(Task, kind="connectivity"):
     def __post_init__(self) -> None:
         if self.graphs == "beyond" and self.n < REACH + 2:
             raise InputError(
-                f"n is {self.n}, but a pair of nodes beyond distance {REACH} needs {REACH + 2} "
-                "nodes: "
-                f"give at least {REACH + 2} nodes"
+                f"n is {self.n}, but two nodes at a distance above {REACH} exist only in "
+                f"graphs of at least {REACH + 2} nodes: give n ≥ {REACH + 2}"
             )
 
     def form(self, shape: Shape) -> Form:
