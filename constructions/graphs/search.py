@@ -110,8 +110,9 @@ class Edges(Tokens):
             )
         if given.shape[-1] + read(Steps, "steps", steps) - 1 > self.max_length:
             raise InputError(
-                f"{given.shape[-1]} tokens and {steps} steps are more than {self.max_length}: give "
-                f"at most {self.n_nodes} steps, or build the model with a larger n_edges"
+                f"{given.shape[-1]} tokens and {steps} steps exceed the maximum length "
+                f"{self.max_length}: give at most {self.n_nodes} steps, or build the model with a "
+                "larger n_edges"
             )
         return super().generate(model, given, steps)
 

@@ -60,7 +60,8 @@ def in_order(
     """
     if (np.sort(order) != np.arange(order.shape[-1])).any():
         raise InputError(
-            f"order repeats a number: give a permutation of 0 … {order.shape[-1] - 1} in each row"
+            f"a row of `order` repeats a number: give a permutation of 0 … {order.shape[-1] - 1} "
+            "in each row"
         )
     return np.take_along_axis(points, order[..., None], axis=-2)
 

@@ -47,7 +47,8 @@ def unpacked(cell: Steps, n_digits: Count, base: Annotated[Base, Within(most=2**
     _check_bits(n_digits, base)
     if cell >= base**n_digits:
         raise InputError(
-            f"cell has more than {n_digits} digits of base {base}: give a larger n_digits"
+            f"the number `cell` has more than {n_digits} digits of base {base}: give a larger "
+            "n_digits"
         )
     return np.array([cell // base**a % base for a in range(n_digits)], dtype=np.int64)
 

@@ -105,8 +105,9 @@ def _places(
     cells = read(StepsArray, "the order", order(x))
     if cells.shape != x.shape[:-1] or (np.sort(cells) != np.arange(N)).any():
         raise InputError(
-            f"the order returns an array of shape {cells.shape} that is not a permutation in each "
-            f"row: give an order that returns a permutation of 0 … {N - 1} for each set"
+            f"the function `order` returns an array of shape {cells.shape} that is not a "
+            f"permutation in each row: give a function that returns a permutation of 0 … {N - 1} "
+            "for each set"
         )
     place = (cells == nearest_in_cloud(x, q)).argmax(axis=-1)
     return (grid * q[:, 0]).astype(np.int64) @ [grid, 1], place

@@ -109,8 +109,8 @@ def treap_found(weights: Weights, lookups: LookupCount) -> np.ndarray:
     w, M = np.sort(weights)[::-1], lookups
     if (w[1:] == w[:-1]).any():
         raise InputError(
-            "weights have equal entries: give distinct weights, so "
-            "that the order of weights is random"
+            "weights have equal entries: give distinct weights, so that all orders of the weights "
+            "are equally likely"
         )
     open_, found = np.zeros(M), np.zeros(M)
     open_[0] = 1.0

@@ -64,8 +64,8 @@ def layouts(
 ) -> Iterator[Finding]:
     """A transformer of L − 1 layers maps N = 2^L − 1 points of Z^d to their cells in a kd-tree, and
     a transformer of L layers searches the kd-tree from the root to a leaf, both exactly.  In the
-    plane, if points are arranged in rows of equal size and lookups are chosen only from the query,
-    more nearest neighbours are found than by the search of a kd-tree.
+    plane, if points are arranged in rows with equal numbers of points, and lookups are chosen only
+    from the query, more nearest neighbours are found than by the search of a kd-tree.
 
     The width is d + L + 2 for the first transformer and 3d + 3 for the second.  The transformers
     are checked on all 5040 orders of 7 points and on points with equal coordinates.  Of two points
@@ -74,18 +74,18 @@ def layouts(
     For N points of the plane, three arrangements of the points in N cells are compared.  The first
     is the kd-tree.  The second divides the plane into bands of equal height, and the third into
     rows with equal numbers of points; both are traversed in alternating directions.  For bands and
-    rows, the cells looked up are the most probable cells of the nearest neighbour given the query.
+    rows, lookups are at the cells that most probably contain the nearest neighbour of the query.
     Among 32 uniform points, the kd-tree finds 3 to 78 % of nearest neighbours in 1 to 5 lookups,
     bands find 19 to 65 %, and rows of 8 points find 31 to 83 %.  Among 100 points the kd-tree,
     bands and rows find 52, 49 and 76 % in 6 lookups.
 
     If every point is queried once, the kd-tree finds, after every lookup, the largest number of
-    points that a strategy of comparisons can find.  Now let the points be queried with unequal
+    points that a strategy that only compares can find.  Now let the points be queried with unequal
     frequencies, which are assigned to the points in random order.  The treap is the search tree in
     which no point is queried more frequently than its parent.  After every lookup except the last,
     the treap has answered more queries than binary search; this is computed from the exact
-    distribution of depths.  No strategy of comparisons answers more queries than the best decision
-    tree.
+    distribution of depths.  No strategy that only compares answers more queries than the best
+    decision tree.
     """
     yield from labelled("layout", _laid_out(run, levels))
     yield from labelled("descent", _descent(run, levels))

@@ -72,9 +72,9 @@ def learned_digits(
     samples: Annotated[int, option("number of sets of points", min=500, max=10**5)] = 4000,
 ) -> Iterator[Finding]:
     """Published observation: networks are trained to find, among 16 numbers shown by images of
-    digits, the number nearest to a query.  They do not receive the numbers as labels, and yet they
-    order held-out images by their numbers.  Here the networks order the images by a rotation of the
-    numbers.
+    digits, the number nearest to a query.  The networks do not receive the numbers as labels, and
+    yet they order held-out images by the numbers shown.  Here the networks order the images by a
+    rotation k, …, 99, 0, …, k − 1 of the numbers.
 
     A number below 100 is shown by an image of the tens digit and an image of the units digit.  The
     training signal is the index of the number nearest to the query.  A small network maps each pair
