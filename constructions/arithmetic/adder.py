@@ -95,7 +95,7 @@ def adder(
     L = largest
     if step > 2 * L:
         raise InputError(
-            f"step is {step}: all numbers up to {L} would be rounded to size 0; give a smaller step"
+            f"step is {step}: all numbers up to {L} would be rounded to 0; give a smaller step"
         )
     rows_fit(3 * L)
     p = n_candidates(L)

@@ -89,8 +89,8 @@ def adder_logits(
 
     z(c) = C_F(c − s) + α cos(2π(c − s − ε)/p), where C_F(d) = Σ_{f ∈ F} cos(2πfd/10) for a set F of
     frequencies from 1 to 5.  The first term compares c and s mod 10, and the second term compares
-    their sizes.  Here α = `alpha` and ε = `error`.  The second term contains the approximate sum s
-    + ε instead of s, for example because both summands are rounded.  Raises `ValueError` if the
+    their sizes.  Here α = `alpha` and ε = `error`.  The second term contains the approximate sum
+    s + ε instead of s, for example the sum of two rounded numbers.  Raises `ValueError` if the
     logits do not fit in memory.
     """
     machine.fits_in_memory(f"the logits of {p:.4g} candidates", 64 * p, "give a smaller p")
@@ -107,7 +107,7 @@ def largest_alpha(p: Candidates, F: Frequencies = ZHOU) -> tuple[float, int]:
     C_F(d) = Σ_{f ∈ F} cos(2πfd/10) for a set F of frequencies from 1 to 5, and s + ε is the
     approximate sum.  The logits are right if s has the largest logit for all errors |ε| < 5.  For a
     larger α, the logit of the candidate s + d can exceed the logit of s, where d is the second
-    number returned.  The largest α is 0.0 if C_F(c − s) is not largest at c ≡ s mod 10 only.
+    number returned.  The largest α is 0.0 unless C_F(d) is largest at d ≡ 0 mod 10 only.
     """
     d = np.arange(1, 10)
     above = np.array([float(comb(F, 0) - comb(F, int(k))) for k in d])
@@ -121,7 +121,7 @@ def default_alpha(p: Candidates) -> float:
 
     The logits are those of `adder_logits`.  Their second term is α cos(2π(c − s − ε)/p) for a
     candidate c, where s is the sum and s + ε the approximate sum.  The default α is 64 for p ≥ 90.
-    For p < 90, it is the largest power of two up to `largest_alpha(p)`.
+    For p < 90, it is the largest power of two up to the α that `largest_alpha(p)` returns.
     """
     return min(64.0, 2.0 ** floor(log2(largest_alpha(p)[0])))
 
@@ -172,10 +172,10 @@ def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SM
 def largest_bits(alpha: Positive) -> int:
     """The largest number of binary places of the weights for which logits are exact in float64.
 
-    The logits are those of `adder_logits`, with weight `alpha` of the second term.  If the weights
-    have b binary places, a logit is a sum of products of three weights.  So it is a multiple
-    of 2^{−3b}, of absolute value below 2·alpha + 8.  The result is below 1 if even one binary place
-    is too many.
+    The logits are C_F(c − s) + α cos(2π(c − s − ε)/p), as in `adder_logits`, with α = `alpha`.  A
+    logit is a sum of products of three weights.  For weights with b binary places, it is therefore
+    a multiple of 2^{−3b}, and its absolute value is below 2α + 8.  Such a number is exact in
+    float64 if 2^{3b}(2α + 8) ≤ 2^53.  The result is below 1 if even one binary place is too many.
     """
     return (FLOAT64_BITS - 3 - ceil(log2(alpha / 4 + 1))) // 3
 
@@ -184,11 +184,12 @@ def largest_bits(alpha: Positive) -> int:
 def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
     """The numbers of binary places with which rounded weights provably give the right sums.
 
-    The adder is a transformer with the logits of `adder_logits` for p candidates, where `alpha` is
-    the weight of the second term.  In this term, each of the two summands is rounded to a multiple
-    of `step`.  A number of places suffices if twice the bound `rounding_of_logits` on the change of
-    a logit is below the smallest gap between the logit of the sum and another logit.  All numbers
-    from 1 to `largest_bits(alpha)` are tried.
+    The adder is a transformer with the logits C_F(c − s) + α cos(2π(c − s − ε)/p) of `adder_logits`
+    for p candidates c, with α = `alpha`.  Here s is the sum of two numbers, and s + ε is the sum
+    after each of the two numbers is rounded to a multiple of `step`.  A number of places suffices
+    if twice the bound `rounding_of_logits` on the change of a logit is below the smallest gap
+    between the logit of the sum and another logit.  All numbers from 1 to `largest_bits(alpha)` are
+    tried.
     """
     gap = least_gap(p, alpha, 2 * (step // 2))
     places = range(1, largest_bits(alpha) + 1)
@@ -199,11 +200,12 @@ def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
 def default_bits(p: Candidates, step: Count, alpha: Positive) -> int:
     """The default number of binary places of the weights of an adder: 14, with exceptions.
 
-    The adder is a transformer with the logits of `adder_logits` for p candidates, where `alpha` is
-    the weight of the second term.  In this term, each of the two summands is rounded to a multiple
-    of `step`.  If 14 places do not suffice according to `sufficient_bits`, but a larger number
-    suffices, the default is the smallest sufficient number.  The default is at least 1.  If
-    `largest_bits(alpha)` is at least 1, the default is at most this number.
+    The adder is a transformer with the logits C_F(c − s) + α cos(2π(c − s − ε)/p) of `adder_logits`
+    for p candidates c, with α = `alpha`.  Here s is the sum of two numbers, and s + ε is the sum
+    after each of the two numbers is rounded to a multiple of `step`.  If 14 places do not suffice
+    according to `sufficient_bits`, but a larger number suffices, the default is the smallest
+    sufficient number.  The default is at least 1.  If `largest_bits(alpha)` is at least 1, the
+    default is at most this number.
     """
     wanted = max([USUAL_BITS, *sufficient_bits(p, step, alpha)[:1]])
     return max(1, min(largest_bits(alpha), wanted))

@@ -42,8 +42,8 @@ def chebyshev_iterates(
     12.1]. For a = c the iteration is gradient descent with step size 1/a. The iteration diverges if
     S has an eigenvalue above a + c; only overflow raises an error.
 
-    Raises `ValueError` if smallest > largest, if an iterate overflows, or if `normal_equations`
-    raises it.
+    Raises `ValueError` if smallest > largest, if S or Xᵀy overflows or underflows, or if an iterate
+    overflows.
     """
     S, b = normal_equations(x, y)
     low, high = ordered_bounds(smallest, largest)
@@ -78,6 +78,7 @@ def chebyshev(
     weights approach the minimum-norm minimiser of ‖Xw − y‖². The interval [smallest, largest]
     should contain the non-zero eigenvalues of XᵀX; both bounds are one number or one per prompt.
 
-    Raises `ValueError` as `chebyshev_iterates` does.
+    Raises `ValueError` if smallest > largest, if XᵀX or Xᵀy overflows or underflows, or if an
+    iterate overflows.
     """
     return after(k, chebyshev_iterates(x, y, smallest, largest))

@@ -17,7 +17,7 @@ def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
     The rows of X are the examples x (…, n, d) of a prompt, and y (…, n) are their labels. Let
     S = XᵀX and b = Xᵀy. The iterate w_k minimises ‖Xw − y‖² over span{b, Sb, …, S^(k−1)b}. In exact
     arithmetic w_k is the minimum-norm least-squares solution once k reaches the number of distinct
-    non-zero eigenvalues of S, hence for all k ≥ rank(S) [Hestenes1952]. The recursion updates the
+    non-zero eigenvalues of S (at most rank(S)) [Hestenes1952]. The recursion updates the
     residual r = y − Xw and never forms S [Hestenes1952].
 
     The iterates of a prompt stay constant once Xᵀr (the negative gradient) is zero up to rounding,

@@ -86,7 +86,7 @@ def fitted_filter(
     default. If `power` is given, p = `power` and only m is fitted. The result is a `Filter`, which
     contains p, m and the unexplained fraction of the squared errors.
 
-    Raises `ValueError` for fewer than 8 errors, and if all errors are 0.
+    Raises `ValueError` for fewer than 8 errors, if all errors are 0, or if squares overflow.
     """
     from scipy.optimize import least_squares
 
@@ -129,7 +129,7 @@ def fitted_ridge(errors: Errors, components: Components, z: Ratios) -> tuple[flo
     returns μ and the unexplained fraction: the sum of the squared residuals of the fit, divided by
     the sum of the squared errors.
 
-    Raises `ValueError` as `fitted_filter` does.
+    Raises `ValueError` for fewer than 8 errors, if all errors are 0, or if squares overflow.
     """
     from scipy.optimize import minimize_scalar
 
@@ -157,7 +157,7 @@ def unexplained_fraction(
     log z, with `n_knots` knots at quantiles of log z and `n_knots` equally spaced knots. The result
     is the sum of the squared residuals of the fit, divided by the sum of the squared errors.
 
-    Raises `ValueError` as `fitted_filter` does.
+    Raises `ValueError` for fewer than 8 errors, if all errors are 0, or if products overflow.
     """
     total, place = _total(errors, components), np.log(z)
     spaced, quantiles = np.linspace(place.min(), 0, n_knots), np.linspace(0, 1, n_knots)
@@ -169,7 +169,7 @@ def unexplained_fraction(
         left = float(((errors - A @ coefficients) ** 2).sum() / total)
     if not np.isfinite(left):
         raise InputError(
-            "the products of errors and components overflow: rescale errors and components"
+            "products of the arrays errors and components overflow float64: rescale both arrays"
         )
     return left
 
@@ -215,8 +215,8 @@ def _total(errors: np.ndarray, components: np.ndarray) -> float:
         fits = np.isfinite(total) and np.isfinite(size) and total > size * TINY
     if not fits:
         raise InputError(
-            f"the sum of squares of errors is {total:g}, and the largest sum of squares of "
-            f"components is {size:g}: give errors that are not all 0, and rescale errors and "
-            "components if their squares overflow"
+            "the array errors is 0, or squares overflow or underflow: the sum of squares of errors "
+            f"is {total:g}, and the largest sum of squares of a row of components is {size:g}; "
+            "give errors that are not all 0, or rescale both arrays"
         )
     return float(total)

@@ -22,7 +22,7 @@ def gradient_descent_iterates(x: Inputs, y: Labels, step_size: PerPrompt) -> Ite
     returns the factor by which k steps multiply the error along an eigenvector of S. One head of
     linear attention computes one step of gradient descent [vonOswald2023, Proposition 1].
 
-    Raises `ValueError` if an iterate overflows, or if `normal_equations` raises it.
+    Raises `ValueError` if S or b overflows or underflows, or if an iterate overflows.
     """
     S, b = normal_equations(x, y)
     step_size = step_size[..., None]
@@ -46,6 +46,6 @@ def gradient_descent(x: Inputs, y: Labels, k: Iterations, step_size: PerPrompt) 
     A step is w ← w − step_size·Xᵀ(Xw − y). The rows of X are the examples x (…, n, d) of a prompt,
     and y (…, n) are their labels. `step_size` > 0 is one number or one per prompt.
 
-    Raises `ValueError` as `gradient_descent_iterates` does.
+    Raises `ValueError` if XᵀX or Xᵀy overflows or underflows, or if an iterate overflows.
     """
     return after(k, gradient_descent_iterates(x, y, step_size))

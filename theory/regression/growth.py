@@ -26,10 +26,10 @@ def matching_steps(steps: StepNumbers, similarity: Similarity) -> np.ndarray:
     """The number of steps after which an algorithm is most similar to each layer of a model.
 
     `similarity` (k, layers) contains the similarity of each layer to the algorithm after each of
-    the k step counts `steps` (k,). The result is an array of step counts, one for each layer. Let l
-    be the first layer that has the largest count. The array ends with layer l, because the later
-    layers are a plateau. However, if a layer after l has a smaller count than layer l − 1, the
-    counts of all layers are returned.
+    the k step counts `steps` (k,). For each layer, the step count with the largest similarity is
+    determined. Let l be the first layer that has the largest of these counts. The result contains
+    the counts up to layer l, because the later layers are a plateau. However, if a layer after l
+    has a smaller count than layer l − 1, the result contains the counts of all layers.
     """
     best = steps[similarity.argmax(axis=0)]
     top = int(best.argmax())

@@ -63,7 +63,7 @@ def hyperpower(
     M₀ = alpha·S (start "gram") or M₀ = alpha·I ("identity"). `alpha` > 0 is one number or one per
     prompt.
 
-    Raises `ValueError` if an iterate overflows, or if `normal_equations` raises it.
+    Raises `ValueError` if S or b overflows or underflows, or if an iterate overflows.
     """
     S, b = normal_equations(x, y)
     return finite_product(after(k, hyperpower_inverses(S, order, alpha, start)), b)

@@ -43,8 +43,8 @@ def polynomial_errors(
     `largest` is given, the mean is over the prompts for which S has no eigenvalue above `largest`.
     For d = 1 and without `largest`, the minima are 1/binom(t + n/2, t).
 
-    Raises `ValueError` as `wishart_moments` does, and if `n_terms` is too large for the precision
-    of the moments.
+    Raises `ValueError` if n − d is not odd and positive, if `largest` is too small for the
+    working precision, or if `n_terms` is too large for it.
     """
     from flint import ctx
 
@@ -80,8 +80,8 @@ def gradient_descent_error(
     prompts for which S has no eigenvalue above `largest`. The result is an Arb ball, an interval
     that contains the exact value.
 
-    Raises `ValueError` as `wishart_moments` does, and if `k` is so large that the result would have
-    too few correct bits.
+    Raises `ValueError` if n − d is not odd and positive, if `largest` is too small for the
+    working precision, or if `k` is so large that the result would have fewer than 53 correct bits.
     """
     found = _power(wishart_moments(n, d, 2 * k + 1, largest), 2 * k, step_size)
     if found.rel_accuracy_bits() < 53:
@@ -98,8 +98,8 @@ def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) 
     derivative is −2k E tr S(I − ηS)^{2k−1}, and the zero of the derivative is found by bisection.
     If `largest` is given, the mean is over the matrices S without eigenvalues above `largest`.
 
-    Raises `ValueError` as `wishart_moments` does, and if `k` is too large for the precision of the
-    moments.
+    Raises `ValueError` if n − d is not odd and positive, if `largest` is too small for the
+    working precision, or if `k` is too large for it.
     """
     moments = wishart_moments(n, d, 2 * k + 1, largest)[1:]
 

@@ -79,7 +79,7 @@ def newton(
     ("identity"), and `alpha` > 0 is one number or one per prompt [Fu2024, Theorem 5.1]. The
     docstring of `newton_inverses` contains the condition for convergence.
 
-    Raises `ValueError` if an iterate overflows, or if `normal_equations` raises it.
+    Raises `ValueError` if S or b overflows or underflows, or if an iterate overflows.
     """
     S, b = normal_equations(x, y)
     return finite_product(after(k, newton_inverses(S, alpha, start)), b)

@@ -45,7 +45,7 @@ def _linear_steps(target: float, decay: float) -> int:
 
 @checked
 def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """The number of steps of gradient descent with step size 1/λmax to a relative error of ε.
+    """The number of gradient descent steps of size 1/λmax that guarantees a relative error of ε.
 
     The number is the smallest k ≥ 1 with (1 − 1/κ)^k ≤ ε, where ε = `epsilon`. κ = `condition` is
     the quotient λmax/λmin of the largest and the smallest non-zero eigenvalue of S = XᵀX, for the
@@ -58,7 +58,7 @@ def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
 
 @checked
 def optimal_gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
-    """The number of gradient descent steps of size 2/(λmax + λmin) to a relative error of ε.
+    """The number of gradient descent steps of size 2/(λmax + λmin) for a relative error of ε.
 
     The number is the smallest k ≥ 1 with ρ^k ≤ ε, where ρ = (κ − 1)/(κ + 1) and ε = `epsilon`.
     κ = `condition` is the quotient λmax/λmin of the largest and the smallest non-zero eigenvalue of
@@ -105,14 +105,14 @@ def conjugate_gradient_steps(condition: Condition, epsilon: OpenUnit) -> int:
 def hyperpower_steps(
     condition: Condition, epsilon: OpenUnit, order: Order, start: Start = "gram"
 ) -> int:
-    """The number of steps of the hyperpower iteration of order p to a relative error of ε.
+    """The number of steps of the hyperpower iteration that guarantees a relative error of ε.
 
     The number is the smallest k ≥ 0 with ρ^(p^k) ≤ ε, where p = `order` and ε = `epsilon`.
     κ = `condition` is the quotient λmax/λmin of the largest and the smallest non-zero eigenvalue of
-    S = XᵀX, for the matrix X of the examples. For start "gram", M₀ = S/λmax² and ρ = 1 − 1/κ²; for
-    "identity", M₀ = I/λmax and ρ = 1 − 1/κ. After k steps, the error of the weights along every
-    eigenvector of S with eigenvalue in [λmin, λmax] is multiplied by a factor from 0 to ρ^(p^k). So
-    k = max(0, ⌈log_p(ln(1/ε)/(−ln ρ))⌉) [BenIsrael1965].
+    S = XᵀX, for the matrix X of the examples. For start "gram", the iteration starts at S/λmax²,
+    and ρ = 1 − 1/κ²; for "identity", it starts at I/λmax, and ρ = 1 − 1/κ. In k steps, the error of
+    the weights along every eigenvector of S with eigenvalue in [λmin, λmax] is multiplied by a
+    factor from 0 to ρ^(p^k). So k = max(0, ⌈log_p(ln(1/ε)/(−ln ρ))⌉) [BenIsrael1965].
 
     Raises `ValueError` if start is "gram" and κ² overflows.
     """
@@ -131,12 +131,13 @@ def hyperpower_steps(
 
 @checked
 def newton_steps(condition: Condition, epsilon: OpenUnit, start: Start = "gram") -> int:
-    """The number of steps of the Newton–Schulz iteration to a relative error of ε.
+    """The number of steps of the Newton–Schulz iteration that guarantees a relative error of ε.
 
     The number is max(0, ⌈log₂(ln(1/ε)/(−ln ρ))⌉), where ε = `epsilon`. κ = `condition` is the
     quotient λmax/λmin of the largest and the smallest non-zero eigenvalue of S = XᵀX, for the
-    matrix X of the examples. For start "gram", M₀ = S/λmax² and ρ = 1 − 1/κ²; for "identity",
-    M₀ = I/λmax and ρ = 1 − 1/κ. The number equals `hyperpower_steps` of order 2.
+    matrix X of the examples. For start "gram", the iteration starts at S/λmax², and ρ = 1 − 1/κ²;
+    for "identity", it starts at I/λmax, and ρ = 1 − 1/κ. The number equals `hyperpower_steps` of
+    order 2.
     """
     return hyperpower_steps(condition, epsilon, 2, start)
 
@@ -148,7 +149,7 @@ def newton_steps_estimate(condition: Condition, epsilon: OpenUnit, start: Start 
     The number is 2 log₂κ + log₂ ln(1/ε) for start "gram" and log₂κ + log₂ ln(1/ε) for "identity",
     where ε = `epsilon` and κ = `condition` is the condition number of XᵀX, as in [Fu2024]. If the
     number is positive, the number rounded up is at least `newton_steps`, because −ln(1 − t) ≥ t for
-    0 ≤ t < 1. If the number is not positive, 0 steps suffice.
+    t = 1/κ² and t = 1/κ. If the number is not positive, 0 steps suffice.
     """
     power = 2 if start == "gram" else 1
     return power * math.log2(condition) + math.log2(-math.log(epsilon))

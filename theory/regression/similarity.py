@@ -115,10 +115,11 @@ def error_distances(first: First, second: Second, labels: PromptLabels) -> np.nd
 def induced_weights(queries: Queries, predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
     """The weights of the linear function of the query that fits a predictor best [Fu2024].
 
-    `predictions` (…, T) are the predictions at T > d `queries` (…, T, d), always after the same
+    `predictions` (…, T) contains the predictions at T > d `queries` (…, T, d) that follow the same
     examples. The function returns the least-squares weights (…, d) and the R² (…,) of the fit. R²
     is 1 minus the quotient of the sum of the squared residuals and the sum of the squared
-    predictions. R² is 1 if the predictor is linear in the query, and 0 if all predictions are 0.
+    predictions. R² is 1 if the predictor is linear in the query. If all predictions are 0, R²
+    counts as 0.
 
     Raises `ValueError` if T ≤ d.
     """
@@ -171,8 +172,8 @@ def _several(first: np.ndarray) -> None:
     """Raises ValueError for fewer than 2 prompts: the standard error is not defined."""
     if first.shape[1] < 2:
         raise InputError(
-            f"the array first has shape {first.shape}, where axis 1 is the prompts: give at least "
-            "2 prompts"
+            f"the array first has shape {first.shape}, and its axis 1 indexes the prompts: give at "
+            "least 2 prompts"
         )
 
 

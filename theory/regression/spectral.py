@@ -41,8 +41,8 @@ class PrefixSpectrum:
                      of S_t, and 0 for λ_i = 0; their sum is the least-squares prediction at x_next
 
     Each method of this class returns predictions at x_next. The last axis of the predictions
-    indexes t. The first axis indexes the step counts, or the ridge penalties, if the method takes
-    them. A step size or another real parameter is one number or broadcasts to (…, n + 1), for
+    indexes t. For a method with several step counts or ridge penalties, the first axis indexes
+    these. A step size or another real parameter is one number or broadcasts to (…, n + 1), for
     example `1 / spectrum.largest`.
 
     The rank of S_t is at most min(t, d), so all but the largest min(t, d) eigenvalues are 0. One of
@@ -51,8 +51,8 @@ class PrefixSpectrum:
     below √((t + d)·eps)·‖X_t‖_F therefore count as 0; the threshold of `theory.regression.ols` is
     smaller. As b_t is in range(S_t), directions of the null space contribute exactly 0.
 
-    Memory is O(n·d) for each prompt. If predictions of a divergent method overflow, they are ±inf,
-    or NaN if their terms overflow with both signs. Raises `ValueError` if S_t or the least-squares
+    Memory is O(n·d) for each prompt. Predictions of a divergent method that overflow are ±inf; they
+    are NaN if terms of both signs overflow. Raises `ValueError` if S_t or the least-squares
     prediction overflows.
     """
 
@@ -132,9 +132,9 @@ class PrefixSpectrum:
     def largest(self) -> np.ndarray:
         """The largest eigenvalue of S_t = X_tᵀX_t for t = 0, …, n, in shape (…, n + 1).
 
-        X_t is the matrix of the first t of n examples. The entry is 1 where S_t = 0. So `1 /
-        spectrum.largest**2` is a valid alpha of the method `newton` with start "gram", which needs
-        alpha < 2/λmax² for the largest eigenvalue λmax of S_t.
+        X_t is the matrix of the first t of n examples. If S_t = 0, the entry is 1, so that `1 /
+        spectrum.largest**2` is always finite. It is a valid alpha of the method `newton` with start
+        "gram", which needs alpha < 2/λmax² for the largest eigenvalue λmax of S_t.
         """
         top = self.eigenvalues[..., -1]
         return np.where(top > 0, top, 1)
@@ -143,7 +143,7 @@ class PrefixSpectrum:
     def smallest(self) -> np.ndarray:
         """The smallest non-zero eigenvalue of S_t = X_tᵀX_t for t = 0, …, n, in shape (…, n + 1).
 
-        X_t is the matrix of the first t of n examples. The entry is 1 where S_t = 0.
+        X_t is the matrix of the first t of n examples. If S_t = 0, the entry is 1.
         """
         least = np.where(self.eigenvalues > 0, self.eigenvalues, np.inf).min(axis=-1)
         return np.where(least < np.inf, least, 1)
@@ -239,8 +239,8 @@ class PrefixSpectrum:
             return np.broadcast_to(value, prefixes).reshape(-1, 1)
         except ValueError:
             raise InputError(
-                f"{name} has shape {value.shape}, and the prefixes have shape {prefixes}: give "
-                "one number, or one number per prefix"
+                f"{name} has shape {value.shape}, which does not broadcast to the shape {prefixes} "
+                "of the prefixes: give one number, or one number per prefix"
             ) from None
 
     def _predict(

@@ -93,7 +93,7 @@ def follow(facts: Sequence[Fact], subject: str, relations: Sequence[str]) -> str
 
 @checked
 def words(text: str) -> list[str]:
-    """The words of `text`: alphanumeric words (a hyphen may join two), "'s", "." and "?".
+    """The words of `text`: alphanumeric words (inner hyphens are allowed), "'s", "." and "?".
 
     The possessive 's (with ' or ’) is a separate word, "'s". The words "The", "What", "A", "An",
     "Who" are converted to lower case at every position; other words are unchanged. Raises
@@ -130,8 +130,8 @@ class Lexicon:
     people and `objects` (professions and places).
 
     Raises `ValueError` for a word that occurs twice, and for a word that the function `words`
-    splits or changes: words must be alphanumeric (a hyphen may join two), and none may be "The",
-    "What", "A", "An" or "Who".
+    splits or changes: words must be alphanumeric (inner hyphens are allowed), and none may be
+    "The", "What", "A", "An" or "Who".
     """
 
     names: tuple[str, ...] = NAMES
@@ -184,7 +184,7 @@ class Lexicon:
     def text(self, tokens: OneSequence) -> str:
         """The text of T `tokens`, the inverse of the method `tokens`.
 
-        A token is an index into `lexicon.words`. Raises `ValueError` for tokens that are not such
+        A token is an index into `lexicon.words`. Raises `ValueError` for a token that is not such
         an index.
         """
         if (largest := tokens.max()) >= len(self.words):
@@ -245,12 +245,12 @@ def read(text: str, lexicon: Lexicon = DEFAULT) -> tuple[list[Fact], str, tuple[
     """The facts of a text in their order, and the subject and the relations of its question.
 
     The text consists of statements, such as "John's mother is Mary.", and a final question. The
-    relations of the question are innermost first, as `follow` takes them. For example, for "What is
-    the profession of John's mother?" the subject is "John", and the relations are ("mother",
-    "profession").
+    relations of the question are innermost first, which is the order for `follow`. For example, for
+    "What is the profession of John's mother?" the subject is "John", and the relations are
+    ("mother", "profession").
 
     Raises `ValueError` for words not in the lexicon, for a text that does not consist of statements
-    and one final question, and for a sentence outside the grammar, which the message quotes.
+    and one final question, and for a sentence outside the grammar; the message quotes the sentence.
     """
     sentences: list[list[str]] = [[]]
     for word in (lexicon.words[token] for token in lexicon.tokens(text)):
@@ -275,7 +275,7 @@ def answer(text: str, lexicon: Lexicon = DEFAULT) -> str | None:
     For example, the answer to "John's mother is Mary. Mary is a doctor. What is the profession of
     John's mother?" is "doctor". The words of the text must be in `lexicon`.
 
-    Raises `ValueError` for a text that is not of such sentences, that does not end with a question,
-    or that contains words outside `lexicon`.
+    Raises `ValueError` for a text that does not consist of statements and one final question, for a
+    sentence outside the grammar, or for a word outside `lexicon`.
     """
     return follow(*read(text, lexicon))

@@ -42,9 +42,9 @@ def find(tokens: Tokens) -> np.ndarray:
     """The positions (…, T) after the latest earlier occurrence of the token at each position.
 
     The tokens are (…, T), integers ≥ 0. The result at position i is find(i) = max{ 1 ≤ j ≤ i :
-    tokens[j−1] = tokens[i] }, and −1 if the set is empty. The position after the occurrence is j.
-    [Sanford2024] denotes this function by find¹, counts positions from 1, and writes ⊥ for the
-    empty set. The time is O(T log T) per sequence.
+    tokens[j−1] = tokens[i] }, and −1 if the set is empty. Here j is the position after an
+    occurrence. [Sanford2024] denotes this function by find¹, counts positions from 1, and writes ⊥
+    for the empty set. The time is O(T log T) per sequence.
     """
     latest, _ = _neighbours(tokens)
     return np.where(latest < 0, -1, latest + 1)

@@ -103,9 +103,9 @@ def kernel_smoother(x: Inputs, y: Labels, x_query: Query, beta: PerPrompt) -> np
 
     The examples are x (…, n, d) with labels y (…, n), and the queries are x_query (…, d).
     `beta` > 0 is a number, or an array with a number for each prompt. The smallest squared distance
-    is subtracted first, so that the largest weight is exactly 1.
+    is subtracted from all squared distances, so that the largest weight is exactly 1.
 
-    Raises `ValueError` as `nearest_neighbour` does.
+    Raises `ValueError` if a squared distance overflows.
     """
     y, squared = _labels_and_distances(x, y, x_query)
     beta = beta[..., None]

@@ -100,7 +100,8 @@ def ngram(
     parameters equal to alpha [Edelman2024, Nichani2024]. With alpha = 0 and total = 0, all V
     entries of the position are 0, which means that there is no prediction.
 
-    Raises `ValueError` as `ngram_counts` does, and if alpha·V overflows float64.
+    Raises `ValueError` if the O(T·V) counts per sequence do not fit into memory, or if alpha·V
+    overflows float64.
     """
     counts = ngram_counts(tokens, vocabulary_size, order)
     prior = alpha * vocabulary_size

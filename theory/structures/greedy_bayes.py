@@ -109,12 +109,13 @@ def first_interpolated(n_points: PointCount) -> float:
 def greedy_bayes(low: End, high: End) -> Strategy:
     """The strategy that always looks up the cell that most probably contains the nearest neighbour.
 
-    The points are uniform between low and high, and are in cells in ascending order.  Let the ends
-    be the nearest earlier lookups below and above the query, or the ends of the range.  The
-    probabilities are conditional on the values at the two ends.  Only cells between the ends are
-    looked up.  The strategy is a function that `looked_at` accepts: it takes queries and the number
-    of cells, and returns a generator of the cells to look up.  Raises ValueError if low ≥ high.
-    The strategy raises ValueError for more than 128 cells, or for a query outside the range.
+    The points are uniform between low and high, and are in cells in ascending order.  The
+    probabilities are conditional on two values: the nearest values below and above the query that
+    earlier lookups have read, or low and high if there are none.  Only cells between these two
+    values are looked up.  The strategy is a function that `looked_at` accepts: it takes queries and
+    the number of cells, and returns a generator of the cells to look up.  Raises ValueError if
+    low ≥ high.  The strategy raises ValueError for more than 128 cells, or for a query outside the
+    range.
     """
     check_range(low, high)
 

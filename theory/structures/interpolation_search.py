@@ -40,8 +40,8 @@ def interpolation_search(low: End, high: End) -> Strategy:
 
     The strategy is a function that `looked_at` accepts: it takes queries and the number of cells,
     and returns a generator of the cells to look up.  It looks up the place of the query under the
-    assumption that the points not yet excluded are evenly spaced.  If points, queries and ends are
-    integers, all comparisons are exact.  Raises ValueError if low ≥ high.  The strategy raises
+    assumption that the points not yet excluded are evenly spaced.  If points, queries, low and high
+    are integers, all comparisons are exact.  Raises ValueError if low ≥ high.  The strategy raises
     ValueError for a query outside the range.
     """
     check_range(low, high)

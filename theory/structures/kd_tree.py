@@ -73,9 +73,9 @@ def kd_search(points: Cloud, queries: CloudQueries, lookups: LookupCount) -> np.
     Points (…, N, d) are in the order of the cells of the kd-tree, as sorted by `kd_order`.  The m
     queries have shape (…, m, d).  The plane of a node contains the node's point and divides the
     other points of its subtree by one coordinate.  The search descends from the root, on the
-    query's side of each node's plane.  After a leaf, it continues on that side, among those not yet
-    searched, whose plane is nearest to the query.  Raises ValueError for arrays that do not fit in
-    memory.
+    query's side of each node's plane.  After a leaf, it takes the plane nearest to the query among
+    the planes with an unsearched side, and continues on that side.  Raises ValueError for arrays
+    that do not fit in memory.
     """
     x, q, M = points, queries, lookups
     n_queries = q.size // q.shape[-1]

@@ -29,12 +29,12 @@ def next_cells(
     `points` (sets, N) contains ascending points in cells 0 … N − 1, and each set has one query.
     `seen` (sets, M) contains the cells that another strategy looked up in M lookups.  For each
     lookup in `seen`, the result contains the cells that the two algorithms would look up instead,
-    given the lookups before it.  The nearest of these earlier lookups below and above the query are
-    the two ends.  If there is none below, the end is low, before cell 0; if there is none above, it
-    is high, after cell N − 1.  The value of the key "binary" (sets, M) is the middle between the
-    two ends.  The value of the key "interpolation" (sets, M) is the cell at the place that the
-    query would have if the points between the two ends were evenly spaced.  Raises ValueError for
-    points that are not between low and high.
+    given the earlier lookups in `seen`.  The two ends are the nearest of these earlier lookups
+    below and above the query.  If there is none below, the end is low, before cell 0; if there is
+    none above, it is high, after cell N − 1.  The value of the key "binary" (sets, M) is the middle
+    between the two ends.  The value of the key "interpolation" (sets, M) is the cell at the place
+    that the query would have if the points between the two ends were evenly spaced.  Raises
+    ValueError for points that are not between low and high.
     """
     rows, N = points.shape
     lo, hi = np.full(rows, -1), np.full(rows, N)

@@ -202,13 +202,13 @@ def one_row_error(
 ) -> float:
     """The mean error of a sketch with one row of counters, n·s·Σ_i p_i(1 − p_i).
 
-    Each of V items has one of `n_cells` counters, which counts all of its items, and the estimate
-    for an item is its counter.  The sketch counts n independent items from the distribution p (V,),
-    in which item i has probability p_i.  The error is |estimate − count| for a further item drawn
-    from p.  s is the probability that two different items have the same counter.  For random
-    counters, s is 1/n_cells.  If `balanced` is true, the numbers v_b of items that share a counter
-    b differ by at most one, and s is Σ_b v_b(v_b − 1)/(V(V − 1)).  Raises ValueError if the entries
-    of p do not sum to 1.
+    Each of V items is assigned to one of `n_cells` counters.  A counter counts all items assigned
+    to it, and the estimate for an item is its counter.  The sketch counts n independent items from
+    the distribution p (V,), in which item i has probability p_i.  The error is |estimate − count|
+    for a further item drawn from p.  s is the probability that two different items have the same
+    counter.  For random counters, s is 1/n_cells.  If `balanced` is true, the numbers v_b of items
+    that share a counter b differ by at most one, and s is Σ_b v_b(v_b − 1)/(V(V − 1)).  Raises
+    ValueError if the entries of p do not sum to 1.
     """
     if abs(p.sum() - 1) > 1e-9:
         raise InputError(f"p has the sum {p.sum():g}: give probabilities whose sum is 1")

@@ -32,8 +32,8 @@ def of_size(run: Run, largest: int) -> int:
     largest = min(largest, SMALL) if run.quick else largest
     if (count := 2 * float(largest) ** 3) > MOST:
         raise InputError(
-            f"the pairs up to {largest} have {count:.3g} logits, more than {MOST:.0e}: give a "
-            "largest number of at most 1250, for which alpha = 12 is suitable"
+            f"the pairs of numbers up to {largest} have {count:.3g} logits, more than {MOST:.0e}: "
+            "give a largest number of at most 1250 (for 1250, alpha = 12 is suitable)"
         )
     return largest
 

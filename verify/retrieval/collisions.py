@@ -35,8 +35,8 @@ def collision(
     """
     if split.format is None and split.attn.normalise == "softmax":
         raise InputError(
-            "the `precision` of this Split is None, and the messages of softmax attention are "
-            "then balls, which cannot be compared for equality: give Split a `precision`, one of "
+            "without a `precision`, the messages of softmax attention are balls, which cannot be "
+            "compared for equality: give Split a `precision`, one of "
             f"{', '.join(FORMATS)}"
         )
 

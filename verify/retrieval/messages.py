@@ -243,9 +243,8 @@ class Split:
         ends = {self.format.round(end) for end in fractions(value)}
         if len(ends) > 1:
             raise InputError(
-                f"the precision is {self.format.bits} bits, and enclosing balls of {PRECISION} "
-                "bits do not "
-                "decide the rounding of a partial sum: give the split a shorter precision"
+                f"the precision is {self.format.bits} bits, and {PRECISION}-bit balls are too wide "
+                "to determine the rounded value of a sum: give Split a shorter `precision`"
             )
         (rounded,) = ends
         return fmpq(rounded.numerator, rounded.denominator)
@@ -264,8 +263,8 @@ def _parts(model: Transformer) -> tuple[list[Block], Attention, list[Block]]:
     layers = [(i, block.attn) for i, block in enumerate(model.blocks) if block.attn is not None]
     if len(layers) != 1:
         raise InputError(
-            f"{model.name} has {len(layers)} layers of attention, and the message is defined for "
-            "one layer: give a model with one layer of attention"
+            f"{model.name} has {len(layers)} layers of attention, and Alice's message is defined "
+            "for one layer: give a model with one layer of attention"
         )
     blocks, ((i, attn),) = list(model.blocks), layers
     if set(attn.masks) not in ({"full"}, {"causal"}, {"strictly causal"}):

@@ -73,8 +73,8 @@ def readable(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> lis
     names, front = labels(model, tokens, words), len(model.interface.prefix)
     if len(names) > MOST:
         raise InputError(
-            f"the prompt has {len(words)} tokens and {front} before them, too many for a "
-            f"picture: give at most {max(0, min(MOST - 1, MOST - front))} tokens"
+            f"the prompt has {len(words)} tokens, and the model prepends {front}, too many for a "
+            f"picture: give a prompt of at most {max(0, min(MOST - 1, MOST - front))} tokens"
         )
     return [name if len(name) <= LABEL else f"{name[: LABEL - 1]}…" for name in names]
 
