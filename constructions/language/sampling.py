@@ -22,7 +22,7 @@ def sample(model: Model, tokens: kinds.Tokens, steps: Steps, seed: Seed) -> Tens
 
     Each token is drawn from the softmax of the model's logits at the token before it.  Raises
     ValueError for a model whose logits are not those of the next token, and for tokens that the
-    model does not take.
+    model rejects.
     """
     _check_autoregressive(model)
     rng, sequence = np.random.default_rng(seed), torch.as_tensor(tokens)

@@ -80,12 +80,13 @@ def _outputs(module: nn.Module, inputs: Tensor, dtype: torch.dtype | None) -> Te
         raise InputError(
             f"the model rejects inputs of shape {tuple(inputs.shape)} and dtype {numbers}, with "
             f"values from {ends} ({reason}): "
-            f"give inputs and a change whose results the model accepts{pixels}"
+            f"give inputs that the model accepts, and a change that yields such inputs{pixels}"
         ) from error
     if not isinstance(outputs, Tensor) or outputs.ndim < 1 or len(outputs) != len(inputs):
-        kind = list(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
+        is_tensor = isinstance(outputs, Tensor)
+        kind = f"shape {list(outputs.shape)}" if is_tensor else f"type {type(outputs).__name__}"
         raise InputError(
-            f"the model's outputs are {kind}: "
+            f"the model's outputs have {kind}: "
             f"give a model that returns a tensor of shape ({len(inputs)}, …)"
         )
     if outputs.is_complex():

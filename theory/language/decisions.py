@@ -43,7 +43,7 @@ def errors(p: Distribution) -> tuple[Fraction, Fraction]:
 
 @checked
 def most_sampling_error(least: Annotated[Exact, Within(least=0)], outcomes: CountFrom2) -> Fraction:
-    """The largest error of a sample of a distribution with a given error R* of the argmax.
+    """The largest error of prediction by a sample of p, for a given error R* of the argmax of p.
 
     The distribution p is on V = `outcomes` ≥ 2 outcomes.  R* = `least` = 1 − max p is the error of
     predicting an outcome by the most probable outcome.  R_s = 1 − Σ p² is the error of predicting
@@ -53,8 +53,7 @@ def most_sampling_error(least: Annotated[Exact, Within(least=0)], outcomes: Coun
     V = outcomes
     if least > 1 - Fraction(1, V):
         raise InputError(
-            f"least is {least}: the least error for {V} outcomes is from 0 to 1 − 1/{V}; give such "
-            "an error"
+            f"`least` is {least}: give an error of the argmax from 0 to 1 − 1/{V}, for {V} outcomes"
         )
     return 2 * least - Fraction(V, V - 1) * least**2
 

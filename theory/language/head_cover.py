@@ -160,7 +160,8 @@ def margin_certificate(
     ratios = V / margin * B * B * A, V / margin * B
     if not max(ratios) < 1e100:
         raise InputError(
-            f"V·B²·A/margin or V·B/margin is {max(ratios):g}: give smaller norms or a larger margin"
+            f"the larger of V·B²·A/margin and V·B/margin is {max(ratios):g}: "
+            "give a smaller V, B or A, or a larger margin"
         )
     k_q, k_v = (math.ceil(16 * each**2) for each in ratios)
     return occam(_log_size(d, k_q + k_v), samples, delta)

@@ -120,9 +120,9 @@ class Log:
 def at_most_rational(value: Log, bound: Exact) -> bool:
     """Whether value ≤ bound, decided by ever narrower intervals that contain the value.
 
-    The computation ends for the following reason.  An integer multiple of the value is the
-    logarithm of a rational number.  So the value is irrational (Lindemann) unless it is 0, and an
-    irrational value differs from the bound.
+    The value 0 is compared directly.  For any other value, the computation ends: an integer
+    multiple of the value is the logarithm of a rational number, so the value is irrational
+    (Lindemann), and differs from the rational bound.
     """
     from flint import arb, ctx, fmpq
 

@@ -69,9 +69,9 @@ def noise_stability(values: Values, rho: Correlation) -> Any:
 def noise_sensitivity(values: Values, delta: NoiseRate) -> Any:
     """The noise sensitivity of a Boolean function f: the probability that f(x) ≠ f(y).
 
-    `values` (2^d,) contains f(x) for all words x of d bits in lexicographic order. For the
-    probability, x is a uniform word, and y is the word x with every bit flipped independently with
-    probability `delta`. The result is a Fraction if `delta` is a Fraction.
+    Here x is a uniform word, and y is the word x with every bit flipped independently with
+    probability `delta`. `values` (2^d,) contains f(x) for all words x of d bits in lexicographic
+    order. The result is a Fraction if `delta` is a Fraction.
     """
     return (1 - noise_stability(values, 1 - 2 * delta)) / 2
 
