@@ -67,7 +67,7 @@ class Circuit:
                 if not 0 <= number < end:
                     of = "a table" if what == "table" else "an earlier wire"
                     raise InputError(
-                        f"gates[{g - self.n_inputs}] of {self.name} has {what} {number}: give "
+                        f"gates[{g - self.n_inputs}] of {self.name} has {what}={number}: give "
                         f"{of}, a number from 0 to {end - 1}"
                     )
 

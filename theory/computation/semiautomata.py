@@ -128,8 +128,8 @@ def product(*automata: Semiautomaton) -> Semiautomaton:
     }
     if len(symbols) != 1:
         raise InputError(
-            f"the automata have numbers of symbols {sorted(symbols)}: give automata with equal "
-            "numbers of symbols"
+            f"the numbers of symbols of the automata are {sorted(symbols)}: give automata with "
+            "equal numbers of symbols"
         )
     sizes = [automaton.n_states for automaton in automata]
     states = np.unravel_index(np.arange(int(np.prod(sizes))), sizes)

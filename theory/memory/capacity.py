@@ -119,8 +119,8 @@ def exponential_load(rho: Annotated[Finite, Within(least=0, below=0.5)]) -> floa
     The exponential memory has d neurons ±1 and the energy −Σ_μ exp⟨ξ^μ, s⟩ for states s and
     patterns ξ^μ. A load α means e^{αd} + 1 random patterns. I(a) = ½((1 + a) ln(1 + a) + (1 − a)
     ln(1 − a)). At a load α < ½ I(1 − 2ρ), one update recovers a pattern of which ρd bits are
-    flipped, with probability → 1 as d → ∞ [Demircigil2017]. For ρ = 0, this bound on α is ½ I(1),
-    for which e^{αd} = 2^{d/2}.
+    flipped, with probability → 1 as d → ∞ [Demircigil2017]. For ρ = 0, this bound on α is
+    ½ I(1) = ½ ln 2, and e^{αd} = 2^{d/2} at this load.
     """
     return large_deviation_rate(1 - 2 * rho) / 2
 

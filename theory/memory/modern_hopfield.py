@@ -220,7 +220,7 @@ def basin_radius(n_patterns: Size, beta: PositiveArray, M: PositiveArray) -> np.
 
     A modern Hopfield network has N = `n_patterns` patterns x_j of norm at most M, and its update at
     inverse temperature beta is f(ξ) = Σ_j p_j x_j with p = softmax(beta·⟨x_j, ξ⟩). The update maps
-    the ball around a pattern x_i into itself if the `separation` min_{j≠i} ⟨x_i, x_i − x_j⟩ is at
-    least `required_separation`. `beta` and `M` broadcast.
+    the ball of this radius around a pattern x_i into itself if the `separation` of x_i, min_{j≠i}
+    ⟨x_i, x_i − x_j⟩, is at least `required_separation`. `beta` and `M` broadcast.
     """
     return np.asarray(1 / beta / n_patterns / M)

@@ -145,7 +145,8 @@ def works_locally(model: Transformer, program: Program, number: int = 1) -> Find
     states = (program.most + 1) ** len(read) * len(processors)
     if states > MOST_STATES:
         raise InputError(
-            f"the registers have {states} possible contents: give a program of fewer processors"
+            f"the registers have {states} possible contents, more than {MOST_STATES}: give a "
+            "program of fewer processors"
         )
     alone = replace(
         program,
