@@ -178,7 +178,7 @@ def adversarial_sequences(
     "periodic"                            one row for each period 1, …, min(V, T)
     "no repeats"                          no token occurs twice (if V ≥ T)
     "two symbols"                         two symbols, alternating or random (if V ≥ 2)
-    "codes one bit apart"                 other symbols differ from the last in one bit (V ≥ 2)
+    "codes one bit apart"                 other codes differ from the last in one bit (V ≥ 2)
     "match at the first position only"    the last token also stands at position 0 (V, T ≥ 2)
     "long gaps"                           a string, fillers, the string again (V ≥ 2, T ≥ 3)
     "latest match just before the end"    the last token also stands just before (V ≥ 2, T ≥ 4)

@@ -131,13 +131,14 @@ def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = 
     """The smallest difference between the logit of the sum s and the logit of a candidate c ≠ s.
 
     The logits z(c) of p candidates are those of `adder_logits` with frequencies F and weight
-    `alpha`: C_F(c − s) + α cos(2π(c − s − ε)/p), where s + ε is the approximate sum.  The result is
-    the minimum of z(s) − z(c) over all sums s, all candidates c ≠ s, and all integers ε with
-    |ε| ≤ `error`.  It is negative iff some candidate c ≠ s has a larger logit than s for some s and
-    ε.  The minimum is computed from the candidates at a distance of at most 15 from s + ε.  Proof
-    that they suffice: the first term depends only on c mod 10.  Among the candidates of one residue
-    mod 10, the second term is largest at the candidate nearest to s + ε, at a distance of at most 5
-    since 10 divides p.  If this candidate is s, the next one has a distance of at most 15.
+    `alpha`: C_F(c − s) + α cos(2π(c − s − ε)/p), where C_F(d) = Σ_{f ∈ F} cos(2πfd/10) and s + ε is
+    the approximate sum.  The result is the minimum of z(s) − z(c) over all sums s, all candidates
+    c ≠ s, and all integers ε with |ε| ≤ `error`.  It is negative iff some candidate c ≠ s has a
+    larger logit than s for some s and ε.  The minimum is computed from the candidates at a distance
+    of at most 15 from s + ε.  Proof that they suffice: the first term depends only on c mod 10.
+    Among the candidates of one residue mod 10, the second term is largest at the candidate nearest
+    to s + ε, at a distance of at most 5 since 10 divides p.  If this candidate is s, the next one
+    has a distance of at most 15.
 
     Raises `ValueError` if the errors do not fit in memory.
     """
@@ -172,10 +173,11 @@ def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SM
 def largest_bits(alpha: Positive) -> int:
     """The largest number of binary places of the weights for which logits are exact in float64.
 
-    The logits are C_F(c − s) + α cos(2π(c − s − ε)/p), as in `adder_logits`, with α = `alpha`.  A
-    logit is a sum of products of three weights.  For weights with b binary places, it is therefore
-    a multiple of 2^{−3b}, and its absolute value is below 2α + 8.  Such a number is exact in
-    float64 if 2^{3b}(2α + 8) ≤ 2^53.  The result is below 1 if even one binary place is too many.
+    The logits are those of `adder_logits`: a sum of four cosines, plus a cosine multiplied by
+    α = `alpha`.  A logit is a sum of products of three weights.  For weights with b binary places,
+    it is therefore a multiple of 2^{−3b}, and its absolute value is below 2α + 8.  Such a number is
+    exact in float64 if 2^{3b}(2α + 8) ≤ 2^53.  The result is below 1 if even one binary place is
+    too many.
     """
     return (FLOAT64_BITS - 3 - ceil(log2(alpha / 4 + 1))) // 3
 
@@ -184,12 +186,12 @@ def largest_bits(alpha: Positive) -> int:
 def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
     """The numbers of binary places with which rounded weights provably give the right sums.
 
-    The adder is a transformer with the logits C_F(c − s) + α cos(2π(c − s − ε)/p) of `adder_logits`
-    for p candidates c, with α = `alpha`.  Here s is the sum of two numbers, and s + ε is the sum
-    after each of the two numbers is rounded to a multiple of `step`.  A number of places suffices
-    if twice the bound `rounding_of_logits` on the change of a logit is below the smallest gap
-    between the logit of the sum and another logit.  All numbers from 1 to `largest_bits(alpha)` are
-    tried.
+    The adder is a transformer with the logits of `adder_logits` for p candidates c: a function of
+    c − s mod 10, plus α cos(2π(c − s − ε)/p) with α = `alpha`.  Here s is the sum of two numbers,
+    and s + ε is the sum after each of the two numbers is rounded to a multiple of `step`.  A number
+    of places suffices if twice the bound `rounding_of_logits` on the change of a logit is below the
+    smallest gap between the logit of the sum and another logit.  All numbers from 1 to
+    `largest_bits(alpha)` are tried.
     """
     gap = least_gap(p, alpha, 2 * (step // 2))
     places = range(1, largest_bits(alpha) + 1)
@@ -200,12 +202,12 @@ def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
 def default_bits(p: Candidates, step: Count, alpha: Positive) -> int:
     """The default number of binary places of the weights of an adder: 14, with exceptions.
 
-    The adder is a transformer with the logits C_F(c − s) + α cos(2π(c − s − ε)/p) of `adder_logits`
-    for p candidates c, with α = `alpha`.  Here s is the sum of two numbers, and s + ε is the sum
-    after each of the two numbers is rounded to a multiple of `step`.  If 14 places do not suffice
-    according to `sufficient_bits`, but a larger number suffices, the default is the smallest
-    sufficient number.  The default is at least 1.  If `largest_bits(alpha)` is at least 1, the
-    default is at most this number.
+    The adder is a transformer with the logits of `adder_logits` for p candidates c: a function of
+    c − s mod 10, plus α cos(2π(c − s − ε)/p) with α = `alpha`.  Here s is the sum of two numbers,
+    and s + ε is the sum after each of the two numbers is rounded to a multiple of `step`.  If 14
+    places do not suffice according to `sufficient_bits`, but a larger number suffices, the default
+    is the smallest sufficient number.  The default is at least 1.  If `largest_bits(alpha)` is at
+    least 1, the default is at most this number.
     """
     wanted = max([USUAL_BITS, *sufficient_bits(p, step, alpha)[:1]])
     return max(1, min(largest_bits(alpha), wanted))

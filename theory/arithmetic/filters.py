@@ -37,9 +37,9 @@ Removed: TypeAlias = Annotated[Any, Reals("r D")]
 def null_space_projection(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.ndarray:
     """The orthogonal projection P (D, D) onto the null space of the matrix R = `removed` (r, D).
 
-    Singular values of R that are at most τ times the largest one are treated as 0, with τ =
-    `tolerance`.  So ‖R P‖ ≤ τ ‖R‖ in the spectral norm.  Without a tolerance, the rows of R could
-    span the whole space because of rounding errors if r ≥ D, and P would be 0.  Therefore τ must
+    Singular values of R that are at most τ times the largest one are treated as 0, with
+    τ = `tolerance`.  So ‖R P‖ ≤ τ ‖R‖ in the spectral norm.  If r ≥ D, rounding errors can make the
+    rows of R span the whole space, and without a tolerance, P would then be 0.  Therefore τ must
     exceed the relative rounding error of R.
     """
     _, singular, directions = np.linalg.svd(removed, full_matrices=False)
@@ -59,8 +59,8 @@ def leakage(
     space of the rows of `removed` (r, D), which give the r coefficients to be removed.  It is
     computed by `null_space_projection` with the same `tolerance`.  The norms are Frobenius norms.
     So for states with an isotropic distribution, the result is the root mean square of the change
-    divided by that of the coefficients.  It is 0 iff P preserves all s coefficients of every state.
-    The result is 0 for K = 0, too.
+    divided by the root mean square of the coefficients.  It is 0 iff P preserves all s coefficients
+    of every state.  The result is 0 for K = 0, too.
     """
     P, size = null_space_projection(removed, tolerance), float(np.linalg.norm(kept))
     return float(np.linalg.norm(kept - kept @ P)) / size if size else 0.0

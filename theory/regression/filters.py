@@ -119,15 +119,15 @@ def fitted_filter(
 
 @checked
 def fitted_ridge(errors: Errors, components: Components, z: Ratios) -> tuple[float, float]:
-    """The number μ for which the errors of ridge regression are nearest to given errors.
+    """The number μ such that ridge regression with penalty μ·λmax best fits given errors.
 
     There are N `errors` (N,) of a predictor. Error k is for the prediction from examples X, a
     matrix that depends on k. Error k is fitted by Σ_i c_ki·μ/(z_ki + μ) in the least-squares sense.
     Here the `components` c_ki (N, d) are the terms ⟨v_i, w⟩⟨v_i, x⟩ of the correct prediction ⟨w,
     x⟩, for the d unit eigenvectors v_i of S = XᵀX, the weights w and the query x. The numbers z_ki
-    are the ratios `z` (N, d) of the eigenvalues of S to the largest eigenvalue of S. The function
-    returns μ and the unexplained fraction: the sum of the squared residuals of the fit, divided by
-    the sum of the squared errors.
+    are the ratios `z` (N, d) of the eigenvalues of S to the largest eigenvalue λmax of S. The
+    function returns μ and the unexplained fraction: the sum of the squared residuals of the fit,
+    divided by the sum of the squared errors.
 
     Raises `ValueError` for fewer than 8 errors, if all errors are 0, or if squares overflow.
     """

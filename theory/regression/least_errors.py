@@ -34,7 +34,7 @@ FewSteps: TypeAlias = Annotated[Steps, Within(most=2000)]
 def polynomial_errors(
     n: Size, d: Size, n_terms: Terms, largest: Positive | None = None
 ) -> list[arb]:
-    """The least mean squared errors of predictions x_qᵀ p(S) Xᵀy with a fixed polynomial p.
+    """The least mean squared errors of predictions x_qᵀ p(S) Xᵀy with one p for all prompts.
 
     The rows of X (n, d) are n examples, y = Xw are their labels for weights w, x_q is the query,
     and S = XᵀX. X, w and x_q have independent standard normal entries. For t = 1, …, `n_terms`,

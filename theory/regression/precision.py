@@ -60,9 +60,9 @@ def newton_digits(
     The list ends with the first iterate that has at least `digits` correct digits. S = XᵀX, where
     the rows of X are the n examples x (n, d). The entries of x are rationals or floats, read
     exactly, and S is computed exactly. M₀ is alpha·S (start "gram") or alpha·I ("identity"). A step
-    is computed as M + M (I − S M), which equals 2M − M S M. As ‖E²‖_F ≤ ‖E‖_F² for the residual
-    E = I − S M, each number of digits is at least twice the previous number [Schulz1933]. Only the
-    last number is limited by the working precision.
+    is computed as M + M (I − S M), which equals 2M − M S M. A step squares the residual
+    E = I − S M, and ‖E²‖_F ≤ ‖E‖_F², so each number of digits is at least twice the previous number
+    [Schulz1933]. Only the last number is limited by the working precision.
 
     The working precision is at least `digits` + 2 log₁₀κ + 20 decimal digits, where κ is the
     condition number of S. The reason is that the residual formed from M contains the rounding error

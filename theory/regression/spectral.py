@@ -45,8 +45,8 @@ class PrefixSpectrum:
     these. A step size or another real parameter is one number or broadcasts to (…, n + 1), for
     example `1 / spectrum.largest`.
 
-    The rank of S_t is at most min(t, d), so all but the largest min(t, d) eigenvalues are 0. One of
-    these min(t, d) eigenvalues counts as 0 if it is at most (t + d)·eps·tr(S_t), a bound on the
+    The rank of S_t is at most min(t, d), so all but the largest min(t, d) eigenvalues are 0. Each
+    of these min(t, d) eigenvalues counts as 0 if it is at most (t + d)·eps·tr(S_t), a bound on the
     rounding errors of S_t and of its decomposition [Higham2002, Chapter 3]. Singular values of X_t
     below √((t + d)·eps)·‖X_t‖_F therefore count as 0; the threshold of `theory.regression.ols` is
     smaller. As b_t is in range(S_t), directions of the null space contribute exactly 0.

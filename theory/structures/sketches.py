@@ -79,8 +79,8 @@ def zipf_streams(
 
     V is `vocabulary_size`.  In row s of the distributions, the r-th most probable item has a
     probability proportional to r^−exponent, and the order of the items is random.  Stream s
-    consists of n independent items from this distribution.  Raises ValueError for arrays that do
-    not fit in memory.
+    consists of n independent items from the distribution in row s.  Raises ValueError for arrays
+    that do not fit in memory.
     """
     _fits(n_sets * n * vocabulary_size)
     rng = np.random.default_rng(seed)
@@ -108,9 +108,9 @@ def balanced_hashes(n_sets: Size, vocabulary_size: Size, n_cells: Size, seed: Se
     """A random assignment of items to cells, with nearly equally many items in each cell.
 
     The result (n_sets, 1, V) contains, for each of `n_sets` independent assignments, the cell of
-    each of V = `vocabulary_size` items.  The axis of length 1 is the one row of a sketch.  The
-    numbers of items in any two of the `n_cells` cells differ by at most one.  Raises ValueError for
-    arrays that do not fit in memory.
+    each of V = `vocabulary_size` items.  The axis of length 1 indexes the rows of a sketch, here
+    one.  The numbers of items in any two of the `n_cells` cells differ by at most one.  Raises
+    ValueError for arrays that do not fit in memory.
     """
     _fits(n_sets * vocabulary_size)
     return np.random.default_rng(seed).permuted(

@@ -81,8 +81,8 @@ def depth(
     if largest_k > LARGEST_K:
         layers = sum(len(layouts) for layouts in LAYOUTS.values()) * (largest_k + 1) ** 2 // 2
         raise InputError(
-            f"largest_k is {largest_k}, and the models of the table would have {layers:.1e} "
-            f"layers: give a number of steps of at most {LARGEST_K}"
+            f"largest_k is {largest_k}, and the models with up to this many steps would have "
+            f"{layers:.1e} layers: give a number of steps of at most {LARGEST_K}"
         )
     if largest_condition > CONDITIONS[-1]:
         raise InputError(

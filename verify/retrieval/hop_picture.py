@@ -37,7 +37,9 @@ def draw(model: Transformer, tokens: ArrayLike, words: Sequence[str]) -> Figure:
     `labels` does.
     """
     if "pointer" not in model.stream or "answer" not in model.stream:
-        raise InputError(f"{model.name} has no register 'pointer': give a hop model")
+        raise InputError(
+            f"{model.name} does not have the registers 'pointer' and 'answer': give a k-hop model"
+        )
     names = readable(model, tokens, words)
     slot = 0.36 if max(map(len, names)) <= UPRIGHT // 2 else 0.62
     size = max(7.0, slot * len(names) + 1.4), 1.55 * model.n_layers + 1.0
