@@ -22,7 +22,7 @@ def content_of(path: Path, most_bytes: int) -> bytes:
         content = path.read_bytes() if status.st_size <= most_bytes else None
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
         reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"cannot read {str(path)!r}: {reason}") from None
+        raise InputError(f"cannot read {str(path)!r} ({reason}): give the path of a file") from None
     if content is None:
         raise InputError(f"{path} has more than {most_bytes:,} bytes: give a smaller file")
     return content

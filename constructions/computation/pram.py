@@ -85,11 +85,11 @@ def pram(program: Program) -> Transformer:
     is at most program.processors. A layer has one head for each address that is read and one for
     each write, all without a mask.
 
-    Raises ValueError if no register contains the square of the address of a write, which the scores
-    of the write require. There is no such register if the address is an input, or is computed by
-    plus or minus. In this case the program can read the register `index` at the address one step
-    before, and then write to the address that was read. Also raises ValueError for a program whose
-    model does not fit in memory, and for scores of more than 53 bits.
+    The scores of a write require the square of its address. Raises ValueError if no register
+    contains this square, as for an address that is an input or is computed by plus or minus. In
+    this case the program can read the register `index` at the address one step before, and then
+    write to the address that was read. Also raises ValueError for a program whose model does not
+    fit in memory, and for scores of more than 53 bits.
     """
     return _Compiled(program).model(Processors(program))
 

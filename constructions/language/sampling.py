@@ -76,7 +76,7 @@ def string_probabilities(model: Model, length: Count) -> Tensor:
     The vocabulary of the model consists of V symbols and BOS, its last token. Each string follows
     BOS. The strings are in lexicographic order, and the probabilities are in float64. The model
     runs once on each of the V^{L−2} prefixes of L − 2 symbols, and then, with cached keys and
-    values, on the V^{L−1} next symbols.
+    values, on each of the V next symbols of each prefix.
 
     Raises ValueError if the logits of the model are not those of the next token, with one logit for
     each of the V symbols. Also raises ValueError for more than 2^27 strings, and for strings that

@@ -31,9 +31,9 @@ def online_gradient_descent(d: Count, n: Count) -> Transformer:
     The model maps (x, y, x_query) to the prediction ⟨w_n, x_query⟩ with w₀ = 0 and w_i = w_{i−1} +
     (y_i − ⟨w_{i−1}, x_i⟩) x_i/‖x_i‖². The examples x_i are the rows of x (…, n, d) in their order,
     y (…, n) are their labels, and x_query (…, d) is the query. The model has n layers of one causal
-    linear head and width 2d + 3; the first n − 1 layers have an MLP that adds the label y_i to a
-    register. The keys x_i/‖x_i‖² are part of the prompt: the transformer does not compute the
-    division.
+    linear head and width 2d + 3; the first n − 1 layers have an MLP that adds the label y_i to the
+    register `residual`. After these layers, this register contains y_i − ⟨w_{i−1}, x_i⟩. The keys
+    x_i/‖x_i‖² are part of the prompt: the transformer does not compute the division.
 
     The model raises ValueError if it is called with more than n examples.
 

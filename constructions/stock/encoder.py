@@ -105,8 +105,8 @@ def to_encoder(
 
     Raises ValueError for an error that cannot be guaranteed in the dtype; the message states the
     smallest possible error. Also raises ValueError for a model with a layer that cannot be
-    translated. These are layers with ReLU attention, layer norms, hardmax attention without proved
-    gaps, or both causal heads and heads that see later tokens.
+    translated: a layer with ReLU attention, with a layer norm, with hardmax attention without
+    proved gaps, or with both causal heads and heads that see later tokens.
     """
     causal = isinstance(model, Transformer) and any(
         mask in BEFORE for attn in model.attentions for mask in attn.masks

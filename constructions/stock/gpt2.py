@@ -34,7 +34,7 @@ class StockGPT2(StockModel):
     `module` is the vocabulary of the model and BOS. For a model over tokens, `module.generate` ends
     when the model outputs ⊥ (no answer), whose number is the end-of-sequence token of `module`. For
     a model over numbers, the embedding matrix `wte` of `module` has a row for each column of the
-    prompt, and the argument `inputs_embeds` of `module` is prompt(…).tokens @ wte.
+    prompt, and `module` is called with inputs_embeds=self.prompt(…).tokens @ wte.
     """
 
     def __init__(self, plan: Plan, positions: int) -> None:

@@ -41,8 +41,8 @@ def to_lens(model: Transformer) -> Any:
     coordinates that implement masks other than the causal mask.
 
     Raises ValueError if TransformerLens is not installed, for a model that is not over tokens, and
-    for layers that cannot be translated. These are layers with hardmax, linear or ReLU attention,
-    with layer norms, or with heads that see later tokens. For a hardmax model, translate
+    for layers that cannot be translated: layers with hardmax, linear or ReLU attention, with layer
+    norms, or with heads that see later tokens. For a hardmax model, translate
     `model.sharpened(β)`, which has softmax attention.
     """
     try:

@@ -33,17 +33,18 @@ class Tokens(Interface):
     attend to the first `n_examples` tokens only. If `whole` is true, there is one answer (…, 1) for
     the whole sequence, at the first token of the prompt.
 
-    Answers are tokens of the vocabulary, or integers below `answers` if that is given. Logits
-    (…, T, columns) have one column for each possible answer. If `bottom` is true, a last column is
-    the logit of ⊥. `margin` is a lower bound on the difference between the largest logit and any
-    other, over all prompts. So answers are right if every logit is within `margin`/2 of its value
-    with hardmax attention.
+    If `answers` is given, answers are integers below `answers`, else tokens of the vocabulary.
+    Logits (…, T, columns) have one column for each possible answer. If `bottom` is true, a last
+    column is the logit of ⊥. `margin` is a lower bound on the difference between the largest logit
+    and any other, over all prompts. So answers are right if every logit is within `margin`/2 of its
+    value with hardmax attention.
 
     If `frequencies` is true, logits are relative frequencies among at most N tokens of the prompt,
     where N is the number of tokens including `prefix`. Two different frequencies of one position
     differ by at least 1/N. Logits that differ by less than 1/(2N) therefore count as equal, and the
     smallest token with a largest logit is the answer. The margin is then 1/(2N) for the longest
-    prompt, because softmax perturbs equal logits.
+    prompt: if the errors of all logits are below half the margin, exactly the logits of equal
+    frequencies count as equal.
 
     Raises ValueError for tokens outside the vocabulary or not allowed at their position, and for an
     empty, too short or too long sequence.

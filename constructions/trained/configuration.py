@@ -55,7 +55,7 @@ class Configuration:
         if self.curriculum is not None and not self.task.taught:
             raise InputError(
                 f"curriculum is {self.curriculum}, but only the task regression has a "
-                "curriculum: omit curriculum"
+                "curriculum: omit `curriculum`"
             )
 
     def rate(self, step: int) -> float:

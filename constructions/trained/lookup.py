@@ -80,12 +80,12 @@ class PointsAndQueries(Interface):
             )
         if points.shape[-2] != self.n:
             raise InputError(
-                f"there are {points.shape[-2]} points: give {self.n} points, one for each "
-                "cell of the model"
+                f"there are {points.shape[-2]} points: give {self.n} points, the number "
+                "for which the model was built"
             )
         same = (points[..., :, None, :] == points[..., None, :, :]).all(-1)
         if bool((same.sum((-1, -2)) > self.n).any()):
-            raise InputError("two points are equal: give distinct points, one for each cell")
+            raise InputError("two points are equal: give distinct points")
         return points, queries
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:

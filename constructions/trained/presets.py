@@ -110,7 +110,7 @@ def preset(
         if len(available) > 1 and size in (each for each, _ in available):
             usual = usual_model(task, size)
             raise InputError(
-                f"model is {model}, but the preset {size} has a {usual} model: omit model"
+                f"model is {model}, but the preset {size} has a {usual} model: omit `model`"
             )
         has = " or ".join(f"{each}, a {kind} model" for each, kind in available)
         raise InputError(f"{task} has no preset {size} with a {model} model: give the preset {has}")

@@ -85,7 +85,7 @@ def train(
                 raise InputError(
                     f"the parameter keep is {step}, but the run in {folder} is at step {run.step} "
                     "and has no "
-                    f"snapshot of step {step}: omit keep {step}, or choose another folder"
+                    f"snapshot of step {step}: omit {step} from `keep`, or choose another folder"
                 )
         return _train(run, progress, save_every, command, keep)
 

@@ -53,7 +53,7 @@ class Automata(Labelling, kind="automata"):
         if not _stays(machine).any():
             raise InputError(
                 f"the parameter stay is {self.stay}, but no symbol of {machine} leaves all states "
-                "unchanged: omit stay"
+                "unchanged: omit `stay`"
             )
 
     @property
