@@ -21,7 +21,7 @@ from PIL import Image
 from refusals import rejected, rejects
 from report_schema import RUN, violations
 
-from verify.claim import MOST, Claim, Run, installed
+from verify.claim import Claim, Run, installed
 from verify.cli.running import Checked, news, not_run
 from verify.finding import Finding, Verdict
 from verify.ledger.theorems import entries_of, ledger, option_sets, theorem
@@ -140,6 +140,21 @@ def test_every_option_out_of_range_is_rejected_by_its_name(name, capsys):
         rejected(capsys, [name, *words], option)
 
 
+@each_claim
+def test_every_integer_option_has_limits_that_are_checked(name):
+    claim = installed()[name].load()
+    for option, parameter in claim.options.items():
+        kind, *notes = get_args(parameter.annotation) or (parameter.annotation,)
+        if kind in (int, int | None):
+            (note,) = notes
+            assert note.least is not None and note.most is not None, option
+            for wrong in (note.least - 1, note.most + 1, 10**5000):
+                with rejects(option):
+                    claim.check_options({option: wrong})
+            for right in (note.least, note.most):
+                claim.check_options({option: right})
+
+
 def wrong_options(claim: Claim) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each option with values of its type that it does not take, by its annotation."""
     for name, parameter in claim.options.items():
@@ -150,12 +165,11 @@ def wrong_options(claim: Claim) -> Iterator[tuple[str, dict[str, Any]]]:
             yield from ((name, {name: float(value)}) for value in ("nan", "inf"))
         for note in notes:
             least, most = getattr(note, "least", None), getattr(note, "most", None)
+            number = int if kind in (int, int | None) else float
             if least is not None:
-                yield name, {name: kind(least - 1)}
-            if kind in (int, int | None):
-                yield name, {name: (most or MOST) + 1}
-            elif most is not None:
-                yield name, {name: kind(most + 1)}
+                yield name, {name: number(least - 1)}
+            if most is not None:
+                yield name, {name: number(most + 1)}
             only = getattr(note, "only", None) or {}
             for other, allowed in ((each, only[each]) for each in only if each in claim.options):
                 yield name, {name: another(claim, name), other: outside(claim, other, allowed)}

@@ -28,14 +28,13 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import numpy as np
 import typer
 
-from theory.kinds import Choice, InputError, Steps, read
+from theory.kinds import Choice, InputError, Steps, read, shown
 from verify.finding import Finding, Verdict
 from verify.ledger import plugins
 
 __all__ = ["Run", "claim", "option"]
 
 COMMANDS = ("list", "show", "build", "all", "sweep", "summary", "report", "selftest", "env")
-MOST = 10**9  # the largest value of any integer option
 
 NUMBERS = {int: "an integer", float: "a number"}
 
@@ -179,23 +178,20 @@ class Claim:
             kind, *notes = get_args(self.options[name].annotation) or (None,)
             if get_origin(kind) is Literal:
                 Choice(get_args(kind)).read(name, options[name])
-            if not _is_number(options[name], kind):
-                raise InputError(f"{name} is {options[name]!r}: give {NUMBERS[kind]}")
+            value, number = options[name], _number(kind)
+            if number is not None and not _is_a(number, value):
+                if value is not None or kind is number:
+                    raise InputError(f"{name} is {shown(value)}: give {NUMBERS[number]}")
+                notes = []  # an optional number is not given
             for note in notes:
                 least, most = getattr(note, "least", None), getattr(note, "most", None)
-                end = max(MOST, most or 0)  # more only if the option allows it
-                if isinstance(options[name], int) and options[name] > end:
-                    shown = f"{options[name]:.3g}" if options[name] < 1e300 else "above 1e300"
-                    raise InputError(f"{name} is {shown}: give a number of at most {end:g}")
-                if least is not None and not options[name] >= least:
-                    raise InputError(
-                        f"{name} is {options[name]}: give a number of at least {least}"
-                    )
-                if most is not None and not options[name] <= most:
-                    raise InputError(f"{name} is {options[name]}: give a number of at most {most}")
+                if least is not None and not value >= least:
+                    raise InputError(f"{name} is {shown(value)}: give a number of at least {least}")
+                if most is not None and not value <= most:
+                    raise InputError(f"{name} is {shown(value)}: give a number of at most {most}")
                 for other, allowed in (getattr(note, "only", None) or {}).items():
                     chosen = {**self.defaults, **options}.get(other)
-                    if options[name] != self.options[name].default and chosen not in allowed:
+                    if value != self.options[name].default and chosen not in allowed:
                         raise InputError(
                             f"{name} has no effect if {other} is {str(chosen)!r}: omit {name} "
                             f"or change {other}"
@@ -266,11 +262,14 @@ def option(
     return made
 
 
-def _is_number(value: Any, kind: Any) -> bool:
-    """Whether the value of a numeric option is a number; True for other options."""
-    if isinstance(value, bool):
-        return kind not in NUMBERS
-    return isinstance(value, Integral if kind is int else Real) or kind not in NUMBERS
+def _number(kind: Any) -> type | None:
+    """The type of a number, also of an optional one, as `int` for `int | None`; otherwise None."""
+    return next((each for each in NUMBERS if kind in (each, each | None)), None)
+
+
+def _is_a(number: type, value: Any) -> bool:
+    """Whether the value is a number of this type; a bool is none."""
+    return isinstance(value, Integral if number is int else Real) and not isinstance(value, bool)
 
 
 def _first_paragraph(docstring: str | None) -> str:

@@ -61,7 +61,7 @@ def adder(
     largest: Largest = 260,
     step: Step = 5,
     alpha: Alpha = None,
-    bits: Annotated[int | None, option("binary places of the weights")] = None,
+    bits: Annotated[int | None, option("binary places of the weights", min=1, max=1074)] = None,
 ) -> Iterator[Finding]:
     """Two layers of linear attention add integers by Fourier features of periods 2, 2.5, 5, 10.
 

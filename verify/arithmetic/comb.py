@@ -45,7 +45,9 @@ MODULI, PLACES = 24, 4  # largest modulus of the inequalities, modulus of the ra
 
 @claim(faults_seen=[{}])
 def comb(
-    run: Run, *, p: Annotated[int, option("number of candidates, a multiple of 10", min=20)] = 530
+    run: Run,
+    *,
+    p: Annotated[int, option("number of candidates, a multiple of 10", min=20, max=10_000)] = 530,
 ) -> Iterator[Finding]:
     """Sums of cosines of periods 2, 2.5, 5 and 10 (combs) separate the residues mod 10.
 

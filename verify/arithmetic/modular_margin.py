@@ -27,7 +27,6 @@ from theory.arithmetic.neuron_means import (
     field_with_root,
     transform,
 )
-from theory.kinds import InputError
 from verify.arithmetic.pairs import Enumerated, enumerated
 from verify.arithmetic.quadratic import margin_of_tensors, unlike_neurons
 from verify.claim import Run, claim, option
@@ -48,7 +47,7 @@ GROKKED = 113, (14, 35, 41, 42, 52)  # a modulus, and frequencies reported for a
 
 @claim(faults_seen=[{"p": 5}])
 def modular_margin(
-    run: Run, *, p: Annotated[int, option("an odd modulus", min=3)] = 25
+    run: Run, *, p: Annotated[int, option("an odd modulus", min=3, max=MOST)] = 25
 ) -> Iterator[Finding]:
     """For odd p, quadratic networks add mod p with a normalised margin ≤ √(2/27)/(√p (p − 1)).
 
@@ -59,8 +58,7 @@ def modular_margin(
     linear heads, one for each neuron. In these heads, each token attends only to itself.  For the
     numbers a and b, the logit of residue c is 2(p − 1) if c ≡ a + b mod p, and −2 otherwise.
     """
-    if odd_modulus(p) > MOST:
-        raise InputError(f"p is {p}: give a p of at most {MOST}, as all pairs are enumerated")
+    odd_modulus(p)
     moduli = [q for q in (FEW if run.quick else ODD) if q <= p] or [p]
     moduli = [*dict.fromkeys([*moduli, p])]
     yield from labelled("bound", proof(run, moduli))

@@ -14,7 +14,6 @@ from constructions.transformer import Transformer
 from theory.computation import Circuit, adder, all_circuits, random_circuit
 from theory.computation.boolean_circuits import NAND, TABLES, adversarial
 from theory.computation.circuit_prompts import read_gates
-from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.computation.decoding import Runs, decoded, softened
 from verify.computation.options import MOST_DRAWN
@@ -27,7 +26,7 @@ from verify.finding import Finding, same
 
 SMALL = ((1, 1), (2, 1), (3, 1), (1, 2), (2, 2))
 UNITS, UNITS_OF_NAND = 4, 1
-MOST = 2**12  # the largest number of inputs of a circuit, since all inputs are run
+MOST_INPUTS = 12  # inputs of a circuit, since all 2^12 values of the inputs are run
 
 
 @claim(
@@ -39,8 +38,10 @@ MOST = 2**12  # the largest number of inputs of a circuit, since all inputs are 
 def circuits_by_chain_of_thought(
     run: Run,
     *,
-    n_inputs: Annotated[int, option("number of inputs of the larger circuits", min=1)] = 4,
-    n_gates: Annotated[int, option("number of gates of the larger circuits", min=1)] = 60,
+    n_inputs: Annotated[
+        int, option("number of inputs of the larger circuits", min=1, max=MOST_INPUTS)
+    ] = 4,
+    n_gates: Annotated[int, option("number of gates of the larger circuits", min=1, max=1000)] = 60,
     samples: Annotated[int, option("number of random larger circuits", min=1, max=MOST_DRAWN)] = 10,
     nand: Annotated[
         bool, option("evaluate circuits with only NAND gates, by a smaller transformer")
@@ -55,11 +56,6 @@ def circuits_by_chain_of_thought(
     positions.  For circuits with only NAND gates, width 9, two heads per layer and one ReLU
     suffice.
     """
-    if 2**n_inputs > MOST:
-        raise InputError(
-            f"n_inputs is {n_inputs}: give a number of at most 12, since all 2^{n_inputs} inputs "
-            "are run"
-        )
     statement, tables = evaluates(run, nand), [NAND] if nand else range(TABLES)
     model = statement.at(n_inputs, n_gates).model
     yield size(

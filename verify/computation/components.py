@@ -41,7 +41,7 @@ QUICK = 20  # nodes of a graph in a quick run
 def components(
     run: Run,
     *,
-    n_nodes: Annotated[int, option("number of nodes of a graph", min=2)] = 40,
+    n_nodes: Annotated[int, option("number of nodes of a graph", min=2, max=500)] = 40,
     samples: Annotated[
         int, option("number of random graphs, and of shuffled paths", min=1, max=MOST_DRAWN)
     ] = 5,

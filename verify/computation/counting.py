@@ -64,7 +64,8 @@ def counting(
         str | None, option("the alphabet of the words; by default the symbols of the formula")
     ] = None,
     depth: Annotated[
-        int, option("the counting depth of random formulas", min=0, only={"formula": (None,)})
+        int,
+        option("the counting depth of random formulas", min=0, max=20, only={"formula": (None,)}),
     ] = 2,
     max_length: Length = 60,
     samples: Samples = 50,

@@ -49,11 +49,16 @@ def dyck(
     run: Run,
     *,
     types: Annotated[
-        int | None, option("number of types of brackets; by default several numbers are run")
+        int | None,
+        option("number of types of brackets; by default several numbers are run", min=1, max=1000),
     ] = None,
     depth: Annotated[
         int | None,
-        option("largest number of brackets that may be open at once; by default it is unbounded"),
+        option(
+            "largest number of brackets that may be open at once; by default it is unbounded",
+            min=1,
+            max=10**4,
+        ),
     ] = None,
     max_length: Length = 60,
     samples: Samples = 50,

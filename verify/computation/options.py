@@ -32,11 +32,13 @@ Regex = Annotated[
     option("the minimal automaton of a regular expression, such as '(ab)+'", metavar="EXPRESSION"),
 ]
 RANDOM = {"automaton": (None,), "file": (None,), "regex": (None,)}  # the random automaton is used
-States = Annotated[int, option("number of states of the random automaton", min=1, only=RANDOM)]
+States = Annotated[
+    int, option("number of states of the random automaton", min=1, max=1000, only=RANDOM)
+]
 Compact = Annotated[bool, option("use fewer hidden neurons and more layers")]
-Length = Annotated[int, option("number of symbols of the longest words", min=2)]
+Length = Annotated[int, option("number of symbols of the longest words", min=2, max=10**4)]
 Samples = Annotated[int, option("number of random words", min=1, max=MOST_DRAWN)]
-ShortLength = Annotated[int, option("the length up to which all words are run", min=4)]
+ShortLength = Annotated[int, option("the length up to which all words are run", min=4, max=20)]
 LongWords = Annotated[
     int, option("number of random words of each longer length", min=1, max=MOST_DRAWN)
 ]

@@ -47,7 +47,9 @@ FAN_INS = 2, 3, 8
 def rounds(
     run: Run,
     *,
-    n: Annotated[int, option("number of elements of the list that is ranked", min=2)] = 100,
+    n: Annotated[
+        int, option("number of elements of the list that is ranked", min=2, max=10**4)
+    ] = 100,
     programs: Annotated[int, option("number of random programs", min=1, max=MOST_DRAWN)] = 100,
 ) -> Iterator[Finding]:
     """One layer runs a step of a CRCW PRAM whose writes keep the minimum, and one layer runs a

@@ -84,6 +84,7 @@ def star_free(
         option(
             "the temporal depth of a random formula",
             min=0,
+            max=20,
             only={"formula": (None,), "regex": (None,)},
         ),
     ] = 3,

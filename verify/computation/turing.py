@@ -47,7 +47,7 @@ def turing(
         str | None,
         option("the name of a machine, or a JSON file with a machine", metavar="NAME|FILE"),
     ] = None,
-    steps: Annotated[int, option("number of steps on a blank tape", min=1)] = 200,
+    steps: Annotated[int, option("number of steps on a blank tape", min=1, max=MOST_STEPS)] = 200,
     samples: Annotated[int, option("number of random histories", min=1, max=MOST_DRAWN)] = 20,
 ) -> Iterator[Finding]:
     """For every one-tape Turing machine and T, three layers of at most four heads decode its first
@@ -59,8 +59,6 @@ def turing(
     head suffices. After the last step the output is ⊥ (no answer).  For example, the busy beaver of
     4 states halts after 107 steps.
     """
-    if steps > MOST_STEPS:
-        raise InputError(f"steps is {steps}: give at most {MOST_STEPS} steps")
     machines = chosen(run, machine)
     for M in machines:
         for form in ("steps", "addressed"):

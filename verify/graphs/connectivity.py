@@ -69,7 +69,7 @@ def connectivity(
         int, option("number of nodes of a random graph", min=2, max=MOST_NODES)
     ] = 12,
     n_layers: Annotated[int, option("number of layers of the models", min=1, max=MOST_LAYERS)] = 2,
-    samples: Annotated[int, option("number of random graphs", min=1)] = 40,
+    samples: Annotated[int, option("number of random graphs", min=1, max=10**5)] = 40,
 ) -> Iterator[Finding]:
     """L layers of one linear head have positive outputs exactly at pairs of nodes at distance ≤
     3^L.

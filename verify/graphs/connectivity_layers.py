@@ -31,7 +31,7 @@ def connectivity_layers(
     diameter: Annotated[
         int, option("the diameter of the longest path", min=2, max=LONGEST)
     ] = DIAMETERS[-1],
-    samples: Annotated[int, option("number of random graphs", min=1)] = 3,
+    samples: Annotated[int, option("number of random graphs", min=1, max=1000)] = 3,
 ) -> Iterator[Finding]:
     """Connectivity of graphs takes ⌈log₃D⌉ layers by tripling of distances, ⌈log₂D⌉ layers by
     squaring of the adjacency matrix and 1 + ⌈log₂h⌉ layers by pointer doubling, for diameter D and

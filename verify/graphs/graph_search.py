@@ -42,7 +42,7 @@ def graph_search(
     run: Run,
     *,
     n_nodes: Nodes = None,
-    samples: Annotated[int, option("number of random graphs", min=1)] = 20,
+    samples: Annotated[int, option("number of random graphs", min=1, max=10**4)] = 20,
     edges: Edges = None,
 ) -> Iterator[Finding]:
     """For all n and m, two layers of one head each decode the nodes that are reachable from a

@@ -12,12 +12,13 @@ from theory.graphs.search import EdgeList, read_edges
 from theory.kinds import InputError
 from verify.claim import option
 
-Nodes = Annotated[int | None, option("number of nodes of the graphs, at least 2")]
+MOST_NODES = 256  # limit, as all pairs run through every layer
+
+Nodes = Annotated[int | None, option("number of nodes of the graphs", min=2, max=MOST_NODES)]
 Edges = Annotated[
     Path | None,
     option("a JSON file with the edges of your own graph, as pairs of nodes [[0, 1], [1, 2], …]"),
 ]
-MOST_NODES = 256  # limit, as all pairs run through every layer
 
 
 def chosen(n_nodes: int | None, edges: Path | None, default: int) -> tuple[int, EdgeList | None]:

@@ -50,9 +50,12 @@ def squaring(
     *,
     n_nodes: Nodes = None,
     n_layers: Annotated[
-        int | None, option("number of layers; by default a number that suffices for all graphs")
+        int | None,
+        option(
+            "number of layers; by default a number that suffices for all graphs", min=1, max=100
+        ),
     ] = None,
-    samples: Annotated[int, option("number of random graphs", min=1)] = 20,
+    samples: Annotated[int, option("number of random graphs", min=1, max=10**4)] = 20,
     edges: Edges = None,
 ) -> Iterator[Finding]:
     """For all n and L, L layers of one head output the pairs of nodes at distance at most 2^L in

@@ -11,7 +11,6 @@ import torch
 from constructions.tokens import Tokens
 from constructions.trained.form import Form
 from constructions.trained.transformers import TransformerShape
-from theory.kinds import InputError
 from theory.language import (
     bits_by_elimination,
     least_step_signal,
@@ -36,7 +35,9 @@ def direct_gradients(
     run: Run,
     *,
     d: Annotated[int, option("number of bits of the words of the networks", min=2, max=10)] = 8,
-    bits: Annotated[int, option("number of bits of the words of the parities", min=20)] = 64,
+    bits: Annotated[
+        int, option("number of bits of the words of the parities", min=20, max=MOST)
+    ] = 64,
 ) -> Iterator[Finding]:
     """For every differentiable model f of words of d bits, Σ_S ‖E χ_S ∇f‖² = E‖∇f‖², where the sum
     is over all 2^d sets S of bits.
@@ -55,8 +56,6 @@ def direct_gradients(
     These bounds concern gradients, not learning: Gaussian elimination over GF(2) finds S from
     slightly more than d examples.
     """
-    if bits > MOST:
-        raise InputError(f"bits is {bits}: give at most {MOST} bits")
     yield _integers(run, d)
     yield _transformer(run, d)
     yield _signal(bits)

@@ -41,13 +41,15 @@ MIXED = np.linspace(0, 1, 11)
 def hallucination(
     run: Run,
     *,
-    facts: Annotated[int, option("number of facts in the world", min=2)] = 10**6,
+    facts: Annotated[int, option("number of facts in the world", min=2, max=10**7)] = 10**6,
     strings: Annotated[int, option("number of strings, with the facts", min=4, max=2**53)] = 10**11,
-    documents: Annotated[int, option("documents drawn from the facts", min=1)] = 10**5,
+    documents: Annotated[int, option("documents drawn from the facts", min=1, max=10**7)] = 10**5,
     distribution: Annotated[
         Literal["zipf", "uniform"], option("distribution of the facts")
     ] = "zipf",
-    samples: Annotated[int, option("strings sampled from each built model", min=100)] = 2000,
+    samples: Annotated[
+        int, option("strings sampled from each built model", min=100, max=10**6)
+    ] = 2000,
 ) -> Iterator[Finding]:
     """If a model is not over-confident, its hallucination rate is at least about the fraction of
     documents whose fact occurs only once.

@@ -37,7 +37,9 @@ def learned_gates(
     *,
     n_inputs: Annotated[int, option("number of inputs of a random circuit", min=2, max=64)] = 32,
     n_gates: Annotated[int, option("number of gates of the circuit", min=1, max=128)] = 64,
-    n_examples: Annotated[int, option("number of examples of all wire values", min=1)] = 80,
+    n_examples: Annotated[
+        int, option("number of examples of all wire values", min=1, max=10**4)
+    ] = 80,
 ) -> Iterator[Finding]:
     """A circuit is learned gate by gate from the values of its wires, and no wrong value is output.
 

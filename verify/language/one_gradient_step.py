@@ -12,7 +12,6 @@ from scipy.stats import binomtest
 
 from constructions.language import parity_with_steps
 from constructions.transformer import Transformer
-from theory.kinds import InputError
 from theory.language import (
     ParityTree,
     enough_samples,
@@ -55,8 +54,8 @@ ROOT = 0.2  # relative tolerance of their ratio: three standard errors of ten se
 def one_gradient_step(
     run: Run,
     *,
-    d: Annotated[int, option("number of bits", min=8)] = 32,
-    k: Annotated[int, option("number of bits of the parity, a power of two", min=4)] = 16,
+    d: Annotated[int, option("number of bits", min=8, max=MOST)] = 32,
+    k: Annotated[int, option("number of bits of the parity, a power of two", min=4, max=MOST)] = 16,
 ) -> Iterator[Finding]:
     """One gradient step from zero attention scores, on the nodes of the tree of a parity, gives
     the tree: rounded to integers, the scores are 1 at the children of a node and 0 elsewhere.
@@ -76,8 +75,6 @@ def one_gradient_step(
     16 000 and 32 000 samples, respectively, suffice for most seeds, and half as many samples do
     not.
     """
-    if d > MOST:
-        raise InputError(f"d is {d}: give at most {MOST} bits")
     tree_sizes(d, k)
     cubes = [shuffled(run, *sized) for sized in CUBES[: 3 if run.quick else None]]
     yield _closed_form(cubes[:2])

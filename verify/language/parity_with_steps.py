@@ -12,7 +12,6 @@ from scipy.stats import binomtest
 from constructions.language import parity_with_steps as construction
 from constructions.language.parity_with_steps import sharpness_for_steps
 from constructions.transformer import Transformer
-from theory.kinds import InputError
 from theory.language import parity_tree, tree_sizes, with_steps
 from theory.language.parity_tree import means_of_children
 from theory.sequences import all_sequences
@@ -31,9 +30,9 @@ MOST = 256  # largest number of bits
 BITS, NARROW = 192, 2.0**-100
 BLUNT, LARGE, FAR = 0.5, (64, 32), 0.75  # factor of κ, d and k, and the largest accuracy
 
-BitCount = Annotated[int, option("number of bits", min=2)]
-Subset = Annotated[int, option("number of bits of the parity, a power of two", min=2)]
-Words = Annotated[int, option("number of random words to decode", min=1)]
+BitCount = Annotated[int, option("number of bits", min=2, max=MOST)]
+Subset = Annotated[int, option("number of bits of the parity, a power of two", min=2, max=MOST)]
+Words = Annotated[int, option("number of random words to decode", min=1, max=10**5)]
 
 
 @claim(
@@ -50,8 +49,6 @@ def parity_with_steps(
     softmax of any inverse temperature β ≥ ln(3.5(d + k)), every token is right.  With softmax of
     inverse temperature ½ ln(3.5(d + k)), only about half of the parities of a sample are right.
     """
-    if d > MOST:
-        raise InputError(f"d is {d}: give at most {MOST} bits")
     tree_sizes(d, k)
     small = SMALL[: 3 if run.quick else None]
     yield decoded(

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.kinds import InputError
 from theory.language import (
     Conjunction,
     attention,
@@ -44,7 +43,9 @@ Learner = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
     faults_seen=[{"bits": 50}],
 )
 def sparse_and(
-    run: Run, *, bits: Annotated[int, option("number of bits T, tested after 50", min=10)] = 200
+    run: Run,
+    *,
+    bits: Annotated[int, option("number of bits T, tested after 50", min=10, max=MOST)] = 200,
 ) -> Iterator[Finding]:
     """Observation: attention learns a conjunction of 3 of T bits from 5⌈ln C(T, 3)/h(1/8)⌉ samples.
 
@@ -61,8 +62,6 @@ def sparse_and(
     of the head. For a bound of .1 on the error, the margin bound requires at least 100 times as
     many samples, and the bound by norms at least 100 000 times as many.
     """
-    if bits > MOST:
-        raise InputError(f"bits is {bits}: give at most {MOST} bits")
     for T in dict.fromkeys((SMALL, bits)) if not run.quick else (SMALL,):
         yield from labelled(f"{T} bits", _learned(run, T))
     run.draw(run.seed)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import numpy as np
 
-from theory.kinds import InputError
 from theory.language import (
     Conjunction,
     attention,
@@ -49,7 +48,7 @@ def sparse_and_growth(
     run: Run,
     *,
     bits: Annotated[
-        int, option("largest T, from 100 to 800; T is 50, 100, 200, … up to it", min=100)
+        int, option("largest T; T is 50, 100, 200, … up to it", min=100, max=MOST)
     ] = 200,
 ) -> Iterator[Finding]:
     """Observation: depending on the learner, the samples required for a conjunction of 3 of T bits
@@ -69,8 +68,6 @@ def sparse_and_growth(
     logistic regression, at most this number of samples suffices for half of the seeds. For logistic
     regression without a penalty, half of the seeds require more samples.
     """
-    if bits > MOST:
-        raise InputError(f"bits is {bits}: give at most {MOST} bits")
     sizes = [T for T in (SMALL * 2**i for i in range(5)) if bits >= T]
     sizes = [sizes[0], sizes[-1]] if run.quick else sizes
     streams = [stream(run, sizes[-1]) for _ in range(SEEDS)]

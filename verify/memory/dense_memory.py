@@ -38,7 +38,9 @@ SIZES = ((2, 200), (3, 60), (4, 40))  # degrees and neurons at which thresholds 
 def dense_memory(
     run: Run,
     *,
-    samples: Annotated[int, option("number of networks measured at each size", min=1)] = 60,
+    samples: Annotated[
+        int, option("number of networks measured at each size", min=1, max=10**4)
+    ] = 60,
 ) -> Iterator[Finding]:
     """A dense memory lowers its energy and stores d^{n−1}/(2 (2n−3)!! ln d) patterns at degree n.
 

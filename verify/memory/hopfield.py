@@ -27,8 +27,12 @@ from verify.memory.probabilities import mostly
 def hopfield(
     run: Run,
     *,
-    d: Annotated[int, option("number of neurons of the measured networks", min=1)] = 1000,
-    samples: Annotated[int, option("number of networks measured at each load", min=1)] = 200,
+    d: Annotated[
+        int, option("number of neurons of the measured networks", min=1, max=10**4)
+    ] = 1000,
+    samples: Annotated[
+        int, option("number of networks measured at each load", min=1, max=10**4)
+    ] = 200,
 ) -> Iterator[Finding]:
     """In Hopfield networks, flips lower the energy by 2|h|, synchronous cycles have length 1 or 2,
     and the critical load of the mean-field theory is α_c = 0.13790556….

@@ -35,10 +35,10 @@ STEPS = (0, 1, 2, 5)
 def modern_hopfield(
     run: Run,
     *,
-    d: Annotated[int, option("dimension of the patterns", min=1)] = 4,
-    n_patterns: Annotated[int, option("number of stored patterns", min=1)] = 8,
+    d: Annotated[int, option("dimension of the patterns", min=1, max=1000)] = 4,
+    n_patterns: Annotated[int, option("number of stored patterns", min=1, max=1000)] = 8,
     beta: Annotated[float, option("inverse temperature β")] = 4.0,
-    samples: Annotated[int, option("number of queries of the transformer", min=1)] = 8,
+    samples: Annotated[int, option("number of queries of the transformer", min=1, max=10**4)] = 8,
 ) -> Iterator[Finding]:
     """f(ξ) = Xᵀsoftmax(βXξ) lowers the energy by at least ½‖f(ξ) − ξ‖², and its distances to
     patterns and to fixed points satisfy the bounds of [Ramsauer2021].

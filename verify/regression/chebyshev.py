@@ -24,7 +24,7 @@ from verify.regression.statements import chebyshev_statement
 ROUNDINGS = 40  # roundings in a factor: a logarithm, at most five exponentials, products and sums
 DEGREES = (1, 4, 13, 40)  # the largest degrees after 1, …, 4 layers
 LEAST_COMPARED = 2.0**-30  # rounding of the factors may dominate smaller residuals
-MOST_STEPS = 5000
+MOST_STEPS = 5000  # coefficients are compared with exact fractions, which become long
 GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, and one factor is 1 minus the others
 
 
@@ -34,9 +34,9 @@ GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, and one factor is
 def chebyshev(
     run: Run,
     *,
-    k: Annotated[int, option("number of steps of the algorithm", min=1)] = 10,
-    d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
-    n: Annotated[int, option("number of examples in a prompt", min=1)] = 10,
+    k: Annotated[int, option("number of steps of the algorithm", min=1, max=MOST_STEPS)] = 10,
+    d: Annotated[int, option("dimension of the inputs", min=1, max=1000)] = 5,
+    n: Annotated[int, option("number of examples in a prompt", min=1, max=10**5)] = 10,
     smallest: Annotated[float, option("lower end a of the interval")] = 1.0,
     largest: Annotated[float, option("upper end b of the interval")] = 32.0,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
@@ -62,11 +62,6 @@ def chebyshev(
         raise InputError(
             f"the bound smallest is {smallest:g} and the bound largest is {largest:g}: "
             "give bounds with 0 < smallest < largest"
-        )
-    if k > MOST_STEPS:
-        raise InputError(
-            f"k is {k}, and coefficients are compared with exact fractions, which become long: "
-            f"give a number of steps of at most {MOST_STEPS}"
         )
     case = chebyshev_statement(run, smallest, largest).at(d, n, k)
     in_other_domains = equality(run, case, domain)

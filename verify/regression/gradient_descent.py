@@ -30,9 +30,9 @@ Layouts = Literal["all", Descent]
 def gradient_descent(
     run: Run,
     *,
-    k: Annotated[int, option("number of steps of the algorithm", min=1)] = 10,
-    d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
-    n: Annotated[int, option("number of examples in a prompt", min=1)] = 10,
+    k: Annotated[int, option("number of steps of the algorithm", min=1, max=10**4)] = 10,
+    d: Annotated[int, option("dimension of the inputs", min=1, max=1000)] = 5,
+    n: Annotated[int, option("number of examples in a prompt", min=1, max=10**5)] = 10,
     layout: Annotated[Layouts, option("the construction")] = "all",
     step_size: Annotated[
         float | None,

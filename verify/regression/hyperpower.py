@@ -27,10 +27,12 @@ from verify.regression.options import Prompts, in_each_domain
 def hyperpower(
     run: Run,
     *,
-    k: Annotated[int, option("number of steps of the algorithm", min=0)] = 2,
-    order: Annotated[int, option("order p; a step raises the residual to the power p", min=2)] = 3,
-    d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
-    n: Annotated[int, option("number of examples in a prompt", min=1)] = 10,
+    k: Annotated[int, option("number of steps of the algorithm", min=0, max=100)] = 2,
+    order: Annotated[
+        int, option("order p; a step raises the residual to the power p", min=2, max=1000)
+    ] = 3,
+    d: Annotated[int, option("dimension of the inputs", min=1, max=1000)] = 5,
+    n: Annotated[int, option("number of examples in a prompt", min=1, max=10**5)] = 10,
     alpha: Annotated[
         float | None,
         option("scale α of M₀; default: a power of two for which every prompt converges"),

@@ -43,7 +43,7 @@ def newton_on_data(
     *,
     data: Annotated[Path, option("CSV file whose rows are examples", "--data")],
     target: Annotated[str | None, option("column to predict; default: the last column")] = None,
-    k: Annotated[int, option("number of steps of the algorithm", min=0)] = 5,
+    k: Annotated[int, option("number of steps of the algorithm", min=0, max=10**4)] = 5,
     layout: Annotated[Layouts, option("the construction")] = "all",
     start: Annotated[Start, option("M₀ = αS (gram) or αI (identity)")] = "gram",
     alpha: Annotated[

@@ -25,9 +25,9 @@ from verify.regression.options import Prompts, in_each_domain
 def newton_pauses(
     run: Run,
     *,
-    k: Annotated[int, option("number of steps of the algorithm", min=0)] = 5,
-    d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
-    n: Annotated[int, option("number of examples in a prompt", min=1)] = 10,
+    k: Annotated[int, option("number of steps of the algorithm", min=0, max=1000)] = 5,
+    d: Annotated[int, option("dimension of the inputs", min=1, max=1000)] = 5,
+    n: Annotated[int, option("number of examples in a prompt", min=1, max=10**4)] = 10,
     alpha: Annotated[
         float | None,
         option("scale α of M₀; default: a power of two for which every prompt converges"),

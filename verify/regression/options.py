@@ -27,7 +27,10 @@ SAMPLED = ("all", "float")  # the domains with random prompts
 Prompts = Annotated[
     int,
     option(
-        "number of random prompts for the comparison in float64", min=1, only={"domain": SAMPLED}
+        "number of random prompts for the comparison in float64",
+        min=1,
+        max=10**5,
+        only={"domain": SAMPLED},
     ),
 ]
 

@@ -40,8 +40,10 @@ def rates(
     run: Run,
     *,
     condition: Annotated[float, option("condition number κ of S")] = 100.0,
-    d: Annotated[int, option("dimension of the inputs", min=2)] = 8,
-    digits: Annotated[int, option("decimal digits of the multiprecision run", min=20)] = 5000,
+    d: Annotated[int, option("dimension of the inputs", min=2, max=1000)] = 8,
+    digits: Annotated[
+        int, option("decimal digits of the multiprecision run", min=20, max=10**5)
+    ] = 5000,
 ) -> Iterator[Finding]:
     """Let S = XᵀX for the examples X, let λmax be the largest eigenvalue of S, and let κ be the
     condition number of S on its range. A step of gradient descent of size 1/λmax multiplies the

@@ -35,7 +35,7 @@ def state_size(
     run: Run,
     *,
     samples: Annotated[
-        int, option("number of random streams for the one-pass method", min=2)
+        int, option("number of random streams for the one-pass method", min=2, max=10**5)
     ] = 200,
 ) -> Iterator[Finding]:
     """For 0 < ε < 1 < κ, a polynomial R with R(0) = 1 and |R| ≤ ε on [1, κ] has degree at least k =

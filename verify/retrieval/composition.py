@@ -30,9 +30,9 @@ from verify.retrieval.options import DRAWN, LogitError, Sharpness
 def composition(
     run: Run,
     *,
-    n_points: Annotated[int, option("points of f and g", min=1, only=DRAWN)] = 64,
-    samples: Annotated[int, option("random pairs of tables", min=1, only=DRAWN)] = 200,
-    texts: Annotated[int, option("random texts of facts", min=1, only=DRAWN)] = 200,
+    n_points: Annotated[int, option("points of f and g", min=1, max=1000, only=DRAWN)] = 64,
+    samples: Annotated[int, option("random pairs of tables", min=1, max=10**5, only=DRAWN)] = 200,
+    texts: Annotated[int, option("random texts of facts", min=1, max=10**5, only=DRAWN)] = 200,
     error: LogitError = 1e-3,
     sharpness: Sharpness = None,
     prompt: Annotated[str | None, option("facts and a question in English")] = None,

@@ -40,7 +40,7 @@ CERTIFIED = 3  # hops; in sequences of nine tokens, more hops reach few further 
 def hop(
     run: Run,
     *,
-    k: Annotated[int, option("number of hops", min=1)] = 16,
+    k: Annotated[int, option("number of hops", min=1, max=10**4)] = 16,
     vocabulary_size: Symbols = 8,
     max_length: Length = 128,
     samples: Samples = 100,

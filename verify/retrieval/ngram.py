@@ -41,8 +41,12 @@ MOST_CONTEXTS = 1000  # largest number of contexts enumerated for the score gap 
 def ngram(
     run: Run,
     *,
-    order: Annotated[int, option("tokens of the n-gram, including the predicted token", min=1)] = 2,
-    pseudo_counts: Annotated[int, option("α: virtual observations of each symbol", min=0)] = 1,
+    order: Annotated[
+        int, option("tokens of the n-gram, including the predicted token", min=1, max=20)
+    ] = 2,
+    pseudo_counts: Annotated[
+        int, option("α: virtual observations of each symbol", min=0, max=10**4)
+    ] = 1,
     vocabulary_size: Symbols = 8,
     max_length: Length = 128,
     samples: Samples = 100,

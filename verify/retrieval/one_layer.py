@@ -40,8 +40,8 @@ Pairs = list[tuple[Prompt, Prompt]]
 def one_layer(
     run: Run,
     *,
-    n_tokens: Annotated[int, option("tokens of the induction prompt, odd", min=5)] = 129,
-    n_heads: Annotated[int, option("heads of the random layers", min=1)] = 1,
+    n_tokens: Annotated[int, option("tokens of the induction prompt, odd", min=5, max=4097)] = 129,
+    n_heads: Annotated[int, option("heads of the random layers", min=1, max=1000)] = 1,
 ) -> Iterator[Finding]:
     """One layer requires h(m + 1)p′ ≥ (n − 1)/2 for induction, and h(m + 1)p′ ≥ s·log₂s for
     composition.

@@ -87,7 +87,7 @@ def sensitivity(
         int, option("bits of the standard functions", min=5, max=MOST_BITS, only=STANDARD)
     ] = 9,
     samples: Annotated[
-        int, option("random words for each estimate", min=100, only=STANDARD)
+        int, option("random words for each estimate", min=100, max=10**6, only=STANDARD)
     ] = 5000,
     table: Annotated[
         Path | None,

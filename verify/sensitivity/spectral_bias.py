@@ -35,7 +35,7 @@ def spectral_bias(
     run: Run,
     *,
     d: Annotated[int, option("bits of the largest cube", min=6, max=MOST_BITS)] = 16,
-    draws: Annotated[int, option("random polynomials Φ", min=20)] = 200,
+    draws: Annotated[int, option("random polynomials Φ", min=20, max=10**4)] = 200,
 ) -> Iterator[Finding]:
     """If Φ has non-negative coefficients, the kernel Φ(⟨x, y⟩/d) on {±1}^d has μ_k ≥ μ_{k+2} ≥ 0.
 

@@ -59,11 +59,11 @@ def stock(
     inside: Annotated[
         Inside, option("torch's nn.TransformerEncoder, or GPT2LMHeadModel of transformers")
     ] = "encoder",
-    k: Annotated[int, option("steps of the algorithms", min=1)] = 5,
-    d: Annotated[int, option("dimension of the inputs", min=1)] = 5,
-    n: Annotated[int, option("examples in a prompt", min=1)] = 10,
+    k: Annotated[int, option("steps of the algorithms", min=1, max=1000)] = 5,
+    d: Annotated[int, option("dimension of the inputs", min=1, max=1000)] = 5,
+    n: Annotated[int, option("examples in a prompt", min=1, max=10**4)] = 10,
     error: Annotated[float, option("allowed error of answers")] = 1e-7,
-    samples: Annotated[int, option("prompts", min=1)] = 50,
+    samples: Annotated[int, option("prompts", min=1, max=10**5)] = 50,
 ) -> Iterator[Finding]:
     """Our models run inside unmodified stock classes, with layer norms, softmax and GELU.
 

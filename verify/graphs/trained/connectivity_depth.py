@@ -31,7 +31,9 @@ LEARNED = 0.5  # smallest accuracy after training; 59 % of all graphs are within
     picture="verify.graphs.trained.pictures:draw_by_depth",
 )
 def connectivity_depth(
-    run: Run, *, samples: Annotated[int, option("number of fresh graphs", min=100)] = 2000
+    run: Run,
+    *,
+    samples: Annotated[int, option("number of fresh graphs", min=100, max=10**5)] = 2000,
 ) -> Iterator[Finding]:
     """Training only on graphs with distances ≤ 3 helps transformers of one layer, but not
     transformers of two layers.

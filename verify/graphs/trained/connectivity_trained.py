@@ -36,7 +36,9 @@ BY_NAME = 0.5  # smallest fraction of squared weights that is not invariant, bef
     picture="verify.graphs.trained.pictures:draw",
 )
 def connectivity_trained(
-    run: Run, *, samples: Annotated[int, option("number of fresh graphs", min=100)] = 2000
+    run: Run,
+    *,
+    samples: Annotated[int, option("number of fresh graphs", min=100, max=10**5)] = 2000,
 ) -> Iterator[Finding]:
     """One layer learns connectivity from graphs with distances ≤ 3, but not from all graphs.
 

@@ -38,7 +38,7 @@ def induced_weights(
     *,
     checkpoint: Checkpoint = "regression-small",
     samples: Annotated[
-        int, option("number of fresh prompts, each with 10·d queries", min=20)
+        int, option("number of fresh prompts, each with 10·d queries", min=20, max=10**4)
     ] = 100,
 ) -> Iterator[Finding]:
     """Published observation: given the examples, the predictions of a trained transformer are

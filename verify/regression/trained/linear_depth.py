@@ -26,7 +26,9 @@ CUTOFFS = (2.0, 2.5, LARGEST, 4.0)  # 73 %, 97 %, all but 30 and all but a few o
     picture="verify.regression.trained.pictures:terms_picture",
 )
 def linear_depth(
-    run: Run, *, samples: Annotated[int, option("number of fresh prompts", min=100)] = 10_000
+    run: Run,
+    *,
+    samples: Annotated[int, option("number of fresh prompts", min=100, max=10**6)] = 10_000,
 ) -> Iterator[Finding]:
     """Our observation: the error of a trained linear transformer of L layers is at most that of the
     best predictor x_qᵀp(S)Xᵀy with a fixed polynomial p of 3^(L−1) terms, and less than the error

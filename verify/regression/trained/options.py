@@ -13,4 +13,4 @@ LSTM = "an LSTM trained on regression"
 QUICK = 200  # largest number of prompts in a quick run
 
 Checkpoint = Annotated[str, option("trained transformer for regression: a shipped name, or a file")]
-Samples = Annotated[int, option("number of fresh prompts", min=20)]
+Samples = Annotated[int, option("number of fresh prompts", min=20, max=10**5)]

@@ -32,7 +32,7 @@ WINDOW = 0.02  # fraction of all steps over which a fall of the loss is measured
     picture="verify.retrieval.trained.induction_picture:draw",
 )
 def induction_trained(
-    run: Run, *, samples: Annotated[int, option("fresh sequences", min=20)] = 400
+    run: Run, *, samples: Annotated[int, option("fresh sequences", min=20, max=10**5)] = 400
 ) -> Iterator[Finding]:
     """Published observation: two trained layers form an induction head, one layer does not.
 

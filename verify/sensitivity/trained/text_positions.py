@@ -58,7 +58,7 @@ class Profile(NamedTuple):
     picture="verify.sensitivity.trained.pictures:draw_text",
 )
 def text_positions(
-    run: Run, *, times: Annotated[int, option("random words in each place", min=1)] = 3
+    run: Run, *, times: Annotated[int, option("random words in each place", min=1, max=1000)] = 3
 ) -> Iterator[Finding]:
     """Published observation: transformers depend on all words alike, but LSTMs depend more on
     recent words.
