@@ -146,7 +146,7 @@ class Model(nn.Module, ABC):
     def unembedding(self, H: Tensor) -> Tensor:
         """The outputs (…, d_out) of the unembedding for its input H (…, D).
 
-        H is a result of `seen`: the residual stream, of width D, after the final layer norm, if
+        H is a result of `seen`, the residual stream (of width D) after the final layer norm, if
         any. For models over tokens, the d_out outputs are logits.
         """
 

@@ -131,7 +131,7 @@ class Transformer(Stack):
     def unembedding(self, H: Tensor) -> Tensor:
         """The outputs (…, d_out) of the unembedding for its input H (…, D).
 
-        H is a result of `seen`: the residual stream, of width D, after the final layer norm, if
+        H is a result of `seen`, the residual stream (of width D) after the final layer norm, if
         any. For models over tokens, the d_out outputs are logits.
         """
         return self.unembed(H)

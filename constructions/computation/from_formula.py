@@ -48,10 +48,10 @@ def from_formula(
     In the table, s is the number of operators `since` in the formula. The counting depth is the
     largest number of nested counts, and the temporal depth is the largest number of nested
     operators `since`. With a `sharpness` β, attention is softmax at inverse temperature β. A
-    past-LTL model over V symbols has width ≤ V + 3s + 2, for every T. A counting
-    model has `Conjunctions(alphabet).level(formula)` layers, where `Conjunctions` is a class of
+    past-LTL model over V symbols has width ≤ V + 3s + 2, for every T. A counting model has
+    `Conjunctions(alphabet).level(formula)` layers, where `Conjunctions` is a class of
     `theory.computation.conjunctions`. If the formula is a conjunction or a disjunction, the number
-    of layers is the maximum of `level(part)` over its parts.
+    of layers is instead the maximum of `level(part)` over its parts.
 
     Raises ValueError for a text that is not a formula, for a symbol that the alphabet lacks, and
     for a formula that is too large. For counting logic, also raises ValueError for form="robust".

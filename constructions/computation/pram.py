@@ -86,7 +86,7 @@ def pram(program: Program) -> Transformer:
     each write, all without a mask.
 
     The scores of a write require the square of its address. Raises ValueError if no register
-    contains this square, as for an address that is an input or is computed by plus or minus. In
+    contains this square, for example if the address is an input or is computed by plus or minus. In
     this case the program can read the register `index` at the address one step before, and then
     write to the address that was read. Also raises ValueError for a program whose model does not
     fit in memory, and for scores of more than 53 bits.

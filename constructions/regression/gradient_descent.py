@@ -62,8 +62,8 @@ def gradient_descent(
     < 2/λmax(XᵀX).
 
     Raises ValueError for the layout "ladder" if k = 0 or causal=True. Causal layers cannot compute
-    the layout "ladder", because a causal layer raises the degree of the prediction as a polynomial
-    in the matrix XᵀX of a prefix by only 1 (see the claim `state-size`).
+    the layout "ladder", because the prediction is a polynomial in the matrix XᵀX of a prefix, and a
+    causal layer raises the degree of this polynomial by only 1 (see the claim `state-size`).
 
     Source: [vonOswald2023, Proposition 1] for "direct"; the proofs for causal=True and for "ladder"
     are in `gradient_descent.py` and `ladder.py`.

@@ -28,8 +28,8 @@ class StockEncoder(StockModel):
     The attribute `module` is the nn.TransformerEncoder. Three parts are outside of `module`,
     because torch's class lacks them: the embedding `embed` of tokens, the unembedding `unembed`,
     and the embedding `pos_embed` of positions. `pos_embed` also adds large constants K and −K to
-    two coordinates of each token. With these, the factors of all layer norms are nearly constant
-    (`Gadgets`).
+    two coordinates of each token. Because of these constants, the factors by which layer norms
+    multiply are nearly constant (see `Gadgets`).
     """
 
     def __init__(self, plan: Plan) -> None:

@@ -108,9 +108,9 @@ def to_gpt2(
         stock([3, 1, 4, 1]), stock.module.generate(…), stock.module.save_pretrained("folder")
 
     The result is called with the same inputs as the model, and `stock.module` is the GPT-2 model.
-    The arguments are those of `to_encoder` and `positions`. The mask is the causal mask of GPT-2.
-    `positions` is the largest number of tokens in a prompt. The default is the limit of the model
-    or, if the model has no limit, 1024 as in GPT-2.
+    The mask is the causal mask of GPT-2. All arguments except `positions` are those of
+    `to_encoder`. `positions` is the largest number of tokens in a prompt. Its default is the limit
+    of the model or, if the model has no limit, 1024 as in GPT-2.
 
     Raises ValueError for an error that cannot be guaranteed in the dtype, and for a model with a
     layer that cannot be translated (see `to_encoder`). Heads that attend to later tokens are

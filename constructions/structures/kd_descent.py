@@ -45,7 +45,7 @@ def kd_descent(lookups: LookupLayers, d: Size, *, largest: Largest = 2**10) -> T
     `kd_descent(M, d)(points, queries)` (…, m) is the number of cells before the leaf region that
     each query reaches. The model has width 3d + 3 and M layers of 3 ReLU heads and 2 + d hidden
     neurons. Coordinates of points are integers from 1 to largest − 1, and coordinates of queries
-    are integers from 0 to `largest`. At a node of level k = 0 … M − 1 the coordinate k mod d of the
+    are integers from 0 to `largest`. At a node of level k = 0 … M − 1, coordinate k mod d of the
     query is compared with that of the node. If they are equal, the descent continues on the right
     side. After k layers, before this comparison, the register `m` of the residual stream contains
     the cell of the node.

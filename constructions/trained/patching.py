@@ -51,7 +51,7 @@ class PatchedAttention(Attention):
     def after(self, H: Tensor, n_examples: int) -> Tensor:
         """The residual stream (m, T, D) after the heads with the given attention weights.
 
-        It is the sum of H, the residual stream before the heads, and the outputs of the heads.
+        It is H plus the outputs of the heads, where H is the residual stream before the heads.
         Under a context-only mask, all tokens attend to the first `n_examples` tokens only.
         """
         return H + self(H, n_examples)

@@ -193,7 +193,7 @@ class Array(Kind):
     def fit(self, name: str, shape: Sequence[int], sizes: Sizes | None = None) -> None:
         """Raises ValueError if an array has a shape that is not allowed.
 
-        The shape must be a shape of this kind, and must agree with the shapes of other arrays.
+        This kind must allow the shape, and dimensions with the same name must be equal.
         `shape` is the shape of the array. `sizes` contains the sizes of named dimensions of the
         other arrays of the same call, by name. The dimensions of this array are added to `sizes`.
         `name` is the name of the array in the message.
