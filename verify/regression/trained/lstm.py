@@ -14,6 +14,7 @@ from theory.kinds import InputError
 from theory.regression import error_cosines
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import Trained, models_of
+from verify.evidence.groups import all_below, paired
 from verify.evidence.statistics import (
     BY,
     NOTHING,
@@ -53,14 +54,16 @@ def lstm(
     The models predict the label of each example of a linear regression from the earlier examples of
     the prompt. The similarity of two predictors is the cosine of their vectors of errors, averaged
     over prompts. The similarity of the LSTM to online gradient descent is compared with three kinds
-    of similarity: the similarity of the transformer to online gradient descent, the similarity of
-    the LSTM to least squares, and the similarities of the LSTM to Newton's method and to gradient
-    descent at equal error. Equal error means that the number of steps of Newton's method or of
-    gradient descent, which may be fractional, is chosen such that the method has the same error as
-    the LSTM, or the same error as online gradient descent. The error at a repeated example is
-    fitted by a linear function of the number of examples between the example and its repetition. A
-    linear probe predicts the labels from each layer. The error of the probe of the first layer is
-    compared with the error of the probe of the last layer.
+    of similarity: the similarity of the transformer to online gradient descent, that of the
+    prediction 0 (the null model), and the similarities of the LSTM to Newton's method and to
+    gradient descent at equal error. The LSTM is not compared with least squares, because the
+    prediction 0, too, is more similar to online gradient descent than to least squares. Equal error
+    means that the number of steps of Newton's method or of gradient descent, which may be
+    fractional, is chosen such that the method has the same error as the LSTM, or the same error as
+    online gradient descent. The error at a repeated example is fitted by a linear function of the
+    number of examples between the example and its repetition. A linear probe predicts the labels
+    from each layer. The error of the probe of the first layer is compared with the error of the
+    probe of the last layer.
 
     Each LSTM is compared with algorithms on separate prompts, so that seeds are independent. Each
     LSTM is compared with transformers on the prompts of the first LSTM.
@@ -77,6 +80,8 @@ def lstm(
     together = [*over_seeds(similar)]
     models = [*recurrent, *attentive]
     cosines = similarities(models, probed[0])
+    kinds = ([cosines[model.name] for model in kind] for kind in (attentive, recurrent))
+    together += nearer_in_all_seeds(*kinds)
     errors = {each.name: forgetting(each, probed[0]) for each in models}
     for own, found in zip(probed, similar, strict=True):
         yield from labelled(own.trained.name, [*found, first_layer(own)])
@@ -88,22 +93,22 @@ def lstm(
 
 
 def like_online(own: Probed) -> Iterator[Finding]:
-    """Compares the similarity of a model to online gradient descent and to other algorithms.
+    """Compares the similarity of a model to online gradient descent with two kinds of similarity.
 
-    The other algorithms are least squares, Newton's method and gradient descent. The numbers of
-    steps of Newton's method and gradient descent are chosen such that their error is the error of
-    the model, or the error of online gradient descent.
+    These are the similarity of the prediction 0 to online gradient descent, and the similarities of
+    the model to Newton's method and to gradient descent. The numbers of steps of Newton's method
+    and gradient descent are chosen such that their error is the error of the model, or the error of
+    online gradient descent.
     """
     algorithms, predicted = own.algorithms, predictions_of(own.trained.model, own.prompts)
     (online,), step_size = algorithms.online_gradient_descent()
     more = alike(own, online, predicted)
     size = "1/‖x‖²" if step_size is None else f"{step_size:.3g}"
-    label = (
-        f"(similarity of the LSTM's errors to those of {ONLINE} with step size {size}) − "
-        "(similarity to those of"
+    of_model = f"(similarity of the LSTM's errors to those of {ONLINE} with step size {size}) −"
+    null = alike(own, online, np.zeros_like(predicted))
+    yield more_like(
+        "null", f"{of_model} (similarity of the errors of the prediction 0)", more, null
     )
-    exact = alike(own, algorithms.least_squares(), predicted)
-    yield more_like("online", f"{label} least squares)", more, exact)
     for name, power in POWERS.items():
         for kind, whose, equal in ("online", "the LSTM", predicted), ("as-online", ONLINE, online):
             doublings, less = at_error_of(equal, own, power, predicted)
@@ -111,7 +116,8 @@ def like_online(own: Probed) -> Iterator[Finding]:
             steps = doublings if power == 2 else 2**doublings
             how = f"; {name} has this error after {steps:.1f} steps, by interpolation"
             stopped = (
-                f"{label} {name} after the number of steps at which it has the error of {whose})"
+                f"{of_model} (similarity to those of {name} after the number of steps at which it "
+                f"has the error of {whose})"
             )
             yield more_like(id, stopped, more, less, how)
 
@@ -177,39 +183,51 @@ def over_seeds(similar: Sequence[Sequence[Finding]]) -> Iterator[Finding]:
 
 
 def similarities(models: Sequence[Trained], probed: Probed) -> dict[str, np.ndarray]:
-    """The similarities of each model to online gradient descent and to least squares, (2, m).
+    """The similarity of each model to online gradient descent on each of m prompts, (m,).
 
-    A similarity is the cosine between the errors of the model and of the algorithm on one of m
-    prompts.
+    The similarity is the cosine between the errors of the model and of the algorithm.
     """
-    algorithms, labels = probed.algorithms, probed.algorithms.labels
-    rules = np.stack([algorithms.online_gradient_descent()[0][0], algorithms.least_squares()])
-    predicted = np.stack([predictions_of(each.model, probed.prompts) for each in models])
-    cosines = error_cosines(rules[..., 1:], predicted[..., 1:], labels[:, 1:]).swapaxes(0, 1)
-    return {each.name: cosine for each, cosine in zip(models, cosines, strict=True)}
+    (online,), _ = probed.algorithms.online_gradient_descent()
+    return {
+        each.name: alike(probed, online, predictions_of(each.model, probed.prompts))
+        for each in models
+    }
 
 
 def nearer(cosines: Mapping[str, np.ndarray]) -> Iterator[Finding]:
-    """Compares the similarities of the LSTM, the first model, with those of each other model.
+    """Compares the similarity of the LSTM, the first model, with that of each other model.
 
-    The similarities are to online gradient descent and to least squares, and are paired by prompt.
+    The similarities are to online gradient descent, and are paired by prompt.
     """
     name, *others = cosines
     for other in others:
-        online, exact = zip(cosines[name], cosines[other], strict=True)
         found = more_like(
             f"online/{other}",
             f"(similarity of the LSTM's errors to those of {ONLINE}) − (similarity of {other}'s "
             f"errors to those of {ONLINE})",
-            *online,
+            cosines[name],
+            cosines[other],
         )
         found.wanted += "; for d = 20, the published similarities are 0.954 and 0.806"
-        label = (
-            f"(similarity of {other}'s errors to those of least squares) − (similarity of the "
-            "LSTM's errors to those of least squares)"
+        yield from labelled(name, [found])
+
+
+def nearer_in_all_seeds(
+    attentive: Sequence[np.ndarray], recurrent: Sequence[np.ndarray]
+) -> Iterator[Finding]:
+    """Compares all transformers with all LSTMs, if there are at least three seeds of each.
+
+    `attentive` and `recurrent` contain the similarities of each model to online gradient descent.
+    """
+    if min(len(attentive), len(recurrent)) >= 3:
+        yield all_below(
+            "seeds/transformers",
+            f"similarity of the errors of transformers and of LSTMs to those of {ONLINE}",
+            attentive,
+            recurrent,
+            paired,
+            kinds=("transformers", "LSTMs"),
         )
-        less = more_like(f"least-squares/{other}", label, *reversed(exact))
-        yield from labelled(name, [found, less])
 
 
 def more_like(id: str, name: str, more: np.ndarray, less: np.ndarray, how: str = "") -> Finding:
