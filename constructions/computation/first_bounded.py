@@ -49,10 +49,10 @@ def first_symbol_bounded(max_length: Count, *, layer_norm: bool = False) -> Tran
     | no         | 2      | 1     | 6     | 1, 0               | 0 and ±Θ(1/n) |
     | yes        | 2      | 1     | 12    | 1, 10              | 0 and ±√6     |
 
-    The model maps words (…, n), n ≤ max_length, to (…, 1). The logit of the answer 0 is 0, and the
-    logit of the answer 1 is the number in the column "logits". With layer_norm=True a layer norm
-    follows each layer. The first layer has no head. Only the number of position embeddings depends
-    on max_length. Factors √6 and √12 in the weights are rounded to float64.
+    The model maps words (…, n), n ≤ max_length, to (…, 1). The column "logits" contains first the
+    logit of the answer 0, which is 0, and then that of the answer 1. With layer_norm=True a layer
+    norm follows each layer. The first layer has no head. Only the number of position embeddings
+    depends on max_length. Factors √6 and √12 in the weights are rounded to float64.
     """
     _, T = sizes(2, max_length)
     sides = Sides(REGISTERS, layer_norm)

@@ -71,9 +71,9 @@ def parity_bounded(n: Count, *, layer_norm: bool = False) -> Transformer:
     | no         | 2      | 2     | 10    | 3             | 0 and ±Θ(1/n²)    |
     | yes        | 2      | 2     | 20    | 3, and 18     | 0 and ±√10        |
 
-    The model maps words (…, n) of exactly n bits to (…, 1). The logit of the answer 0 is 0, and the
-    logit of the answer 1 is the number in the column "logits". With layer_norm=True a layer norm
-    follows each layer. The position embeddings j/(n + 1), and the factors 1/√5 and √20 in the
+    The model maps words (…, n) of exactly n bits to (…, 1). The column "logits" contains first the
+    logit of the answer 0, which is 0, and then that of the answer 1. With layer_norm=True a layer
+    norm follows each layer. The position embeddings j/(n + 1), and the factors 1/√5 and √20 in the
     weights, are rounded to float64.
     """
     _, n = sizes(2, n)

@@ -125,13 +125,12 @@ def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Tran
     """
     if smallest > largest:
         raise InputError(
-            f"the bound smallest is {smallest:g} and the bound largest is {largest:g}: "
+            f"smallest is {smallest:g} and largest is {largest:g}: "
             "give bounds with smallest ≤ largest"
         )
     if not MINUTE < smallest + largest < 1 / MINUTE:
         raise InputError(
-            f"the bound smallest is {smallest:g} and the bound largest is {largest:g}, and their "
-            "sum or the inverse of "
+            f"smallest is {smallest:g} and largest is {largest:g}, and their sum or the inverse of "
             "their sum is outside the range of float64: rescale the inputs and both bounds"
         )
     check_memory(d, log(k + 1, 3))

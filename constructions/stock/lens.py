@@ -40,10 +40,10 @@ def to_lens(model: Transformer) -> Any:
     coordinates of its residual stream. These are `labels(model)`, followed by the names of further
     coordinates that implement masks other than the causal mask.
 
-    Raises ValueError if TransformerLens is not installed, for a model that is not over tokens, and
-    for layers that cannot be translated: layers with hardmax, linear or ReLU attention, with layer
-    norms, or with heads that see later tokens. For a hardmax model, translate
-    `model.sharpened(β)`, which has softmax attention.
+    Raises ValueError if TransformerLens is not installed, for a model that is not over tokens or
+    has no position embeddings, and for layers that cannot be translated: layers with hardmax,
+    linear or ReLU attention, with layer norms, or with heads that see later tokens. For a hardmax
+    model, translate `model.sharpened(β)`, which has softmax attention.
     """
     try:
         from transformer_lens.config import TransformerBridgeConfig
@@ -54,8 +54,8 @@ def to_lens(model: Transformer) -> Any:
         ) from None
     if model.interface.context is None or model.pos_embed is None:
         raise InputError(
-            f"{model.name} is not a model over tokens with positions: give a model over "
-            "tokens, such as induction_heads"
+            f"{model.name} is not a model over tokens, or has no position embeddings: give a "
+            "model over tokens that has position embeddings, such as induction_heads"
         )
     for number, block in enumerate(model.blocks, 1):
         if reason := _unfit(block):

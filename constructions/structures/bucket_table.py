@@ -74,8 +74,8 @@ def bucket_table(
     """
     if n_points + n_cells > MOST:
         raise InputError(
-            f"n_points is {n_points} and n_cells is {n_cells}: give at most {MOST} points and "
-            "extra cells in all"
+            f"n_points is {n_points} and n_cells is {n_cells}: give numbers with "
+            f"n_points + n_cells ≤ {MOST}"
         )
     N, T, D = n_points, n_cells, largest
     # `bound` exceeds all scores that are compared; the other sums are at most `others`.

@@ -8,9 +8,9 @@ import numpy as np
 def per_token(sums: np.ndarray, front: int = 1) -> np.ndarray:
     """The means (…, T, 1) of the values at each token and the tokens before it.
 
-    This is the output of the head `average`. `sums` (…, T) are the sums of the values at each token
-    and the tokens before it. They are divided by the number of these tokens, which includes `front`
-    tokens in front of the sequence.
+    A causal head that is built by `constructions.tokens.average` outputs these means. `sums` (…, T)
+    are the sums of the values at each token and the tokens before it. They are divided by the
+    number of these tokens, which includes `front` tokens in front of the sequence.
     """
     N = front + np.arange(1, sums.shape[-1] + 1)
     return (sums / N)[..., None]

@@ -64,8 +64,8 @@ class Conjunctions:
                     found.append(Conjunction(frozenset(symbols), path))
                     if len(found) > MOST:
                         raise InputError(
-                            f"a Boolean combination in the formula has more than {MOST} "
-                            "conjunctions: give a formula with fewer comparisons"
+                            "a Boolean combination of comparisons in the formula expands to more "
+                            f"than {MOST} conjunctions: give a formula with fewer comparisons"
                         )
             self._of[formula] = found
         return self._of[formula]

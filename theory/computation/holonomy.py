@@ -105,7 +105,9 @@ class Holonomy:
         """The heights of the image sets, from the height of the set of reachable states down to 1.
 
         An image set is a set of states Q·w, for the set Q of reachable states and a word w, or a
-        set of one state. The height is defined in the docstring of `Holonomy.height`.
+        set of one state. Write R ≤ P if R ⊆ P·s for a word s. The height of a set of one state is
+        0. The height of a larger set P is 1 more than the largest height of the image sets R with
+        R ≤ P and not P ≤ R.
         """
         return range(self.height(self.states), 0, -1)
 

@@ -74,15 +74,15 @@ def next_symbol(
 def probabilities_of_seen(
     p: Distribution, counts: Sequence[Steps], name: ModelName
 ) -> list[Fraction]:
-    """The exact probabilities that a model of a world of facts gives to the seen facts.
+    """The exact probabilities that a model gives to the facts that documents state.
 
-    The facts have the probabilities `p`, and `counts` are the numbers of documents that state them.
-    A fact is seen if its count is positive, and the result has an entry for each seen fact, in
-    order.  `name` is one of three models of `theory.language.worlds`.  The model "calibrated" gives
-    a seen fact its probability in `p`.  The model "memoriser" gives a seen fact its frequency in
-    the documents.  The model "good-turing" multiplies this frequency by 1 − m, where m is the
-    fraction of documents whose fact no other document states.  The model's remaining mass is
-    uniform on all other strings.
+    Each document states one fact.  The facts have the probabilities `p`, and `counts` are the
+    numbers of documents that state them.  A fact is seen if its count is positive, and the result
+    has an entry for each seen fact, in order.  `name` is one of three models of
+    `theory.language.worlds`.  The model "calibrated" gives a seen fact its probability in `p`.  The
+    model "memoriser" gives a seen fact its frequency in the documents.  The model "good-turing"
+    multiplies this frequency by 1 − m, where m is the fraction of documents whose fact no other
+    document states.  The model's remaining mass is uniform on all other strings.
 
     Raises `ValueError` if all counts are 0, or if `p` and `counts` have different numbers of
     entries.

@@ -148,11 +148,11 @@ class Levels:
     def deterministic_bound(self, tau: Threshold) -> Any:
         """A lower bound on the hallucination rate that holds for every corpus and threshold τ ≥ 0.
 
-        The hallucination rate is the probability of strings that are not facts under the model g.
-        The bound is p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A).  Here τ = `tau`, p is the distribution of
-        documents, U is the set of strings that occur in no document of the corpus, and F is the set
-        of facts.  A = {g > τ} is the set of strings to which the model gives a probability above τ,
-        and δ⁺ = max(g(A) − p(A), 0) is the over-confidence on A.
+        The hallucination rate is the probability that the model g gives to strings that are not
+        facts.  The bound is p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A).  Here τ = `tau`, p is the
+        distribution of documents, U is the set of strings that occur in no document of the corpus,
+        and F is the set of facts.  A = {g > τ} is the set of strings to which the model gives a
+        probability above τ, and δ⁺ = max(g(A) − p(A), 0) is the over-confidence on A.
         """
         above = self.g > tau
         strings = (self.weight * self.strings)[above].sum()
@@ -228,8 +228,8 @@ def expected_bound(
     1/|U|.  δ⁺ = max(g(A) − p(A), 0) is the over-confidence, where p is the distribution of
     documents.  `seen_once` and `over` are the means of MF and δ⁺ over corpora, not values of one
     corpus.  |F| = `facts` is the number of facts.  |U| = `unseen` is a number such that in every
-    corpus, at least |U| strings do not occur.  An example is the number of strings that are not
-    facts.
+    corpus, at least |U| strings do not occur.  For example, |U| can be the number of strings that
+    are not facts, since documents state only facts.
 
     The hypothesis is that the facts are regular: given the corpus, all strings that do not occur in
     it have the same mean probability.

@@ -8,7 +8,7 @@ returns a scoring function, whose score is positive if it predicts label 1.
                   conjunction remains with probability (1 − 2^{−k−1})^m
     logistic      a linear form that minimises the class-balanced logistic loss, unpenalised
     l1_logistic   a linear form that minimises this loss plus the penalty λ Σ|w|
-    attention     a·Σ_t softmax(s)_t x_t + b with a free score s_t for each position t
+    attention     a·Σ_t softmax(s)_t x_t + b with a free attention score s_t for each position t
 
 A linear form suffices, as a conjunction is a half-space.  But training that is invariant under
 rotations of the words cannot exploit sparsity in the coordinates, whereas a penalty or softmax can.
@@ -189,11 +189,12 @@ def _linear(form: np.ndarray) -> Scores:
 
 @checked
 def attention(words: BitWords, labels: BitLabels) -> Scores:
-    """The fitted function a·Σ_t softmax(s)_t x_t + b of words x of d bits, which scores words.
+    """The fitted scoring function a·Σ_t softmax(s)_t x_t + b of words x of d bits.
 
-    The function is an attention head with a free score s_t for each position t.  The scores s (d,)
-    and the numbers a and b are fitted by Adam to the logistic loss, in which the two labels have
-    equal total weight.  The n examples are `words` (n, d) and `labels` (n,), of 0 and 1.
+    The function is an attention head with a free attention score s_t for each position t.  The
+    attention scores s (d,) and the numbers a and b are fitted by Adam to the logistic loss, in
+    which the two labels have equal total weight.  The n examples are `words` (n, d) and `labels`
+    (n,), of 0 and 1.
     """
     s, a, b = attention_parameters(words, labels)
     return lambda words: a * (_to_score(words, len(s)) @ softmax(s)) + b
@@ -203,8 +204,9 @@ def attention(words: BitWords, labels: BitLabels) -> Scores:
 def attention_parameters(words: BitWords, labels: BitLabels) -> tuple[np.ndarray, float, float]:
     """The parameters s (d,), a and b of the function a·Σ_t softmax(s)_t x_t + b of `attention`.
 
-    The function scores words x of d bits, with a free score s_t for each position t.  `attention`
-    fits the parameters to the n examples `words` (n, d) and `labels` (n,), of 0 and 1.
+    The function maps a word x of d bits to a number, which is positive if label 1 is predicted.
+    s_t is a free attention score for position t.  `attention` fits the parameters to the n examples
+    `words` (n, d) and `labels` (n,), of 0 and 1.
     """
     x, y, weight = words.astype(np.float64), labels.astype(np.float64), _balanced(labels)
     T = x.shape[1]

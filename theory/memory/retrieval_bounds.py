@@ -233,9 +233,10 @@ class StorageBound:
     [Ramsauer2021, Theorem 3] guarantees that, with probability 1 − p, `n_patterns` random patterns
     are stored in dimension d. A pattern is stored if a ball around the pattern contains one fixed
     point, to which all states in the ball converge, and the balls of different patterns are
-    disjoint. The other attributes are the constants of the theorem: a, b and c are defined in the
-    docstring of `stored_patterns_bound`, and c_required = (2/√p)^{4/(d−1)}. `applies` is true if
-    the hypothesis c ≥ c_required of the theorem holds.
+    disjoint. The patterns are uniform on the sphere of radius K√(d − 1), and beta is the inverse
+    temperature. Then a = 2/(d − 1)·(1 + ln(2·beta·K²·p·(d − 1))), b = 2K²beta/5, c = b/W₀(e^{a +
+    ln b}) with the upper branch W₀ of Lambert's function, and c_required = (2/√p)^{4/(d−1)}.
+    `applies` is true if the hypothesis c ≥ c_required of the theorem holds.
     """
 
     a: mpmath.mpf
@@ -291,12 +292,12 @@ def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -
     The N = `n_patterns` patterns are uniform on the sphere of radius M = K√(d − 1) in R^d. The
     separation of a pattern x_i is min_{j≠i} ⟨x_i, x_i − x_j⟩. All patterns are stored, each with a
     separate fixed point of the update at inverse temperature beta, if all separations are at least
-    r = `required_separation` and the balls of radius `basin_radius` around the patterns are
-    disjoint. Two patterns are too close if the cosine between them exceeds t = 1 − r/M². For t ≥ 0,
-    two random patterns are too close with probability ½·I_{1−t²}((d − 1)/2, ½), where I_x(a, b) is
-    the regularised incomplete beta function. The bound is the sum of these probabilities over all
-    pairs of patterns, or 1 if the sum is larger. The bound is also 1 if 2(N − 1)N·beta·M² ≤ 1,
-    because the balls can then overlap.
+    r = 2/(beta·N) + ln(2(N − 1)N·beta·M²)/beta (`required_separation`), and the balls of radius
+    1/(beta·N·M) (`basin_radius`) around the patterns are disjoint. Two patterns are too close if
+    the cosine between them exceeds t = 1 − r/M². For t ≥ 0, two random patterns are too close with
+    probability ½·I_{1−t²}((d − 1)/2, ½), where I_x(a, b) is the regularised incomplete beta
+    function. The bound is the sum of these probabilities over all pairs of patterns, or 1 if the
+    sum is larger. The bound is also 1 if 2(N − 1)N·beta·M² ≤ 1, because the balls can then overlap.
     """
     if n_patterns == 1:
         return 0.0

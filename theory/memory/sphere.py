@@ -78,9 +78,9 @@ def sphere_velocity(
 def sphere_energy(X: UnitTokens, beta: NonNegative) -> np.ndarray:
     """The energy (1/(2βn²)) Σ_{ij} e^{β⟨x_i, x_j⟩} (…,) of n unit tokens x_i, where β = `beta`.
 
-    The tokens x_i are the rows of X (…, n, d). For β → 0, the energy minus 1/(2β) tends to half the
-    square of `mean_length`. Raises `ValueError` for an energy that overflows, and for beta = 0,
-    where the energy is infinite.
+    The tokens x_i are the rows of X (…, n, d). For β → 0, the energy minus 1/(2β) tends to ½ L²,
+    where L = ‖(1/n) Σ_i x_i‖ is `mean_length(X)`. Raises `ValueError` for an energy that overflows,
+    and for beta = 0, where the energy is infinite.
     """
     if beta == 0:
         raise InputError(

@@ -16,7 +16,7 @@ def ordered_bounds(smallest: np.ndarray, largest: np.ndarray) -> tuple[np.ndarra
     low, high = np.broadcast_arrays(smallest, largest)
     if (low > high).any():
         raise InputError(
-            f"the bound smallest = {low[low > high].flat[0]} exceeds the bound largest = "
+            f"smallest = {low[low > high].flat[0]} exceeds largest = "
             f"{high[low > high].flat[0]}: "
             "give bounds with 0 < smallest ≤ largest"
         )

@@ -78,8 +78,8 @@ def wishart_moments(
             inverse = bordered(over.signed, over.single).inv()
         except ZeroDivisionError:
             raise InputError(
-                f"the bound largest is {largest:g}, too small for {BITS} bits of precision: "
-                "give a larger bound"
+                f"largest is {largest:g}, which is too small for {BITS} bits of precision: "
+                "give a larger number"
             ) from None
         found = []
         for k in range(n_moments):

@@ -68,10 +68,12 @@ def hard_cloud(
     """Points and queries in d dimensions that have the hard distribution in each coordinate.
 
     Points have shape (n_sets, 2^levels − 1, d), and queries have shape (n_sets, n_queries, d).
-    Each coordinate of the points is drawn by `hard_points`: the numbers are the nodes of a random
-    balanced tree of the given number of levels.  In each coordinate, the numbers are then put into
-    an independent random order.  A query is a random point of its set plus standard normal noise in
-    each coordinate.  Raises ValueError for arrays that do not fit in memory.
+    Each coordinate of the points is drawn by `hard_points` as the nodes of a balanced tree with L =
+    `levels` levels.  The root is uniform on (0, 7^L).  A left child at depth k is its parent minus
+    a uniform number from (0, 7^{L−k}), and a right child is its parent plus such a number.  In each
+    coordinate, the numbers are then put into an independent random order.  A query is a random
+    point of its set plus standard normal noise in each coordinate.  Raises ValueError for arrays
+    that do not fit in memory.
     """
     check_memory(n_sets, 2**levels, n_queries, d)
     rng = np.random.default_rng(seed)

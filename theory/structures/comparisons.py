@@ -125,8 +125,8 @@ def perfect_trees(n_points: Recursed, lookups: Recursed) -> int:
     """The number of decision trees of M levels that find 2^M − 1 of N targets, by a recursion.
 
     M is `lookups` and N is `n_points`.  The targets are in N cells in ascending order.  Each node
-    of a tree compares the target with one cell, and the target is found if it is this cell.  The
-    recursion is over the cell at the root of a tree.  The result is 0 for N < 2^M − 1.
+    of a tree compares the target with one cell, and finds the target if the target is in this cell.
+    The recursion is over the cell at the root of a tree.  The result is 0 for N < 2^M − 1.
     """
     return _perfect(n_points, lookups)
 
@@ -143,8 +143,8 @@ def most_by_roots(n_points: Recursed, lookups: Recursed) -> int:
     """The maximum number of N = `n_points` targets that a decision tree of M levels finds.
 
     M is `lookups`.  The targets are in N cells in ascending order.  Each node of the tree compares
-    the target with one cell, and the target is found if it is this cell.  The maximum is computed
-    by a recursion over the cell at the root of the tree.
+    the target with one cell, and finds the target if the target is in this cell.  The maximum is
+    computed by a recursion over the cell at the root of the tree.
     """
     return _by_roots(n_points, lookups)
 

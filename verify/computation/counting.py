@@ -70,9 +70,9 @@ def counting(
     max_length: Length = 60,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
-    """For every formula of past counting logic (C-RASP) of counting depth d and every T, at most 2d
-    layers of one head of uniform attention output, after each symbol of all words of at most T
-    symbols, whether the formula holds.
+    """For every formula of past counting logic (C-RASP) of counting depth d and every T, a
+    transformer of at most 2d layers, with one head of uniform attention in each, outputs whether
+    the formula holds after each symbol of all words of at most T symbols.
 
     The formulas compare numbers of earlier positions at which other formulas hold, and d is the
     nesting depth of these counts.  All scores are 0, so softmax is exact at any inverse

@@ -57,11 +57,12 @@ def rounds(
 
     In a step all processors read and write at once. A layer has one head for each address that a
     processor reads and one for each address that it writes. The MLP does the local work of the
-    processors: `copy`, `min`, `max`, `plus`, `minus` and `where` (a choice between two values).  If
-    the address of a write is an input, or was computed by `plus` or `minus`, an additional step
-    must first read the register `index`, which contains the position, at this address.  The ranking
-    of a linked list of N elements takes ⌈log₂N⌉ layers of one head and width 7. In a round of
-    messages, each machine sends messages to machines, each of which has s slots to receive
+    processors: `copy`, `min`, `max`, `plus`, `minus` and `where` (a choice between two values).  A
+    layer writes to an address only if a register contains the square of the address.  There is none
+    if the address is an input, or was computed by `plus` or `minus`.  Then an additional step must
+    first read `index`, the number of a processor, at the address: this also reads its square.  The
+    ranking of a linked list of N elements takes ⌈log₂N⌉ layers of one head and width 7. In a round
+    of messages, each machine sends messages to machines, each of which has s slots to receive
     messages. The layer for this round has s heads for each message that a machine sends.
     Conversely, N² machines that each receive at most f messages in a round (fan-in f) run a head on
     N tokens in 3⌈log_f N⌉ rounds of massively parallel computation (MPC).  The claim runs these

@@ -72,10 +72,11 @@ def shortcut(
     The numbers of heads and hidden neurons do not depend on T either. The transformer computes a
     cascade (a Krohn–Rhodes decomposition) of counters and flip-flops.  A counter takes two layers,
     and a flip-flop takes one layer.  Counters and flip-flops of the cascade that do not depend on
-    each other are computed in parallel. Softmax has the same answers at every inverse temperature
-    above a bound that does not depend on T.  A semiautomaton with a group that is not solvable,
-    such as A5, has no cascade of counters and flip-flops. If TC⁰ ≠ NC¹, which is not known, no
-    transformer of constant depth computes the states of this semiautomaton.
+    each other are computed in parallel. The model has hard attention.  Softmax in its
+    place gives the same answers at every inverse temperature above a bound that does not depend
+    on T.  A semiautomaton with a group that is not solvable, such as A5, has no cascade of counters
+    and flip-flops. If TC⁰ ≠ NC¹, which is not known, no transformer of constant depth computes the
+    states of this semiautomaton.
     """
     shown: tuple[Transformer, Cascade] | None = None
     for A in chosen(run, automaton, file, NAMES, states, regex):

@@ -45,12 +45,13 @@ def learned_gates(
 
     An example is a random input of the circuit with the values of all its wires.  For each gate, a
     finite set H of hypotheses contains the right one.  A hypothesis is a choice of the function of
-    the gate and of the wires that it reads.  On a new input, the learner outputs the value of a
-    gate if all hypotheses that agree with the examples give this value, for all possible values of
-    the gates for which no value is output.  Otherwise it outputs no value for this gate.  So the
-    values that it outputs are right, whatever the examples are.  Let there be G gates with |H|
-    hypotheses each.  After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, with probability at least 1 −
-    δ, the learner outputs the values of all G gates on all inputs except a fraction of at most ε.
+    the gate and of the wires that it reads.  On a new input, the learner goes through the gates in
+    order.  For each gate, it evaluates all hypotheses that agree with the examples.  If a
+    hypothesis reads an earlier gate for which no value was output, it is evaluated for both values
+    of that gate.  If all results are equal, the learner outputs this value, and otherwise no value.
+    So the values that it outputs are right, whatever the examples are.  Let there be G gates with
+    |H| hypotheses each.  After N ≥ (G|H|/ε) ln(G|H|/δ) random examples, with probability at least 1
+    − δ, the learner outputs the values of all G gates on all inputs except a fraction of at most ε.
     """
     yield from labelled("gates", _gates(run, n_inputs, n_gates, n_examples))
     run.draw(run.rng, n_inputs, n_gates)

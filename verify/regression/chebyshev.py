@@ -60,7 +60,7 @@ def chebyshev(
     """
     if not 0 < smallest < largest < np.inf:
         raise InputError(
-            f"the bound smallest is {smallest:g} and the bound largest is {largest:g}: "
+            f"smallest is {smallest:g} and largest is {largest:g}: "
             "give bounds with 0 < smallest < largest"
         )
     case = chebyshev_statement(run, smallest, largest).at(d, n, k)

@@ -71,11 +71,11 @@ def sensitivity_regulariser(
     A transformer f that classifies images x of digits is trained with the loss ½ H(f(x)) + ½ mean
     (f(x + noise) − f(x))². Here H is the cross-entropy with the label, and the noise is N(0, 1) on
     the pixels of one random patch. The second term is the regulariser. This training is compared
-    with plain training, whose loss is H(f(x)), and with training on noisy images without the
-    regulariser (augmentation). There are three seeds of each kind of training. Each run was stopped
-    when the cross-entropy on the clean training images was at most .1, so that all models are
-    compared at the same loss. Sens is the fraction of noisy patches that change the prediction. The
-    findings were stated before these models were trained. Facts about wider models, which were
+    with plain training, whose loss is H(f(x)), and with training on the images x + noise without
+    the regulariser (augmentation). There are three seeds of each kind of training. Each run was
+    stopped when the cross-entropy on the clean training images was at most .1, so that all models
+    are compared at the same loss. Sens is the fraction of noisy patches that change the prediction.
+    The findings were stated before these models were trained. Facts about wider models, which were
     compared after the same number of training steps, were known: the regulariser reduced Sens to
     less than half, increased the accuracy under noise by .06 to .09 and increased the trace of the
     Hessian, and augmentation had nearly the same effects.
