@@ -6,9 +6,9 @@ for other machines, and saves the space-time diagram: `python examples/busy_beav
 
 from constructions import turing_machine
 from theory.computation import MACHINES
-from verify.cli.output import picture_argument, saving
 from verify.computation.turing_picture import draw
 from verify.evidence.picture import save
+from verify.output.files import picture_argument, saving
 
 target = picture_argument(__doc__, "busy_beaver.png")
 

@@ -26,9 +26,9 @@ from theory.graphs import (
     two_clique,
 )
 from theory.kinds import InputError
-from verify.cli.output import picture_file, saving
 from verify.graphs.connectivity_layers import on_graph
 from verify.graphs.connectivity_layers_picture import against_diameter
+from verify.output.files import picture_file, saving
 
 COLOURS = ListedColormap(["white", "#1f5fa8", "#e08214"])
 COLUMNS = "tripling", "squaring", "pointers", "machine", "search"

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from constructions import Transformer, induction_heads
 from theory.sequences import random_sequences
-from verify.cli.output import picture_argument, saving
+from verify.output.files import picture_argument, saving
 
 target = picture_argument(__doc__, "ground_truth.png")
 

@@ -13,9 +13,9 @@ import numpy as np
 from constructions.language import fact_model, sample
 from theory.language import fact_strings, printed_bound, probabilities_of_seen, prompted, world
 from theory.language.worlds import MODELS
-from verify.cli.output import picture_argument, saving
 from verify.evidence.picture import save
 from verify.language.hallucination_picture import draw
+from verify.output.files import picture_argument, saving
 
 FACTS, OTHERS, DOCUMENTS = 10**6, 10**11, 10**5
 BASE, SEEN, SAMPLES = 4, 16, 2000

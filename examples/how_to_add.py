@@ -12,8 +12,8 @@ from constructions import adder, linear_adder
 from theory.arithmetic import ZHOU, adder_logits, comb, largest_alpha, period
 from verify.arithmetic.fourier_filters import KEPT, filtered
 from verify.arithmetic.pictures import draw_adder, draw_filters
-from verify.cli.output import folder_argument, saving
 from verify.evidence.picture import save
+from verify.output.files import folder_argument, saving
 
 folder = folder_argument(__doc__, "how_to_add")
 A, B, P, ALPHA = 15, 93, 530, 1000.0

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from constructions import induction_heads
 from constructions.stock import to_lens
-from verify.cli.output import picture_argument, saving
+from verify.output.files import picture_argument, saving
 
 target = picture_argument(__doc__, "induction_in_lens.png")
 

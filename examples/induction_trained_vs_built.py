@@ -10,8 +10,8 @@ import numpy as np
 from constructions import induction_heads
 from constructions.trained import load, log_of
 from theory.retrieval import find, induction
-from verify.cli.output import picture_argument, saving
 from verify.evidence.picture import save
+from verify.output.files import picture_argument, saving
 from verify.retrieval.trained.circuits import attended, attention_of, circuits_of, decoded
 from verify.retrieval.trained.induction_picture import draw
 

@@ -21,8 +21,8 @@ from theory.structures import (
     nearest,
     uniform_points,
 )
-from verify.cli.output import picture_file, saving
 from verify.evidence.picture import save
+from verify.output.files import picture_file, saving
 from verify.structures.trained.learned_search import by_interpolation
 from verify.structures.trained.learned_search_picture import draw
 from verify.structures.trained.lookups import measure

@@ -13,9 +13,9 @@ from constructions import newton, online_gradient_descent
 from constructions.trained import sidecar
 from theory.regression import error_similarity
 from verify.claim import Run
-from verify.cli.output import folder_argument, saving
 from verify.evidence.checkpoints import Trained, models_of
 from verify.evidence.picture import save
+from verify.output.files import folder_argument, saving
 from verify.regression.trained.options import LSTM, TRANSFORMER
 from verify.regression.trained.pictures import similarities_picture
 from verify.regression.trained.predictors import FACTORS, Algorithms, predictions_of, prompts_of

@@ -12,9 +12,9 @@ import torch
 from constructions import parity_with_steps
 from constructions.trained import configuration_of, load, shipped
 from theory.language import bits_by_elimination, one_step, parity_tree, with_steps
-from verify.cli.output import picture_argument, saving
 from verify.evidence.picture import save
 from verify.language.one_gradient_step_picture import draw
+from verify.output.files import picture_argument, saving
 
 D, K, WORDS = 32, 16, 200
 SAMPLES = 1000, 2000, 4000, 8000

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from constructions import retrieve
 from theory.memory import asynchronous_update, dense_update, hebb
-from verify.cli.output import picture_argument, saving
+from verify.output.files import picture_argument, saving
 
 target = picture_argument(__doc__, "recall_digits.png")
 

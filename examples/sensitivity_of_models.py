@@ -13,7 +13,7 @@ from constructions import broad_average, hop, previous_token
 from constructions.sensitivity import predictions
 from theory.sensitivity import forced, forced_profile, mean_influence, sensitivity, tabulated
 from theory.sequences import all_sequences, random_sequences
-from verify.cli.output import picture_argument, saving
+from verify.output.files import picture_argument, saving
 from verify.sensitivity.random_networks import ARCHITECTURES, outputs
 
 target = picture_argument(__doc__, "sensitivity_of_models.png")

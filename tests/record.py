@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from verify.claim import Run, installed
-from verify.cli.report import as_json, environment
 from verify.ledger.theorems import option_sets, sources_of
+from verify.output.report import as_json, environment
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("theory", "constructions", "verify")

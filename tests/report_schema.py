@@ -1,6 +1,6 @@
 """What `--json` writes, as data: each key and what its value is.
 
-Its number is `verify.cli.report.SCHEMA`, which goes up when this changes (docs/stability.md).  A
+Its number is `verify.output.report.SCHEMA`, which goes up when this changes (docs/stability.md).  A
 value is a type, a tuple of words to choose from, or a list of one: so many of these.
 """
 

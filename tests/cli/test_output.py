@@ -17,7 +17,7 @@ from toys import good
 
 from theory.terminal import spelled
 from verify.cli import main as cli
-from verify.cli import output
+from verify.output import files as output
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,7 +74,7 @@ def test_a_link_is_followed_and_stays_one(tmp_path):
 def test_the_standard_output_as_a_file_is_added_to(tmp_path):
     """`--json /dev/stdout > file`: the lines before it are in the same file."""
     code = (
-        "from pathlib import Path; from verify.cli.output import deliver; print('before');"
+        "from pathlib import Path; from verify.output.files import deliver; print('before');"
         "deliver(Path('/dev/stdout'), b'content\\n'); print('after')"
     )
     file = tmp_path / "all"

@@ -89,6 +89,17 @@ def test_theory_imports_no_torch_and_nothing_imports_what_is_above():
     assert against_the_direction(TREES) == []
 
 
+def test_nothing_but_the_entry_point_imports_the_command_line():
+    found = {
+        module
+        for module, others in graph(TREES).items()
+        if any(other.startswith("verify.cli") for other in others)
+    }
+    assert {module for module in found if not module.startswith("verify.cli")} == {
+        "verify.__main__"
+    }
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -1,1 +1,1 @@
-"""The command line: commands, options, running and printing."""
+"""The command line: its commands, and the runs of claims."""

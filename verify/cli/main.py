@@ -20,7 +20,13 @@ from typer.exceptions import TyperException
 from theory.kinds import Count, InputError, read
 from theory.terminal import in_words
 from verify.claim import COMMANDS, Claim, Run, installed, loaded, option
-from verify.cli.options import (
+from verify.cli.parallel import Task, at_once
+from verify.cli.running import Checked, Output, among_others, check, news, not_run, summary
+from verify.finding import Verdict
+from verify.ledger.theorems import entries_of, ledger, option_sets, theorem
+from verify.ledger.written import described, in_bibtex, in_latex, in_markdown, listing
+from verify.output.files import SCREEN, drawn, file_target, json_target, picture_target, write
+from verify.output.options import (
     EXIT,
     Certificate,
     Json,
@@ -31,13 +37,7 @@ from verify.cli.options import (
     Verbose,
     progress_bar,
 )
-from verify.cli.output import SCREEN, drawn, file_target, json_target, picture_target, write
-from verify.cli.parallel import Task, at_once
-from verify.cli.report import SCHEMA, environment
-from verify.cli.running import Checked, Output, among_others, check, news, not_run, summary
-from verify.finding import Verdict
-from verify.ledger.theorems import entries_of, ledger, option_sets, theorem
-from verify.ledger.written import described, in_bibtex, in_latex, in_markdown, listing
+from verify.output.report import SCHEMA, environment
 from verify.sweep.commands import summarise, sweep_command
 
 USAGE, INTERNAL, INTERRUPTED = 2, 4, 130

@@ -13,12 +13,12 @@ from rich.console import Console
 
 from theory.kinds import InputError
 from verify.claim import Claim, Run, standing
-from verify.cli.output import write
-from verify.cli.report import Report, as_json
-from verify.cli.waiting import watched
 from verify.finding import Finding, Verdict
 from verify.ledger.plugins import broken, is_ours
 from verify.ledger.theorems import entries_of, must_hold, recorded, sources_of
+from verify.output.files import write
+from verify.output.report import Report, as_json
+from verify.output.waiting import watched
 
 STOPPED = "stopped"  # the id of the finding of a run that was stopped
 

@@ -24,8 +24,8 @@ from theory.computation.cascade import Cascade, Table
 from theory.kinds import InputError
 from theory.regression import Start
 from verify import checker, gap_checker
-from verify.cli.output import deliver
 from verify.evidence.statement import Case, OverTokens
+from verify.output.files import deliver
 
 POINTS = 2  # modulo primes of 61 bits: the probability that a difference is missed is below 2^−60
 MOST_WORDS = 512  # sequences that the checker runs within seconds

@@ -13,13 +13,13 @@ import numpy as np
 from theory.kinds import InputError
 from theory.regression import Start, newton_residual, ols
 from verify.claim import Run, claim, option
-from verify.cli.output import deliver, json_target
 from verify.domains import Rational
 from verify.evidence.agreement import transformer_in_float
 from verify.evidence.examples import Examples, computes
 from verify.evidence.identity import DomainName, modulo_primes
 from verify.evidence.statement import Inputs, OverExamples
 from verify.finding import Finding, at_most, equal, labelled
+from verify.output.files import deliver, json_target
 from verify.regression.convergence import distance_to_ols, from_ols, newton_converges, safe_alpha
 from verify.regression.data import Table, read_table
 from verify.regression.options import Layouts

@@ -11,7 +11,7 @@ from typing import Any
 
 from theory.kinds import InputError, shown
 from verify.claim import Claim, installed, loaded, standing
-from verify.cli.output import SCREEN, write
+from verify.output.files import SCREEN, write
 from verify.selftest.function_mutations import function_faults
 from verify.selftest.run import Report, random_entries, report_on
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from theory.kinds import InputError
 from theory.reading import content_of
-from verify.cli.report import SCHEMA
 from verify.finding import Verdict
 from verify.ledger.theorems import entries_of
+from verify.output.report import SCHEMA
 
 MOST_BYTES = 10**8  # the largest size of a file with runs
 CONFIGURATION = "from verify.site.conf import *\n"
@@ -107,7 +107,7 @@ def runs_in(file: Path) -> list[Mapping[str, Any]]:
 
 
 def _is_run(document: Any) -> bool:
-    """Whether a JSON document is a run of a claim, as `verify.cli.report.as_json` writes it."""
+    """Whether a JSON document is a run of a claim, as `verify.output.report.as_json` writes it."""
     match document:
         case {
             "schema": int(),

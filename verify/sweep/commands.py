@@ -11,8 +11,8 @@ import typer
 
 from theory.kinds import Choice, Count, InputError, read
 from verify.claim import Claim, option
-from verify.cli.options import EXIT, Quiet, progress_bar
-from verify.cli.output import drawn, picture_target
+from verify.output.files import drawn, picture_target
+from verify.output.options import EXIT, Quiet, progress_bar
 from verify.sweep.folder import read_plan, sweep
 from verify.sweep.plan import planned
 from verify.sweep.results import Swept

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from theory.kinds import InputError
 from theory.reading import content_of
-from verify.cli.output import deliver
+from verify.output.files import deliver
 from verify.sweep.plan import Plan
 from verify.sweep.schema import is_plan, is_run
 from verify.sweep.workers import Engine

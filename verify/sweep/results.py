@@ -16,8 +16,8 @@ from statistics import median
 from typing import Any
 
 from theory.kinds import InputError
-from verify.cli.sentences import compared
 from verify.finding import Verdict, shown
+from verify.output.sentences import compared
 from verify.sweep.folder import RUNS, read_plan, records
 from verify.sweep.workers import REFUSED
 

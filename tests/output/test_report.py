@@ -6,11 +6,11 @@ from typing import get_args
 import pytest
 from rich.console import Console
 
-from verify.cli.report import Report
-from verify.cli.sentences import sentence
 from verify.evidence.enclosure import all_hold
 from verify.finding import Evidence, Finding, at_least, at_most, each_at_most, equal, same, within
 from verify.finding import Verdict as V
+from verify.output.report import Report
+from verify.output.sentences import sentence
 
 
 def lines(*findings: Finding, verbose: bool = False) -> list[str]:

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from verify.cli import waiting
-from verify.cli.waiting import announced, watched
+from verify.output import waiting
+from verify.output.waiting import announced, watched
 
 
 def test_the_statement_of_a_slow_claim_is_printed_before_its_first_finding(monkeypatch):

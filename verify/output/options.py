@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import track
 
 from verify.claim import option
-from verify.cli.waiting import announced
 from verify.finding import Verdict
+from verify.output.waiting import announced
 
 EXIT = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNDECIDED: 3}
 

@@ -11,8 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from verify.cli.sentences import Joined, Sentence, sentence
 from verify.finding import Finding, Verdict
+from verify.output.sentences import Joined, Sentence, sentence
 
 STYLES = {Verdict.HOLDS: "green", Verdict.FAILS: "bold red", Verdict.UNDECIDED: "yellow"}
 LIBRARIES = ("numpy", "scipy", "torch", "sympy", "mpmath", "python-flint")

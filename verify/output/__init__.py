@@ -1,0 +1,1 @@
+"""What every command writes: lines for people, files, notices of long runs."""
