@@ -6,6 +6,7 @@ import pytest
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.regression import state_size
+from verify.selftest.tensor_mutations import EntryFault
 
 
 def test_exponents_stand_beside_the_known_ones():
@@ -20,6 +21,13 @@ def test_exponents_stand_beside_the_known_ones():
 def test_the_evidence_of_degrees_and_of_one_pass():
     assert [f.evidence for f in state_size._degrees(Run())] == ["identity"] * 2
     assert state_size._one_pass({16.0: (100, 1.0), 64.0: (400, 1.0)}).evidence == "statistical"
+
+
+def test_degrees_are_of_the_prediction_of_gradient_descent():
+    """A wrong key of one layer leaves the degree as it is."""
+    fault = EntryFault("gradient_descent", "blocks.1.attn.W_K", (1, 1, 0), "a factor of 2")
+    found = {f.id: f.verdict for f in state_size._degrees(Run(fault=fault))}
+    assert found == {"degree/causal": Verdict.HOLDS, "degree/full": Verdict.FAILS}
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from flint import arb
 from constructions import (
     circuit_evaluator,
     connected_components,
+    fact_lookup,
     gradient_descent,
     hopfield_attention,
     induction_heads,
@@ -18,8 +19,9 @@ from constructions import (
     previous_token,
     sphere_dynamics,
 )
+from theory.retrieval.facts import Lexicon
 from verify.claim import Run
-from verify.selftest.equivalence import _equal, same_answers
+from verify.selftest.equivalence import _equal, same_answers, same_maxima
 from verify.selftest.run import Planted
 from verify.selftest.tensor_mutations import (
     KINDS,
@@ -37,6 +39,7 @@ MODELS = {
     "online": online_gradient_descent(2, 3),
     "induction": induction_heads(3, 6),
 }
+SMALL_FACTS = fact_lookup(3, Lexicon(("john",), ("mother",), ("teacher",)))
 OVER_EXAMPLES = [name for name in MODELS if name != "induction"]
 each_model = pytest.mark.parametrize("name", MODELS)
 
@@ -120,6 +123,40 @@ def test_hardmax_does_not_see_the_size_of_scores(place, kind, shown):
     rng = np.random.default_rng(0)
     said = same_answers(model, TensorFault(place, kind)(model), rng)
     assert said.endswith(shown) if shown else said == ""
+
+
+@pytest.mark.parametrize("size", [1, 1e6])
+@pytest.mark.parametrize(
+    ("model", "layer", "place"),
+    [(induction_heads(4, 63), 0, (0, 1)), (fact_lookup(64), 1, (1, 1))],
+)
+def test_a_change_of_scores_below_their_gaps_is_shown_to_change_no_answer(
+    model, layer, place, size
+):
+    faulty = deepcopy(model)
+    faulty.blocks[layer].attn.b_Q[place] += size
+    said = same_answers(model, faulty, np.random.default_rng(0))
+    assert said.endswith("the order of scores of its tokens and positions") == (size == 1)
+
+
+@pytest.mark.parametrize(
+    ("model", "layer"), [(previous_token(2, 4), 0), (SMALL_FACTS, 0), (SMALL_FACTS, 1)]
+)
+def test_heads_with_the_same_maxima_attend_to_the_same_keys(model, layer):
+    """Causal and strictly causal heads with random changes, on all sequences of tokens."""
+    tokens = np.concatenate([rows for (rows,) in model.interface.all_inputs(2**14, True)])
+    given = model.interface.check(model.like, tokens)
+    H = [*model.residual_stream(model.interface.write(torch, *given))][layer]
+    rng, proved, attn = np.random.default_rng(0), [], model.blocks[layer].attn
+    for _ in range(20):
+        other = deepcopy(model.blocks[layer])
+        weights = getattr(other.attn, str(rng.choice(["W_Q", "b_Q", "W_K", "b_K"])))
+        entry = tuple(rng.integers(size) for size in weights.shape)
+        weights[entry] += rng.choice([-16, -1, 1, 16])
+        if same_maxima(model, model.blocks[layer], other):
+            proved.append(other)
+            assert torch.equal(other.attn.pattern(H, 0), attn.pattern(H, 0))
+    assert 0 < len(proved) < 20
 
 
 def test_softmax_sees_the_size_of_scores():

@@ -13,8 +13,10 @@ import numpy as np
 
 from theory.regression import newton_steps, optimal_gradient_descent_steps
 from verify.claim import Run, claim, option
+from verify.domains import Modular, random_prime
 from verify.evidence.examples import degree_of
 from verify.evidence.identity import modulo_primes, over_the_rationals
+from verify.evidence.statement import Case
 from verify.evidence.statistics import ERRORS, estimated
 from verify.finding import Finding, Verdict, at_least, same
 from verify.ledger.theorems import theorem
@@ -73,12 +75,21 @@ def state_size(
 
 
 def _degrees(run: Run) -> Iterator[Finding]:
-    """Compares the degree in the prompt, d = n = 1, with 2L + 1 (causal) and 3^L (full)."""
+    """Compares the degree in the prompt, d = n = 1, with 2L + 1 (causal) and 3^L (full).
+
+    The predictions must be those of gradient descent, which is checked modulo a random prime.
+    """
     causal, full = (descent_statement(run, mask, 0.5) for mask in ("causal", "ladder"))
+    domain = Modular(random_prime(run.rng))
+
+    def degree(case: Case) -> int | str:
+        predicts = case.agrees(case.random(domain, run.rng))
+        return degree_of(case) if predicts else f"{case}: not the prediction of gradient descent"
+
     yield same(
         "degree/causal",
         "degree, as a polynomial in the prompt, of the prediction after L = 1 … 6 causal layers",
-        [degree_of(causal.at(1, 1, L)) for L in LAYERS],
+        [degree(causal.at(1, 1, L)) for L in LAYERS],
         [2 * L + 1 for L in LAYERS],
         evidence="identity",
         wanted="2L + 1, that is, degree L − 1 in S",
@@ -88,7 +99,7 @@ def _degrees(run: Run) -> Iterator[Finding]:
         "degree, as a polynomial in the prompt, of the prediction after L = 1 … 6 layers of full "
         "attention",
         # The ladder with (3^L − 1)/2 steps of gradient descent has L layers.
-        [degree_of(full.at(1, 1, (3**L - 1) // 2)) for L in LAYERS],
+        [degree(full.at(1, 1, (3**L - 1) // 2)) for L in LAYERS],
         [3**L for L in LAYERS],
         evidence="identity",
         wanted="3^L, the upper bound",
