@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from typer.exceptions import TyperException
 
 from constructions.trained.checkpoint import configuration_of, load, ship, shipped, sidecar
-from constructions.trained.configuration import SEEDS, Configuration, untrained
+from constructions.trained.configuration import SEEDS
 from constructions.trained.presets import PRESETS, SIZES, name_of, preset
 from constructions.trained.process import is_first
 from constructions.trained.training import SAVE_EVERY, Diverged, train
@@ -28,7 +27,6 @@ from theory.kinds import Choice, InputError
 from theory.terminal import in_words, run
 
 DIVERGED, USAGE, INTERRUPTED = 1, 2, 130
-DAY = 86_400
 
 app = typer.Typer(
     add_completion=False,
@@ -122,7 +120,7 @@ def train_command(
     words = [f"--{options.get(name, name)} {value}" for name, value in given.items()]
     words += [f"--keep {step}" for step in snapshots]
     command = " ".join(["python -m constructions.trained train", task, *words])
-    on = _device(device, size, configuration)
+    on = _device(device, size)
     folder = Path("runs") / name if out is None else Path(out)
     with _bar(name, configuration.steps) as show:
         path = train(
@@ -162,7 +160,7 @@ def list_command() -> None:
         )
 
 
-def _device(device: str, size: str, configuration: Configuration) -> str:
+def _device(device: str, size: str) -> str:
     """The device to use.
 
     Raises ValueError for a preset of published size on "auto" without a GPU.
@@ -177,27 +175,11 @@ def _device(device: str, size: str, configuration: Configuration) -> str:
     if torch.cuda.is_available():
         return "cuda"
     if size.startswith("paper"):
-        days = configuration.steps * _seconds_of_a_step(configuration) / DAY
         raise InputError(
-            f"--preset is {size}, but torch finds no GPU and training on this CPU takes "
-            f"about {days:.0f} days: give another preset, or give --device cpu to train "
-            "on the CPU"
+            f"--preset is {size}, but torch finds no GPU, and training on a CPU takes days: give "
+            "another preset, or give --device cpu"
         )
     return "cpu"
-
-
-def _seconds_of_a_step(configuration: Configuration) -> float:
-    """The seconds of a step: 8 × the fastest of four passes (forward, backward) of 1/8 batch."""
-    model, generator = untrained(configuration), torch.Generator().manual_seed(0)
-    task, count = configuration.task, max(1, configuration.batch_size // 8)
-    batch = task.draw(configuration, count, generator, step=0)
-
-    def once() -> float:
-        began = time.perf_counter()
-        task.loss(model, *batch).backward()
-        return time.perf_counter() - began
-
-    return min(once() for _ in range(4)) * configuration.batch_size / count
 
 
 @contextmanager

@@ -149,17 +149,29 @@ def _train(
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """A context that holds the folder's lock, which the system releases when the process ends."""
+    """A context that holds the folder's lock, which the system releases when the process ends.
+
+    If the run is rejected, a new lock is removed, and the folder too if it is empty.
+    """
     import fcntl  # imported here, so that checkpoints can be loaded on systems without it
 
-    with (folder / "lock").open("w") as file:
+    lock = folder / "lock"
+    new = not lock.exists()
+    with lock.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError(
                 f"another process trains in {folder}: wait for its end, or choose another folder"
             ) from None
-        yield
+        try:
+            yield
+        except InputError:
+            if new:
+                lock.unlink()
+                with suppress(OSError):  # the folder contains other files
+                    folder.rmdir()
+            raise
 
 
 def compiled(run: State) -> Loss | None:

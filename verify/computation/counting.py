@@ -65,7 +65,7 @@ def counting(
     ] = None,
     depth: Annotated[
         int,
-        option("the counting depth of random formulas", min=0, max=20, only={"formula": (None,)}),
+        option("the counting depth of random formulas", min=0, max=8, only={"formula": (None,)}),
     ] = 2,
     max_length: Length = 60,
     samples: Samples = 50,

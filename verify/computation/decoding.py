@@ -13,7 +13,7 @@ from verify.evidence.sequences import exact_evidence
 from verify.evidence.softmax import enclosed
 from verify.finding import Finding, no_counterexample
 
-CHUNK = 2**14  # prompts that are decoded together
+CHUNK = 2**10  # prompts that are decoded together
 Runs = tuple["Transformer", np.ndarray, np.ndarray]
 """A model, prompts (…, T), and the tokens (…, steps) that should be decoded, −1 for ⊥."""
 

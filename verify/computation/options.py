@@ -36,9 +36,9 @@ States = Annotated[
     int, option("number of states of the random automaton", min=1, max=1000, only=RANDOM)
 ]
 Compact = Annotated[bool, option("use fewer hidden neurons and more layers")]
-Length = Annotated[int, option("number of symbols of the longest words", min=2, max=10**4)]
+Length = Annotated[int, option("number of symbols of the longest words", min=2, max=4096)]
 Samples = Annotated[int, option("number of random words", min=1, max=MOST_DRAWN)]
-ShortLength = Annotated[int, option("the length up to which all words are run", min=4, max=20)]
+ShortLength = Annotated[int, option("the length up to which all words are run", min=4, max=14)]
 LongWords = Annotated[
     int, option("number of random words of each longer length", min=1, max=MOST_DRAWN)
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import permutations
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -23,15 +23,15 @@ from theory.computation.permutations import derived_series
 from theory.computation.semiautomata import Map
 from theory.kinds import InputError
 from theory.sequences import random_sequences
-from verify.claim import Run, claim
+from verify.claim import Run, claim, option
 from verify.computation.options import (
+    RANDOM,
     Automaton,
     Compact,
     File,
     Length,
     Regex,
     Samples,
-    States,
     chosen,
 )
 from verify.evidence.certificates import for_every_length
@@ -61,7 +61,9 @@ def shortcut(
     automaton: Automaton = None,
     file: File = None,
     regex: Regex = None,
-    states: States = 3,
+    states: Annotated[
+        int, option("number of states of the random automaton", min=1, max=8, only=RANDOM)
+    ] = 3,
     compact: Compact = False,
     max_length: Length = 40,
     samples: Samples = 30,
@@ -79,11 +81,10 @@ def shortcut(
     states of this semiautomaton.
     """
     shown: tuple[Transformer, Cascade] | None = None
-    for A in chosen(run, automaton, file, NAMES, states, regex):
-        try:
-            cascaded = cascade(A, compact=compact)
-        except NotSolvable as reason:
-            yield from labelled(A.name, [refused(reason)])
+    automata = chosen(run, automaton, file, NAMES, states, regex)
+    for A, cascaded in [(A, _cascade(A, compact, states)) for A in automata]:
+        if isinstance(cascaded, NotSolvable):
+            yield from labelled(A.name, [refused(cascaded)])
             continue
         yield from labelled(A.name, [walked(cascaded)])
         run.certify(lambda: for_every_length(cascaded))  # noqa: B023  at once
@@ -107,6 +108,20 @@ def shortcut(
         )
     elif run.plot:
         raise InputError(f"{A.name} has no cascade that could be drawn: omit --plot")
+
+
+def _cascade(A: Semiautomaton, compact: bool, states: int) -> Cascade | NotSolvable:
+    """The cascade of the automaton, or the reason for which there is none."""
+    try:
+        return cascade(A, compact=compact)
+    except NotSolvable as reason:
+        return reason
+    except InputError as error:
+        if A.name.startswith("random"):
+            raise InputError(
+                f"states is {states}: give fewer states or another seed, as {error}"
+            ) from None
+        raise
 
 
 def walked(of: Cascade) -> Finding:

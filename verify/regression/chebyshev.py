@@ -65,11 +65,14 @@ def chebyshev(
         )
     case = chebyshev_statement(run, smallest, largest).at(d, n, k)
     in_other_domains = equality(run, case, domain)
+    if domain in ("all", "float"):
+        examples = gaussian_examples(run, samples, n, d)
+        best = _best_of_its_layers(run, smallest, largest)
     yield size(case.model, case.of.theorem, d=d, k=k)
     yield _coefficients(k, smallest, largest)
     if domain in ("all", "float"):
-        yield _best_of_its_layers(run, smallest, largest)
-        yield in_float64(case, gaussian_examples(run, samples, n, d))
+        yield best
+        yield in_float64(case, examples)
     yield from in_other_domains
     if domain == "all":
         yield registers_hold(run, case)

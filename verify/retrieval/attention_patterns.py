@@ -52,10 +52,11 @@ def attention_patterns(
     """
     V, n = vocabulary_size, max_length
     names = NAMES if pattern == "all" else (pattern,)
-    for name in names:
-        statement = stated(run, name)
+    statements = [stated(run, name) for name in names]
+    for statement in statements:
+        softmax_options(statement, statement.at(V, n).model, error, None)
+    for name, statement in zip(names, statements, strict=True):
         model = statement.at(V, n).model
-        softmax_options(statement, model, error, None)
         yield from computes(run, statement, V, n, samples)
         yield gap_finding(name, model, _states(name, model, V, n))
         if name != "broad-average":

@@ -65,10 +65,12 @@ def induction(
     if prompt is not None:
         yield _on_words(run, prompt, "latest" if match == "all" else match, no_match)
         return
-    for chosen in get_args(Match) if match == "all" else (match,):
-        statement = induction_heads(run, chosen, no_match)
+    matches = get_args(Match) if match == "all" else (match,)
+    statements = [induction_heads(run, chosen, no_match) for chosen in matches]
+    for statement in statements:
+        softmax_options(statement, statement.at(V, n).model, error, sharpness)
+    for chosen, statement in zip(matches, statements, strict=True):
         model = statement.at(V, n).model
-        softmax_options(statement, model, error, sharpness)
         yield from computes(run, statement, V, n, samples, bits(model, n, "n"))
         if chosen != "mean":
             for states in head_states(model, chosen):
