@@ -83,6 +83,12 @@ BAD_INPUT = {
     "depth --largest-condition 1e7": ("largest_condition", "1e+07"),
     "depth --largest-k 100000": ("largest_k", "100000"),
     f"newton-on-data --data {LONGLEY} --d 3": ("--d",),
+    "chebyshev --smallest 5e-324": ("smallest", "4.94066e-324"),
+    "chebyshev --n 100000 --samples 100000": ("100000",),
+    "attention-patterns --max-length 1000": ("error", "0.001"),
+    "induction --max-length 1000": ("error", "0.001"),
+    "nearest-neighbour --n 1000 --samples 100000": ("n", "samples", "100000"),
+    "good-turing --documents 50000": ("documents", "50000"),
     f"newton-on-data --data {LONGLEY} --predictions nowhere/p.csv": ("nowhere",),
 }
 

@@ -68,6 +68,13 @@ def test_a_group_that_is_not_solvable_is_told(tmp_path):
     assert perfect_core([(1, 0, 2), (1, 2, 0)]) == 1  # S3 is solvable
 
 
+def test_a_cascade_that_is_too_large_is_rejected_before_the_first_finding(monkeypatch):
+    monkeypatch.setattr("theory.computation.cascade.MOST_STATES", 300)  # more than those of NAMES
+    for given in ({}, {"compact": True}):
+        with rejects("states", "5"):
+            next(shortcut.findings(Run(seed=2), states=5, **given))
+
+
 @pytest.mark.parametrize("name", ["mod-3-with-reset", "S4", "all-maps-3"])
 def test_every_head_is_listed_once(name):
     of = cascade(name)

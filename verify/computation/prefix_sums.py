@@ -27,7 +27,7 @@ WORDS = 2, 4, 8
 def prefix_sums(
     run: Run,
     *,
-    length: Annotated[int, option("how many numbers to add", min=2, max=10**4)] = 64,
+    length: Annotated[int, option("how many numbers to add", min=2, max=4096)] = 64,
 ) -> Iterator[Finding]:
     """For all N and s ≥ 2, ⌈log_s N⌉ layers of s − 1 heads, of width 3 and without an MLP, compute
     the prefix sums of N numbers.

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
+from theory.kinds import InputError
 from theory.language import (
     World,
     deviation_bound,
@@ -26,6 +27,7 @@ from verify.language.draws import random_distribution
 
 SIZES = (2, 5), (3, 2), (3, 5), (4, 4)  # outcomes and documents whose corpora are enumerated
 GAMMA = 0.05
+FEWEST = 10  # expected facts that occur once, so that the errors are nearly normal
 
 
 @claim(
@@ -48,6 +50,11 @@ def good_turing(
     outcomes.  The mean square error E(MF − M)² has a closed form and is at most (1 + 1/e)/n +
     O(n⁻²).
     """
+    if documents > facts and documents * (1 - 1 / facts) ** (documents - 1) < FEWEST:
+        raise InputError(
+            f"documents is {documents} and facts is {facts}: give fewer documents or more facts, "
+            f"since fewer than {FEWEST} facts are expected to occur once"
+        )
     yield from counted(run)
     yield most_mean()
     yield most_square(run)

@@ -24,6 +24,7 @@ from verify.regression.statements import chebyshev_statement
 ROUNDINGS = 40  # roundings in a factor: a logarithm, at most five exponentials, products and sums
 DEGREES = (1, 4, 13, 40)  # the largest degrees after 1, …, 4 layers
 LEAST_COMPARED = 2.0**-30  # rounding of the factors may dominate smaller residuals
+LEAST_BOUND = 1e-300  # the squares of inputs near the smaller bound are normal numbers
 MOST_STEPS = 5000  # coefficients are compared with exact fractions, which become long
 GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, and one factor is 1 minus the others
 
@@ -58,10 +59,10 @@ def chebyshev(
     transformer computes the product formulas with these rounded coefficients, and the rounded
     coefficients equal those of Chebyshev's method up to rounding.
     """
-    if not 0 < smallest < largest < np.inf:
+    if not LEAST_BOUND <= smallest < largest < np.inf:
         raise InputError(
-            f"smallest is {smallest:g} and largest is {largest:g}: "
-            "give bounds with 0 < smallest < largest"
+            f"smallest is {smallest:g} and largest is {largest:g}: give bounds with "
+            f"{LEAST_BOUND:g} ≤ smallest < largest"
         )
     case = chebyshev_statement(run, smallest, largest).at(d, n, k)
     in_other_domains = equality(run, case, domain)

@@ -40,7 +40,7 @@ def rates(
     run: Run,
     *,
     condition: Annotated[float, option("condition number κ of S")] = 100.0,
-    d: Annotated[int, option("dimension of the inputs", min=2, max=1000)] = 8,
+    d: Annotated[int, option("dimension of the inputs", min=2, max=64)] = 8,
     digits: Annotated[
         int, option("decimal digits of the multiprecision run", min=20, max=10**5)
     ] = 5000,

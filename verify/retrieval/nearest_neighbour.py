@@ -11,6 +11,7 @@ from flint import arb
 
 from constructions import nearest_neighbour as construction
 from constructions.transformer import Transformer
+from theory import machine
 from theory.retrieval import kernel_smoother, nearest_neighbour_by_definition
 from theory.retrieval import nearest_neighbour as definition
 from verify.claim import Run, claim, option
@@ -29,7 +30,7 @@ def nearest_neighbour(
     run: Run,
     *,
     d: Annotated[int, option("dimension of the inputs", min=1, max=1000)] = 5,
-    n: Annotated[int, option("examples in a prompt", min=1, max=10**4)] = 20,
+    n: Annotated[int, option("examples in a prompt", min=1, max=1000)] = 20,
     samples: Annotated[int, option("random prompts", min=1, max=10**5)] = 100,
     sharpness: Annotated[float, option("inverse temperature β of the smoother")] = 4.0,
 ) -> Iterator[Finding]:
@@ -44,6 +45,11 @@ def nearest_neighbour(
     """
     model = run.build(construction, d)
     soft = model.sharpened(sharpness)
+    machine.fits_in_memory(
+        f"the scores of {samples} prompts of {n} examples",
+        3 * 8 * samples * (n + 1) ** 2,
+        "give fewer samples or a smaller n",
+    )
     yield size(model, "nearest-neighbour", d=d)
     yield _integers(run, model, n, samples)
     yield no_counterexample(

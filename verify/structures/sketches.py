@@ -69,7 +69,7 @@ WRITTEN = 4  # number of items in a stream; all streams of this length are run
     faults_seen=[{"samples": 1000}],
 )
 def sketches(
-    run: Run, *, samples: Annotated[int, option("number of streams", min=500, max=10**5)] = 4000
+    run: Run, *, samples: Annotated[int, option("number of streams", min=500, max=10**4)] = 4000
 ) -> Iterator[Finding]:
     """A transformer of 1 + d layers of linear attention computes the count-min estimates of d rows
     exactly.  With 32 cells in all for 100 items, the mean error is 2.8 for one row of count-min,

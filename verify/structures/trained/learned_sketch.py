@@ -38,7 +38,7 @@ AGREE, APART = (
     picture="verify.structures.trained.learned_sketch_picture:draw",
 )
 def learned_sketch(
-    run: Run, *, samples: Annotated[int, option("number of streams", min=500, max=10**5)] = 3000
+    run: Run, *, samples: Annotated[int, option("number of streams", min=500, max=10**4)] = 3000
 ) -> Iterator[Finding]:
     """Published observation: a trained sketch of 32 cells that reads one cell per query counts 100
     items with a smaller mean error than count-min of one row. Two other sketches are compared too:
