@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -69,7 +70,8 @@ def test_a_group_that_is_not_solvable_is_told(tmp_path):
 
 
 def test_a_cascade_that_is_too_large_is_rejected_before_the_first_finding(monkeypatch):
-    monkeypatch.setattr("theory.computation.cascade.MOST_STATES", 300)  # more than those of NAMES
+    module = import_module("theory.computation.cascade")  # its function has the same name
+    monkeypatch.setattr(module, "MOST_STATES", 300)  # enough for the automata of NAMES
     for given in ({}, {"compact": True}):
         with rejects("states", "5"):
             next(shortcut.findings(Run(seed=2), states=5, **given))
