@@ -26,7 +26,7 @@ from theory.graphs import (
 )
 from verify.claim import Run, installed
 from verify.finding import Verdict
-from verify.graphs.squaring import needed
+from verify.graphs.squaring import needed, pendant
 from verify.selftest.equivalence import same_answers
 from verify.selftest.tensor_mutations import TensorFault
 
@@ -55,6 +55,15 @@ def test_random_graphs_to_the_last_pair(form, n, L, p, seed):
     for layer, H in enumerate(model.streams(A)):
         assert np.array_equal(H[:, model.stream["reached"]].numpy(), within(A, 2**layer))
     assert (model.n_layers, model.d_model) == (L, (2 if form == "lean" else 3) * n)
+
+
+@FORMS
+@pytest.mark.parametrize("n", [3, 33, 49])
+def test_the_smallest_positive_output_of_a_head_counts(form, n):
+    """Each node of a clique reaches n − 1 nodes, one of which has an edge to the last node."""
+    model, A = squaring(n, 1, form=form), pendant(n)
+    assert model(A).numpy().all()
+    assert (model.logits(A).numpy() == 1).all()
 
 
 def test_rounded_averages_do_not_change_registers():
@@ -143,17 +152,19 @@ def test_the_claim_holds_on_a_given_graph(tmp_path):
     file.write_text("[[1, 0], [4, 2]]")
     found = list(claim.findings(Run(quick=True), samples=2, edges=file))
     assert {finding.verdict for finding in found} == {Verdict.HOLDS}
-    assert "graphs of 5 nodes" in (named := next(f.name for f in found if f.id == "robust/large"))
+    assert "graphs of 5 and 49 nodes" in (
+        named := next(f.name for f in found if f.id == "robust/large")
+    )
     assert "mine" in named
 
 
 @pytest.mark.parametrize(
     ("wrong", "names"),
     [
-        ({"n_nodes": 1}, "nodes 1 256"),
-        ({"n_nodes": 10**6}, "nodes 1000000 256"),
+        ({"n_nodes": 1}, "n_nodes 1 2"),
+        ({"n_nodes": 10**6}, "n_nodes 1000000 256"),
         ({"n_layers": 0}, "n_layers 0"),
-        ({"n_layers": 10**9}, "layers 10000"),
+        ({"n_layers": 10**9}, "n_layers 1000000000 100"),
     ],
 )
 def test_rejected_sizes_of_the_claim(wrong, names):

@@ -46,6 +46,12 @@ def test_outputs_are_the_polynomial(layers):
     assert (clipped == within(A, 3**layers)).all()
 
 
+def test_outputs_of_the_clipped_form_on_larger_graphs():
+    A = np.concatenate([erdos_renyi(2, 48, 0.03, 0), [path(48), two_clique(48)]])
+    logits = tripling(48, 2, clipped=True).logits(A).numpy()
+    assert (logits == within(A, 9)).all()
+
+
 @pytest.mark.parametrize(("layers", "bits"), [(1, 4), (2, 13), (3, 41)])
 def test_the_pair_beyond_capacity_has_output_0(layers, bits):
     far = 3**layers

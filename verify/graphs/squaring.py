@@ -40,6 +40,7 @@ from verify.graphs.options import Edges, Nodes, adjacency, chosen
 
 FORMS = "lean", "robust"
 ENCLOSED_NODES = 8
+LARGER = 49  # nodes of larger graphs; 49·(1/49) is not 1 in float64
 
 
 @claim(
@@ -99,6 +100,7 @@ def families(run: Run, n: int, samples: int) -> dict[str, np.ndarray]:
         "2Chain": two_chain(n)[None],
         "2Clique": two_clique(n)[None],
         "clique and isolated node": apart(n)[None],
+        "clique and pendant node": pendant(n)[None],
         "no edge": np.eye(n, dtype=np.int64)[None],
     }
     if n > 2:
@@ -109,6 +111,17 @@ def families(run: Run, n: int, samples: int) -> dict[str, np.ndarray]:
 def apart(n: int) -> np.ndarray:
     """An isolated node and a clique of all other nodes, a graph with the largest softmax errors."""
     return side_by_side(clique(1), clique(n - 1))
+
+
+def pendant(n: int) -> np.ndarray:
+    """A clique of n − 1 nodes, and a node with an edge to one of them.
+
+    For n > 3, the other n − 2 nodes of the clique have the smallest positive output of a head on
+    any graph of n nodes: 1 of the n − 1 nodes that they reach has an edge to the last node.
+    """
+    graph = apart(n)
+    graph[0, 1] = graph[1, 0] = 1
+    return graph
 
 
 def _found(
@@ -130,10 +143,15 @@ def _found(
         f"register `reached` after every layer, on every graph of at most {most} nodes",
         [(each, all_graphs(k)) for k, each in small.items()],
     )
+    batches = [(model, A) for A in graphs.values()]
+    if n < LARGER:
+        larger = built(run, LARGER, (LARGER - 2).bit_length(), form)
+        batches += [(larger, A) for A in families(run, LARGER, 2).values()]
     yield within_reach(
         "large",
-        f"register `reached` after every layer, on graphs of {n} nodes ({', '.join(graphs)})",
-        [(model, A) for A in graphs.values()],
+        "register `reached` after every layer, on graphs of "
+        f"{' and '.join(map(str, sorted({n, max(n, LARGER)})))} nodes ({', '.join(graphs)})",
+        batches,
     )
     k = 3 if run.quick else 4
     yield over_q(small[k], all_graphs(k))
