@@ -13,6 +13,7 @@ import numpy as np
 __all__ = [
     "Finding",
     "Verdict",
+    "as_stated",
     "at_least",
     "at_most",
     "each_at_most",
@@ -242,6 +243,21 @@ def each_at_most(
     return Finding(id, name, evidence, measured, bounds, Verdict.together(each), **said)
 
 
+def as_stated(finding: Finding, computed: Value, stated: Value) -> Finding:
+    """The finding, which fails unless a bound that it uses is the bound of its statement.
+
+    `computed` is the bound of the library, and `stated` the formula of the statement, written
+    independently. Both are numbers, or numbers in a list or by name. A relative difference of
+    2^−40, the rounding of some thousand operations in float64, is allowed.
+    """
+    pairs = _pairs(computed, stated)
+    wrong = [(a, b) for a, b in pairs if not math.isclose(a, b, rel_tol=2.0**-40, abs_tol=0.0)]
+    if wrong or not pairs:
+        finding.verdict = Verdict.FAILS
+        finding.detail = "\n".join(f"the bound is {a}, its formula gives {b}" for a, b in wrong)
+    return finding
+
+
 def labelled(label: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yields findings with `label` in front of name and id, for claims about several objects."""
     for finding in findings:
@@ -255,6 +271,18 @@ def _has_no_number(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(_has_no_number, value.values()))
     return any(map(_has_no_number, value)) if isinstance(value, list) else value == "nan"
+
+
+def _pairs(computed: Value, stated: Value) -> list[tuple[float, float]]:
+    """The pairs of numbers of two values of the same form."""
+    if isinstance(computed, dict):
+        if computed.keys() != stated.keys():
+            raise ValueError(f"the bounds {[*computed]} and the formulas {[*stated]} differ")
+        computed, stated = [*computed.values()], [stated[name] for name in computed]
+    if not isinstance(computed, list | tuple | np.ndarray):
+        return [(float(computed), float(stated))]
+    each = (_pairs(a, b) for a, b in zip(computed, stated, strict=True))
+    return [pair for pairs in each for pair in pairs]
 
 
 def _ends(value: Value) -> tuple[float, float]:

@@ -7,6 +7,7 @@ import pytest
 from verify.finding import (
     Finding,
     Verdict,
+    as_stated,
     at_least,
     at_most,
     each_at_most,
@@ -187,3 +188,35 @@ def test_a_search_for_counterexamples_ends_at_the_first():
     none = no_counterexample("id", "name", iter(()), evidence="identity", words="of nine cases")
     assert (none.verdict, none.words, none.detail) == (H, "of nine cases", "")
     assert (none.evidence, none.measured, none.bound) == ("identity", "equal", "equal")
+
+
+@pytest.mark.parametrize(
+    ("computed", "stated", "verdict"),
+    [
+        (2, 2.0, H),
+        (1e-9, 1e-9 * (1 + 2.0**-45), H),
+        (1e-9, 1.000001e-9, F),
+        ([1, (2, 3)], [1, (2, 3)], H),
+        ([1, 2], [1, 3], F),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, H),
+        ({"a": 1, "b": 2}, {"a": 2, "b": 1}, F),
+        (0, 1e-300, F),
+        (NAN, NAN, F),
+        ([], [], F),
+    ],
+    ids=str,
+)
+def test_a_bound_has_to_be_the_one_that_is_stated(computed, stated, verdict):
+    found = as_stated(at_most("it", "size", "float", 1, 2), computed, stated)
+    assert found.verdict is verdict
+
+
+def test_a_finding_that_fails_stays_so_with_the_stated_bound():
+    assert as_stated(at_most("it", "size", "float", 3, 2), 2, 2).verdict is F
+    assert as_stated(at_most("it", "size", "float", NAN, 2), 2, 2).verdict is U
+
+
+@pytest.mark.parametrize("stated", [{"a": 1}, {"a": 1, "c": 2}], ids=str)
+def test_bounds_and_formulas_have_the_same_names(stated):
+    with pytest.raises(ValueError, match="b"):
+        as_stated(at_most("it", "size", "float", 1, 2), {"a": 1, "b": 2}, stated)

@@ -45,7 +45,7 @@ from verify.evidence.enclosure import BITS, below, interval
 from verify.evidence.sequences import differences_over_q
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, Verdict, labelled, no_counterexample, same, within
+from verify.finding import Finding, Verdict, as_stated, labelled, no_counterexample, same, within
 
 FLOAT64_BITS = 53
 COARSER = 6, 7  # steps at which sizes are rounded too coarsely
@@ -164,7 +164,7 @@ def gap(model: Transformer, found: Enumerated) -> Finding:
     step, alpha, bits = called_with(model, "step", "alpha", "bits")
     unrounded = least_gap(model.interface.n_answers, alpha, 2 * (step // 2))
     moved = 2 * rounding_of_logits(alpha, bits)
-    return within(
+    finding = within(
         "gap",
         "smallest difference between the right logit and another logit, over all pairs",
         "float",
@@ -174,6 +174,11 @@ def gap(model: Transformer, found: Enumerated) -> Finding:
         wanted=f"{unrounded:.4f} ± {moved:.4f}, the difference for unrounded cosines ± the effect "
         "of rounding",
     )
+    # A logit is a sum of three cosines that are rounded, each the real part of a product of three
+    # numbers, and of one such product with the factor α.
+    u = 2.0 ** (-bits - 0.5)
+    stated = 9 * u + 9 * u**2 + 3 * u**3 + alpha * (2 * u + u**2) + u * (1 + u) ** 2
+    return as_stated(finding, moved, 2 * stated)
 
 
 def tolerance(p: int, alpha: float) -> Finding:

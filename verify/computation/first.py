@@ -18,7 +18,7 @@ from theory.computation.first import first_symbol as definition
 from theory.computation.ones import bits_lost
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
-from verify.computation.ones import digits
+from verify.computation.ones import digits, least_sharpness
 from verify.computation.options import Length, Samples
 from verify.domains import Ball, outputs
 from verify.evidence.enclosure import below, interval
@@ -64,6 +64,7 @@ def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterat
     for beta in SHARPNESS:
         found = least_logit(partial(sharp, sharpness=beta), beta, 5 if run.quick else LONGEST)
         yield from labelled("softmax", [found])
+    yield from labelled("softmax", [least_sharpness(lambda beta: first_symbol(2, sharpness=beta))])
     with Ball.precision(BITS):
         for layer_norm in (False, True):
             label = "layer-norm" if layer_norm else "bounded"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import log
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,9 @@ from flint import arb
 
 from constructions.transformer import Transformer
 from theory.computation.ones import words_by_ones
+from theory.kinds import InputError
 from verify.domains import Ball, outputs
-from verify.finding import Finding, Verdict
+from verify.finding import Finding, Verdict, within
 
 
 def only_counts(model: Transformer) -> Finding:
@@ -73,3 +76,27 @@ def logits_by_ones(model: Transformer, n: int, ones: list[int] | None = None) ->
 def digits(value: arb, count: int) -> str:
     """The text of an Arb ball, with at most `count` significant digits, all of them certain."""
     return str(value.str(count, radius=False))
+
+
+def least_sharpness(build: Callable[[float], Transformer]) -> Finding:
+    """Compares the smallest inverse temperature that a construction accepts with ln 2.
+
+    The smallest number is found by bisection of [0, 2], up to 2^−40.
+    """
+    low, high = 0.0, 2.0
+    while high - low > 2.0**-40:
+        middle = (low + high) / 2
+        try:
+            build(middle)
+            high = middle
+        except InputError:
+            low = middle
+    return within(
+        "least",
+        "smallest inverse temperature β of softmax that the construction accepts, from 0 to 2",
+        "float",
+        high,
+        (log(2), log(2) + 2.0**-40),
+        words=f"{high:.6g}",
+        wanted=f"ln 2 = {log(2):.6g}, at which the bounds on (right logit) − (wrong logit) are 0",
+    )

@@ -25,7 +25,7 @@ from theory.computation.parity import (
 from theory.computation.parity import parity as definition
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
-from verify.computation.ones import digits, logits_by_ones, only_counts
+from verify.computation.ones import digits, least_sharpness, logits_by_ones, only_counts
 from verify.computation.options import Length, Samples
 from verify.domains import Ball
 from verify.evidence.enclosure import below, interval
@@ -162,6 +162,7 @@ def softmax(run: Run) -> Iterator[Finding]:
             f"{found[0]:.5g}; each difference equals its closed form",
             f"at least (1 − 2e^−β)/(1 + 2e^−β) = {stated}, attained at n = 2 with one 1",
         )
+    yield least_sharpness(lambda beta: construction(2, sharpness=beta))
 
 
 def bound_holds(most: int) -> Finding:

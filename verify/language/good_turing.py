@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import e, sqrt
+from math import e, log, sqrt
 from typing import Annotated
 
 import numpy as np
@@ -22,7 +22,7 @@ from theory.language import (
     world,
 )
 from verify.claim import Run, claim, option
-from verify.finding import Finding, at_most, no_counterexample, within
+from verify.finding import Finding, as_stated, at_most, no_counterexample, within
 from verify.language.draws import random_distribution
 
 SIZES = (2, 5), (3, 2), (3, 5), (4, 4)  # outcomes and documents whose corpora are enumerated
@@ -138,14 +138,15 @@ def most_square(run: Run) -> Finding:
     The ratio is the largest over uniform distributions, a random distribution and a distribution on
     one fact.
     """
+    sizes = (2, 6, 20)
     ratio, constants = Fraction(0), list[float]()
-    for n in (2, 6, 20):
+    for n in sizes:
         distributions = [(Fraction(1, k),) * k for k in (1, 2, n, 3 * n)] + [
             random_distribution(run.rng, 8)
         ]
         ratio = max(ratio, *(mean_square(p, n) / most_mean_square(n) for p in distributions))
         constants.append(n * float(most_mean_square(n)))
-    return at_most(
+    finding = at_most(
         "most-square",
         "largest ratio of the mean square error E(MF − M)² of the Good–Turing estimate MF of the "
         "unseen mass M from n documents to its bound "
@@ -158,6 +159,12 @@ def most_square(run: Run) -> Finding:
         f"1 + 1/e = {1 + 1 / e:.3f}",
         wanted="a ratio of at most 1",
     )
+    return as_stated(finding, constants, [n * square_bound(n) for n in sizes])
+
+
+def square_bound(n: int) -> float:
+    """The bound of `most_square` for n documents, in floating point."""
+    return (1 + (1 + 1 / n) ** -n / (1 + 1 / n) + 4 / n * (1 - 2 / n) ** (n - 2)) / n
 
 
 def differences(run: Run, facts: int, documents: int, worlds: int) -> np.ndarray:
@@ -178,7 +185,7 @@ def deviates(drawn: np.ndarray, documents: int) -> Finding:
     """
     reach = deviation_bound(documents, GAMMA)
     beyond = int((abs(drawn) > reach).sum())
-    return at_most(
+    finding = at_most(
         "deviation",
         f"number of corpora of n = {documents} documents in which the Good–Turing estimate MF of "
         f"the unseen mass M has |MF − M| > 1/n + 2.42√(ln(4/γ)/n), the bound of [KNVZ2025] for "
@@ -190,6 +197,7 @@ def deviates(drawn: np.ndarray, documents: int) -> Finding:
         f"{abs(drawn).max() / reach:.2f} times the bound",
         wanted=f"at most γ·{len(drawn)} = {GAMMA * len(drawn):g} corpora",
     )
+    return as_stated(finding, reach, (1 + 2.42 * sqrt(documents * log(4 / GAMMA))) / documents)
 
 
 def typical(drawn: np.ndarray, facts: int, documents: int) -> Finding:
@@ -200,7 +208,7 @@ def typical(drawn: np.ndarray, facts: int, documents: int) -> Finding:
     """
     square, most = float((drawn**2).mean()), float(most_mean_square(documents))
     wanted, reach = uniform_mean_square(facts, documents), 5 * sqrt(2 / len(drawn))
-    return within(
+    finding = within(
         "typical",
         "mean square of the error MF − M of the Good–Turing estimate MF of the unseen mass M, "
         f"over {len(drawn)} corpora of n = {documents} documents",
@@ -211,3 +219,4 @@ def typical(drawn: np.ndarray, facts: int, documents: int) -> Finding:
         wanted=f"the closed form {wanted * documents:.3f}/n within 5 standard errors, and at most "
         f"{most * documents:.3f}/n, the bound for every distribution",
     )
+    return as_stated(finding, most, square_bound(documents))

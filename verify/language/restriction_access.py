@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -23,7 +24,7 @@ from theory.language import (
 )
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
-from verify.finding import Finding, at_least, at_most, labelled, same
+from verify.finding import Finding, as_stated, at_least, at_most, labelled, same
 from verify.language.bounds import never_wrong
 
 FEW = 0, 1, 3, 10, 30  # restrictions after which all outputs for small trees are checked
@@ -79,12 +80,14 @@ def _trees(run: Run, d: int, n_leaves: int) -> Iterator[Finding]:
     yield never_wrong(
         "right", f"values of learned trees, for {SEEDS} trees and all words", wrong, outputs
     )
-    found, sizes = 0, list[int]()
+    found, sizes, stated = 0, list[int](), list[int]()
     for _ in range(SEEDS):
         tree = random_tree(d, n_leaves, run.rng)
         sizes.append(enough_restrictions(d, n_leaves, depth(tree), MU, DELTA))
+        reached = MU**2 * (0.5 + MU / 2) ** depth(tree)  # probability that a sample is useful
+        stated.append(math.ceil((math.log(2 * n_leaves) + math.log(d / DELTA)) / reached))
         found += of_restrictions(run, tree, d, sizes[-1]) == tree
-    yield same(
+    finding = same(
         "found",
         f"seeds for which the tree of {n_leaves} leaves over {d} variables is learned from the "
         f"sufficient number of restrictions, with variables free with probability {MU:g}",
@@ -94,6 +97,7 @@ def _trees(run: Run, d: int, n_leaves: int) -> Iterator[Finding]:
         words=f"{found} of {SEEDS} seeds, from {', '.join(map(str, sizes))} restrictions",
         wanted=f"all {SEEDS} seeds, each with probability ≥ {1 - DELTA:g}",
     )
+    yield as_stated(finding, sizes, stated)
 
 
 def _large(run: Run) -> Finding:
@@ -138,7 +142,7 @@ def _terms(run: Run, d: int, width: int) -> Iterator[Finding]:
     what = (
         f"seeds for which a DNF of {TERMS} terms of {width} literals over {d} variables is learned"
     )
-    yield same(
+    finding = same(
         "found",
         f"{what} from {n} restrictions, a sufficient number",
         found,
@@ -147,6 +151,7 @@ def _terms(run: Run, d: int, width: int) -> Iterator[Finding]:
         words=f"{found} of {SEEDS} seeds",
         wanted=f"all {SEEDS} seeds, each with probability ≥ {1 - DELTA:g}",
     )
+    yield as_stated(finding, n, math.ceil(math.log(TERMS / DELTA) / MU**width))
     found = sum(formula_found(run, d, width, n // PART) for _ in range(SEEDS))
     yield at_most(
         "too-few",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -18,11 +19,12 @@ from theory.language import (
     occam,
     vote_bound,
 )
-from verify.finding import Finding, at_least, at_most
+from verify.finding import Finding, as_stated, at_least, at_most
 
 DELTA = 0.05  # the probability with which a bound on one run may fail
 SMALL_ERROR = 0.1  # a bound that is not vacuous
 # The smallest ratio of required to given samples; chosen after a first run of three heads.
+MARGINS = 0.3, 2.0  # margins at which bounds are compared with their formulas
 MORE = {"vote": 100, "norms": 100_000}
 
 
@@ -119,12 +121,18 @@ def certificates(
         wanted=f"at most (ln C({T}, {k}) + ln {1 / DELTA:.0f})/{samples} = {bound:.3f}, the Occam "
         f"bound, for each head with probability ≥ {1 - DELTA:g}",
     )
+    vote = [vote_bound(T, margin, samples, DELTA) for margin in MARGINS]
+    norms = [margin_certificate(T + 2, 1.5, 2.5, 3.5, margin, samples, DELTA) for margin in MARGINS]
+    formulas = {
+        "vote": (vote, [vote_formula(T, margin, samples) for margin in MARGINS]),
+        "norms": (norms, [norms_formula(T + 2, margin, samples) for margin in MARGINS]),
+    }
     for id, name in (
         ("vote", "the upper bound for weighted votes [Schapire1998]"),
         ("norms", "the upper bound by margin and norms"),
     ):
         least = min(getattr(run, id) for run in runs)
-        yield at_least(
+        found = at_least(
             id,
             f"smallest value, over {len(runs)} heads, of {name} on the error of a head",
             "float",
@@ -133,6 +141,7 @@ def certificates(
             words=f"{least:.3g} (vacuous)" if least >= 1 else f"{least:.3g}",
             wanted="a bound of at least 1, that is, a vacuous bound",
         )
+        yield as_stated(found, *formulas[id])
         wanted_ones = [getattr(run, f"{id}_samples") for run in runs]
         yield at_least(
             f"{id}-samples",
@@ -144,3 +153,27 @@ def certificates(
             words=f"{min(wanted_ones):.2g} to {max(wanted_ones):.2g} for {len(runs)} heads",
             wanted=f"at least {MORE[id]:g} times the {samples} samples of the heads",
         )
+
+
+def vote_formula(T: int, margin: float, samples: int) -> float:
+    """The bound of [Schapire1998] on the error of a weighted vote of T bits, term by term.
+
+    The bound is the smallest over numbers k ≤ 1000 of drawn bits.  The union bound is over T^k draws, the
+    numbers k, with probabilities 1/(k(k + 1)), and (k + 2)² pairs of a threshold and a level.
+    """
+
+    def of(k: int) -> float:
+        log_size = math.log((k + 2) ** 2 * k * (k + 1) / DELTA) + k * math.log(T)
+        return 2 * math.exp(-k * margin * margin / 2) + math.sqrt(log_size / samples / 2)
+
+    return min(map(of, range(1, 1001)))
+
+
+def norms_formula(d: int, margin: float, samples: int) -> float:
+    """The bound by margin and norms for ‖q‖₁ ≤ 1.5, ‖v‖₁ ≤ 2.5 and tokens in ℝ^d of norm ≤ 3.5.
+
+    The vectors q and v are replaced by means of (4·2.5·3.5²·1.5/γ)² and (4·2.5·3.5/γ)² of the 2d +
+    1 vectors ± e_i and 0, rounded up, for the margin γ.
+    """
+    drawn = sum(math.ceil((each / margin) ** 2) for each in (183.75, 35.0))
+    return (drawn * math.log(2 * d + 1) - math.log(DELTA)) / samples

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from math import exp
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,7 +44,7 @@ from verify.evidence.sequences import (
     registers_hold,
 )
 from verify.evidence.size import size, units
-from verify.finding import Evidence, Finding, Verdict, at_most, labelled, same
+from verify.finding import Evidence, Finding, Verdict, as_stated, at_most, labelled, same
 from verify.sensitivity.standard_functions import (
     NOISE,
     Standard,
@@ -389,6 +390,8 @@ def _covers(label: str, found: Estimate, sens: Fraction) -> Finding:
         wanted=f"at most √(ln(2/η)/(2N)) = {found.radius:.4f}, the radius of the confidence "
         "interval",
     )
+    # Hoeffding: 2e^{−2Nr²} = η for the radius r.
+    as_stated(finding, 2 * exp(-2 * found.count * found.radius**2), found.eta)
     if finding.verdict is Verdict.HOLDS and 2 * found.radius >= exact:
         few = f"{finding.words}; give more samples, so that the radius is below Sens/2"
         return replace(finding, verdict=Verdict.UNDECIDED, words=few)

@@ -31,7 +31,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.invariants import wrong_in_float64, wrong_over_q
 from verify.evidence.size import size
 from verify.evidence.statistics import Mean, estimated
-from verify.finding import Finding, Verdict, equal, labelled, no_counterexample, same
+from verify.finding import Finding, Verdict, as_stated, equal, labelled, no_counterexample, same
 from verify.structures.accuracies import ERRORS
 
 V, CELLS, STREAM, EXPONENT = 100, 32, 100, 1.2
@@ -93,13 +93,21 @@ def sketches(
         yield _beside(name, found, figures, TABLE, f"{TABLE:g} plus ", CALLED.get(name, name))
     for name, balanced in (("count-min", False), ("balanced", True)):
         exact = one_row_error(zipf(V, EXPONENT), STREAM, CELLS, balanced=balanced)
+        shared = pairs_in_one_cell() if balanced else 1 / CELLS
+        stated = STREAM * shared * (1 - (zipf(V, EXPONENT) ** 2).sum())
         found, id = _by_depth(errors, name)[:1], f"law of {name}"
         label = f"{CALLED.get(name, name)}, compared with the exact mean over streams"
-        yield _beside(id, found, [exact], 0.0, "", label)
+        yield as_stated(_beside(id, found, [exact], 0.0, "", label), exact, stated)
     yield _given_counts(distribution[:FEW], counts[:FEW], errors)
     yield _lead(errors)
     yield from labelled("one cell", _one_cell(counts))
     run.draw(counts, estimates)
+
+
+def pairs_in_one_cell() -> float:
+    """The fraction of pairs of different items in one cell, for balanced cells, by counting."""
+    ((cells,),) = balanced_hashes(1, V, CELLS, 0)
+    return float(np.mean([cells[i] == cells[j] for i in range(V) for j in range(i)]))
 
 
 def _as_layers(run: Run) -> Iterator[Finding]:
