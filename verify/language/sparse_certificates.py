@@ -158,8 +158,9 @@ def certificates(
 def vote_formula(T: int, margin: float, samples: int) -> float:
     """The bound of [Schapire1998] on the error of a weighted vote of T bits, term by term.
 
-    The bound is the smallest over numbers k ≤ 1000 of drawn bits.  The union bound is over T^k draws, the
-    numbers k, with probabilities 1/(k(k + 1)), and (k + 2)² pairs of a threshold and a level.
+    The bound is the smallest over numbers k ≤ 1000 of drawn bits.  The union bound is over T^k
+    draws, the numbers k, with probabilities 1/(k(k + 1)), and (k + 2)² pairs of a threshold and a
+    level.
     """
 
     def of(k: int) -> float:
