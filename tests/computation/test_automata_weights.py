@@ -68,7 +68,7 @@ def test_a_larger_radix_takes_fewer_layers(radix, layers):
         assert model.d_model == 6 * radix + 2
 
 
-@pytest.mark.parametrize("T", [1, 2, 3, 4, 5, 8, 9, 16, 17, 33])
+@pytest.mark.parametrize("T", [1, 2, 3, 4, 5, 8, 9, 16, 17, 33, 200])
 def test_layers_double_the_length(T):
     model = semiautomaton(A5, T)
     assert model.n_layers == (T - 1).bit_length()
@@ -113,6 +113,10 @@ def test_nothing_but_positions_grows_with_the_length(name):
         assert torch.equal(a.attn.W_V, b.attn.W_V)
         if a.mlp is not None:
             assert torch.equal(a.mlp.W_in, b.mlp.W_in)
+    automaton = benchmark_automaton(name)
+    words = np.random.default_rng(0).integers(automaton.n_symbols, size=(3, 300))
+    words[1:] = [[0], [1]]
+    assert (large(words).numpy() == automaton.run(words)).all()
 
 
 @settings(max_examples=20)

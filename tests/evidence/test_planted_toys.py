@@ -64,16 +64,22 @@ def late(n):
     return np.where(np.arange(n) < 6, np.arange(n), 0)
 
 
+def late_if_longer(n):
+    """Positions from the twentieth on are as the first."""
+    return np.where(np.arange(n) < 19, np.arange(n), 0)
+
+
 @pytest.mark.parametrize(
     ("wrong", "noticed"),
     [
         ({}, set()),
         ({"latest": early}, {"all-short"}),
         ({"latest": late}, {"long", "margin", "rational", "registers"}),
+        ({"latest": late_if_longer}, {"long"}),
         ({"more": SMALL}, {"registers"}),
         ({"times": 1 + SMALL}, {"margin", "registers"}),
     ],
-    ids=["right", "short sequences", "long sequences", "register", "size"],
+    ids=["right", "short sequences", "long sequences", "longer sequences", "register", "size"],
 )
 @pytest.mark.parametrize("quick", [True, False])
 def test_a_fault_is_noticed_where_it_is(wrong, noticed, quick):

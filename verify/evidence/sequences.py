@@ -19,6 +19,7 @@ from verify.finding import Evidence, Finding, Verdict, equal, labelled, no_count
 
 PAIRS = 2_000_000  # the number of pairs of tokens whose scores are in memory at one time
 FLOAT64_BITS = 53
+LONGER, MOST_LONGER = 8, 320  # longer sequences: 8 times as many tokens, up to 320
 
 
 def computes(
@@ -67,11 +68,13 @@ def _agreement(
     )
     families = families_of(run, V, n, 8 if run.quick else samples)
     model = statement.at(V, n).model
+    batches = [(model, rows) for rows in families.values()] + list(longer(run, statement, V, n))
+    lengths = " and ".join(f"{length}" for length in sorted({rows.shape[1] for _, rows in batches}))
     yield answers_equal(
         "long",
-        f"random and adversarial sequences of {n} tokens over {V} symbols",
+        f"random and adversarial sequences of {lengths} tokens over {V} symbols",
         statement,
-        ((model, rows) for rows in run.progress(list(families.values()), statement.label)),
+        run.progress(batches, statement.label),
         f" of {len(families)} families",
     )
     yield margin_kept(statement, _for_margins(statement, few, longest, model, families))
@@ -81,6 +84,21 @@ def _agreement(
     yield equal_over_q(statement, model, rows, f"({length} tokens, {V} symbols)")
     rows = np.concatenate([r[:4] for r in families_of(run, V, length, 4).values()])
     yield registers_hold(statement, model, rows, f"({length} tokens)")
+
+
+def longer(
+    run: Run, statement: OverTokens, V: int, n: int
+) -> Iterator[tuple[Transformer, np.ndarray]]:
+    """Yields a model for 8n tokens, at most 320, with one sequence of each family of this length.
+
+    A model for n tokens has only the positions, layers and constants of this length.  There is no
+    longer model for n ≥ 320.
+    """
+    if n >= MOST_LONGER:
+        return
+    length = min(LONGER * n, MOST_LONGER)
+    rows = np.concatenate([rows[:1] for rows in families_of(run, V, length, 1).values()])
+    yield statement.at(V, length).model, rows
 
 
 def _all_short(
