@@ -67,10 +67,16 @@ def test_one_norm_a_layer_is_as_good_as_a_norm_after_every_part():
     assert torch.allclose(outputs, model.logits(words)[:, 0, 1], rtol=1e-12)
 
 
+def test_the_smallest_sharpness_is_above_ln_2():
+    for beta in (math.log(2), math.nextafter(math.log(2), 0)):  # both below the real number ln 2
+        with rejects("sharpness", "0.6931"):
+            first_symbol(3, sharpness=beta)
+    first_symbol(3, sharpness=math.nextafter(math.log(2), 1))
+
+
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: first_symbol(4, sharpness=0.5), "sharpness"),
         (lambda: first_symbol(4)([2]), "tokens"),
         (lambda: first_symbol_bounded(2)([0, 0, 1]), "max_length 3"),
         (lambda: bounded_first_logit(0, 2.0), "n"),

@@ -192,10 +192,16 @@ def test_short_formats_are_rejected_or_right(kind):
     assert 1000 not in allowed
 
 
+def test_the_smallest_sharpness_is_above_ln_2():
+    for beta in (math.log(2), math.nextafter(math.log(2), 0)):  # both below the real number ln 2
+        with rejects("sharpness", "0.6931"):
+            parity(3, sharpness=beta)
+    parity(3, sharpness=math.nextafter(math.log(2), 1))
+
+
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: parity(4, sharpness=0.69), "sharpness 0.6931"),
         (lambda: parity(4)([0, 2]), "tokens"),
         (lambda: parity(4)([0] * 5), "max_length 5"),
         (lambda: parity_bounded(4)([0, 1]), "2 4"),
