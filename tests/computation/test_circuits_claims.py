@@ -15,7 +15,7 @@ from constructions.computation import to_circuit as circuit_of
 from constructions.computation.circuit_examples import contains_aa
 from constructions.computation.hard_attention_circuit import most_gates
 from constructions.computation.parity_of_retrieved import parity_of_retrieved
-from theory.computation import cyclic
+from theory.computation import cyclic, unary
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.computation import constant_depth_circuits, hard_attention_cannot, to_circuit
@@ -116,7 +116,15 @@ def test_thresholds_are_counted():
         assert to_circuit.only_and_or(both).measured == 6 + 11
         assert to_circuit.largest_weight(both, "≤ 1").verdict is Verdict.FAILS
         assert to_circuit.largest_weight(both, "≤ 2*n").verdict is Verdict.HOLDS
-    assert hard_attention_cannot.rejected(Run(), 3) == 1
+
+
+def test_means_of_different_values_have_no_and_or_circuit():
+    rejected, of_one_bit = hard_attention_cannot.rejected, hard_attention_cannot.bos_and_bit()
+    assert rejected(parity_by_hand(3, causal=True), 3) == 1
+    assert rejected(of_one_bit, 1) == 1
+    assert of_one_bit([[0], [1]]).tolist() == [[0], [1]]
+    assert circuit_of(of_one_bit, 1).answers(unary(np.array([[0], [1]]), 2)).tolist() == [0, 1]
+    assert rejected(contains_aa(3), 3) == 0
 
 
 def test_long_words_have_all_densities():
