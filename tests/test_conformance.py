@@ -169,7 +169,7 @@ def wrong_options(claim: Claim) -> Iterator[tuple[str, dict[str, Any]]]:
             if least is not None:
                 yield name, {name: number(least - 1)}
             if most is not None:
-                yield name, {name: number(most + 1)}
+                yield name, {name: most + 1 if number is int else 2.0 * most}
             only = getattr(note, "only", None) or {}
             for other, allowed in ((each, only[each]) for each in only if each in claim.options):
                 yield name, {name: another(claim, name), other: outside(claim, other, allowed)}

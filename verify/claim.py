@@ -242,7 +242,7 @@ def option(
     help_text: str,
     *names: str,
     min: int | None = None,
-    max: int | None = None,
+    max: float | None = None,
     only: Mapping[str, Sequence[Any]] | None = None,
     **settings: Any,
 ) -> Any:
@@ -256,7 +256,8 @@ def option(
     InputError.
     """
     text = help_text if min is None else f"{help_text}, at least {min}"
-    text = text if max is None else f"{text} and at most {max}"
+    if max is not None:
+        text += f"{',' if min is None else ' and'} at most {max}"
     made = typer.Option(*names, help=text, **settings)
     made.least, made.most, made.only = min, max, only
     return made

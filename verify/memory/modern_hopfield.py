@@ -37,7 +37,7 @@ def modern_hopfield(
     *,
     d: Annotated[int, option("dimension of the patterns", min=1, max=1000)] = 4,
     n_patterns: Annotated[int, option("number of stored patterns", min=1, max=1000)] = 8,
-    beta: Annotated[float, option("inverse temperature β")] = 4.0,
+    beta: Annotated[float, option("inverse temperature β", max=1e100)] = 4.0,
     samples: Annotated[int, option("number of queries of the transformer", min=1, max=10**4)] = 8,
 ) -> Iterator[Finding]:
     """f(ξ) = Xᵀsoftmax(βXξ) lowers the energy by at least ½‖f(ξ) − ξ‖², and its distances to

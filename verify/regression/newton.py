@@ -96,15 +96,20 @@ def newton(
     scale = safe_alpha(examples.x, start) if alpha is None else float(alpha)
     pairs = len(examples.x) * n * n
     rows = QUICK if run.quick else None
-    for chosen in layouts_of(layout, start, pairs, interleaved):
-        case = newton_statement(run, chosen, start, scale, interleaved).at(d, n, k)
+    cases = {
+        chosen: newton_statement(run, chosen, start, scale, interleaved).at(d, n, k)
+        for chosen in layouts_of(layout, start, pairs, interleaved)
+    }
+    for case in cases.values():
+        case.model  # noqa: B018 options that a layout does not take are rejected first
+    for chosen, case in cases.items():
         found = computes(run, case, examples, domain, most_steps=STEPS, most_rows=rows)
         yield from labelled(chosen, found)
         if chosen != "paper" and not interleaved:
             of = Recursion(f"{k} steps of Newton's method", k, scale, start)
             run.certify(lambda: for_all_inputs(case, of))  # noqa: B023  at once
     if domain == "all":
-        if "paper" in layouts_of(layout, start, pairs, interleaved):
+        if "paper" in cases:
             yield _twice_as_many_examples(run)
         yield _theory(run, start)
     if domain in ("all", "float"):

@@ -28,6 +28,7 @@ from verify.regression.statements import STEPS, layouts_of, newton_statement
 MOST_ROWS = 100  # rows of the data in the exact domains
 LARGEST_EXACT = 4e6  # largest bits·n·d² in rational arithmetic; larger ones take seconds
 MODULAR = 40  # largest number of steps for which the degree suits primes of 61 bits
+MOST_NEEDED = 1000  # the largest number of steps whose weights, up to 2^k, are float64 numbers
 ACCURACY = 1e-6  # the distance to least squares for which steps are counted
 
 
@@ -86,8 +87,13 @@ def newton_on_data(
     what = f"{len(queries)} held-out rows of {data.name}"
     needed, stated = steps_to_ols(examples, scale, start)
     predicted: dict[str, np.ndarray] = {}
-    for chosen in layouts_of(layout, start, n * n):
-        statement = newton_statement(run, chosen, start, scale)
+    statements = {
+        chosen: newton_statement(run, chosen, start, scale)
+        for chosen in layouts_of(layout, start, n * n)
+    }
+    for statement in statements.values():
+        statement.at(d, n, k).model  # noqa: B018 options that a layout does not take are rejected
+    for chosen, statement in statements.items():
         most = {"most_steps": STEPS, "most_rows": MOST_ROWS}
         case = statement.at(d, n, k)
         found = computes(run, case, examples, domain, what=what, **most)
@@ -149,7 +155,8 @@ def steps_to_ols(examples: Examples, alpha: float, start: Start) -> tuple[int | 
     """
     x, y, queries = examples
     eigenvalues, vectors = _spectrum(x)
-    rates = alpha * eigenvalues ** (2 if start == "gram" else 1)
+    with np.errstate(over="ignore"):  # infinite rates do not converge
+        rates = alpha * eigenvalues ** (2 if start == "gram" else 1)
     if rates[-1] >= 2:
         return None, 0
     w, directions = vectors.T @ (x.T @ y) / eigenvalues, queries @ vectors
@@ -158,7 +165,12 @@ def steps_to_ols(examples: Examples, alpha: float, start: Start) -> tuple[int | 
         left = newton_residual(eigenvalues, steps, alpha, start) * w
         return float(np.abs(directions @ left).max()) <= ACCURACY
 
-    needed = next(steps for steps in range(10_000) if enough(steps))
+    needed = next((steps for steps in range(MOST_NEEDED + 1) if enough(steps)), None)
+    if needed is None:
+        raise InputError(
+            f"alpha is {alpha:g}: give a larger number, since more than {MOST_NEEDED} steps are "
+            "needed to agree with OLS"
+        )
     scale = float(np.linalg.norm(queries, axis=-1).max() * np.linalg.norm(w))
     # The logarithm of the largest residual doubles in each step.
     slowest = min(float(np.minimum(rates, 2 - rates).min()), 1 - 2.0**-53)
