@@ -143,6 +143,18 @@ def test_cells_that_were_never_written(addressed):
         assert model([3, left, here])[-1] == -1  # cell 0 holds what the first step wrote
 
 
+@both
+@pytest.mark.parametrize("out", [LEFT, RIGHT])
+def test_symbols_written_far_from_cell_0(addressed, out):
+    machine, rng = random_machine(2, 3, 0), np.random.default_rng(0)
+    moves = [out] * 60 + [-out] * 60
+    steps = [Step(int(rng.integers(2)), int(rng.integers(3)), move) for move in moves]
+    model = turing_machine(machine, 120, addressed=addressed)
+    tokens = model.interface.tokens(steps)
+    wanted = after_each_step(machine, np.array(tokens), addressed)["next"][..., 0]
+    assert model(tokens).tolist() == wanted.tolist()
+
+
 def test_cells_are_told_apart_beyond_the_squares_that_float32_holds():
     """Logits of neighbouring cells differ by 1, at h² = 6000²; a model of so many tokens is large,
     so that only its reading is looked at."""

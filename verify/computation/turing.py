@@ -33,6 +33,7 @@ from verify.finding import Finding, labelled
 
 MOST_HISTORIES = 10**4  # the largest number of histories of one length of which all are run
 MOST_STEPS = 10**4
+FAR = 120  # length of the histories that go far from cell 0 and return
 LISTED = 32  # length of the model whose heads are checked at all queries and keys
 
 
@@ -111,13 +112,14 @@ def _runs(
     yield decoded(
         "words", "20 decoded steps on every word of at most 3 symbols", on_words(statement, M)
     )
-    short = statement.at(0, longest(run, M)).model
+    short, long = (statement.at(0, length).model for length in (longest(run, M), FAR))
+    longer = [(model, histories(run, model, samples)), (long, far_from_0(run, long))]
     yield answers_equal(
         "histories",
         f"next step after every history of at most {short.interface.max_length} steps, and after "
-        "some longer histories",
+        f"some longer histories, which reach cells −{FAR // 2} and {FAR // 2}",
         statement,
-        [(short, every_history(short)), (model, histories(run, model, samples))],
+        [(short, every_history(short)), *sorted(longer, key=lambda each: each[1].shape[1])],
     )
     yield makes(
         "table", "the MLP applies every rule of the machine", model, {model.n_layers: _cases(M)}
@@ -189,6 +191,17 @@ def histories(run: Run, model: Transformer, samples: int) -> np.ndarray:
         numbers = run.rng.integers(2 * np.arange(T) + 1, size=(samples, T))
         found.append(run.rng.integers(kinds, size=(samples, T)) + kinds * numbers)
     return run.rng.permutation(np.concatenate(found))
+
+
+def far_from_0(run: Run, model: Transformer) -> np.ndarray:
+    """Histories of random states and symbols that move to one side, and then back to cell 0.
+
+    On the way back, the head reads the symbols that the history wrote on the way out.
+    """
+    T, kinds = model.interface.max_length, model.interface.kinds
+    rows = run.rng.integers(kinds // 2, size=(4, T))
+    right = np.arange(T) < T // 2
+    return _placed(model, 2 * rows + np.array([right, ~right] * 2))
 
 
 def _placed(model: Transformer, rows: np.ndarray) -> np.ndarray:
