@@ -23,8 +23,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -64,20 +65,21 @@ def softmax_error(
     *,
     relative: float = 0.0,
     constant: float = 0.0,
-    growth: float = 0.0,
+    stored: Callable[[Any, int], Any] = lambda error, terms: error,
 ) -> SoftmaxError:
     """Bounds on the distance from softmax attention at this sharpness to hardmax, for all prompts.
 
     `hardmax` is the result of `hardmax_numbers`, if known. For stock models, every linear read v
-    may have an error of up to `relative`·(|v| + `constant`), and errors grow by a factor
-    1 + `growth` at each step. Raises ValueError for a sharpness at which scores overflow.
+    may have an error of up to `relative`·(|v| + `constant`), and `stored(error, terms)` bounds the
+    sum of the errors of this number of rounded numbers, from a bound on the sum before rounding.
+    Raises ValueError for a sharpness at which scores overflow.
     """
     _check_followed(model)
     held, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     error = np.zeros(model.d_model)
 
     def read(error: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        return (1 + growth) * (error + relative * (sizes + error + constant) if relative else error)
+        return stored(error + relative * (sizes + error + constant) if relative else error, 1)
 
     leaks, errors = [], [error]  # in the order of `numbers`
     for block, bounds in zip(model.blocks, held, strict=False):
@@ -92,16 +94,18 @@ def softmax_error(
                     "give a sharpness of at most "
                     f"1e{math.floor(math.log10(sys.float_info.max / largest))}"
                 )
-            dq, dk = (seen @ abs(W[f"W_{x}"]) for x in "QK")
-            sigma = float(dq @ k + q @ dk + dq @ dk)
-            layer.append(margin.leak(sharpness, sigma, model.interface.context - 1))
-            astray = min(2.0, 2 * layer[-1] + margin.tie_imbalance(sharpness, sigma)) * (1 + growth)
+            dq, dk, dv = (stored(seen @ abs(W[f"W_{x}"]), 1) for x in "QKV")
+            sigma = float(stored(dq @ k + q @ dk + dq @ dk, 1))
+            others = model.interface.context - 1
+            layer.append(margin.leak(sharpness, sigma, others))
+            moved = min(2.0, 2 * layer[-1] + margin.tie_imbalance(sharpness, sigma))
             values = bounds @ abs(W["W_V"])
-            mixed = seen @ abs(W["W_V"]) + astray * values
-            added += mixed @ abs(W["W_O"])
-            errors += [dq, dk, mixed, np.array(sigma), mixed, mixed @ abs(W["W_O"])]
+            mixed = stored(dv + stored(moved, others + 1) * values, 1)
+            out = stored(mixed @ abs(W["W_O"]), 1)
+            added += out
+            errors += [dq, dk, dv, np.array(sigma), mixed, out]
             between = between + values @ abs(W["W_O"])
-        error = (error + added) * (1 + growth)
+        error = stored(error + added, 1)
         errors.append(error)
         seen = read(error, between)
         exact = [
@@ -112,7 +116,8 @@ def softmax_error(
         ]
         if (mlp := block.mlp) is not None:
             units = seen @ abs(as_array(mlp.W_in)) + relative * (1 + abs(as_array(mlp.b_in)))
-            error = (error + units @ abs(as_array(mlp.W_out))) * (1 + growth)
+            units = stored(units, 1)
+            error = stored(error + stored(units @ abs(as_array(mlp.W_out)), 1), 1)
             errors += [units, error]
         for name in exact:
             error[model.stream[name]] = 0.0
@@ -122,6 +127,7 @@ def softmax_error(
     logits = read(error, held[-1]) @ abs(as_array(model.unembed.W_U))
     if model.unembed.b_U is not None:
         logits = logits + relative * abs(as_array(model.unembed.b_U))
+    logits = stored(logits, 1)
     widest = math.inf  # with linear heads, whose errors are not propagated
     if len(numbers) == len(errors) + 1:
         pairs = zip([*errors, logits], numbers, strict=True)

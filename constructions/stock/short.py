@@ -1,15 +1,22 @@
 """Models over tokens in dtypes shorter than float32: rounding corrects the errors of attention.
 
-Let each stored tensor be rounded to nearest in a dtype with unit roundoff u, and let operations
-compute internally in float32 or better, as in torch.  Let y be a number of the hardmax pass: a
-multiple of the quantum g, exact in the dtype (`exactness.exact_in`).  If the same number of the
-stock model is x before rounding, with |x − y| ≤ e ≤ g·u/2, then
+Let each stored tensor be rounded to nearest in a dtype with unit roundoff u and smallest positive
+number η (subnormal), and let operations compute internally in float32 or better, as in torch.  Let
+y be a number of the hardmax pass: a multiple of the quantum g, exact in the dtype
+(`exactness.exact_in`).  If the same number of the stock model is x before rounding, with
+|x − y| ≤ e ≤ g·u/2, then
 
     y ≠ 0:   x is rounded to y, as the numbers next to y are at least |y|·u ≥ 2e away;
-    y = 0:   x is rounded to a number of absolute value at most (1 + u)e.
+    y = 0:   x is rounded to a number of absolute value at most (1 + u)e + min(e, η/2).
 
-So errors do not add up.  As long as the largest error is at most g·u/2, errors are those of
-`softmax.softmax_error` with the roundings of float32, times 1 + O(u).
+The second line holds for all x: a number rounded to a normal number has an error of at most u|x|.
+If x is rounded to a subnormal number or to 0, its error is at most η/2, and if |x| ≤ η/2, x is
+rounded to 0.  So |x| at most doubles: a number slightly above η/2 is rounded to η.  Hardware that
+flushes subnormal numbers to 0 only makes these numbers smaller.
+
+So errors of non-zero numbers do not add up.  As long as the largest error is at most g·u/2, errors
+are those of `softmax.softmax_error` with the roundings of float32, increased at each stored number
+by the second line (`stored_error`).
 
 Norms multiply by 1 − γ, and their mean, which is 0, has an error of at most MEAN·u₃₂·K, equal in
 both copies: one sum of K and −K is exact, and a running mean, K/j after j numbers, has a rounding
@@ -23,7 +30,10 @@ dtypes some hardware flushes smaller ones to 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import torch
 
 from constructions.exactness import Hardmax, exact_in, significand, stream_quantum
@@ -60,6 +70,31 @@ def read_error(numbers: Gadgets, square: float, quantum: float) -> float:
     return numbers.gamma(square) + MEAN * FLOAT32 * numbers.constant / quantum
 
 
+def stored_error(dtype: torch.dtype, scale: float) -> Callable[[Any, int], Any]:
+    """Returns the map from errors before rounding to errors after rounding, for numbers near 0.
+
+    The arguments of the map are a bound e on the sum of the absolute values of numbers, and how
+    many they are. Each number is rounded to `dtype` at most twice, each time after multiplication
+    by a constant of at least `scale` ≤ 1. With the unit roundoff u and the smallest positive number
+    η of the dtype, the sum of their absolute values after rounding is at most
+
+        (1 + 3u)·e + min(3e, terms·η/scale).
+
+    Proof. Let h = η/(2·scale). One rounding of x adds at most max(u|x|, h) to |x|, and at most |x|,
+    because numbers up to half the smallest positive number are rounded to 0. So after two roundings
+    |x| has become at most 4|x|, and two additions of u|x| or h make it at most
+    (1 + 2u + u²)|x| + 2h, because a number to which h was added is at most 2|x|. The sum over all
+    numbers follows, as a sum of minima is at most the minimum of the sums.
+    """
+    u = unit_roundoff(dtype)
+    least = 2 * u * torch.finfo(dtype).smallest_normal
+
+    def stored(error: Any, terms: int) -> Any:
+        return (1 + 3 * u) * error + np.minimum(3 * error, terms * least / scale)
+
+    return stored
+
+
 def restored_bound(
     model: Transformer,
     sharpness: float,
@@ -77,7 +112,9 @@ def restored_bound(
     maps = [W for part in parts for W in part.parameters() if W.ndim > 1]
     terms = max(int((W != 0).sum(-2).max()) for W in maps if W.numel())  # terms of one sum
     relative = (2 * terms + STORED) * FLOAT32
-    found = softmax_error(model, sharpness, hardmax, relative=relative, growth=2 * STORED * u)
+    # Queries and scores are stored times the sharpness or more, inputs of GELU times λ.
+    stored = stored_error(dtype, min(1.0, sharpness, numbers.steep))
+    found = softmax_error(model, sharpness, hardmax, relative=relative, stored=stored)
     quantum = stream_quantum(model, hardmax)
     places = (model.d_model + (model.interface.context or 0) + STORED) * FLOAT32
     read = read_error(numbers, square, quantum) + relative + places + found.stream / quantum
