@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from constructions.exactness import Hardmax, exact_in, significand, stream_quantum
+from constructions.exactness import Hardmax, exact_in, quantum_of, significand, stream_quantum
 from constructions.softmax import softmax_error
 from constructions.stock.gadgets import Gadgets, unit_roundoff
 from constructions.transformer import Transformer
@@ -138,8 +138,11 @@ def rounding_obstacle(
     kind, needs, u = torch.finfo(dtype), exact_in(model, hardmax), unit_roundoff(dtype)
     if any(margin.ties for block in model.blocks for margin in block.margins):
         return "it averages tokens of equal scores, and averages are rounded"
-    if needs.bits > significand(dtype):
-        return f"it needs {needs.bits} bits of significand, and there are {significand(dtype)}"
+    # Queries and scores are stored as multiples of the sharpness.
+    bits = needs.bits + math.ceil(math.log2(sharpness / float(quantum_of(np.array(sharpness)))))
+    if bits > significand(dtype):
+        at = f" at sharpness {sharpness:g}" * (bits > needs.bits)
+        return f"it needs {bits} bits of significand{at}, and there are {significand(dtype)}"
     if needs.quantum < kind.smallest_normal:
         return f"it needs multiples of {needs.quantum:.2g}, below the normal numbers"
     reached = max(sharpness * math.sqrt(head_dim), 1.0) * needs.largest

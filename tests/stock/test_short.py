@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from refusals import rejects
 
 from constructions import induction_heads, previous_token
 from constructions.stock import to_encoder
@@ -106,3 +107,12 @@ def test_leaks_of_subnormal_size_are_within_the_bound(power):
     tokens = np.random.default_rng(0).integers(0, 3, (50, 6))
     off = (stock.logits(tokens).double() - model.logits(tokens)).abs().max()
     assert off <= stock.bound() < 1e-4
+
+
+def test_multiples_of_the_sharpness_are_exact_too():
+    """Numbers of 5 bits times 255, of 8 bits, do not fit into 8 bits; times 256 they do."""
+    model = previous_token(3, 24)
+    to_encoder(model.sharpened(256.0), dtype=torch.bfloat16)
+    to_encoder(model.sharpened(255.0), dtype=torch.float32)
+    with rejects("bfloat16", "255"):
+        to_encoder(model.sharpened(255.0), dtype=torch.bfloat16)
