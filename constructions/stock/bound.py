@@ -29,7 +29,7 @@ from constructions.exactness import Hardmax
 from constructions.softmax import softmax_error
 from constructions.stock.gadgets import GELU, Gadgets, unit_roundoff
 from constructions.stock.short import is_short, restored_bound
-from constructions.stock.softened import scale_of, with_sizes
+from constructions.stock.softened import scale_of, tokens_read, with_sizes
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 
@@ -81,12 +81,16 @@ def error_bound(
     left = iter(sizes)
     with torch.no_grad():
         errors = [ROUNDINGS * u * stream[0].abs()]
-        for block, before, after in zip(model.blocks, stream[:-1], stream[1:], strict=True):
+        read = tokens_read(model, prompt)
+        for block, before, after, rows in zip(
+            model.blocks, stream[:-1], stream[1:], read, strict=True
+        ):
             own = [] if block.attn is None else next(left)
-            errors.append(
-                _layer(block, before, prompt.n_examples, own, gadgets, gamma, u)
-                + ROUNDINGS * u * (before.abs() + after.abs())
-            )
+            error = _layer(block, before, prompt.n_examples, own, gadgets, gamma, u)
+            error = error + ROUNDINGS * u * (before.abs() + after.abs())
+            # At other tokens scores may be so large that the bound is ∞.
+            errors.append(torch.zeros_like(error))
+            errors[-1][..., rows, :] = error[..., rows, :]
         errors[-1] = errors[-1] + (gamma + ROUNDINGS * u) * _seen(stream[-1], gadgets, u)
     bounds = torch.zeros_like(outputs).flatten(-2)
     for place, output in enumerate(outputs.flatten(-2).unbind(-1)):

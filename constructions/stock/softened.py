@@ -28,7 +28,7 @@ from torch import Tensor
 
 from constructions.attention import Attention, Heads, Mask
 from constructions.blocks import MLP, Block, Embed, PosEmbed, Unembed
-from constructions.interface import Interface
+from constructions.interface import Interface, Prompt
 from constructions.stock.gadgets import Gadgets, stencil
 from constructions.stock.sink import Sunk
 from constructions.stock.translatable import array
@@ -257,18 +257,32 @@ class _Softening:
         return MLP(*map(torch.as_tensor, (W_in, b_in, W_out, b_out)))
 
 
+def tokens_read(model: Transformer, prompt: Prompt) -> list[slice]:
+    """For each block, tokens such that no answer depends on the output of the block at others.
+
+    They are all tokens before the last block with heads, and the answered tokens from this block
+    on. Proof: heads alone read other tokens, so the output of this block or of a later one at a
+    token influences only this token's logits, and only those of answered tokens are read.
+    """
+    last = max((i for i, block in enumerate(model.blocks) if block.attn is not None), default=0)
+    return [prompt.answers if i >= last else slice(None) for i in range(model.n_layers)]
+
+
 def largest_square(soft: Transformer, *inputs: Any) -> float:
     """The largest ‖v‖² over all streams v that a layer norm reads, on these inputs.
 
     `soft` is a model with only softmax heads (`softened`). In its stock model, layer norms are
-    before heads, before MLPs and before the unembedding.
+    before heads, before MLPs and before the unembedding. Streams on which no answer depends
+    (`tokens_read`) are omitted.
     """
     prompt = soft.prompt(*inputs)
-    found = []
-    for block, H in zip([*soft.blocks, None], soft.residual_stream(prompt), strict=True):
-        found.append(H)
-        if block is not None and block.attn is not None and block.mlp is not None:
-            found.append(block.attn.after(H, prompt.n_examples))
+    before, *after = soft.residual_stream(prompt)
+    found = [before]
+    for block, H, rows in zip(soft.blocks, after, tokens_read(soft, prompt), strict=True):
+        if block.attn is not None and block.mlp is not None:
+            found.append(block.attn.after(before, prompt.n_examples)[..., rows, :])
+        found.append(H[..., rows, :])
+        before = H
     return float(torch.stack([(H**2).sum(-1).max() for H in found]).max())  # NaN if any is NaN
 
 

@@ -21,7 +21,7 @@ from constructions.stock.bound import error_bound, prompts_bound
 from constructions.stock.gadgets import MOST_ORDER, Gadgets, chosen
 from constructions.stock.neutral import Doubled
 from constructions.stock.short import FLOAT32, chosen_for, is_short, rounding_obstacle
-from constructions.stock.softened import beside, largest_square, softened
+from constructions.stock.softened import beside, largest_square, softened, tokens_read
 from constructions.stock.translatable import check_translatable, layer_error
 from constructions.tensors import require_finite
 from constructions.tokens import Tokens
@@ -79,7 +79,8 @@ class StockModel(Model):
 
     `module` is the stock module, and `plan` contains the choices of the translation. The registers
     of the model are those of `plan.soft`; each is half the difference of the two copies of the
-    stream.
+    stream. From the last layer with heads on, the registers of models with linear heads have small
+    errors only at answered tokens (`softened.tokens_read`).
     """
 
     def __init__(self, kind: str, module: nn.Module, plan: Plan) -> None:
@@ -292,7 +293,10 @@ def _for_these(
 
 
 def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]], int]:
-    """The largest absolute score of each head on these inputs, and the number of tokens."""
+    """The largest absolute score of each head on these inputs, and the number of tokens.
+
+    Only the scores of queries whose outputs influence an answer count (`tokens_read`).
+    """
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)
     if not prompt.tokens.numel():
@@ -304,6 +308,8 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
         )
     columns = int(prompt.tokens.is_floating_point())
     *leading, T = prompt.tokens.shape[: prompt.tokens.ndim - columns]
+    if not range(T)[prompt.answers]:
+        raise InputError("the inputs contain no query: give at least one query")
     prompts = math.prod(leading)
     machine.fits_in_memory(
         f"the scores of {prompts} prompts of {T} tokens",
@@ -313,13 +319,14 @@ def measured(model: Transformer, *inputs: Any) -> tuple[list[tuple[float, ...]],
     stream = list(model.residual_stream(prompt))
     require_finite("the stream of these inputs", *stream)
     sizes = []
-    for block, H in zip(model.blocks, stream[:-1], strict=True):
+    read = tokens_read(model, prompt)
+    for block, H, rows in zip(model.blocks, stream[:-1], read, strict=True):
         if (attn := block.attn) is not None:
             found = dict[int, float]()
             for part in attn.parts():
                 Q, K = part.queries_keys(H, prompt.n_examples)
                 scores = (Q @ K.transpose(-1, -2) * part.scale).abs()
-                scores = scores.masked_fill(part.hidden(scores), 0.0)
+                scores = scores.masked_fill(part.hidden(scores), 0.0)[..., rows, :]
                 largest = iter(scores.transpose(0, -3).flatten(1).amax(-1).tolist())
                 found |= {h: next(largest) for h, m in enumerate(attn.masks) if m == part.mask}
             sizes.append(tuple(found[h] for h in range(attn.n_heads)))

@@ -26,6 +26,8 @@ from constructions.exactness import hardmax_numbers
 from constructions.stock import Gadgets, to_encoder
 from constructions.stock.bound import prompts_bound
 from constructions.stock.gadgets import chosen
+from constructions.stock.softened import tokens_read
+from constructions.stock.translated import measured
 from theory.computation import MACHINES
 
 RNG = np.random.default_rng(0)
@@ -60,11 +62,16 @@ def tokens_for(model):
 
 
 def largest_at_norms(stock, *inputs):
-    """The largest ‖v‖² that a norm of the module sees."""
-    seen = []
+    """The largest ‖v‖² at norms; behind the last heads, only of answered tokens."""
+    seen, answers = [], stock.prompt(*inputs).answers
+    attends = [block.attn is not None for block in stock.plan.soft.blocks]
+    last = 2 * max(i for i, heads in enumerate(attends) if heads)  # the norm before the last heads
 
     def look(_, given):
-        seen.append(float((stock.doubled.back(given[0]).double() ** 2).sum(-1).max()))
+        v = stock.doubled.back(given[0]).double()
+        if len(seen) > last:
+            v = v[..., answers, :]
+        seen.append(float((v**2).sum(-1).max()))
 
     norms = [norm for layer in stock.module.layers for norm in (layer.norm1, layer.norm2)]
     hooks = [norm.register_forward_pre_hook(look) for norm in norms]
@@ -88,6 +95,47 @@ def test_answers_are_within_their_bound(name, dtype):
     assert {type(layer) for layer in stock.module.layers} == {nn.TransformerEncoderLayer}
     assert len(stock.module.layers) == stock.n_layers == model.n_layers
     assert next(stock.module.parameters()).dtype == dtype
+
+
+@pytest.mark.parametrize("name", [*OVER_EXAMPLES, *OVER_TOKENS])
+def test_no_answer_depends_on_tokens_that_are_not_read(name):
+    model = OVER_EXAMPLES.get(name) or OVER_TOKENS[name]
+    prompt = model.prompt(*((X, Y, Q) if name in OVER_EXAMPLES else (tokens_for(model),)))
+    stream, read = list(model.residual_stream(prompt)), tokens_read(model, prompt)
+    wanted = model.unembedding(stream[-1])[..., prompt.answers, :]
+    counted = 0
+    for number, (H, rows) in enumerate(zip(stream[1:], read, strict=True), start=1):
+        changed = H + 1000.0
+        changed[..., rows, :] = H[..., rows, :]
+        counted += int((changed != H).any())
+        for block in model.blocks[number:]:
+            changed = block(changed, prompt.n_examples)
+        assert torch.equal(model.unembedding(changed)[..., prompt.answers, :], wanted)
+    if name in OVER_EXAMPLES:  # only models that predict from every prefix answer at examples
+        assert (counted > 0) == (not model.interface.every_prefix)
+
+
+def test_only_scores_of_tokens_that_are_read_count():
+    """A far pause token or example has large scores in the last layer, and no answer needs them."""
+    model, large = OVER_EXAMPLES["with pauses"], 64.0
+    sizes, _ = measured(model, X, Y, Q)
+    stream = list(model.residual_stream(model.prompt(X, Y, Q)))
+    u, x = (stream[-2][..., model.stream[name]] for name in "ux")
+    scores = (u @ x.mT).abs()
+    assert sizes[-1][0] == pytest.approx(float(scores[..., -1, :].max()), rel=1e-12)
+    assert sizes[-1][0] < float(scores.max()) / 4
+    # Inputs for which no other token may count in bounds.
+    for dtype in (torch.float64, torch.float32):
+        inputs = X, Y, Q / large
+        stock = to_encoder(model, *inputs, dtype=dtype)
+        off, bound = (stock(*inputs).double() - model(*inputs)).abs(), stock.bound(*inputs)
+        assert (off <= bound).all()
+        assert bound.max() < (1e-9 if dtype == torch.float64 else 0.05)
+
+
+def test_prompts_without_queries_are_rejected():
+    with rejects("query"):
+        to_encoder(OVER_EXAMPLES["newton"], X, Y, np.ones((0, *Q.shape)))
 
 
 UNUSUAL = {
