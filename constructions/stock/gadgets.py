@@ -22,6 +22,8 @@ u is the unit roundoff of a dtype.
    e^C is a power of two, and c_m is a factor of the values: the contributions of the sink then
    cancel without rounding; any remainder would be multiplied by e^C/δ in every layer.
 
+   In the term of κ_p, B Σ‖v_i‖ can be replaced by Σ|s_i|‖v_i‖.
+
    Proof.  A head outputs Σ_i v_i f_i(±mδ) with f_i(τ) = e^{τs_i}/(1 + e^{−C} Σ_j e^{τs_j}), after
    the factor e^C.  Write f_i = e^{τs_i} − g_i.  The difference quotient of e^{τs_i} is s_i up to
    the remainder of interpolation at 2p + 1 points, at most δ^{2p} κ_p |s_i|^{2p+1} e^{pδ|s_i|}.
@@ -115,9 +117,18 @@ class Gadgets:
         2p. `theta` is the largest scaled score δ·|s_i|. Errors of rounding and of layer norms are
         not included.
         """
+        return sum(self.parts(theta, n))
+
+    def parts(self, theta: Any, n: float) -> tuple[Any, Any]:
+        """The errors of a replaced linear head by the central difference and by the sink.
+
+        The linear head has n tokens with values v_i and scores |s_i| ≤ B. The first result is
+        relative to Σ |s_i|‖v_i‖, which is at most B Σ‖v_i‖, and the second to B Σ‖v_i‖. `theta`, a
+        number or a tensor, is the largest scaled score δ·|s_i|.
+        """
         p = self.order
-        method = float(kappa(p)) * theta ** (2 * p) * math.exp(p * theta)
-        return method + 2 * float(lipschitz(p)) * n * math.exp(2 * p * theta - self.sink)
+        method = float(kappa(p)) * theta ** (2 * p) * math.e ** (p * theta)
+        return method, 2 * float(lipschitz(p)) * n * math.e ** (2 * p * theta - self.sink)
 
     def gamma(self, square: float) -> float:
         """The bound γ = ‖v‖²/(2K²) on the relative difference of a layer norm from the identity.
@@ -144,9 +155,7 @@ class Gadgets:
         """
         if gamma * self.sink > 0.25:
             return math.inf
-        p = self.order
-        method = float(kappa(p)) * theta ** (2 * p) * math.e ** (p * theta)
-        left = 2 * float(lipschitz(p)) * n * math.e ** (2 * p * theta - self.sink)
+        method, left = self.parts(theta, n)
         return 2 * method + 3 * left + 3 * (1 + self.sink) * gamma
 
     def rounding(self, u: float) -> float:

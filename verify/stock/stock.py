@@ -35,6 +35,7 @@ SLOPE = 0.1  # the allowed difference between 2p and log₂ of the ratio of two 
 ANGLES = 2.0**-4, 2.0**-5
 SILENT = 400  # bits of e^C, for which the sink's part of an error is negligible
 VOCABULARY, LENGTH = 4, 12
+WIDER = 1 + 1e-9  # covers the rounding of scores, norms and eigenvalues in float64
 
 
 @dataclass(frozen=True)
@@ -235,11 +236,10 @@ def newton_a_priori(run: Run, examples: Examples, k: int, d: int) -> Finding:
 
     soft, (x, y, query, size, R, Y) = heads(2, ANGLES[1]), first_prompt(examples)
     model = run.build(built, d, k, size, start="identity")
-    scores = [scale_of(max(layer)) for layer in measured(model, x, y, query)[0]]
-    eps = 1.1 * soft.head(1.1 * soft.theta, len(y))
-    bound = newton_bound(scores, eps, size, R, Y, len(y))
-    known = size * np.linalg.eigvalsh(x.T @ x).max() <= 1
-    return beside("encoder", model, examples, soft, bound if known else math.nan)
+    scores = [max(layer) * WIDER for layer in measured(model, x, y, query)[0]]
+    largest = float(np.linalg.eigvalsh(x.T @ x).max()) * WIDER
+    bound = newton_bound(scores, soft, size, largest, R * WIDER, Y, len(y), d)
+    return beside("encoder", model, examples, soft, bound)
 
 
 def first_prompt(
