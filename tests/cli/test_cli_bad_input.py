@@ -112,9 +112,12 @@ def test_the_version_is_printed(capsys):
     assert capsys.readouterr().out == f"weightwright {version('weightwright')}\n"
 
 
-def test_too_little_memory_is_one_line(capsys, monkeypatch):
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: …")]
+)
+def test_too_little_memory_is_one_line(error, capsys, monkeypatch):
     def greedy(words):
-        raise MemoryError
+        raise error
 
     monkeypatch.setattr("verify.cli.main._app", greedy)
     assert cli.main(["newton"]) == 2

@@ -1,5 +1,7 @@
 """Automata with a state written after each symbol."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,6 +20,8 @@ from theory.computation import (
     random_semiautomaton,
 )
 from theory.sequences import all_sequences
+from verify.claim import Run
+from verify.computation.scratchpad import scratchpad as claim
 
 
 def states(model, words):
@@ -35,6 +39,13 @@ def test_every_short_word(name):
     n, symbols = A.n_states, A.n_symbols
     assert (model.n_layers, model.n_heads, model.d_model) == (1, 1, n + symbols + 2)
     assert len(model.blocks[0].mlp.b_in) == n * symbols
+
+
+def test_an_automaton_with_too_many_rules_is_rejected_before_the_first_finding(tmp_path):
+    path = tmp_path / "wide.json"
+    path.write_text(json.dumps([[0, 1]] * 1001))
+    with rejects("1001"):
+        next(claim.findings(Run(), file=path))
 
 
 @settings(max_examples=20)

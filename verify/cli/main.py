@@ -41,6 +41,7 @@ from verify.output.report import SCHEMA, environment
 from verify.sweep.commands import summarise, sweep_command
 
 USAGE, INTERNAL, INTERRUPTED = 2, 4, 130
+NO_MEMORY = "there is not enough memory: give smaller sizes"
 MOST_JOBS = 1024  # processes at once
 
 
@@ -58,11 +59,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         return _complain(str(error))
     except MemoryError:
-        return _complain("there is not enough memory: give smaller sizes")
+        return _complain(NO_MEMORY)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except Exception as error:
+        if "can't allocate memory" in str(error):  # torch's error is no MemoryError
+            return _complain(NO_MEMORY)
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and not error.filename:
             print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
             return INTERNAL

@@ -33,11 +33,9 @@ def gridworld(
     *,
     steps: Annotated[
         int,
-        option(
-            "the largest state S; the states are 0 … S, with walls at both ends", min=1, max=1000
-        ),
+        option("the largest state S; the states are 0 … S, with walls at both ends", min=1, max=64),
     ] = 3,
-    start: Annotated[int, option("the state before the first symbol", min=0, max=1000)] = 0,
+    start: Annotated[int, option("the state before the first symbol", min=0, max=64)] = 0,
     max_length: Length = 40,
     samples: Samples = 30,
 ) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from constructions.computation import scratchpad as construction
 from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
 from theory.computation.semiautomata import written_next
+from theory.kinds import InputError
 from theory.sequences import all_sequences
 from verify.claim import Run, claim
 from verify.computation.decoding import decoded, softened
@@ -23,6 +24,7 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 
 NAMES = "A5", "all-maps-4"
+MOST_RULES = 2000  # pairs of a state and a symbol, each with a hidden neuron
 MOST_WORDS = 10**4  # the largest number of words of one length of which all are decoded
 
 
@@ -47,7 +49,14 @@ def scratchpad(
     An inverse temperature that does not depend on T suffices for softmax, since decoded tokens have
     no error.
     """
-    for A in chosen(run, automaton, file, NAMES, states, regex):
+    automata = chosen(run, automaton, file, NAMES, states, regex)
+    for A in automata:
+        if A.n_states * A.n_symbols > MOST_RULES:
+            raise InputError(
+                f"{A.name} has {A.n_states} states and {A.n_symbols} symbols: give an automaton of "
+                f"at most {MOST_RULES} pairs of a state and a symbol"
+            )
+    for A in automata:
         statement = writes(run, A)
         model = statement.at(0, length).model
         yield gap_finding(A.name, model, head_states(model))

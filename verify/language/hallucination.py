@@ -43,7 +43,8 @@ def hallucination(
     run: Run,
     *,
     facts: Annotated[int, option("number of facts in the world", min=2, max=10**7)] = 10**6,
-    strings: Annotated[int, option("number of strings, with the facts", min=4, max=2**53)] = 10**11,
+    strings: Annotated[int, option("number of strings, with the facts", min=4, max=10**15)] = 10
+    ** 11,
     documents: Annotated[int, option("documents drawn from the facts", min=1, max=10**7)] = 10**5,
     distribution: Annotated[
         Literal["zipf", "uniform"], option("distribution of the facts")

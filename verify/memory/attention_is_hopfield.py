@@ -50,8 +50,8 @@ Pair = tuple[Matrix, Matrix]
 def attention_is_hopfield(
     run: Run,
     *,
-    d: Annotated[int, option("dimension of the keys", min=1, max=1000)] = 3,
-    n_patterns: Annotated[int, option("number of stored tokens", min=1, max=1000)] = 6,
+    d: Annotated[int, option("dimension of the keys", min=1, max=200)] = 3,
+    n_patterns: Annotated[int, option("number of stored tokens", min=1, max=200)] = 6,
     beta: Annotated[float, option("inverse temperature β")] = 0.75,
 ) -> Iterator[Finding]:
     """Attention with values V = Y W_K W_V is one modern Hopfield update of the queries, times W_V.

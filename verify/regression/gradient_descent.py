@@ -31,8 +31,8 @@ def gradient_descent(
     run: Run,
     *,
     k: Annotated[int, option("number of steps of the algorithm", min=1, max=10**4)] = 10,
-    d: Annotated[int, option("dimension of the inputs", min=1, max=1000)] = 5,
-    n: Annotated[int, option("number of examples in a prompt", min=1, max=10**5)] = 10,
+    d: Annotated[int, option("dimension of the inputs", min=1, max=500)] = 5,
+    n: Annotated[int, option("number of examples in a prompt", min=1, max=10**4)] = 10,
     layout: Annotated[Layouts, option("the construction")] = "all",
     step_size: Annotated[
         float | None,

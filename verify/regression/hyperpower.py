@@ -31,8 +31,8 @@ def hyperpower(
     order: Annotated[
         int, option("order p; a step raises the residual to the power p", min=2, max=1000)
     ] = 3,
-    d: Annotated[int, option("dimension of the inputs", min=1, max=1000)] = 5,
-    n: Annotated[int, option("number of examples in a prompt", min=1, max=10**5)] = 10,
+    d: Annotated[int, option("dimension of the inputs", min=1, max=500)] = 5,
+    n: Annotated[int, option("number of examples in a prompt", min=1, max=10**4)] = 10,
     alpha: Annotated[
         float | None,
         option("scale α of M₀; default: a power of two for which every prompt converges"),

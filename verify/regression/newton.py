@@ -60,8 +60,8 @@ def newton(
     run: Run,
     *,
     k: Annotated[int, option("number of steps of the algorithm", min=0, max=10**4)] = 5,
-    d: Annotated[int, option("dimension of the inputs", min=1, max=1000)] = 5,
-    n: Annotated[int, option("number of examples in a prompt", min=1, max=10**5)] = 10,
+    d: Annotated[int, option("dimension of the inputs", min=1, max=500)] = 5,
+    n: Annotated[int, option("number of examples in a prompt", min=1, max=10**4)] = 10,
     layout: Annotated[Layouts, option("the construction")] = "all",
     start: Annotated[Start, option("M₀ = αS (gram) or αI (identity)")] = "gram",
     alpha: Annotated[

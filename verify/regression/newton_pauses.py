@@ -26,7 +26,7 @@ def newton_pauses(
     run: Run,
     *,
     k: Annotated[int, option("number of steps of the algorithm", min=0, max=1000)] = 5,
-    d: Annotated[int, option("dimension of the inputs", min=1, max=1000)] = 5,
+    d: Annotated[int, option("dimension of the inputs", min=1, max=500)] = 5,
     n: Annotated[int, option("number of examples in a prompt", min=1, max=10**4)] = 10,
     alpha: Annotated[
         float | None,

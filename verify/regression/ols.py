@@ -64,7 +64,7 @@ METHODS = {
 def ols(
     run: Run,
     *,
-    d: Annotated[int, option("dimension of the inputs", min=2, max=1000)] = 5,
+    d: Annotated[int, option("dimension of the inputs", min=2, max=500)] = 5,
     domain: Annotated[Literal["all", "float", "exact"], option("number system")] = "all",
 ) -> Iterator[Finding]:
     """For examples X of any rank with labels y, transformers of linear attention compute the

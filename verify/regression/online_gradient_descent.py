@@ -22,7 +22,7 @@ from verify.regression.statements import online_statement
 def online_gradient_descent(
     run: Run,
     *,
-    d: Annotated[int, option("dimension of the inputs", min=1, max=1000)] = 5,
+    d: Annotated[int, option("dimension of the inputs", min=1, max=500)] = 5,
     n: Annotated[int, option("number of examples in a prompt", min=1, max=10**4)] = 10,
     domain: Annotated[Literal["all", "float", "exact", "modular"], option("number system")] = "all",
     samples: Prompts = 50,

@@ -61,7 +61,7 @@ def stock(
         Inside, option("torch's nn.TransformerEncoder, or GPT2LMHeadModel of transformers")
     ] = "encoder",
     k: Annotated[int, option("steps of the algorithms", min=1, max=1000)] = 5,
-    d: Annotated[int, option("dimension of the inputs", min=1, max=1000)] = 5,
+    d: Annotated[int, option("dimension of the inputs", min=1, max=500)] = 5,
     n: Annotated[int, option("examples in a prompt", min=1, max=1000)] = 10,
     error: Annotated[float, option("allowed error of answers")] = 1e-7,
     samples: Annotated[int, option("prompts", min=1, max=10**5)] = 50,
