@@ -41,7 +41,7 @@ QUICK = 20  # nodes of a graph in a quick run
 def components(
     run: Run,
     *,
-    n_nodes: Annotated[int, option("number of nodes of a graph", min=2, max=500)] = 40,
+    n_nodes: Annotated[int, option("number of nodes of a graph", min=2, max=200)] = 40,
     samples: Annotated[
         int, option("number of random graphs, and of shuffled paths", min=1, max=MOST_DRAWN)
     ] = 5,
@@ -56,8 +56,10 @@ def components(
     """
     n = min(n_nodes, QUICK) if run.quick else n_nodes
     model = built(run, n, n)
-    found = [size(model, "connected-components", n=n, m=n), units([(model, UNITS)])]
-    yield from labelled(LABEL, [*found, small_graphs(run), *large_graphs(run, model, n, samples)])
+    stated = [size(model, "connected-components", n=n, m=n), units([(model, UNITS)])]
+    yield from labelled(LABEL, stated)
+    yield from labelled(LABEL, [small_graphs(run)])
+    yield from labelled(LABEL, large_graphs(run, model, n, samples))
     few = built(run, 4, 4)
     yield from labelled(LABEL, [rational(run, few)])
     yield from gaps(LABEL, few, program_for(4, 4))

@@ -50,7 +50,7 @@ def dyck(
     *,
     types: Annotated[
         int | None,
-        option("number of types of brackets; by default several numbers are run", min=1, max=100),
+        option("number of types of brackets; by default several numbers are run", min=1, max=30),
     ] = None,
     depth: Annotated[
         int | None,
