@@ -26,12 +26,20 @@ from verify.evidence.restoring import (
     same_as_hardmax,
     sharpness_at_two_lengths,
 )
-from verify.evidence.sequences import answers_equal, computes, equal_over_q, registers_hold
+from verify.evidence.sequences import (
+    LONGER,
+    MOST_LONGER,
+    answers_equal,
+    computes,
+    equal_over_q,
+    registers_hold,
+)
 from verify.evidence.size import bits
 from verify.evidence.statement import OverTokens
 from verify.finding import Finding, labelled
 
 CASES = (1, None), (2, None), (3, None), (1, 3), (2, 3)  # types and depth
+MANY = 9, 4  # types and depth of longer words only
 QUICK = 30  # length of words in a quick run
 LEAST = 2.0**-20  # the smallest sharpness considered
 
@@ -86,6 +94,11 @@ def dyck(
         for states in head_states(model):
             yield gap_finding(statement.label, model, states)
         yield from labelled(statement.label, softmax(run, statement, k, most, max_length))
+    if types is depth is None:
+        k, most = MANY
+        statement = judges(run, k, most)
+        model = statement.at(2 * k, max_length).model
+        yield from labelled(f"{statement.label}/words", _words(run, statement, k, most, model))
     k, most = given
     word = random_dyck(1, min(max_length, 24), k, run.rng)[0]
     at = 2 * len(word) // 3
@@ -112,11 +125,14 @@ def _words(
     """Evidence on words that are nearly Dyck words."""
     n = model.interface.max_length
     families = adversarial_words(n, k, run.rng, depth)
+    length = max(n, min(LONGER * n, MOST_LONGER))
+    more = adversarial_words(length, k, run.rng, depth)
+    rows = np.concatenate([rows[:2] for rows in more.values()])
     yield answers_equal(
         "long",
-        f"Dyck words, and words that are nearly Dyck words, of {n} symbols",
+        f"Dyck words, and words that are nearly Dyck words, of {n} and of {length} symbols",
         statement,
-        [(model, rows) for rows in families.values()],
+        [*((model, rows) for rows in families.values()), (statement.at(2 * k, length).model, rows)],
         f" of {len(families)} families",
     )
     rows = np.concatenate([rows[:1] for rows in families.values()])

@@ -17,11 +17,12 @@ from verify.claim import Run, claim, option
 from verify.computation.options import Length, Samples
 from verify.evidence.gaps import States, at_positions, averaging, counting, gap_finding
 from verify.evidence.restoring import makes
-from verify.evidence.sequences import computes
+from verify.evidence.sequences import computes, differences, exact_evidence, families_of
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, Verdict, labelled
+from verify.finding import Finding, Verdict, labelled, no_counterexample
 
 QUARTER = Fraction(1, 4)
+MANY = 12  # the largest state of a walk that is run from several initial states
 LISTED = 24  # length of the model whose heads are checked at all queries and keys
 
 
@@ -53,6 +54,7 @@ def gridworld(
         raise InputError(f"start is {start}: give a state from 0 to {steps}")
     statement = walks(run, steps, start)
     yield from computes(run, statement, 2, max_length, samples, exhaustive=(2, 8))
+    yield from_every_state(run, steps, max_length)
     model = statement.at(2, max_length).model
     yield from labelled(statement.label, [later(model, steps), counted(model, steps)])
     short = statement.at(2, listed := min(max_length, LISTED)).model
@@ -69,6 +71,32 @@ def walks(run: Run, S: int, start: int) -> OverTokens:
         symbols=2,
         theorem="gridworld-walk",
         parameters={"S": S},
+    )
+
+
+def from_every_state(run: Run, steps: int, max_length: int) -> Finding:
+    """Checks states on random and adversarial words, from several initial states.
+
+    The largest states are `steps` and `MANY`, and the initial states are 0, 1, the one in the
+    middle, and the two largest.
+    """
+    sizes = sorted({steps, MANY})
+    starts = {S: sorted({0, min(1, S), S // 2, S - 1, S}) for S in sizes}
+    statements = [walks(run, S, start) for S in sizes for start in starts[S]]
+    models = [statement.at(2, max_length).model for statement in statements]
+    rows = np.concatenate([rows[:2] for rows in families_of(run, 2, max_length, 2).values()])
+    return no_counterexample(
+        "starts",
+        "states from several initial states s, on random and adversarial words of "
+        f"{max_length} symbols, for "
+        + " and for ".join(f"S = {S} (s = {', '.join(map(str, starts[S]))})" for S in sizes),
+        (
+            wrong
+            for statement, model in zip(statements, models, strict=True)
+            for wrong in differences(statement, model, rows)
+        ),
+        evidence=exact_evidence(models[-1]),
+        words=f"all states are right on {len(rows)} words",
     )
 
 

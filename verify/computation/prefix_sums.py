@@ -18,7 +18,7 @@ from verify.evidence.gaps import States, at_positions, gap_finding, looking_up
 from verify.evidence.size import size
 from verify.finding import Finding, Verdict, labelled, no_counterexample
 
-WORDS = 2, 4, 8
+WORDS = 2, 3, 4, 8
 
 
 @claim(
