@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain
+from math import pi, sin
 from typing import Annotated, Any
 
 import numpy as np
@@ -33,7 +34,15 @@ from verify.claim import Run, claim, option
 from verify.domains import Ball, outputs, random_prime
 from verify.evidence.enclosure import BITS, all_hold, below, interval
 from verify.evidence.size import size
-from verify.finding import Finding, Verdict, at_most, each_at_most, labelled, no_counterexample
+from verify.finding import (
+    Finding,
+    Verdict,
+    as_stated,
+    at_most,
+    each_at_most,
+    labelled,
+    no_counterexample,
+)
 
 ODD, FEW = (3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25), (3, 5, 9)
 # The stated relative distance of the margin of float64 tensors from γ*.  Cosines have errors of up
@@ -336,7 +345,7 @@ def few_frequencies(run: Run) -> Finding:
         medians.append(f"{np.median(margins):.2f} for {count}")
     verdicts = [at_most("", "", "float", found[name], limit[name]).verdict for name in found]
     verdicts += [Verdict.of(value > 0) for value in found.values()]
-    return Finding(
+    finding = Finding(
         "few-frequencies",
         f"margin of the logits Σ_k cos(2πk(c − s)/p) with few frequencies k ∈ K, p = {p}",
         "float",
@@ -347,3 +356,5 @@ def few_frequencies(run: Run) -> Finding:
         f"{', '.join(medians)} frequencies",
         "above 0, and at most |K|p/(p − 1) for |K| frequencies",
     )
+    stated = min(sum(2 * sin(pi * k * d / p) ** 2 for k in K) for d in range(1, p))
+    return as_stated(finding, found["these"], stated)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from verify.evidence.gaps import States, at_positions, gap_finding
 from verify.evidence.sequences import answers_equal, computes
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, Verdict, labelled
+from verify.finding import Finding, Verdict, as_stated, labelled
 
 SHARPNESS = 2, 4, 8
 LENGTHS = 10, 100, 1000
@@ -128,7 +129,7 @@ def least_logit(build: Callable[[int], Transformer], beta: int, max_length: int)
                 verdicts.append(below(bound, signed))
                 least = least.min(signed)
         found, stated = interval(least), digits(bound, 5)
-    return Finding(
+    finding = Finding(
         f"β={beta}",
         f"smallest (right logit) − (wrong logit) with softmax at β = {beta}, on all words of at "
         f"most {max_length} bits",
@@ -139,6 +140,7 @@ def least_logit(build: Callable[[int], Transformer], beta: int, max_length: int)
         f"{found[0]:.5g}, at a word whose later bits all differ from the first bit",
         f"above 1 − 2e^−β = {stated}",
     )
+    return as_stated(finding, float(bound), 1 - 2 * exp(-beta))
 
 
 def logit(model: Transformer, word: np.ndarray) -> arb:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -19,7 +20,7 @@ from theory.language import (
 )
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
-from verify.finding import Finding, at_least, at_most, same
+from verify.finding import Finding, as_stated, at_least, at_most, same
 
 NETS, HIDDEN = 5, 6  # networks of integer weights, whose gradients are integers
 ROUNDED = 1e-10  # relative rounding error of sums of 2^d products in float64
@@ -125,7 +126,7 @@ def _signal(d: int) -> Finding:
     """
     k = d // 2
     step, without = least_step_signal(d + k - 2), mean_signal_bound(d, k)
-    return at_least(
+    finding = at_least(
         "signal",
         "ratio of the fraction of the squared gradient that depends on the target at a node of a "
         f"chain of thought to the mean of this fraction for a parity of {k} of {d} bits without a "
@@ -137,6 +138,8 @@ def _signal(d: int) -> Finding:
         f"most {float(without):.2g} without a chain of thought",
         wanted=f"a ratio of at least {RATIO}",
     )
+    m, sets = d + k - 2, math.prod(range(d - k + 1, d + 1)) // math.factorial(k)
+    return as_stated(finding, [step, without], [2 * (m - 2) / m**3, 1 / sets])
 
 
 def _eliminated(run: Run, d: int) -> Finding:

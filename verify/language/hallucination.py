@@ -228,8 +228,11 @@ def of_prompts(run: Run, name: str, prompts: int, documents: int) -> Finding:
     )
     # The right answers are independent, so Hoeffding's inequality bounds the deviation.
     deviation = sqrt(-log(GAMMA) / 2) * sqrt(drawn.squares)
-    stated = drawn.missing - (over + 2 / ANSWERS + deviation)
-    return unless_vacuous(as_stated(found, bound, stated), bound)
+    N, stated = documents, drawn.missing - (over + 2 / ANSWERS + deviation)
+    mean_stated = drawn.mean_once - (2 / ANSWERS + 1 / N)
+    in_print = drawn.once - (over + 2 / (ANSWERS - 1) + (35 + 6 * log(N)) * N**-0.5)
+    found = as_stated(found, [bound, mean, printed], [stated, mean_stated, in_print])
+    return unless_vacuous(found, bound)
 
 
 def not_regular(run: Run) -> Finding:

@@ -205,7 +205,7 @@ def _heads(run: Run, d: int, k: int) -> Finding:
         ratios[f"T = {T}"] = most
     found = max(ratios.values())
     size = log_cover_size(d, k, k)
-    return at_most(
+    finding = at_most(
         "heads",
         "largest ratio of the distance between a head and its head in the cover to the bound "
         "VB²A/√k + VB/√k, for ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and tokens of norm at most B, over "
@@ -217,6 +217,8 @@ def _heads(run: Run, d: int, k: int) -> Finding:
         + f"; the cover has {2 * d + 1}^{2 * k} = e^{size:.0f} heads",
         wanted="a ratio of at most 1 for every T",
     )
+    # A = 2, V = 3, B = ½, and 4 and 9 vectors: 3·¼·2/2 + 3·½/3 = 5/4.
+    return as_stated(finding, cover_radius(2.0, 3.0, 0.5, 4, 9), 1.25)
 
 
 def direction(towards: np.ndarray, otherwise: np.ndarray) -> np.ndarray:

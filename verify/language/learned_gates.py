@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Annotated
@@ -17,7 +18,7 @@ from theory.language import (
 )
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
-from verify.finding import Finding, at_least, at_most, labelled
+from verify.finding import Finding, as_stated, at_least, at_most, labelled
 from verify.language.bounds import never_wrong
 
 SMALL = 6, 8  # inputs and gates of circuits that are tested on all inputs
@@ -77,7 +78,7 @@ def _gates(run: Run, n_inputs: int, n_gates: int, n_examples: int) -> Iterator[F
     few, size, epsilon, delta = SIZES
     N = enough_examples(few, size, epsilon, delta)
     fractions = [decided(run, random_circuit(few, size, run.rng), N, 2**few) for _ in range(SEEDS)]
-    yield at_least(
+    finding = at_least(
         "enough",
         f"fraction of inputs on which the learner outputs the values of all gates after {N} "
         f"examples, for circuits with {few} inputs and {size} gates",
@@ -87,6 +88,10 @@ def _gates(run: Run, n_inputs: int, n_gates: int, n_examples: int) -> Iterator[F
         words=f"at least {min(fractions):g} for {SEEDS} circuits",
         wanted=f"at least {1 - epsilon:g}, for each circuit with probability ≥ {1 - delta:g}",
     )
+    wires = few + size - 1  # the last gate is one of ten functions of two earlier wires
+    total = size * 10 * math.comb(wires, 2)
+    stated = math.ceil(total * (math.log(total) - math.log(delta)) / epsilon)
+    yield as_stated(finding, N, stated)
     circuit = random_circuit(n_inputs, n_gates, run.rng)
     fractions = growing(run, circuit, n_examples)
     bound = enough_examples(n_inputs, n_gates, epsilon, delta)

@@ -27,7 +27,7 @@ from theory.language import (
 )
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
-from verify.finding import Finding, at_least, at_most, same, within
+from verify.finding import Finding, as_stated, at_least, at_most, same, within
 
 CUBES = (8, 4), (8, 8), (12, 8), (16, 8), (16, 16)  # d and k for which the batch is all words
 LARGE = 64, 32  # d and k of the noise tolerance; in quick runs QUICK
@@ -231,7 +231,7 @@ def _sampled(run: Run, tree: ParityTree, n: int, steps: list[np.ndarray]) -> Fin
     written = scores(run, tree)
     off = [float(abs(W - written).max()) for W in steps]
     right = sum(bool((np.round(W) == written).all()) for W in steps)
-    return same(
+    finding = same(
         "samples",
         f"seeds for which the rounded scores after one step on {n} samples are the tree, for a "
         f"tree over {tree.k} of {tree.d} bits",
@@ -242,6 +242,9 @@ def _sampled(run: Run, tree: ParityTree, n: int, steps: list[np.ndarray]) -> Fin
         + ", ".join(f"{each:.3f}" for each in off),
         wanted=f"all {len(steps)} seeds, each with probability ≥ {1 - DELTA:g}",
     )
+    size, scored = tree.d + tree.k, 2 * (tree.k - 1) * (tree.d + tree.k)
+    logs = math.log(scored) - math.log(DELTA)
+    return as_stated(finding, n, math.ceil(8.7 * size * logs / float(noise_tolerance(tree)) ** 2))
 
 
 def _noise(tree: ParityTree, n: int, steps: list[np.ndarray]) -> Finding:

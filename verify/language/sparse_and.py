@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import log2
 from typing import Annotated
 
 import numpy as np
@@ -21,7 +22,7 @@ from theory.language import (
 )
 from verify.claim import Run, claim, option
 from verify.evidence.statistics import errors_for, estimated
-from verify.finding import Finding, at_least, at_most, labelled, within
+from verify.finding import Finding, as_stated, at_least, at_most, labelled, within
 from verify.language.sparse_certificates import certificates, certified
 
 K, SMALL, MOST = 3, 50, 1000
@@ -185,7 +186,7 @@ def _fano(run: Run, T: int) -> Finding:
     m = least_samples(T, K) // 2
     found = np.mean([remaining_bits(*drawn(run, T, m)) == 0 for _ in range(DRAWS)])
     most = greatest_probability(T, K, m)
-    return at_most(
+    finding = at_most(
         "too-few",
         f"fraction of {DRAWS} random conjunctions that elimination finds from {m} samples",
         "statistical",
@@ -194,3 +195,8 @@ def _fano(run: Run, T: int) -> Finding:
         words=f"{found:.3f}",
         wanted=f"at most {most:.3f}, by Fano's bound for every learner",
     )
+    bits = {p: -p / 1000 * log2(p / 1000) for p in range(1, 1000)}
+    known = m * (log2(8) / 8 - 7 / 8 * log2(7 / 8))  # the entropy of m labels, in bits
+    chosen = log2(T * (T - 1) * (T - 2) / 6)
+    found_ones = (p for p in bits if p / 1000 * chosen - bits[p] - bits[1000 - p] <= known)
+    return as_stated(finding, most, max(found_ones) / 1000)
