@@ -9,9 +9,9 @@ and values on these inputs, and propagated to the answers by the original's deri
     |stock − ours| ≤ 2 Σ_l ⟨|∂ŷ/∂H_l|, δ_l⟩,
 
 to first order, as for rounding [Higham2002, section 3.1]; the 2 is for the terms of second order.
-Each rounding has a relative error of at most u.  A layer norm rounds v + e and −v + e, where e is
-an error of the mean with |e| ≤ u·K; so every linear read has an error of up to u·(|v| + u·K), even
-if v is small.
+Each rounding has a relative error of at most u.  A layer norm rounds v − m and −v − m, where m is
+the mean that it computes, with |m| ≤ 3u(K + ‖v‖₁) (`gadgets.py`); so every linear read has an error
+of up to u·(|v| + |m|) for each rounding, even if v is small.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def prompts_bound(
     if is_short(dtype):
         return restored_bound(model, sharpness, gadgets, square, dtype, hardmax)
     relative = gadgets.gamma(square) + (model.d_model + ROUNDINGS) * unit_roundoff(dtype)
-    constant = unit_roundoff(dtype) * gadgets.constant
+    # ‖v‖₁ ≤ (d_model·‖v‖²)^½ for the registers of the model; those of the translation are 0 or 1.
+    total = math.sqrt(model.d_model * square) + square
+    constant = gadgets.mean(total, unit_roundoff(dtype))
     return softmax_error(model, sharpness, hardmax, relative=relative, constant=constant).logits
 
 
@@ -107,8 +109,8 @@ def error_bound(
 
 
 def _seen(H: Tensor, gadgets: Gadgets, u: float) -> Tensor:
-    """|v| + u·K, to which the errors of linear reads of v are relative."""
-    return H.abs() + u * gadgets.constant
+    """|v| + |m|, to which the errors of linear reads of v are relative."""
+    return H.abs() + gadgets.mean(H.abs().sum(-1, keepdim=True), u)
 
 
 def _layer(

@@ -8,8 +8,20 @@ u is the unit roundoff of a dtype.
 
        g = (1 + ‖v‖²/(K² + dε/2))^(−1/2),      1 − γ ≤ g ≤ 1,      γ = ‖v‖²/(2K²).
 
-   Linear reads take half the difference of the two copies: an error of the mean, of size u·K, then
-   cancels.
+   Linear reads take half the difference of the two copies: the computed mean, of size u·K, then
+   cancels.  In floats the norm computes a mean m, a factor s, the same for all coordinates, and
+   s(z_i − m) with at most four roundings, also if this is computed as sz_i − sm.  So, to first
+   order in u, half the difference of the copies of v_i is
+
+       s·v_i up to 4us(|v_i| + |m|),      |m| ≤ 3u(K + ‖v‖₁),      |s − w/σ| ≤ (d/2 + 6)u·w/σ,
+
+   where w is the weight and σ² is the variance plus ε.  Proof for d ≥ 8.  A sum of d numbers, in
+   any order, has an error of at most du Σ|z_i| = 2du(K + ‖v‖₁), and the mean is this divided by d,
+   rounded.  A running mean m_j = m_{j−1} + (z_j − m_{j−1})/j has j times its error increased in
+   step j by at most u(|z_1 + … + z_j| + 2|z_j| + 2|m_{j−1}|), in all steps by at most
+   (d + 4 + 2(1 + ln d))u(K + ‖v‖₁) ≤ 3du(K + ‖v‖₁).  The variance is a sum of d squares (z_i − m)²,
+   with a relative error of (d − 1)u for the sum, 3u for each square and u for its division by d;
+   half of this and of u for ε, and u each for the root, the reciprocal and the product with w.
 
 2. **A linear head from 2p softmax heads.**  In addition to the n attended tokens there is a sink
    with value 0 and score C.  Heads with the scores ±mδs_i, m = 1 … p, and the values
@@ -137,6 +149,14 @@ class Gadgets:
         = `square`, and K = `constant`.
         """
         return square / (2 * self.constant**2)
+
+    def mean(self, total: Any, u: float) -> Any:
+        """A bound on the mean that a layer norm computes of (v, K, −v, −K), whose mean is 0.
+
+        `total`, a number or a tensor, is ‖v‖₁ for the residual stream v. K = `constant`, and u is
+        the unit roundoff of the dtype. The bound is 3u(K + ‖v‖₁), to first order in u.
+        """
+        return 3 * u * (self.constant + total)
 
     def with_norms(self, theta: Any, n: float, gamma: float) -> Any:
         """A bound on the error of a replaced linear head, divided by B Σ‖v_i‖, with layer norms.
