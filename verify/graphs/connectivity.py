@@ -55,7 +55,7 @@ from verify.graphs.statement import Case, OverGraphs
 
 DEPTHS = 1, 2, 3  # layers of the models that run on paths
 MOST_NODES, MOST_LAYERS = 40, 4  # limits of the runs over Q, at a width of 2^(L + 1)·n
-LARGER = 48, 2  # nodes and layers of the models on larger graphs
+LARGER = 48, 2  # most nodes, and layers, of the models on larger graphs
 FEW = 6  # graphs that run over Q if float64 would round: two random and four named graphs
 
 
@@ -142,7 +142,7 @@ def about(run: Run, statement: OverGraphs, A: np.ndarray, L: int) -> Iterator[Fi
     yield small(run, statement)
     name = f"outputs and predictions of {L} layers, on {len(A)} graphs of {case.n} nodes"
     yield compared("large", name, case, A)
-    n, layers = LARGER
+    n, layers = min(4 * case.n, LARGER[0]), LARGER[1]
     more = drawn(run, n, 2)
     name = f"outputs and predictions of {layers} layers, on {len(more)} graphs of {n} nodes"
     yield compared("larger", name, statement.at(n, layers), more)
