@@ -9,22 +9,25 @@ import torch
 from torch import Tensor, nn
 
 from theory.kinds import InputError, array_of, real
-from theory.kinds.arrays import contain
+from theory.kinds.arrays import contain, has
 
 
-def as_tensor(array: Any, like: Tensor | None = None, name: str = "the input") -> Tensor:
+def as_tensor(
+    array: Any, like: Tensor | None = None, name: str = "the input", *, booleans: bool = False
+) -> Tensor:
     """Returns `array` as a tensor of the dtype and on the device of `like`.
 
-    Any numpy array is allowed, also read-only arrays and arrays with negative strides. Raises
-    ValueError for complex numbers, for sparse or meta tensors, and for objects that are not arrays
-    of numbers.
+    Any numpy array is allowed, also read-only arrays, arrays with negative strides and arrays in
+    another byte order. Raises ValueError for complex numbers, for sparse or meta tensors, for
+    objects that are not arrays of numbers, and for booleans unless `booleans` is true.
     """
     if not isinstance(array, Tensor):
         given = array_of(name, array)
         if given.dtype.kind == "O":  # fractions, or other objects
             given = real(name, given)
         try:
-            array = torch.as_tensor(np.require(given, requirements=["C", "W"]))
+            native = given.astype(given.dtype.newbyteorder("="), copy=False)
+            array = torch.as_tensor(np.require(native, requirements=["C", "W"]))
         except TypeError:
             raise InputError(
                 f"{name} has dtype {given.dtype}: give an array of real numbers"
@@ -33,6 +36,8 @@ def as_tensor(array: Any, like: Tensor | None = None, name: str = "the input") -
     if array.is_complex() or kind != "strided":
         kind = "complex" if array.is_complex() else kind
         raise InputError(f"{name} is a {kind} tensor: give a dense tensor of real numbers")
+    if array.dtype == torch.bool and not booleans:
+        raise InputError(f"{name} {has(name)} dtype bool: give an array of real numbers")
     return array if like is None else array.to(device=like.device, dtype=like.dtype)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from constructions.interface import Interface, Prompt, finite_tensors
+from constructions.interface import Interface, Prompt, as_many
+from constructions.tensors import as_tensor, require_finite
 from theory.graphs.adjacency import MOST_LISTED, all_graphs, check_adjacency
 from theory.kinds import Count, Finite, InputError, Positive, checked
 
@@ -35,7 +36,9 @@ class Graph(Interface):
         self.context = n_nodes
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
-        (A,) = finite_tensors(like, inputs, "A")
+        (A,) = as_many(inputs, "A")
+        A = as_tensor(A, like, "A", booleans=True)
+        require_finite("A", A)
         check_adjacency(A, self.n_nodes)
         return (A,)
 

@@ -34,6 +34,7 @@ from theory.kinds import (
     Reals,
     Seed,
     SignRows,
+    Signs,
     Steps,
     StepSize,
     Tokens,
@@ -312,7 +313,17 @@ def test_a_truth_value_is_no_number():
     for value in (True, np.bool_(False), np.array(True), torch.tensor(True)):
         with rejects("alpha", str(bool(value))):
             read(PerPrompt, "alpha", value)
-    assert read(Annotated[Any, Reals("n")], "x", [True, False]).tolist() == [1.0, 0.0]
+    for values in ([True, False], torch.tensor([True, False]), np.array([True, 1], dtype=object)):
+        for kind in (Reals("n"), Numbers("n"), Integers("n"), Signs("n")):
+            with rejects("x"):
+                kind.read("x", values)
+
+
+def test_hidden_entries_of_a_masked_array_are_not_read():
+    masked = np.ma.masked_array([1.0, 2.0], [False, True])
+    with rejects("x"):
+        Reals("n").read("x", masked)
+    assert Reals("n").read("x", np.ma.masked_array([1.0, 2.0])).tolist() == [1.0, 2.0]
 
 
 def test_the_message_on_a_seed_names_the_library_of_the_generator():

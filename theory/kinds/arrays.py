@@ -48,6 +48,11 @@ def array_of(name: str, value: Any) -> np.ndarray:
     A tensor is first detached and copied to the CPU. Raises ValueError if the value cannot be read
     as an array. The message contains `name`, the name of the parameter.
     """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise InputError(
+            f"{name} {has(name)} masked entries: replace them, for example with "
+            f"{name}.filled(0)"
+        )
     try:
         if callable(getattr(value, "detach", None)):
             value = value.detach().cpu()
@@ -66,16 +71,17 @@ def array_of(name: str, value: Any) -> np.ndarray:
         ) from None
 
 
-def real(name: str, value: Any) -> np.ndarray:
+def real(name: str, value: Any, booleans: bool = False) -> np.ndarray:
     """Returns a value as a float64 array.
 
     Raises ValueError for entries that are not real numbers or overflow float64. The message
-    contains `name`, the name of the parameter.
+    contains `name`, the name of the parameter. False and True become 0 and 1 if `booleans` is true,
+    and are not numbers otherwise.
     """
     array = array_of(name, value)
-    numbers = array.dtype.kind in "biuf"
+    numbers = array.dtype.kind in ("biuf" if booleans else "iuf")
     if array.dtype.kind == "O":  # fractions, and integers of more than 64 bits
-        numbers = all(isinstance(entry, Number) for entry in array.flat)
+        numbers = all(_is_number(entry) for entry in array.flat)
     if not numbers:
         raise InputError(f"{name} is of type {_kind(array)}: give an array of real numbers")
     try:
@@ -87,13 +93,17 @@ def real(name: str, value: Any) -> np.ndarray:
         ) from None
 
 
+def _is_number(entry: Any) -> bool:
+    return isinstance(entry, Number) and not isinstance(entry, bool)
+
+
 def _kind(array: np.ndarray) -> str:
     """The type of the entries, for a message: "text", a dtype, or the class of a wrong entry."""
     if array.dtype.kind in "US":
         return "text"
     if array.dtype.kind != "O":
         return str(array.dtype)
-    return type(next(entry for entry in array.flat if not isinstance(entry, Number))).__name__
+    return type(next(entry for entry in array.flat if not _is_number(entry))).__name__
 
 
 @dataclass(frozen=True)
@@ -263,7 +273,7 @@ class Reals(Array):
             one = right.copy()
             one[(0,) * right.ndim] = entry
             wrong.append(one)
-        wrong += [] if self.dims else [True, np.bool_(False)]
+        wrong += [right > 0, (right > 0).astype(object)]
         return (*wrong, np.full(right.shape, 10**400, dtype=object))
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:

@@ -63,7 +63,7 @@ class Extended(Array):
 
     @property
     def wrong(self) -> tuple[Any, ...]:
-        return (*super().wrong, self.example + math.nan)
+        return (*super().wrong, self.example > 0, self.example + math.nan)
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         array = real(name, array)

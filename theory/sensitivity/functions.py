@@ -54,7 +54,7 @@ class ZeroOne(Array):
         return (*super().wrong, 2 - right, right - 1, 0.5 * right, right * np.nan)
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
-        numbers = real(name, array)
+        numbers = real(name, array, booleans=True)
         bad = numbers[~np.isin(numbers, (0, 1))]
         if bad.size:
             raise self.contains(name, bad[0])
@@ -174,7 +174,7 @@ def tabulated(
             f"the function's values have shape {values.shape}: give a function that returns one "
             f"value for each of 2^{d} = {2**d} words"
         )
-    wrong = values[~np.isin(real("the function's values", values), (0, 1))]
+    wrong = values[~np.isin(real("the function's values", values, booleans=True), (0, 1))]
     if wrong.size:
         raise InputError(
             f"the function's values contain {wrong[0]}: give a function with values 0 and 1"

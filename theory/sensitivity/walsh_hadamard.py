@@ -56,7 +56,7 @@ class BooleanFunction(Array):
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         pairs = ((1, -1), (0, 1)) if array.dtype != bool else ((0, 1),)
-        array = real(name, array)
+        array = real(name, array, booleans=True)
         for allowed in pairs:
             if np.isin(array, allowed).all():
                 table = array if allowed == (1, -1) else 1 - 2 * array
