@@ -106,9 +106,9 @@ def check_format(model: Stack, dtype: torch.dtype) -> None:
     For other constructions, no non-zero weight may become 0.  float64, in which the weights were
     written, is always accepted.
     """
-    if not dtype.is_floating_point:
+    if not dtype.is_floating_point or dtype.itemsize < 2:  # torch adds no numbers of 8 bits
         raise InputError(
-            f"{dtype} is not a floating-point dtype: give a floating-point dtype, such as "
+            f"{dtype} is not a floating-point dtype of at least 16 bits: give a dtype such as "
             "torch.float32"
         )
     if dtype in (model.like.dtype, torch.float64):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from constructions.call import Call
 from constructions.tensors import as_tensor, require_finite
-from theory.kinds import InputError
+from theory.kinds import InputError, checked, shown
 
 ROWS = 4  # the number of random inputs
 BATCH = 2**12  # the number of inputs in a batch of `all_inputs`
@@ -155,10 +155,28 @@ class Model(nn.Module, ABC):
         """A weight of the model; inputs are converted to the dtype and device of this weight."""
         return next(self.parameters())
 
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """The model, moved to a device or converted to a dtype in place, as `nn.Module.to` does.
+
+        Raises ValueError for a device that torch does not have and for a dtype that is not a
+        floating-point dtype.
+        """
+        try:
+            return super().to(*args, **kwargs)
+        except InputError:
+            raise
+        except (RuntimeError, TypeError, AssertionError, NotImplementedError) as error:
+            given, reason = map(shown, (*args, *kwargs.values())), " ".join(str(error).split())
+            raise InputError(
+                f"the device or dtype is {', '.join(given)} ({reason[:60]}): give a device of this "
+                "machine, such as 'cpu', or a floating-point dtype, such as torch.float32"
+            ) from None
+
     def prompt(self, *inputs: Any) -> Prompt:
         """The prompt of these inputs; raises ValueError as `Interface.check` does."""
         return self.interface.write(torch, *self.interface.check(self.like, *inputs))
 
+    @checked
     def run(self, prompt: Prompt) -> Tensor:
         """The outputs (…, answers, d_out) of the model on a prompt.
 
@@ -175,6 +193,10 @@ class Model(nn.Module, ABC):
         Raises ValueError for inputs that the interface rejects, and for answers that are not
         finite. `logits` and `streams` also return numbers that are not finite.
         """
+        if self.like.is_meta:
+            raise InputError(
+                f"{self.name} is on the device meta, without numbers: give a model on the CPU"
+            )
         given = self.interface.check(self.like, *inputs)
         answers = self.interface.read(self.run(self.interface.write(torch, *given)), *given)
         if isinstance(answers, Tensor) and not torch.isfinite(answers).all():

@@ -1,4 +1,4 @@
-"""Seeds of torch's random numbers: an integer, or a `torch.Generator`."""
+"""Seeds of torch's random numbers: an integer, or a Generator of torch or numpy."""
 
 from __future__ import annotations
 
@@ -13,25 +13,35 @@ from theory.kinds import Kind, read
 
 @dataclass(frozen=True)
 class TorchRandom(Kind):
-    """The kind of a seed or torch.Generator; a seed becomes a torch.Generator on the CPU."""
+    """The kind of a seed or Generator; the function gets a torch.Generator.
 
-    what = "a seed, an integer at least 0, or a torch.Generator"
+    A seed becomes a torch.Generator on the CPU, and so does a Generator of numpy, which draws the
+    seed. If the caller passes a torch.Generator, the function advances the state of this Generator.
+    """
+
+    what = "a seed, an integer from 0 to 2^64 − 1, or a Generator of torch or numpy"
     example = 0
-    wrong = (None, object(), True, -1, 1.5, "a", [], {}, np.random.default_rng(0))
+    wrong = (None, object(), True, -1, 2**64, 1.5, "a", [], {}, np.random)
 
     def read(self, name: str, value: Any) -> Generator:
         if isinstance(value, Generator):
             return value
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        if isinstance(value, np.random.Generator):
+            value = value.integers(2**64, dtype=np.uint64)
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not (whole and 0 <= value < 2**64):
             raise self.error(name, value)
         return Generator().manual_seed(int(value))
 
 
 TorchSeed: TypeAlias = Annotated[Any, TorchRandom()]
-"""A seed ≥ 0, or a torch.Generator; the function gets a torch.Generator."""
+"""A seed ≥ 0, or a Generator of torch or numpy; the function gets a torch.Generator."""
 
 
-def torch_generator(seed: int | Generator) -> Generator:
-    """Returns a torch.Generator on the CPU for a seed; a generator is returned unchanged."""
+def torch_generator(seed: int | Generator | np.random.Generator) -> Generator:
+    """Returns a torch.Generator on the CPU for a seed or a Generator of numpy.
+
+    A torch.Generator is returned unchanged.
+    """
     generator: Generator = read(TorchSeed, "seed", seed)
     return generator

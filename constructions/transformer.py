@@ -39,7 +39,7 @@ from constructions.interface import Interface, Prompt
 from constructions.softmax import SoftmaxError, least_sharpness, softmax_error
 from constructions.stream import Stream
 from theory import machine
-from theory.kinds import InputError, Positive, checked
+from theory.kinds import Count, InputError, Positive, Steps, checked
 
 
 class Transformer(Stack):
@@ -136,7 +136,8 @@ class Transformer(Stack):
         """
         return self.unembed(H)
 
-    def decoder(self, leading: Sequence[int], context: int) -> Decoder | None:
+    @checked
+    def decoder(self, leading: Sequence[Steps], context: Count) -> Decoder | None:
         return Decoder(self, leading, context) if self.is_causal else None
 
     @checked

@@ -7,7 +7,10 @@ from theory.kinds import InputError
 
 
 def available_memory() -> int | None:
-    """The available memory in bytes, or None if the system does not report it."""
+    """The available memory in bytes, or None if the system does not report it.
+
+    Limits of a container and of the process (`ulimit -v`) count.
+    """
     found = []
     with suppress(OSError, ValueError):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
@@ -17,6 +20,13 @@ def available_memory() -> int | None:
         group = Path("/sys/fs/cgroup")
         limit, used = ((group / f"memory.{word}").read_text() for word in ("max", "current"))
         found.append(int(limit) - int(used))
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # not on Windows
+
+        limit_of_process, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit_of_process != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+            found.append(max(limit_of_process - pages * resource.getpagesize(), 0))
     return min(found, default=None)
 
 

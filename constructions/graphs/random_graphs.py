@@ -34,7 +34,8 @@ def random_graphs(n_graphs: Count, n_nodes: Count, p: OpenUnit, seed: TorchSeed)
     """Independent Erdős–Rényi graphs as boolean adjacency matrices (n_graphs, n, n), n = `n_nodes`.
 
     Each possible edge is present independently with probability p; every node has a loop.  `seed`
-    is an integer ≥ 0 or a `torch.Generator`, on whose device the graphs are drawn.
+    is an integer ≥ 0, a Generator of numpy, or a `torch.Generator`, on whose device the graphs are
+    drawn.
 
     Raises ValueError if the graphs do not fit in memory.
     """

@@ -83,7 +83,7 @@ def search_steps(tokens: Tokens, n_nodes: Count) -> SearchSteps:
     """
     n, size = n_nodes, tokens.size
     machine.fits_in_memory(f"{size} tokens of {n} nodes", 16 * size * n, "give fewer tokens")
-    if tokens.max() >= n + n * n:
+    if tokens.max(initial=0) >= n + n * n:
         raise InputError(f"tokens contain {tokens.max()}: give tokens below n + n² = {n + n * n}")
     answers = np.full(tokens.shape, -1)
     visited, followed = np.zeros((2, *tokens.shape, n))

@@ -65,7 +65,7 @@ SignedUnit: TypeAlias = Annotated[float, RealNumber(Within(least=-1, most=1))]
 OpenUnit: TypeAlias = Annotated[float, RealNumber(Within(above=0, below=1))]
 """A number strictly between 0 and 1."""
 StepSize: TypeAlias = Annotated[float, RealNumber(Within(least=2.0**-1022))]
-"""A number > 0 that is a normal number of float64, so that products keep their digits."""
+"""A normal number of float64, > 0, so that products keep their digits."""
 
 # The function gets another type than the caller may give, so these are Any for mypy.
 Exact: TypeAlias = Annotated[Any, RationalNumber()]
@@ -108,12 +108,12 @@ Labels: TypeAlias = Annotated[Any, Reals("... n")]
 """The y of examples, shape (…, n)."""
 Query: TypeAlias = Annotated[Any, Reals("+... d")]
 """One query per prompt, shape (…, d); its leading dimensions broadcast with those of x."""
-PerPrompt: TypeAlias = Annotated[Any, Reals("#...", Within(above=0))]
-"""A number > 0, or one for each prompt."""
+PerPrompt: TypeAlias = Annotated[Any, Reals("#...", Within(least=2.0**-1022))]
+"""A normal number of float64, > 0, or one for each prompt."""
 RealArray: TypeAlias = Annotated[Any, Reals("+...")]
 """Finite numbers, of any shape that broadcasts with the shapes of the other arrays."""
-PositiveArray: TypeAlias = Annotated[Any, Reals("+...", Within(above=0))]
-"""Finite numbers > 0, of any such shape."""
+PositiveArray: TypeAlias = Annotated[Any, Reals("+...", Within(least=2.0**-1022))]
+"""Normal numbers of float64, > 0, of any such shape."""
 NonNegativeArray: TypeAlias = Annotated[Any, Reals("+...", Within(least=0))]
 """Finite numbers ≥ 0, of any such shape."""
 StepsArray: TypeAlias = Annotated[Any, Integers("+...", Within(least=0))]

@@ -50,8 +50,7 @@ def array_of(name: str, value: Any) -> np.ndarray:
     """
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise InputError(
-            f"{name} {has(name)} masked entries: replace them, for example with "
-            f"{name}.filled(0)"
+            f"{name} {has(name)} masked entries: replace them, for example with {name}.filled(0)"
         )
     try:
         if callable(getattr(value, "detach", None)):

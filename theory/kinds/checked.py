@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import numpy as np
 
 from theory.kinds.arrays import LEADING, Array, Sizes, contain
-from theory.kinds.errors import InputError, shown
+from theory.kinds.errors import InputError, shown, shown_all
 from theory.kinds.kind import Kind, Within
 from theory.kinds.numbers import Whole
 from theory.kinds.objects import Choice, Either, Function, Instance, Many, Maybe, Truth
@@ -26,6 +26,12 @@ MANY: dict[Any, type] = {
 }
 ORDER = (None, *LEADING)
 CLASSES: dict[Any, Kind] = {bool: Truth(), str: Instance(str, "text", "a")}
+LIMITS: dict[type[Exception], str] = {
+    ArithmeticError: "overflows or divides by a number rounded to 0: give numbers closer to 1",
+    MemoryError: "needs more memory than is available: give smaller sizes",
+    RecursionError: "needs too many nested calls: give smaller sizes",
+}
+"""Errors of Python where a computation with allowed arguments exceeds a limit of the machine."""
 NO_KIND = {Any, int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
 """Classes that are too general for a check: parameters of these classes need a kind."""
 
@@ -37,7 +43,9 @@ def checked(function: F) -> F:
     The function gets the converted values; defaults are not converted. For a dataclass, the kinds
     are declared by its fields. Parameters whose annotation declares no kind, *args and **kwargs are
     passed on unchecked. InputError for a wrong argument is raised before the function is entered.
-    Missing or unknown arguments raise Python's TypeError.
+    An ArithmeticError (overflow, division by 0), MemoryError or RecursionError of the function
+    becomes an InputError that names the numbers given. Missing or unknown arguments raise Python's
+    TypeError.
     """
     if isinstance(function, type):
         made = function.__init__  # type: ignore[misc]
@@ -69,10 +77,23 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
                     kwargs[name] = kind.read(name, kwargs[name])
         if signature.related:
             signature.relate(given, kwargs)
-        return function(*given, **kwargs)
+        try:
+            return function(*given, **kwargs)
+        except tuple(LIMITS) as error:
+            places = zip(signature.positional, given, strict=False)
+            values = {name: value for (name, _), value in places} | kwargs
+            raise _beyond(function.__name__, values, error) from error
 
     vars(call)["__kinds__"] = lambda: parameter_kinds(function, names)
     return call  # type: ignore[return-value]
+
+
+def _beyond(name: str, values: Mapping[str, Any], error: Exception) -> InputError:
+    """The error of one line for a computation that exceeds a limit of the machine."""
+    numbers = {each: value for each, value in values.items() if isinstance(value, int | float)}
+    given = shown_all(f"{each} = {shown(value)}" for each, value in numbers.items())
+    limit = next(words for kind, words in LIMITS.items() if isinstance(error, kind))
+    return InputError(f"{name}{f' at {given}' * bool(given)} {limit}")
 
 
 def kinds_of(function: Any) -> dict[str, Kind | None] | None:

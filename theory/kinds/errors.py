@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+
+MOST = 6  # items of a list in a message
+LONGEST = 400  # characters of a message
 
 
 class InputError(ValueError):
     """The error for a wrong input, a ValueError.
 
-    Its message is one line with the wrong value and a right value to give instead.
+    Its message is one line with the wrong value and a right value to give instead. From a message
+    of more than `LONGEST` characters, which repeats a long text or list, the middle is left out.
     """
+
+    def __init__(self, message: str) -> None:
+        if len(message) > LONGEST:
+            message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
+        super().__init__(message)
 
 
 def shown(value: Any) -> str:
@@ -19,3 +29,12 @@ def shown(value: Any) -> str:
     except ValueError:  # an integer of more digits than Python prints
         text = "an integer of thousands of digits"
     return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def shown_all(items: Iterable[Any], most: int = MOST) -> str:
+    """Returns items as text, separated by commas, for error messages; after `most` items, "…".
+
+    Items that are not text are written as by `shown`.
+    """
+    texts = [each if isinstance(each, str) else shown(each) for each in items]
+    return ", ".join(texts[:most] + ["…"] * (len(texts) > most))

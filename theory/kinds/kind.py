@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -86,7 +87,9 @@ ANY = Within()
 
 
 def _written(limit: float | str) -> str:
-    """A limit in a message: a large power of two as such, 2^500."""
+    """A limit in a message: a large or small power of two as such, 2^500 or 2^-1022."""
+    if isinstance(limit, float) and 0 < limit < 2**-30 and math.frexp(limit)[0] == 0.5:
+        return f"2^{math.frexp(limit)[1] - 1}"
     if isinstance(limit, int) and limit >= 2**30 and not limit & (limit - 1):
         return f"2^{limit.bit_length() - 1}"
     return str(limit)

@@ -72,5 +72,5 @@ def vote_bound(T: Counted, margin: Positive, samples: Counted, delta: OpenUnit) 
     1 is vacuous.
     """
     k = np.arange(1, MOST_DRAWN + 1, dtype=np.float64)
-    many = k * math.log(T) + 2 * np.log(k + 2) + np.log(k * (k + 1) / delta)
+    many = k * math.log(T) + 2 * np.log(k + 2) + np.log(k * (k + 1)) - math.log(delta)
     return float((2 * np.exp(-k * margin**2 / 2) + np.sqrt(many / (2 * samples))).min())

@@ -202,4 +202,4 @@ def enough_examples(
         raise InputError(
             f"epsilon is {epsilon:g}, which needs over 10^300 examples: give a larger epsilon"
         )
-    return math.ceil(total / epsilon * math.log(total / delta))
+    return math.ceil(total / epsilon * (math.log(total) - math.log(delta)))

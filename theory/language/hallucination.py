@@ -325,7 +325,7 @@ def printed_slack(facts: Counted, others: Counted, documents: Counted, delta: Op
     is the number of strings that are not facts, n = `documents` is the number of documents, and δ =
     `delta`.  If the fraction is at most these terms, `printed_bound` is vacuous for every model.
     """
-    return 3 * facts / others / delta + sqrt(6 * log(6 / delta) / documents)
+    return 3 * facts / others / delta + sqrt(6 * (log(6) - log(delta)) / documents)
 
 
 @checked

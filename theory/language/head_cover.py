@@ -132,7 +132,7 @@ def occam(log_size: NonNegative, samples: Counted, delta: OpenUnit) -> float:
     an error of at most this bound.  Proof: A rule of error ε is right on all samples with
     probability (1 − ε)^m, and N(1 − ε)^m ≤ δ if ε exceeds the bound.  A bound above 1 is vacuous.
     """
-    return (log_size + math.log(1 / delta)) / samples
+    return (log_size - math.log(delta)) / samples
 
 
 @checked

@@ -341,7 +341,8 @@ def enough_samples(tree: ParityTree, delta: OpenUnit, tolerance: Exact | None = 
         remedy = large if t > 0.5 else small
         raise InputError(f"tolerance is {t:.3g}: {remedy}")
     size = tree.d + tree.k
-    return math.ceil(8.7 * size / t**2 * math.log(2 * (tree.k - 1) * size / delta))
+    logarithm = math.log(2 * (tree.k - 1) * size) - math.log(delta)
+    return math.ceil(8.7 * size / t**2 * logarithm)
 
 
 def _seen(tree: ParityTree, node: int) -> int:

@@ -222,7 +222,7 @@ def enough_restrictions(
     than d wrong variables for each node.  Raises `ValueError` for more than 10^12 samples.
     """
     reached = ((1 + mu) / 2) ** depth * mu**2
-    wanted = math.log(2 * n_leaves * d / delta)
+    wanted = math.log(2 * n_leaves * d) - math.log(delta)
     if wanted > MOST_SAMPLES * reached:
         raise InputError(
             f"depth is {depth} and mu is {mu:g}, which require over {MOST_SAMPLES:g} samples: "
@@ -286,7 +286,7 @@ def enough_for_terms(width: Counted, n_terms: Counted, mu: OpenUnit, delta: Open
     all its literals in some sample, as (1 − μ^w)^n ≤ δ/s.  Raises `ValueError` for more than 10^12
     samples.
     """
-    wanted = math.log(n_terms / delta)
+    wanted = math.log(n_terms) - math.log(delta)
     if width * math.log(mu) + math.log(MOST_SAMPLES) < math.log(wanted):
         raise InputError(
             f"width is {width} and mu is {mu:g}, which require over {MOST_SAMPLES:g} samples: "

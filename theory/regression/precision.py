@@ -24,8 +24,9 @@ class Rationals(Reals):
     """
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
-        super()._entries(name, array)
-        return np.frompyfunc(Fraction, 1, 1)(array.astype(object))
+        floats = super()._entries(name, array)
+        exact = array if array.dtype.kind in "iuO" else floats
+        return np.frompyfunc(Fraction, 1, 1)(exact.astype(object))
 
 
 Examples: TypeAlias = Annotated[Any, Rationals("n d")]
