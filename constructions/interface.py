@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -27,6 +27,7 @@ ROWS = 4  # the number of random inputs
 BATCH = 2**12  # the number of inputs in a batch of `all_inputs`
 
 Draw = Callable[[int, int], np.ndarray]
+M = TypeVar("M", bound=nn.Module)
 
 
 class Prompt(NamedTuple):
@@ -155,14 +156,14 @@ class Model(nn.Module, ABC):
         """A weight of the model; inputs are converted to the dtype and device of this weight."""
         return next(self.parameters())
 
-    def to(self, *args: Any, **kwargs: Any) -> Self:
+    def to(self: M, *args: Any, **kwargs: Any) -> M:
         """The model, moved to a device or converted to a dtype in place, as `nn.Module.to` does.
 
         Raises ValueError for a device that torch does not have and for a dtype that is not a
         floating-point dtype.
         """
         try:
-            return super().to(*args, **kwargs)
+            return nn.Module.to(self, *args, **kwargs)
         except InputError:
             raise
         except (RuntimeError, TypeError, AssertionError, NotImplementedError) as error:

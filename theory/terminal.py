@@ -8,7 +8,11 @@ import re
 import signal
 import sys
 import unicodedata
+from collections import Counter
 from collections.abc import Callable
+from typing import Any
+
+from typer.core import TyperCommand
 
 SPELLED = {
     "−": "-", "–": "-", "—": "-", "·": "*", "×": "x", "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~",
@@ -43,6 +47,18 @@ def run(main: Callable[[], int]) -> int:
             print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
         return FULL
     return code
+
+
+class Once(TyperCommand):
+    """A command that rejects an option with two values, of which one would be ignored."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        *_, order = self.make_parser(ctx).parse_args(args=list(args))
+        for option, times in Counter(order).items():
+            single = not (option.multiple or getattr(option, "is_flag", False))
+            if single and times > 1 and option.param_type_name == "option":
+                ctx.fail(f"{option.opts[-1]} is given {times} times: give it once")
+        return super().parse_args(ctx, args)
 
 
 def in_words(error: Exception, *, hint: bool = True) -> str:

@@ -59,7 +59,7 @@ def log_probabilities(model: Model, tokens: kinds.Tokens) -> Tensor:
         )
     found = model.logits(sequence[..., :-1]).double().log_softmax(-1)
     following = sequence[..., 1:].to(found.device)
-    if int(following.max()) >= found.shape[-1]:
+    if following.numel() and int(following.max()) >= found.shape[-1]:
         raise InputError(
             f"tokens contain {int(following.max())} after the first token, and the model predicts "
             f"tokens below {found.shape[-1]}: after the first token, give tokens below "

@@ -27,6 +27,7 @@ from constructions.call import construction
 from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from constructions.primitives import Move
 from constructions.stream import Map, Stream
+from constructions.tensors import as_tensor
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
 from theory import machine
@@ -83,7 +84,7 @@ def modern_hopfield_update(
     Raises ValueError for patterns whose squares overflow, and for scores that do not fit in memory.
     """
     squares_fit(patterns)
-    X = torch.tensor(patterns)
+    X = as_tensor(patterns).clone()
     N, d = X.shape
     _scores_fit(N, 1)
     stream = Stream(pattern=d, state=d, found=d)

@@ -38,7 +38,8 @@ def composition(n_points: Count, *, sharpness: Positive | None = None) -> Transf
 
     Both maps are from the set of s = `n_points` points 0 … s − 1 to itself. The tokens (…, 2s + 1)
     are f(0) … f(s − 1), g(0) … g(s − 1), x. The output `composition(s)(tokens)` (…, 2s + 1) is
-    g(f(v)) at every position with token v, so the last entry is g(f(x)). With a `sharpness` β,
+    g(f(v)) at every position with token v, so the last entry is g(f(x)). For example,
+    `composition(3)([1, 2, 0, 0, 0, 2, 1])[-1]` is g(f(1)) = g(2) = 2. With a `sharpness` β,
     attention is softmax at inverse temperature β.
 
     Raises ValueError for a sharpness at which answers could be wrong.

@@ -24,7 +24,7 @@ from constructions.trained.presets import PRESETS, SIZES, name_of, preset
 from constructions.trained.process import is_first
 from constructions.trained.training import SAVE_EVERY, Diverged, train
 from theory.kinds import Choice, InputError
-from theory.terminal import in_words, run
+from theory.terminal import Once, in_words, run
 
 DIVERGED, USAGE, INTERRUPTED = 1, 2, 130
 
@@ -35,7 +35,7 @@ app = typer.Typer(
 )
 
 
-@app.command("train")
+@app.command("train", cls=Once)
 def train_command(
     task: Annotated[
         str,
@@ -130,7 +130,7 @@ def train_command(
         print(f"{name}: {sidecar(path)['steps']} steps; {path}")
 
 
-@app.command("evaluate")
+@app.command("evaluate", cls=Once)
 def evaluate_command(
     name: Annotated[str, typer.Argument(help="a shipped checkpoint, or a file ….safetensors")],
     prompts: Annotated[int, typer.Option(min=2, max=100_000, help="fresh prompts")] = 1000,
@@ -141,7 +141,7 @@ def evaluate_command(
         print(line)
 
 
-@app.command("ship")
+@app.command("ship", cls=Once)
 def ship_command(
     name: Annotated[str, typer.Argument(help="the file of a run, runs/NAME/model.safetensors")],
 ) -> None:
@@ -149,7 +149,7 @@ def ship_command(
     print(ship(name))
 
 
-@app.command("list")
+@app.command("list", cls=Once)
 def list_command() -> None:
     """List the trained models that the package contains."""
     for name in shipped():

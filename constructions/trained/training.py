@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import Annotated
 
 import torch
 from torch import Tensor
@@ -23,7 +24,7 @@ from constructions.trained.checkpoint import is_whole, save, write
 from constructions.trained.configuration import Configuration
 from constructions.trained.process import Process
 from constructions.trained.state import State
-from theory.kinds import Count, FilePath, InputError, NonNegative, checked
+from theory.kinds import Choice, Count, FilePath, InputError, NonNegative, checked
 
 AT_ONCE = 20  # steps whose prompts are drawn together
 LOG = "model.jsonl"
@@ -44,7 +45,7 @@ def train(
     configuration: Configuration,
     folder: FilePath,
     *,
-    device: str = "cpu",
+    device: Annotated[str, Choice(("cpu", "cuda"))] = "cpu",
     progress: Progress = lambda step, loss: None,
     save_every: NonNegative = SAVE_EVERY,
     command: str = "",

@@ -22,6 +22,8 @@ BAD = {
     "meta": torch.ones(2, 2, device="meta"),
     "too large an integer": [[10**400, 1], [1, 1]],
     "NaN": [[np.nan, 1.0], [1.0, 1.0]],
+    "booleans": np.array([[True, False], [True, True]]),
+    "masked": np.ma.masked_array([[1, 0], [0, 1]], [[False, True], [False, False]]),
 }
 NO_BUILDERS = {"Inverse", "Prediction", "log_probabilities", "predictions", "retrieve", "sample"}
 NO_BUILDERS |= {"string_probabilities", "to_circuit"}
@@ -55,6 +57,30 @@ def test_models_take_inputs_with_gradients_and_fractions(model):
         assert torch.equal(built(*tracked).detach(), wanted)
         exact = [np.vectorize(Fraction, otypes=[object])(np.array(each)) for each in inputs]
         assert torch.equal(built(*exact), wanted)
+
+
+def test_models_take_another_byte_order_and_no_prompts(model):
+    built, inputs = model
+    arrays = [np.array(each) for each in inputs]
+    swapped = [each.astype(each.dtype.newbyteorder()) for each in arrays]
+    assert torch.equal(built(*swapped), built(*inputs))
+    answers = built(*(np.zeros((0, *each.shape), dtype=each.dtype) for each in arrays))
+    assert answers.shape[0] == 0
+
+
+@pytest.mark.parametrize(
+    "where", ["nosuch", 3.5, torch.int32, torch.float8_e4m3fn, np.float32, "cuda:99", b"cpu"]
+)
+def test_conversions_that_torch_lacks_are_refused(where):
+    built = constructions.newton(2, 1, 0.5)
+    with rejects():
+        built.to(where)
+    assert built.to(torch.float32).like.dtype == torch.float32
+
+
+def test_a_model_without_numbers_is_refused():
+    with rejects("meta"):
+        constructions.induction_heads(3, 4).to("meta")([[0, 1]])
 
 
 @pytest.mark.parametrize("kind", BAD)

@@ -14,12 +14,15 @@ import torch
 from refusals import rejects
 
 import theory.kinds
+from constructions.seeds import TorchSeed
 from theory.kinds import (
     Array,
     Bits,
     Count,
     Exact,
+    FilePath,
     Finite,
+    InputError,
     Inputs,
     Instance,
     Integer,
@@ -29,6 +32,7 @@ from theory.kinds import (
     OneSequence,
     PerPrompt,
     Positive,
+    PositiveArray,
     Probability,
     Query,
     Reals,
@@ -324,6 +328,53 @@ def test_hidden_entries_of_a_masked_array_are_not_read():
     with rejects("x"):
         Reals("n").read("x", masked)
     assert Reals("n").read("x", np.ma.masked_array([1.0, 2.0])).tolist() == [1.0, 2.0]
+
+
+@checked
+def scaled(kind: Literal["power", "ratio", "memory", "depth"], x: Finite = 1.0) -> Any:
+    match kind:
+        case "power":
+            return x**400
+        case "ratio":
+            return 1 / (x - x)
+        case "memory":
+            return np.empty((10**9, 10**9))
+        case "depth":
+            return scaled.__wrapped__(kind, x)
+
+
+@pytest.mark.parametrize("kind", ["power", "ratio", "memory", "depth"])
+def test_limits_of_the_machine_are_one_line(kind):
+    with rejects("scaled", "x", "1000000.0"):
+        scaled(kind, 1e6)
+
+
+def test_a_long_value_is_shortened():
+    for name in ("a" * 10**5, "\0", "b" * 256):
+        with rejects("path"):
+            read(FilePath, "path", name)
+    assert len(str(InputError(f"word is {'a' * 10**5}: give a shorter word"))) < 500
+    assert str(InputError(f"word is {'a' * 10**5}: give a shorter word")).endswith("shorter word")
+
+
+@pytest.mark.parametrize("hint", [PerPrompt, PositiveArray, StepSize])
+def test_step_sizes_are_normal_numbers(hint):
+    """Products with a subnormal number lose digits."""
+    assert read(hint, "alpha", 2.0**-1022) == 2.0**-1022
+    with rejects("alpha"):
+        read(hint, "alpha", 2.0**-1023)
+
+
+def test_seeds_of_torch():
+    def first(seed):
+        return torch.rand((), generator=read(TorchSeed, "seed", seed)).item()
+
+    assert first(5) == first(np.uint64(5)) == first(torch.Generator().manual_seed(5))
+    assert first(np.random.default_rng(5)) == first(np.random.default_rng(5)) != first(5)
+    assert read(TorchSeed, "seed", 2**64 - 1).initial_seed() == 2**64 - 1
+    for seed in (None, True, -1, 2**64, 1.5, [0], np.random, np.random.RandomState(0)):
+        with rejects("seed"):
+            read(TorchSeed, "seed", seed)
 
 
 def test_the_message_on_a_seed_names_the_library_of_the_generator():

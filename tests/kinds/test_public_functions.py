@@ -20,6 +20,7 @@ from refusals import check_line, rejects
 
 from theory import machine
 from theory.kinds import (
+    Array,
     Count,
     InputError,
     Integers,
@@ -64,6 +65,23 @@ def test_signatures_are_readable(name):
     """Annotations are not evaluated, so that `help` shows the names of kinds."""
     module = sys.modules[CHECKED[name].__module__]
     assert "annotations" in vars(module), f"{module.__name__} lacks the import from __future__"
+
+
+def no_prompts(name: str, it: Any) -> dict[str, Any]:
+    """The arrays of prompts among the arguments, for no prompts."""
+    kinds, right = kinds_of(it) or {}, arguments(name, it)
+    chosen = {p: kind.kind if isinstance(kind, Maybe) else kind for p, kind in kinds.items()}
+    return {
+        p: np.zeros((0, *np.shape(value)), dtype=np.asarray(value).dtype)
+        for p, value in right.items()
+        if isinstance(kind := chosen[p], Array) and kind.leading in ("...", "+...")
+    }
+
+
+@pytest.mark.parametrize("name", [n for n, it in CHECKED.items() if no_prompts(n, it)])
+def test_no_prompts_are_answered_or_refused(name):
+    it = CHECKED[name]
+    assert _outcome(it, arguments(name, it) | no_prompts(name, it)) in ("an answer", "one line")
 
 
 # Sizes whose cost explodes

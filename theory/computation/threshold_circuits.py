@@ -206,7 +206,7 @@ def unary(words: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
     V = vocabulary_size
     machine.fits_in_memory("the unary bits", (8 + words.size) * V, "give a smaller vocabulary")
     bits = words[..., None] >= np.arange(1, V)
-    return bits.reshape(*words.shape[:-1], -1)
+    return bits.reshape(*words.shape[:-1], words.shape[-1] * (V - 1))
 
 
 def reachable(

@@ -41,7 +41,7 @@ import numpy as np
 
 from theory.graphs.adjacency import OneGraph
 from theory.graphs.disentangled import IntegerWeights, disentangled_outputs
-from theory.kinds import Steps, Within, checked
+from theory.kinds import InputError, Steps, Within, checked
 
 Node: TypeAlias = Annotated[Steps, Within(below="n")]
 """One of the nodes 0 … n − 1 of a graph (n, n)."""
@@ -54,14 +54,21 @@ def minimal_subgraph(
     """A subgraph (n, n) of A on which a disentangled transformer's output (i, j) is positive.
 
     The outputs for a graph are its `disentangled_outputs` for `weights` and `unembedding`. The
-    output (i, j) for the graph A (n, n) is assumed to be positive. The edges are taken in turn, and
+    output (i, j) for the graph A (n, n) must be positive. The edges are taken in turn, and
     an edge is removed if the output (i, j) stays positive without it.
 
     If all weights are ≥ 0, each output is a nondecreasing function of the entries of A. Then the
     subgraph is minimal: without any one of its edges, the output (i, j) is not positive.
 
-    Raises `ValueError` if the weights or the unembedding are not integers or have a wrong shape.
+    Raises `ValueError` if the weights or the unembedding are not integers or have a wrong shape,
+    and if the output (i, j) for A is not positive.
     """
+    output = disentangled_outputs(A, weights, unembedding)[i, j]
+    if not output > 0:
+        raise InputError(
+            f"A is a graph with the output {output} at ({i}, {j}): give a graph with a positive "
+            "output"
+        )
     for u, v in np.argwhere(np.triu(A, 1)):
         fewer = A.copy()
         fewer[u, v] = fewer[v, u] = 0

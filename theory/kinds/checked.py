@@ -27,7 +27,7 @@ MANY: dict[Any, type] = {
 ORDER = (None, *LEADING)
 CLASSES: dict[Any, Kind] = {bool: Truth(), str: Instance(str, "text", "a")}
 LIMITS: dict[type[Exception], str] = {
-    ArithmeticError: "overflows or divides by a number rounded to 0: give numbers closer to 1",
+    ArithmeticError: "overflows, or divides by a number rounded to 0: give numbers closer to 1",
     MemoryError: "needs more memory than is available: give smaller sizes",
     RecursionError: "needs too many nested calls: give smaller sizes",
 }

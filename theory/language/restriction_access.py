@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -133,9 +133,8 @@ def _test(tree: tuple[Any, ...], values: list[int]) -> tuple[Any, ...]:
 
 
 def _leaf(tree: Tree) -> int | None:
-    if tree not in (0, 1, None):
-        raise InputError(f"a leaf is {tree!r}: give 0, 1, or None for an unknown leaf")
-    return tree
+    leaf: int | None = read(Literal[0, 1] | None, "a leaf", tree)
+    return leaf
 
 
 @checked

@@ -129,6 +129,9 @@ def k_means(
     buckets (…,), which are integers from 0 to n_buckets − 1.
     """
     d = points.shape[1]
+    with np.errstate(over="ignore"):
+        if not np.isfinite((points**2).sum()):
+            raise InputError("points have squares that overflow float64: rescale points")
     centres, _ = kmeans2(points, n_buckets, minit="++", iter=20, rng=seed)
     half = (centres**2).sum(-1) / 2
     return lambda z: (Reals(f"... {d}").read("vectors", z) @ centres.T - half).argmax(-1)

@@ -96,4 +96,6 @@ def accuracy_by_lookup(cells: LookedAt, nearest: Nearest) -> np.ndarray:
     over all queries of all leading axes.
     """
     right = found(cells, nearest)
+    if not right.size:
+        raise InputError(f"nearest has shape {nearest.shape}: give at least one query")
     return np.asarray(right.reshape(-1, right.shape[-1]).mean(axis=0))

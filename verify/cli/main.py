@@ -18,7 +18,7 @@ import typer
 from typer.exceptions import TyperException
 
 from theory.kinds import Count, InputError, read
-from theory.terminal import in_words
+from theory.terminal import Once, in_words
 from verify.claim import COMMANDS, Claim, Run, installed, loaded, option
 from verify.cli.parallel import Task, at_once
 from verify.cli.running import Checked, Output, among_others, check, news, not_run, summary
@@ -133,7 +133,7 @@ def _app(words: Sequence[str]) -> typer.Typer:
                 "1..12 …`"
             )
     for own_name, command in own.items():
-        app.command(own_name, help=inspect.getdoc(command))(command)
+        app.command(own_name, cls=Once, help=inspect.getdoc(command))(command)
     if name is None:
         if words and "--help" not in words:
             raise InputError(
@@ -147,7 +147,7 @@ def _app(words: Sequence[str]) -> typer.Typer:
             app.command(claim_name, help="".join(stated) or None)(lambda: None)
     elif name not in own:
         claim = _named(name, own)
-        app.command(name, help=inspect.getdoc(claim.check))(_command(name, claim))
+        app.command(name, cls=Once, help=inspect.getdoc(claim.check))(_command(name, claim))
     return app
 
 
@@ -158,7 +158,7 @@ def _named(name: str, own: Iterable[str] | None = None) -> Claim:
     """
     points = installed()
     if name not in points:
-        near = get_close_matches(name, [*points, *(own or [])], n=1)
+        near = get_close_matches(name.lower(), [*points, *(own or [])], n=1)
         hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
         raise InputError(f"there is no claim{' or command' * (own is not None)} '{name}': {hint}")
     return loaded(points[name])

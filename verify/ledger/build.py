@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -36,9 +37,12 @@ def built(entry: Theorem, **parameters: int) -> Transformer:
         )
     for name in parameters:
         if name not in entry.over:
+            # An argument of the construction, such as vocabulary_size=V, is given by its symbol.
+            symbol = re.search(rf"\b{re.escape(name)}=(\w+)", entry.build)
+            known = [symbol[1]] if symbol and symbol[1] in entry.over else list(entry.over)
             raise InputError(
-                f"{entry.build} has no parameter '{name}': give one of the parameters "
-                f"{', '.join(entry.over)}"
+                f"{entry.build} has no parameter '{name}': give "
+                f"{' or '.join(f'--at {each}={entry.over[each][-1]}' for each in known)}"
             )
     values = {name: tested[-1] for name, tested in entry.over.items()} | parameters
     theirs = vars(import_module(entry.package)) if entry.package else {}

@@ -286,7 +286,7 @@ def theorem(name: str) -> Theorem:
                 f"'{name}' is a topic, not a statement: run `verify list {name}` to see its "
                 "statements"
             )
-        near = get_close_matches(name, known, n=1)
+        near = get_close_matches(name.lower(), known, n=1)
         hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
         raise InputError(f"there is no statement '{name}': {hint}")
     return known[name]
