@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections import ChainMap, abc
 from collections.abc import Callable, Mapping
+from decimal import DecimalException
 from functools import lru_cache, wraps
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -26,8 +27,9 @@ MANY: dict[Any, type] = {
 }
 ORDER = (None, *LEADING)
 CLASSES: dict[Any, Kind] = {bool: Truth(), str: Instance(str, "text", "a")}
+RANGE = "overflows, or divides by a number rounded to 0: give numbers closer to 1"
 LIMITS: dict[type[Exception], str] = {
-    ArithmeticError: "overflows, or divides by a number rounded to 0: give numbers closer to 1",
+    **dict.fromkeys((OverflowError, ZeroDivisionError, DecimalException), RANGE),
     MemoryError: "needs more memory than is available: give smaller sizes",
     RecursionError: "needs too many nested calls: give smaller sizes",
 }
@@ -43,8 +45,8 @@ def checked(function: F) -> F:
     The function gets the converted values; defaults are not converted. For a dataclass, the kinds
     are declared by its fields. Parameters whose annotation declares no kind, *args and **kwargs are
     passed on unchecked. InputError for a wrong argument is raised before the function is entered.
-    An ArithmeticError (overflow, division by 0), MemoryError or RecursionError of the function
-    becomes an InputError that names the numbers given. Missing or unknown arguments raise Python's
+    An overflow, a division by 0, a MemoryError or a RecursionError of the function becomes an
+    InputError that names the numbers given. Missing or unknown arguments raise Python's
     TypeError.
     """
     if isinstance(function, type):
