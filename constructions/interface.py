@@ -163,15 +163,21 @@ class Model(nn.Module, ABC):
         floating-point dtype.
         """
         try:
+            if any(isinstance(each, float | np.generic) for each in args):  # torch ignores them
+                raise TypeError("it is a number")
             return nn.Module.to(self, *args, **kwargs)
         except InputError:
             raise
-        except (RuntimeError, TypeError, AssertionError, NotImplementedError) as error:
+        except (RuntimeError, TypeError, ValueError, AssertionError) as error:
             given, reason = map(shown, (*args, *kwargs.values())), " ".join(str(error).split())
             raise InputError(
                 f"the device or dtype is {', '.join(given)} ({reason[:60]}): give a device of this "
                 "machine, such as 'cpu', or a floating-point dtype, such as torch.float32"
             ) from None
+
+    def cuda(self: M, device: Any = None) -> M:
+        """The model, moved to a GPU in place; raises ValueError as `to` does."""
+        return self.to("cuda" if device is None else device)
 
     def prompt(self, *inputs: Any) -> Prompt:
         """The prompt of these inputs; raises ValueError as `Interface.check` does."""

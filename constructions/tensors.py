@@ -26,7 +26,8 @@ def as_tensor(
         if given.dtype.kind == "O":  # fractions, or other objects
             given = real(name, given)
         try:
-            native = given.astype(given.dtype.newbyteorder("="), copy=False)
+            backwards = any(stride < 0 for stride in given.strides)
+            native = given.astype(given.dtype.newbyteorder("="), copy=backwards)
             array = torch.as_tensor(np.require(native, requirements=["C", "W"]))
         except TypeError:
             raise InputError(

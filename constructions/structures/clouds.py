@@ -71,7 +71,8 @@ class LaidOut(Interface):
         points, queries = finite_tensors(like, inputs, "points", "queries")
         cloud_of(points, self.n_points, self.dimension)
         leading = points.shape[:-2]
-        if queries.shape[:-2] != leading or queries.shape[-1:] != points.shape[-1:]:
+        alike = queries.shape[:-2] == leading and queries.shape[-1:] == points.shape[-1:]
+        if queries.ndim < 2 or not alike:
             raise InputError(
                 f"queries have shape {tuple(queries.shape)} and points {tuple(points.shape)}: "
                 "give queries (…, m, d) of the same leading dimensions"

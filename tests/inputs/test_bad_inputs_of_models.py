@@ -63,13 +63,15 @@ def test_models_take_another_byte_order_and_no_prompts(model):
     built, inputs = model
     arrays = [np.array(each) for each in inputs]
     swapped = [each.astype(each.dtype.newbyteorder()) for each in arrays]
+    backwards = [each[..., ::-1].copy()[..., ::-1] for each in arrays]
     assert torch.equal(built(*swapped), built(*inputs))
+    assert torch.equal(built(*backwards), built(*inputs))
     answers = built(*(np.zeros((0, *each.shape), dtype=each.dtype) for each in arrays))
     assert answers.shape[0] == 0
 
 
 @pytest.mark.parametrize(
-    "where", ["nosuch", 99, torch.int32, torch.float8_e4m3fn, np.float32, "cuda:99"]
+    "where", ["nosuch", 99, 3.5, 10**30, torch.int32, torch.float8_e4m3fn, np.float32, "cuda:99"]
 )
 def test_conversions_that_torch_lacks_are_refused(where):
     built = constructions.newton(2, 1, 0.5)
@@ -81,6 +83,11 @@ def test_conversions_that_torch_lacks_are_refused(where):
 def test_a_model_without_numbers_is_refused():
     with rejects("meta"):
         constructions.induction_heads(3, 4).to("meta")([[0, 1]])
+
+
+def test_queries_of_points_are_an_array_of_vectors():
+    with rejects("queries"):
+        constructions.kd_descent(1, 2)([[1, 2]], [0, 1])
 
 
 @pytest.mark.parametrize("kind", BAD)
