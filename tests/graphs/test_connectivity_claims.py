@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import rejects
 
 from constructions.graphs import tripling
 from theory.graphs import (
@@ -139,3 +140,8 @@ def test_runs_over_q_where_float64_rounds():
     said, *_ = differences(np.zeros((3, 3)), cycles(3), cycles(3))
     assert "0, 0" in said
     assert "(0, 1)" in said
+
+
+def test_a_subgraph_needs_a_positive_output():
+    with rejects("A"):
+        minimal_subgraph(np.eye(2), [], np.eye(4, 2, dtype=int), 0, 1)

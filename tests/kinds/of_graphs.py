@@ -21,7 +21,7 @@ ARGUMENTS = {
         "unembedding": np.eye(4, 2, dtype=int),
         "A": np.eye(2, dtype=int),
         "i": 0,
-        "j": 1,
+        "j": 0,
     },
     "theory.graphs.search": {"edges": [[0, 1]], "source": 0},
     "theory.graphs.reachable": {"edges": [[0, 1]], "source": 0},
