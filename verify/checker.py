@@ -9,20 +9,26 @@ It needs only Python and recomputes all evidence by definition.  Names are not c
 import json
 import re
 import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
 from hashlib import sha256
 from itertools import count, islice, product
 from typing import Any
 
-FIELDS = """kind name letters length prefix hops examples model; kind size first reads rows;
-kind name letters length prefix automaton start examples model; rule mask Q K V O b_Q b_K;
-kind name d n steps order start alpha prompt points examples model; in b_in out b_out; reads rows;
-kind name automaton start stages answer; embed positions blocks unembed b_unembed; heads mlp"""
-WORDS = r"""(?x)name=.*|rows=-1|(?!rule|mask|kind)\w*=([0-9]{1,5}|"-?[0-9]+(?:/[0-9]+)?")
-|rule="(?:linear|hardmax)"|mask="(?:full|(?:strictly\ )?causal|context-only|diagonal)"
-|start="(?:gram|identity)"|prompt="[xyq][0-9_]+"
-|kind="(?:polynomial|sequences|cascade|counter|latch|table)" """
+FIELDS = """@ kind name letters length prefix hops examples model; @model embed positions blocks
+unembed b_unembed; @ kind name letters length prefix automaton start examples model; @blocks: heads
+mlp; @heads: rule mask Q K V O b_Q b_K; @mlp: in b_in out b_out; @ kind name automaton start stages
+answer; @stages: kind size first reads rows; @answer reads rows; @ kind name d n steps order start
+alpha prompt points examples model"""  # of each dictionary; a colon is an entry of a list
+WORDS = r"""(?x)name=".{0,999}"|rule="(linear|hardmax)"|mask="(full|(strictly\ )?causal|diagonal)"
+|mask="context-only"|start="(gram|identity)"|kind="(polynomial|sequences|cascade|counter|latch)"
+|kind="table"|(d|n|steps|order|points|letters|length|hops|examples|start|size|first)=[0-9]{1,5}
+|(prefix:|reads:|automaton::)=[0-9]{1,5}|rows\.=(-1|[0-9]{1,5})|prompt::="[xyq][0-9_]{1,9}"
+|(prefix|reads|stages|blocks|heads|mlp|b_\w+|(automaton|prompt|embed|positions|unembed|[QKVO]|in
+|out):?)=\[\]|(|model|answer|rows|(stages|blocks|heads|mlp):)=\{\}|(alpha|b_\w+:|(prompt|embed
+|positions|unembed|[QKVO]|in|out)::)=(?P<number>"-?[0-9]{1,400}(/[0-9]{1,400})?")"""
+MOST_BYTES, MOST_WORK = 2**25, 2**28  # of a file, and multiplications for a statement
 
 
 def require(holds: bool, words: str) -> None:
@@ -33,13 +39,23 @@ def require(holds: bool, words: str) -> None:
 class Numbers(int):
     """Arithmetic of matrices (lists of rows) modulo a prime, or over ℚ if the modulus is 0."""
 
+    work = 0  # the multiplications so far; those of long numbers count as several
+
     def number(self, text: Any) -> Any:
         q, p = Fraction(text), int(self)
         return q.numerator * pow(q.denominator, -1, p) % p if p else q if q % 1 else int(q)
 
     def dot(self, u: Any, v: Any) -> Any:
         total = sum(a * b for a, b in zip(u, v, strict=True) if a and b)
-        return total % self if self else total
+        if self:
+            total %= self
+        self.spend(len(u), max(total.numerator.bit_length(), total.denominator.bit_length()))
+        return total
+
+    def spend(self, multiplications: int, bits: int) -> None:
+        self.work += 1 + multiplications * (1 + bits // 256)
+        require(bits < 14200, "its numbers or coefficients have more than 4200 digits")
+        require(self.work < MOST_WORK, "it takes too many multiplications")
 
     def mul(self, A: Any, B: Any) -> Any:
         return [[self.dot(row, column) for column in zip(*B, strict=True)] for row in A]
@@ -52,27 +68,36 @@ class Numbers(int):
         return [[self.dot(c, entries) for entries in zip(*row, strict=True)] for row in rows]
 
     def read(self, spec: Any, at: str = "") -> Any:  # with numbers for 0, 1, … and fractions
+        text = json.dumps(type(spec)() if isinstance(spec, list | dict) else spec)
+        require(bool(ok := re.fullmatch(WORDS, f"{at}={text}")), f"{at or 'it'} is {spec!a:.300}")
         if isinstance(spec, dict):
-            known = at == "rows" or sorted(spec) in [sorted(f.split()) for f in FIELDS.split(";")]
-            require(known, f"unknown fields {[*spec]}")
-            return {k: self.read(v, "rows" if at == "rows" else k) for k, v in spec.items()}
+            known = [sorted(fields.split()) for fields in FIELDS.split(";")]
+            require(
+                at == "rows" or sorted([*spec, f"@{at}"]) in known,
+                f"unknown fields {[*spec]!a:.300}",
+            )
+            return {k: self.read(v, "rows." if at == "rows" else k) for k, v in spec.items()}
         if isinstance(spec, list):
-            return [self.read(v, at) for v in spec]
-        require(bool(ok := re.fullmatch(WORDS, f"{at}={json.dumps(spec)}")), f"{at} is {spec!r}")
-        return self.number(spec) if ok and ok[1] else spec
+            return [self.read(v, f"{at}:") for v in spec]
+        if not (ok and ok["number"]):
+            return spec
+        twos = Fraction(spec).denominator
+        require(twos & (twos - 1) == 0, f"{spec} is not an integer over a power of two")
+        return self.number(spec)
 
 
 class Sizes(Numbers):
     """(degree, e, b) of a polynomial whose coefficients, over 2^e, sum to at most 2^b; or 0."""
 
     def number(self, text: Any) -> Any:
-        twos = (q := super().number(text)).denominator.bit_length() - 1
-        require(q.denominator == 2**twos, f"{q} is not an integer over a power of two")
+        q = Fraction(text)
+        twos = q.denominator.bit_length() - 1
         return (0, twos, (abs(q.numerator) - 1).bit_length() - twos) if q else 0
 
     def dot(self, u: Any, v: Any) -> Any:
         terms = [[*map(sum, zip(a, b, strict=True))] for a, b in zip(u, v, strict=True) if a and b]
         sizes = [max(size) for size in zip(*terms, strict=True)]
+        self.spend(4 * len(u), sum(sizes))
         return (sizes[0], sizes[1], sizes[2] + (len(terms) - 1).bit_length()) if terms else 0
 
 
@@ -114,30 +139,46 @@ def solved(R: Numbers, spec: Any, X: Any, y: list[Any], q: list[Any]) -> Any:
     return R.mul(R.mul([q], M), b)[0][0]
 
 
+def prime(p: int) -> bool:
+    """By strong tests to the bases up to 37, which decide p < 3·10²³ (Sorenson and Webster)."""
+    twos = (p - 1 & 1 - p).bit_length()
+    powers = ([pow(a, (p - 1) >> i, p) for i in range(1, twos)] for a in range(2, 38))
+    return p % 2 == 1 and all(a[-1] == 1 or p - 1 in a for a in powers)
+
+
 def polynomial(spec: Any) -> dict[str, Any]:
-    def drawn(*seed: Any) -> int:
-        return int(sha256(json.dumps([spec, *seed], sort_keys=True).encode()).hexdigest(), 16)
+    n, d, steps, order, points = (spec[f] for f in ("n", "d", "steps", "order", "points"))
+    named = {v for row in spec["prompt"] for v in row if v[0] in "xyq"}
+    sized = min(n, d, order, points) > 0 and len(named) == n * d + n + d
+    require(sized, "a size is 0, or the prompt has more inputs or fewer")
+    require(points < 9 and order * (steps + 1) * d * d * (n + d) < 2**24, "it is too large")
+    X = [[f"x{i + 1}_{j + 1}" for j in range(d)] for i in range(n)]
+    y, q = [f"y{i + 1}" for i in range(n)], [f"q{j + 1}" for j in range(d)]
+    require(named == {*y, *q, *(v for row in X for v in row)}, "the prompt has other inputs")
+    seed = sha256(f"[{json.dumps(spec, sort_keys=True)}".encode())
+
+    def drawn(*which: Any) -> int:  # from the whole statement
+        (hashed := seed.copy()).update(f", {json.dumps(which)[1:]}".encode())
+        return int(hashed.hexdigest(), 16)
 
     def both(R: Numbers, entry: Any) -> tuple[Any, Any]:  # entry(name): the value of an input
-        each, axes = range(1, spec["n"] + 1), range(1, spec["d"] + 1)
-        *X, q = [[entry(f"{v}{j}") for j in axes] for v in [*(f"x{i}_" for i in each), "q"]]
-        H = [[entry(v) if v[0] in "xyq" else R.number(v) for v in row] for row in spec["prompt"]]
-        y, model = [entry(f"y{i}") for i in each], R.read(spec["model"])
+        at, model = {v: entry(v) for v in named}, R.read(spec["model"], "model")
+        H = [[at[v] if v in at else R.number(v) for v in row] for row in spec["prompt"]]
         H, unused = R.mul(H, model["embed"]), [set[Any]() for _ in model["blocks"]]
-        return run(R, model, H, spec["examples"], unused)[-1][0], solved(R, spec, X, y, q)
+        inputs = [[at[v] for v in row] for row in X], [at[v] for v in y], [at[v] for v in q]
+        return run(R, model, H, spec["examples"], unused)[-1][0], solved(R, spec, *inputs)
 
     rules = {part.get("rule") for b in spec["model"]["blocks"] for part in b["heads"] + b["mlp"]}
-    work = spec["points"] * spec["order"] * (spec["steps"] + 1) * spec["n"] * spec["d"]
-    require(rules <= {"linear"} and work < 2**24, "it is not a polynomial, or too large")
+    require(rules <= {"linear"}, "it is not a polynomial")
     degree, twos, bits = map(max, *(s or (0, 0, 0) for s in both(Sizes(), lambda _: (1, 0, 0))))
-    missed = ((degree + 2 * (bits + twos) + 99) / 2**60) ** spec["points"]
-    require(missed < 2**-60, f"{spec['points']} points may miss a difference: {missed}")
+    missed = ((degree + 2 * (bits + twos) + 99) / 2**60) ** points
+    require(missed < 2**-60, f"{points} points may miss a difference: {missed}")
     large, answers = (2**60 + drawn(i) % 2**60 for i in count()), dict[str, Any]()
-    primes = (p for p in large if all(pow(a, p - 1, p) == 1 for a in range(2, 60)))
-    for p in (0, *islice(primes, spec["points"])):  # 0: over Q, with small integers
+    for p in (0, *islice(filter(prime, large), points)):  # 0: over Q, with small integers
         ours, theirs = both(Numbers(p), lambda name, p=p: drawn(p, name) % (p or 19))
         require(ours == theirs, f"the answers differ {f'modulo {p}' if p else 'over Q'}")
         answers[str(p)] = str(ours)
+    require(len(answers) > points, "a prime is drawn twice")
     return {"degree": degree, "bits": bits + twos, "answers": answers}
 
 
@@ -149,15 +190,19 @@ def sequences(spec: Any) -> dict[str, Any]:
             word = word[: max((j + 2 for j, v in enumerate(word[:-1]) if v == word[-1]), default=0)]
         return word[-1] if word else spec["letters"]
 
-    R, model, margins = Numbers(), Numbers().read(spec["model"]), set[Any]()
-    gaps, many = [set[Any]() for _ in model["blocks"]], max(spec["letters"], 2) ** spec["length"]
-    require(many <= 2**20, "its sequences are too many")
-    for word in product(range(spec["letters"]), repeat=spec["length"]):
-        first, H = len(spec["prefix"]), [model["embed"][v] for v in (*spec["prefix"], *word)]
+    letters, length, first = spec["letters"], spec["length"], len(spec["prefix"])
+    many = max(letters, 2) ** min(length, 21)
+    require(letters * length > 0 and many <= 2**20, "its sequences are too many, or none")
+    R, margins = Numbers(), set[Any]()
+    model = R.read(spec["model"], "model")
+    gaps = [set[Any]() for _ in model["blocks"]]
+    for i, word in enumerate(product(range(letters), repeat=length), 1):
+        H = [model["embed"][v] for v in (*spec["prefix"], *word)]
         for t, logits in enumerate(run(R, model, H, spec["examples"], gaps)[first:], 1):
             right = logits.pop(answer(word[:t]))
-            margins |= {right - other for other in logits}
-    require(min(margins) > 0, "another answer is given")
+            require(right > max(logits), f"another answer is given on {[*word[:t]]}")
+            margins.add(right - max(logits))
+        require(R.work * many < MOST_WORK * i, "it takes too many multiplications")
     return {"gaps": [str(min(layer, default=0)) for layer in gaps], "margin": str(min(margins))}
 
 
@@ -166,8 +211,11 @@ def cascade(spec: Any) -> dict[str, Any]:
         return of["rows"][" ".join(str(values[v]) for v in of["reads"])]
 
     seen = {(spec["start"], *(stage["first"] for stage in spec["stages"]))}
+    parts = [spec["answer"], *spec["stages"]]
+    work = sum(1 + i // 16 + len(of["reads"]) for i, of in enumerate(parts))
     for state, *values in (left := [*seen]):
         require(spec["automaton"] != [] and len(seen) <= 2**16, "no symbols, or too many states")
+        require(len(seen) * len(spec["automaton"]) * work <= 2**21, "too many stages or symbols")
         for symbol, row in enumerate(spec["automaton"]):
             require(table(spec["answer"], [symbol, *values]) == row[state], "another state results")
             after = [symbol]
@@ -182,19 +230,41 @@ def cascade(spec: Any) -> dict[str, Any]:
 
 
 def computed(spec: Any) -> dict[str, Any]:
-    kind, digest = Numbers().read(spec)["kind"], sha256(json.dumps(spec, sort_keys=True).encode())
-    found = {f.__name__: f for f in (polynomial, sequences, cascade)}[kind](spec)
-    return {**found, "sha256": digest.hexdigest()}
+    """The evidence of a statement; raises ArithmeticError if it is wrong or has no meaning."""
+    try:
+        kind, text = Numbers().read(spec)["kind"], json.dumps(spec, sort_keys=True).encode()
+        found = {f.__name__: f for f in (polynomial, sequences, cascade)}[kind](spec)
+    except (LookupError, TypeError, ValueError) as error:
+        raise ArithmeticError(f"the statement is malformed: {error!a:.300}") from error
+    return {**found, "sha256": sha256(text).hexdigest()}
+
+
+def unique(fields: Any) -> dict[str, Any]:
+    require(len(known := dict(fields)) == len(fields), "a field is given twice")
+    return known
+
+
+def verified(text: bytes) -> Iterator[Any]:
+    """The statements of a file, each once it is verified."""
+    require(len(text) <= MOST_BYTES, f"a file has at most {MOST_BYTES} bytes")
+    certificates = (file := json.loads(text, object_pairs_hook=unique))["certificates"]
+    require(certificates != [], "it has no certificates")
+    require({*file} <= {"claim", "certificates", "gaps"}, f"unknown fields {[*file]!a:.300}")
+    for one in certificates:
+        spec, evidence = one["statement"], one["evidence"]
+        require(len(one) == 2, f"unknown fields {[*one]!a:.300}")
+        found = computed(spec)
+        same = json.dumps(found, sort_keys=True) == json.dumps(evidence, sort_keys=True)
+        require(same, f"evidence {found}, not {evidence!a}")
+        yield {k: v for k, v in spec.items() if isinstance(v, int | str)}
 
 
 if __name__ == "__main__":
     try:
         with open(" ".join(sys.argv[1:]), "rb") as file:
-            require(bool(certificates := json.loads(file.read(2**28))["certificates"]), "is empty")
-        for spec, evidence in ((one["statement"], one["evidence"]) for one in certificates):
-            require((found := computed(spec)) == evidence, f"evidence {found}, not {evidence}")
-            print("verified:", {k: v for k, v in spec.items() if isinstance(v, int | str)})
+            for statement in verified(file.read(MOST_BYTES + 1)):
+                print(f"verified: {statement!a}")
     except Exception as error:
-        wrong, what = isinstance(error, ArithmeticError), f"{error!r:.200}; python checker.py FILE"
+        wrong, what = isinstance(error, ArithmeticError), f"{error!a:.200}; python checker.py FILE"
         print(f"wrong: {error!s:.500}" if wrong else f"cannot read a certificate: {what}")
         sys.exit(1 if wrong else 2)

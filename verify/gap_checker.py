@@ -26,19 +26,22 @@ largest logit of every content must be the answer of its label.
 """
 
 import json
+import re
 import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from hashlib import sha256
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
-STATEMENT = ["first", "hops", "kind", "length", "letters", "model", "name"]
-FIELDS = [
-    ["b_unembed", "blocks", "embed", "positions", "unembed"],
-    ["heads", "mlp"],
-    ["K", "O", "Q", "V", "b_K", "b_Q", "mask", "rule"],
-    ["b_in", "b_out", "in", "out"],
-]
+FIELDS = """@ first hops kind length letters model name; @model b_unembed blocks embed positions
+unembed; @blocks: heads mlp; @heads: K O Q V b_K b_Q mask rule; @mlp: b_in b_out in out"""
+WORDS = r"""(?x)name=".{0,999}"|kind="lookups"|first="(before|behind)"|rule="hardmax"
+|(length|letters|hops)=[1-9][0-9]{0,3}|mask="(strictly\ )?causal"
+|(blocks|heads|mlp|b_\w+|(embed|positions|unembed|[QKVO]|in|out):?)=\[\]
+|(|model|(blocks|heads|mlp):)=\{\}|(b_\w+:|(embed|positions|unembed|[QKVO]|in|out)::)=
+(?P<number>"-?[0-9]{1,400}(/[0-9]{1,400})?")"""  # an entry of a list has a colon
+MOST_BYTES, MOST_WORK = 2**25, 2**27  # of a file, and multiplications for a statement
 Matrix = list[list[Any]]
 Look = tuple[str, str, str, dict[str, str]]  # mask, query, key, what is copied
 
@@ -72,31 +75,47 @@ def program(first: str, hops: int) -> list[Look]:
     return looks
 
 
-def read(spec: Any, key: str = "") -> Any:
-    """Returns the value at `key` with numbers in place of texts; unknown fields raise an error."""
+def read(spec: Any, at: str = "") -> Any:
+    """Returns the value of field `at` with numbers in place of texts; others raise an error."""
+    text = json.dumps(type(spec)() if isinstance(spec, list | dict) else spec)
+    require(bool(ok := re.fullmatch(WORDS, f"{at}={text}")), f"{at or 'it'} is {spec!a:.300}")
     if isinstance(spec, dict):
-        require(sorted(spec) in FIELDS, f"unknown fields {[*spec]}")
-        return {k: v if k in ("mask", "rule") else read(v, k) for k, v in spec.items()}
+        known = [sorted(fields.split()) for fields in FIELDS.split(";")]
+        require(sorted([*spec, f"@{at}"]) in known, f"unknown fields {[*spec]!a:.300}")
+        return {k: read(v, k) for k, v in spec.items()}
     if isinstance(spec, list):
-        return [read(v, key) for v in spec]
-    require(isinstance(spec, str) and "." not in spec and "e" not in spec, f"{key} is {spec!r}")
-    number = Fraction(spec)
+        return [read(v, f"{at}:") for v in spec]
+    if not (ok and ok["number"]):
+        return spec
+    number, twos = Fraction(spec), Fraction(spec).denominator
+    require(twos & (twos - 1) == 0, f"{spec} is not an integer over a power of two")
     return number if number % 1 else int(number)
 
 
-def dot(u: Any, v: Any) -> Any:
-    return sum(a * b for a, b in zip(u, v, strict=True) if a and b)
+class Exact:
+    """Arithmetic of matrices (lists of rows) over ℚ."""
 
+    work = 0  # the multiplications so far; those of long numbers count as several
 
-def mul(A: Any, *Bs: Any) -> Matrix:
-    for B in Bs:
-        columns = [*zip(*B, strict=True)]
-        A = [[dot(row, column) for column in columns] for row in A]
-    return list(A)
+    def dot(self, u: Any, v: Any) -> Any:
+        total = sum(a * b for a, b in zip(u, v, strict=True) if a and b)
+        bits = total.numerator.bit_length() + total.denominator.bit_length()
+        self.spend(len(u) * (1 + bits // 256))
+        require(bits < 2**11, "a number has too many digits")
+        return total
 
+    def spend(self, multiplications: int) -> None:
+        self.work += 1 + multiplications
+        require(self.work < MOST_WORK, "it takes too many multiplications")
 
-def affine(H: Any, W: Any, b: Any) -> Matrix:
-    return mul([[*row, 1] for row in H], [*W, b])
+    def mul(self, A: Any, *Bs: Any) -> Matrix:
+        for B in Bs:
+            columns = [*zip(*B, strict=True)]
+            A = [[self.dot(row, column) for column in columns] for row in A]
+        return list(A)
+
+    def affine(self, H: Any, W: Any, b: Any) -> Matrix:
+        return self.mul([[*row, 1] for row in H], [*W, b])
 
 
 def add(*terms: Any) -> tuple[Any, ...]:
@@ -105,11 +124,8 @@ def add(*terms: Any) -> tuple[Any, ...]:
 
 def lookups(spec: Any) -> dict[str, Any]:
     n, V, hops = sizes = [spec[size] for size in ("length", "letters", "hops")]
-    require(
-        all(type(size) is int and size > 0 for size in sizes) and n > 1, f"its sizes are {sizes}"
-    )
-    require(n * V <= 2**10 and hops < 2**10, f"its sizes are too large: {sizes}")
-    model, looks = read(spec["model"]), program(spec["first"], hops)
+    require(n > 1 and n * V <= 2**10 and hops < 2**10, f"its sizes are too small or large: {sizes}")
+    R, model, looks = Exact(), spec["model"], program(spec["first"], hops)
     heads = [len(block["heads"]) for block in model["blocks"]]
     require(heads == [1 for _ in looks], f"heads by layer are {heads}, for {len(looks)} lookups")
     known = {  # with the contents of each token
@@ -121,17 +137,17 @@ def lookups(spec: Any) -> dict[str, Any]:
     }
     gaps = list[str]()
     for block, look in zip(model["blocks"], looks, strict=True):
-        gap, known = looked(known, block["heads"][0], *look)
+        gap, known = looked(R, known, block["heads"][0], *look)
         require(gap > 0, f"layer {len(gaps) + 1} may attend to another token")
         gaps.append(str(gap))
         for mlp in block["mlp"]:
             tokens, H = zip(*known, strict=True)
-            hidden = [[max(x, 0) for x in row] for row in affine(H, mlp["in"], mlp["b_in"])]
-            moved = affine(hidden, mlp["out"], mlp["b_out"])
+            hidden = [[max(x, 0) for x in row] for row in R.affine(H, mlp["in"], mlp["b_in"])]
+            moved = R.affine(hidden, mlp["out"], mlp["b_out"])
             known = {*zip(tokens, map(add, H, moved), strict=True)}
     margins = set()
     for token, row in known:
-        (logits,) = affine([row], model["unembed"], model["b_unembed"])
+        (logits,) = R.affine([row], model["unembed"], model["b_unembed"])
         if token.place:
             margins.add(logits.pop(token.answer) - max(logits))
     require(min(margins) > 0, "another answer may be given")
@@ -143,33 +159,34 @@ def end(mask: str, token: Token) -> int:
     return token.place + 1 if mask == "causal" else max(token.place, 1)
 
 
-def looked(known: Any, head: Any, mask: str, query: str, key: str, copied: dict[str, str]) -> Any:
+def looked(R: Exact, known: Any, head: Any, mask: str, query: str, key: str, copied: Any) -> Any:
     """The smallest score gap of a head, and the possible tokens and contents after this head."""
     require((head["rule"], head["mask"]) == ("hardmax", mask), f"a head is not {mask} hardmax")
     tokens, H = zip(*sorted(known), strict=True)
     otherwise = key != "place"  # there may be no matching token: then the head attends to BOS
-    queries, keys = affine(H, head["Q"], head["b_Q"]), affine(H, head["K"], head["b_K"])
+    queries, keys = R.affine(H, head["Q"], head["b_Q"]), R.affine(H, head["K"], head["b_K"])
     asking = {  # with the last such position, which sees what those before it see
         (getattr(token, query), tuple(q)): end(mask, token)
         for token, q in zip(tokens, queries, strict=True)
     }
     telling = {(getattr(s, key), s.place, tuple(k)) for s, k in zip(tokens, keys, strict=True)}
+    R.spend(len(asking) * len(telling) * (1 + len(queries[0])))
     apart = set()
     for (wanted, q), seen in asking.items():
         scores: dict[int, list[Any]] = {}
         for found, j, k in telling:
             if j < seen:
                 at = j if found == wanted or (otherwise and j == 0) else -1
-                scores.setdefault(at, []).append(dot(q, k))
+                scores.setdefault(at, []).append(R.dot(q, k))
         apart |= {min(scores[b]) - max(scores[a]) for a, b in pairwise(sorted(scores))}
 
     brought: dict[Any, dict[Any, int]] = {}  # by key: labels and content, first position
-    for token, row in zip(tokens, mul(H, head["V"], head["O"]), strict=True):
+    for token, row in zip(tokens, R.mul(H, head["V"], head["O"]), strict=True):
         gift = tuple((mine, getattr(token, theirs)) for mine, theirs in copied.items()), tuple(row)
         for found in (getattr(token, key), *[None][: otherwise and token.place == 0]):
             brought.setdefault(found, {}).setdefault(gift, token.place)
-    most = len(known) * max(len(gifts) for gifts in brought.values())
-    require(most <= 2**24, f"it has too many contents: {most}")
+    most = len(known) * max(len(gifts) for gifts in brought.values()) * len(H[0])
+    require(most <= 2**22, f"its contents are too many: {most}")
     after = {
         (token._replace(**dict(labels)), add(row, moved))
         for token, row in known
@@ -181,19 +198,40 @@ def looked(known: Any, head: Any, mask: str, query: str, key: str, copied: dict[
 
 
 def computed(spec: Any) -> dict[str, Any]:
-    require(sorted(spec) == STATEMENT and spec["kind"] == "lookups", "it has unknown fields")
-    digest = sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()
-    return {**lookups(spec), "sha256": digest}
+    """The evidence of a statement; raises ArithmeticError if it is wrong or has no meaning."""
+    try:
+        found, text = lookups(read(spec)), json.dumps(spec, sort_keys=True).encode()
+    except (LookupError, TypeError, ValueError) as error:
+        raise ArithmeticError(f"the statement is malformed: {error!a:.300}") from error
+    return {**found, "sha256": sha256(text).hexdigest()}
+
+
+def unique(fields: Any) -> dict[str, Any]:
+    require(len(known := dict(fields)) == len(fields), "a field is given twice")
+    return known
+
+
+def verified(text: bytes) -> Iterator[Any]:
+    """The statements of a file, each once it is verified."""
+    require(len(text) <= MOST_BYTES, f"a file has at most {MOST_BYTES} bytes")
+    gaps = (file := json.loads(text, object_pairs_hook=unique))["gaps"]
+    require(gaps != [], "it has no gaps")
+    require({*file} <= {"claim", "certificates", "gaps"}, f"unknown fields {[*file]!a:.300}")
+    for one in gaps:
+        spec, evidence = one["statement"], one["evidence"]
+        require(len(one) == 2, f"unknown fields {[*one]!a:.300}")
+        found = computed(spec)
+        same = json.dumps(found, sort_keys=True) == json.dumps(evidence, sort_keys=True)
+        require(same, f"evidence {found}, not {evidence!a}")
+        yield {k: v for k, v in spec.items() if isinstance(v, int | str)}
 
 
 if __name__ == "__main__":
     try:
         with open(" ".join(sys.argv[1:]), "rb") as file:
-            require(bool(gaps := json.loads(file.read(2**28))["gaps"]), "it has no gaps")
-        for spec, evidence in ((one["statement"], one["evidence"]) for one in gaps):
-            require((found := computed(spec)) == evidence, f"evidence {found}, not {evidence}")
-            print("verified:", {k: v for k, v in spec.items() if isinstance(v, int | str)})
+            for statement in verified(file.read(MOST_BYTES + 1)):
+                print(f"verified: {statement!a}")
     except Exception as error:
         wrong, usage = isinstance(error, ArithmeticError), "python gap_checker.py FILE"
-        print(f"wrong: {error}" if wrong else f"cannot read gaps: {error!r:.200}; {usage}")
+        print(f"wrong: {error!s:.500}" if wrong else f"cannot read gaps: {error!a:.200}; {usage}")
         sys.exit(1 if wrong else 2)

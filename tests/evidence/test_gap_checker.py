@@ -70,7 +70,7 @@ def test_induction_is_verified_with_the_gaps_of_the_construction(V: int, n: int)
 def answers(statement: Any, word: tuple[int, ...]) -> list[int]:
     """The model's, as the other checker runs it, and −1 where no logit is the largest."""
     R = checker.Numbers()
-    model = R.read(statement["model"])
+    model = R.read(statement["model"], "model")
     H = [model["embed"][v] for v in (statement["letters"], *word)]
     logits = checker.run(R, model, H, 0, [set() for _ in model["blocks"]])[1:]
     return [row.index(max(row)) if row.count(max(row)) == 1 else -1 for row in logits]

@@ -162,7 +162,13 @@ def write_certificate(path: Path, claim: str, statements: Sequence[Statement]) -
         except ArithmeticError as wrong:
             raise InputError(f"{statement['name']} has no certificate: {wrong}") from None
         made.setdefault(kind, []).append({"statement": statement, "evidence": evidence})
-    deliver(path, f"{json.dumps(made, indent=1)}\n".encode())
+    text = f"{json.dumps(made, indent=1)}\n".encode()
+    if len(text) > checker.MOST_BYTES:
+        raise InputError(
+            f"the certificate has {len(text)} bytes, and the checkers read at most "
+            f"{checker.MOST_BYTES}: choose smaller sizes"
+        )
+    deliver(path, text)
 
 
 def exactly(number: float) -> str:
