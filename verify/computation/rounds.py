@@ -48,7 +48,7 @@ def rounds(
     run: Run,
     *,
     n: Annotated[
-        int, option("number of elements of the list that is ranked", min=2, max=10**4)
+        int, option("number of elements of the list that is ranked", min=2, max=1000)
     ] = 100,
     programs: Annotated[int, option("number of random programs", min=1, max=MOST_DRAWN)] = 100,
 ) -> Iterator[Finding]:
