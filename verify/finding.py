@@ -243,15 +243,17 @@ def each_at_most(
     return Finding(id, name, evidence, measured, bounds, Verdict.together(each), **said)
 
 
-def as_stated(finding: Finding, computed: Value, stated: Value) -> Finding:
+def as_stated(finding: Finding, computed: Value, stated: Value, *, terms: float = 0.0) -> Finding:
     """The finding, which fails unless a bound that it uses is the bound of its statement.
 
     `computed` is the bound of the library, and `stated` the formula of the statement, written
-    independently. Both are numbers, or numbers in a list or by name. A relative difference of
-    2^−40, the rounding of some thousand operations in float64, is allowed.
+    independently. Both are numbers, or numbers in a list or by name. A difference of 2^−40 times
+    the number, or times the size of the `terms` of a sum, is allowed: the rounding of some thousand
+    operations in float64.
     """
     pairs = _pairs(computed, stated)
-    wrong = [(a, b) for a, b in pairs if not math.isclose(a, b, rel_tol=2.0**-40, abs_tol=0.0)]
+    near = {"rel_tol": 2.0**-40, "abs_tol": 2.0**-40 * terms}
+    wrong = [(a, b) for a, b in pairs if not math.isclose(a, b, **near)]
     if wrong or not pairs:
         finding.verdict = Verdict.FAILS
         finding.detail = "\n".join(f"the bound is {a}, its formula gives {b}" for a, b in wrong)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import log
 
 import numpy as np
 
@@ -37,7 +38,7 @@ from verify.computation.to_circuit import (
     size,
     translate,
 )
-from verify.finding import Finding, Verdict, labelled, same
+from verify.finding import Finding, Verdict, as_stated, labelled, same
 
 FURTHER = [16, 24]
 PARITY_ALONE = 9  # the largest number of bits for which all subcubes of parity are compared
@@ -235,7 +236,7 @@ def _most_gates(found: list[Circuits]) -> Finding:
     }
     gates = {n: circuit.size for each in found for n, circuit in each.circuits.items()}
     within = sum(gates[n] <= bound[n] for n in gates)
-    return Finding(
+    finding = Finding(
         "most-gates",
         "number of gates, compared at each length n with a bound from the number of possible "
         "contents of a token",
@@ -247,6 +248,26 @@ def _most_gates(found: list[Circuits]) -> Finding:
         f"{max(gates.values())}",
         "at most the bound, which is O(n^((H + 1)^L)) for L layers of H heads, at every length",
     )
+    # Without logarithms the numbers overflow.
+    stated = {
+        n: log(gates_of_contents(found[0].of.V * (n + 1), [len(a.masks) for a in attentions]))
+        for each in found
+        for n in each.circuits
+        for attentions in [each.model.attentions]
+    }
+    return as_stated(finding, {n: log(most) for n, most in bound.items()}, stated)
+
+
+def gates_of_contents(K: int, n_heads: list[int]) -> int:
+    """A bound on the gates of a circuit, by the number K of contents of all tokens before layer 1.
+
+    A layer of H heads has at most K(4HK + 4K^H) gates, and K^(H + 1) contents after it.
+    """
+    gates = 4 * K
+    for H in n_heads:
+        gates += 4 * (H * K**2 + K ** (H + 1))
+        K = K ** (H + 1)
+    return gates
 
 
 def _averages(run: Run, max_length: int) -> Finding:

@@ -7,9 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import torch
+from flint import arb
 
 from constructions.blocks import plural
 from constructions.exactness import exact_in
+from constructions.margins import Margin
 from constructions.softmax import score_sizes
 from constructions.transformer import Transformer
 from theory.kinds import InputError
@@ -18,7 +20,7 @@ from verify.domains import Ball, outputs
 from verify.evidence.formats import FORMATS, Format
 from verify.evidence.sequences import exact_evidence, families_of
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, at_least, at_most, each_at_most, labelled, same
+from verify.finding import Finding, as_stated, at_least, at_most, each_at_most, labelled, same
 
 LEAST_ERROR = 1e-9
 LONGEST = 2**12  # the largest length of models in the search for the longest exact sequences
@@ -105,7 +107,7 @@ def _in_float64(
     largest = max(float((soft.logits(r[:8]) - model.logits(r[:8])).abs().max()) for r in prompts)
     leaks = ", ".join(f"{max(layer):.1e}" for layer in bound.leaks)
     layers = f" in layers 1 to {len(bound.leaks)}" if len(bound.leaks) > 1 else ""
-    return at_most(
+    finding = at_most(
         "softmax/float",
         "largest distance of softmax logits from hardmax logits at the inverse temperature "
         f"β = {beta:.4g}, which ensures a distance of at most {error:g} for prompts of {n} tokens "
@@ -117,6 +119,28 @@ def _in_float64(
         f"wrong tokens are at most {leaks}{layers}; the largest distance is {largest:.2g}",
         wanted=f"≤ {bound.logits:.2g}",
     )
+    first = model.blocks[0].margins
+    stated = [leak_of_first_layer(each, beta, model.interface.context - 1) for each in first]
+    # Errors of 1/8 in the scores multiply weights at β = 2 by at most e^½.
+    tied = Margin(1.0, ties=True).tie_imbalance(2.0, 0.125)
+    return as_stated(finding, [*bound.leaks[0], tied], [*stated, np.sqrt(np.e) - 1])
+
+
+def leak_of_first_layer(margin: Margin, beta: float, others: int) -> float:
+    """The bound on the attention weight of wrong tokens in a layer whose scores have no error.
+
+    Let x be a bound on the sum of the e^{−β·distance} of wrong tokens, for their distances from the
+    largest score; their weight is at most x/(1 + x).  All `others` may have the distance of the
+    gap.  If scores are graded, 4m tokens have the distance m·gap, for m = 1, 2, …
+    """
+    if margin.gap == np.inf:
+        return 0.0
+    with Ball.precision(192):
+        q = (-arb(beta) * arb(margin.gap)).exp()
+        x = others * q
+        if margin.graded:
+            x = x.min(4 * q / (1 - q) ** 2)
+        return float(x / (1 + x))
 
 
 def _growth(model: Transformer, larger: Transformer, error: float) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from math import log
 from typing import Annotated
 
 import numpy as np
@@ -34,7 +35,7 @@ from verify.evidence.restoring import ENCLOSED, SEARCHED, makes
 from verify.evidence.sequences import exact_evidence
 from verify.evidence.size import size
 from verify.evidence.softmax import enclosed_error
-from verify.finding import Finding, Verdict, at_most, labelled, no_counterexample
+from verify.finding import Finding, Verdict, as_stated, at_most, labelled, no_counterexample
 from verify.graphs.exact_outputs import differences
 from verify.graphs.options import Edges, Nodes, adjacency, chosen
 
@@ -233,7 +234,7 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
     bound = squaring_sharpness(n)
     betas = {f"L = {k}": built(run, n, k, "robust").least_sharpness() for k in (L, 4 * L)}
     lean = built(run, n, L, "lean").least_sharpness()
-    yield at_most(
+    finding = at_most(
         "sharpness",
         "smallest β found sufficient for softmax to make the predictions of average-hard "
         "attention, "
@@ -245,6 +246,8 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
         + f" in the robust form; β = {lean:.3g} for L = {L} in the lean form",
         wanted=f"at most ln(8N(n − 1)) = {bound:.3g} in the robust form, N = 2^⌈log₂n⌉",
     )
+    N = min(2**power for power in range(n) if 2**power >= n)
+    yield as_stated(finding, bound, log(N) + log(8 * n - 8))
     robust = built(run, n, L, "robust")
     beta = robust.least_sharpness()
     soft = robust.sharpened(beta)

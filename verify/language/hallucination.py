@@ -199,7 +199,7 @@ def mostly(drawn: World, calibrated: Levels) -> Iterator[Finding]:
             words=f"the rate is {rate:.4f}",
             wanted=f"a rate of at least {shown(bound)}",
         )
-        yield unless_vacuous(as_stated(found, bound, stated[id]), bound)
+        yield unless_vacuous(as_stated(found, bound, stated[id], terms=1.0), bound)
 
 
 def of_prompts(run: Run, name: str, prompts: int, documents: int) -> Finding:
@@ -231,7 +231,7 @@ def of_prompts(run: Run, name: str, prompts: int, documents: int) -> Finding:
     N, stated = documents, drawn.missing - (over + 2 / ANSWERS + deviation)
     mean_stated = drawn.mean_once - (2 / ANSWERS + 1 / N)
     in_print = drawn.once - (over + 2 / (ANSWERS - 1) + (35 + 6 * log(N)) * N**-0.5)
-    found = as_stated(found, [bound, mean, printed], [stated, mean_stated, in_print])
+    found = as_stated(found, [bound, mean, printed], [stated, mean_stated, in_print], terms=1.0)
     return unless_vacuous(found, bound)
 
 

@@ -200,7 +200,7 @@ def expected() -> Finding:
         words=f"mean rate and bound are {words}",
         wanted="a mean rate of at least the bound for each model",
     )
-    return as_stated(finding, bounds, stated)
+    return as_stated(finding, bounds, stated, terms=1.0)
 
 
 def probable(quick: bool) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
@@ -25,7 +26,7 @@ from theory.memory.patterns import overlap, random_patterns
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import interval
-from verify.finding import Finding, Verdict, at_least, at_most
+from verify.finding import Finding, Verdict, as_stated, at_least, at_most
 from verify.memory.probabilities import FALSE_ALARM, covers, mostly
 
 LOADS = (0.1, 0.2, 0.4)
@@ -87,7 +88,9 @@ def unstable_bits(run: Run, load: float, d: int, samples: int) -> Finding:
     words = f"{mean:.5f} ± {max(high - mean, mean - low):.1g}"
     limit = f"{unstable_bit_limit(load):.5f}"
     wanted = f"the exact probability {exact:.5f}, which tends to Φ(−1/√α) = {limit} as d → ∞"
-    return covers(f"unstable-bits/{load:g}", name, (low, high), exact, words=words, wanted=wanted)
+    id = f"unstable-bits/{load:g}"
+    found = covers(id, name, (low, high), exact, words=words, wanted=wanted)
+    return as_stated(found, unstable_bit_limit(load), math.erfc((2 * load) ** -0.5) / 2)
 
 
 def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:

@@ -59,6 +59,7 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
                 library += _library_sizes(X, i, network)
                 mapped += [
                     below(required, network.gap(network.patterns[i], i)),
+                    _is_least(X, i, edge),
                     below(reach, radius),
                     Verdict.HOLDS if slope < 1 else Verdict.UNDECIDED,
                 ]
@@ -102,6 +103,19 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
         verdict = Verdict.together(below(a, b) for a, b in sides[id])
         words, wanted = f"the left side is at most {fraction:.1%} of the right side", "at most 100%"
         yield Finding(f"bound/{id}", name, "enclosure", fraction, 1.0, verdict, words, wanted)
+
+
+def _is_least(X: np.ndarray, i: int, beta: float) -> Verdict:
+    """Whether pattern i is not separated enough at β(1 − 2^−20).
+
+    This is not required if the required separation does not decrease at this β.
+    """
+    N = len(X)
+    network = ModernNetwork(X, beta * (1 - 2.0**-20))
+    M_squared = network.M**2
+    if network.beta * (2 * (N - 1) * N) * M_squared < arb(1).exp():
+        return Verdict.HOLDS
+    return below(network.gap(network.patterns[i], i), required_in_balls(N, network.beta, M_squared))
 
 
 def _sides(
@@ -223,7 +237,12 @@ def _regime(name: str, X: np.ndarray, cluster: list[int], beta: float) -> Findin
         z = network.settled(m, arb(2) ** -150)
         error = network.fixed_point_near(z, arb(2) ** -40)
         distance = norm(minus(z, m)) + (error if error is not None else arb("nan"))
-        verdicts = below(network.cluster_map(cluster, m, radius), radius), below(distance, radius)
+        smaller = radius * (1 - arb(2) ** -20)
+        verdicts = (
+            below(network.cluster_map(cluster, m, radius), radius),
+            below(distance, radius),
+            below(smaller, network.cluster_map(cluster, m, smaller)),
+        )
     words = f"{float(distance):.3g} ≤ {float(radius):.3g}, the derived radius"
     id = f"regime/{name.replace(' ', '-')}"
     of = {6: "all patterns", 3: "three patterns", 1: "a pattern"}[len(cluster)]

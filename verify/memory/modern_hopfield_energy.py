@@ -16,7 +16,7 @@ from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, WIDTH, all_hold, apart, below, same
 from verify.evidence.rounding import UNIT_ROUNDOFF
-from verify.finding import Finding, Verdict, at_most
+from verify.finding import Finding, Verdict, as_stated, at_most
 
 Instances = list[tuple[ModernNetwork, list[Vector]]]
 
@@ -73,7 +73,23 @@ def library(networks: Instances) -> Finding:
         f"bounds ({len(fractions)} values)"
     )
     words, wanted = f"at most {fraction:.1%}", "at most 100%"
-    return at_most("library", name, "float", fraction, 1.0, words=words, wanted=wanted)
+    finding = at_most("library", name, "float", fraction, 1.0, words=words, wanted=wanted)
+    sizes = (5, 3, 0.5, 2.0, 1.5), (2, 40, 8.0, 0.75, 3.0)
+    with Ball.precision(BITS):
+        bounds = [update_rounding(*each, 2 * UNIT_ROUNDOFF) for each in sizes]
+        return as_stated(finding, bounds, [float(rounding_of_update(*each)) for each in sizes])
+
+
+def rounding_of_update(N: int, d: int, beta: float, M: float, size: float) -> arb:
+    """The bound of `update_rounding` in float64, for exponents with errors below 1."""
+    u = arb(2) ** -53
+
+    def gamma(n: int) -> arb:
+        return 1 / (1 / (n * u) - 1)
+
+    weight = (beta * M * size * (2 * gamma(d + 8) + 5 * u)).exp() * (1 + 40 * u)
+    off = 2 * (weight - 1) / (2 - weight)
+    return M * (off + gamma(2 * N + 6) * (1 + off) + N * arb(-80).exp())
 
 
 def _range(run: Run, networks: Instances) -> Finding:

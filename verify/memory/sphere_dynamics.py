@@ -19,7 +19,7 @@ from verify.claim import Run
 from verify.domains import Ball, outputs, written
 from verify.evidence.enclosure import apart, coincide
 from verify.evidence.size import size
-from verify.finding import Finding, at_most, same, within
+from verify.finding import Finding, as_stated, at_most, same, within
 
 STEP = 0.25  # the step size of the layers compared with their definition
 WIDTH = -150  # 200 bits leave balls narrower than 2^WIDTH
@@ -53,7 +53,10 @@ def _layers(model: Transformer, X: np.ndarray, beta: float) -> Finding:
     layer, bound = int(np.argmax(errors)), step_rounding(n, d, beta, STEP)
     name = "distance of the output x' of each of 8 layers from normalise(x + h·softmax(β⟨x, x⟩)x)"
     detail = f"layer {layer + 1} from {states[layer].tolist()}"
-    return at_most("layers/float", name, "float", errors[layer], bound, detail=detail)
+    finding = at_most("layers/float", name, "float", errors[layer], bound, detail=detail)
+    # 2β(d + 4) for a score, 2n + 6 for the sums over tokens, and twice d + 4 for the norm.
+    roundings = (2 * beta + 2) * (d + 4) + 2 * n + 6
+    return as_stated(finding, bound, roundings / (1 - STEP) / 2**52)
 
 
 def _enclosed(model: Transformer, X: np.ndarray, beta: float) -> Finding:

@@ -13,11 +13,11 @@ import torch
 from constructions import modern_hopfield_update
 from constructions.transformer import Transformer
 from theory.memory.hopfield_balls import updated
-from theory.memory.retrieval_bounds import longest, rounding_bound
+from theory.memory.retrieval_bounds import longest, rounding_bound, update_rounding
 from verify.claim import Run
 from verify.domains import Ball, outputs
 from verify.evidence.enclosure import BITS, coincide
-from verify.finding import Finding, at_most, same
+from verify.finding import Finding, as_stated, at_most, same
 
 
 def in_floats(
@@ -95,7 +95,13 @@ def update_against_torch(
     off = longest(model(queries).numpy() - torch_attention(queries, X, X, beta))
     name = "distance of modern_hopfield_update from torch's scaled_dot_product_attention(scale=β)"
     bound = 2 * rounding_bound(X, beta, 1, longest(queries))
-    return at_most("torch/update", name, "float", off, bound)
+    finding = at_most("torch/update", name, "float", off, bound)
+    # Two updates at β = 2 of states of norm 3, for patterns at ±1, whose mean is 0.
+    pair, eps = np.array([[1.0], [-1.0]]), 2.0**-52
+    first = update_rounding(2, 1, 2.0, 1.0, 3.0, eps)
+    second = update_rounding(2, 1, 2.0, 1.0, 1.0 + first, eps) + 2 * first
+    computed = [rounding_bound(pair, 2.0, steps, 3.0, eps) for steps in (1, 2)]
+    return as_stated(finding, computed, [first, second])
 
 
 def layer_against_torch(

@@ -40,7 +40,7 @@ from theory.sequences import all_sequences
 from verify.claim import Run, claim
 from verify.evidence.sequences import answers_equal
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, labelled, same
+from verify.finding import Finding, as_stated, labelled, same
 
 SIZES = (2, 8), (3, 7), (4, 6)
 STATED = {
@@ -194,7 +194,7 @@ def _decomposed(values: np.ndarray, V: int) -> Iterator[Finding]:
     holds = sum(
         bool(probability <= bound) for probability, bound in zip(probabilities, bounds, strict=True)
     )
-    yield same(
+    found = same(
         "hybrid",
         "probability that the prediction changes if each token is replaced by a uniform symbol "
         f"with probability δ, for δ = {', '.join(map(str, DELTAS))}",
@@ -205,6 +205,8 @@ def _decomposed(values: np.ndarray, V: int) -> Iterator[Finding]:
         wanted=f"at most δ·n·Sens = {', '.join(map(_bound, bounds))}, where Sens is for one token "
         "replaced by a uniform symbol",
     )
+    changes = sum(k * weight for k, weight in enumerate(weights))
+    yield as_stated(found, bounds, [delta * changes for delta in DELTAS])
 
 
 def _bound(bound: Fraction) -> str:

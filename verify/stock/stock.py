@@ -25,7 +25,7 @@ from verify.claim import Run, claim, option
 from verify.domains import Ball, Rational, outputs
 from verify.evidence.enclosure import interval
 from verify.evidence.examples import Examples
-from verify.finding import Finding, Verdict, at_most, labelled, same, within
+from verify.finding import Finding, Verdict, as_stated, at_most, labelled, same, within
 from verify.regression.convergence import safe_alpha
 from verify.regression.data import gaussian_examples
 from verify.stock.gadgets import lemmas
@@ -227,7 +227,14 @@ def a_priori(run: Run, inside: Inside, examples: Examples, k: int, d: int) -> Fi
     model = run.build(built, d, k, size, causal=True)
     B = max(scale_of(each) for layer in measured(model, x, y, query)[0] for each in layer)
     eps = soft.head(1.1 * soft.theta, len(y))
-    return beside(inside, model, examples, soft, descent_bound(k, size, eps, B, R, Y, len(y)))
+    bound = descent_bound(k, size, eps, B, R, Y, len(y))
+    finding = beside(inside, model, examples, soft, bound)
+    if np.isnan(bound):
+        return finding
+    # The errors of the register in each step, and the effect of earlier errors on a prediction.
+    added = 1.1 * eps * size * len(y) * B
+    each = [added * Y + j * added * R * (size * len(y) * R * Y) for j in range(k)]
+    return as_stated(finding, bound, sum(each))
 
 
 def newton_a_priori(run: Run, examples: Examples, k: int, d: int) -> Finding:
