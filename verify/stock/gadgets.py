@@ -15,7 +15,7 @@ from theory.balls import exactly
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, all_hold, below, interval
-from verify.finding import Finding, at_least, at_most, same
+from verify.finding import Finding, as_stated, at_least, at_most, same
 
 ORDERS = range(1, 7)
 OVER_Q = "equal over Q for p = 1 … 6"
@@ -102,7 +102,8 @@ def neutral_norm(run: Run) -> Finding:
         "factor g by which a layer norm multiplies (v, K, 0, −v, −K, 0), compared with the bounds "
         "1 − ‖v‖²/(2K²) and 1"
     )
-    return all_hold("norm", name, verdicts, words="g is between the bounds")
+    finding = all_hold("norm", name, verdicts, words="g is between the bounds")
+    return as_stated(finding, Gadgets(1, 0.5, 8, 3.0, 1.0).gamma(4.5), 4.5 / 18)
 
 
 def linear_heads(run: Run) -> Iterator[Finding]:
@@ -125,12 +126,24 @@ def linear_heads(run: Run) -> Iterator[Finding]:
         fraction = interval(worst / bound)
     name = "error of 2p softmax heads in place of a linear head, compared with its bound"
     met = "the error is at most the bound"
-    yield all_hold("linear-head", name, plain, words=met)
+    # The remainders of central differences are θ²/6 and θ⁴/30 times the largest derivative, and a
+    # sink of score 12 ln 2 changes 3 tokens by slopes of at most 1 and 5/3.
+    theta, few = 0.5, 1e-6
+    two = [Gadgets(p, theta, 12, 1.0, 1.0) for p in (1, 2)]
+    methods = [theta**2 / 6 * math.exp(theta), theta**4 / 30 * math.exp(2 * theta)]
+    sinks = [6 * slope * math.exp(2 * p * theta) / 2**12 for p, slope in ((1, 1.0), (2, 5 / 3))]
+    normed = [
+        2 * a + 3 * b + few * (3 + 36 * math.log(2)) for a, b in zip(methods, sinks, strict=True)
+    ]
+    found = all_hold("linear-head", name, plain, words=met)
+    heads = [numbers.head(theta, 3) for numbers in two]
+    yield as_stated(found, heads, [a + b for a, b in zip(methods, sinks, strict=True)])
     name = (
         "error of 2p softmax heads in place of a linear head, after norms that multiply by 1 − γ, "
         "compared with its bound"
     )
-    yield all_hold("linear-head/norms", name, shrunk, words=met)
+    found = all_hold("linear-head/norms", name, shrunk, words=met)
+    yield as_stated(found, [numbers.with_norms(theta, 3, few) for numbers in two], normed)
     name = (
         "error of 2 softmax heads in place of a linear head with one score, divided by its bound, "
         "for the largest scaled score θ = 0.1"
