@@ -194,7 +194,7 @@ def test_primes_are_told_from_products_that_pass_fermats_test() -> None:
 def mutants(text: bytes) -> Iterator[bytes]:
     """The texts that differ in one byte, or end before it."""
     for i, byte in enumerate(text):
-        others = {byte ^ 1, byte ^ 8, byte ^ 128, *b'17-/"'} - {byte}
+        others = {byte ^ 1, byte ^ 8, *b'1-"'} - {byte}
         yield from (text[:i] + bytes([other]) + text[i + 1 :] for other in others)
         yield text[:i] + text[i + 1 :]
         yield text[:i]
@@ -215,4 +215,4 @@ def test_no_byte_can_be_changed_except_in_the_claim_and_in_spaces(name: str) -> 
             continue
         read = json.loads(mutant)
         assert read == file | {"claim": read["claim"]}
-    assert tried > 5000
+    assert tried > 3000
