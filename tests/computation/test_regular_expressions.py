@@ -157,3 +157,12 @@ def test_long_expressions_do_not_overflow():
 def test_what_is_no_language_is_refused(make, names):
     with rejects(*names.split()):
         make()
+
+
+def test_words_and_languages_of_another_kind_are_refused():
+    even = regular_expression("a*(ba*ba*)*")
+    for word in ([2], [-1], "ab", None):
+        with rejects("word"):
+            even.spelled(word)
+    with rejects("other"):
+        even.differs("ab")

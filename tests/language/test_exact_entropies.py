@@ -80,3 +80,9 @@ def test_a_logarithm_is_not_a_number():
     with pytest.raises(TypeError):
         log(2) + 1
     assert log(2) != 1
+
+
+@pytest.mark.parametrize("bits", [1, True, 1.5, None, 10**8])
+def test_bits_of_precision_are_an_integer_from_2_on(bits):
+    with rejects("bits"):
+        log(3).ball(bits)

@@ -6,7 +6,7 @@ A word leads from the start to a state.  The word is in the language iff this st
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -78,8 +78,16 @@ class Language:
         accepts = np.isin(np.arange(self.automaton.n_states), [*self.accepting])
         return accepts[self.automaton.run(words)]
 
-    def spelled(self, word: list[int]) -> str:
-        """The text of a word, which is given as the list of the numbers of its symbols."""
+    @checked
+    def spelled(self, word: Sequence[Steps]) -> str:
+        """The text of a word, which is given as the list of the numbers of its symbols.
+
+        Raises ValueError for a number that is not that of a symbol.
+        """
+        if max(word, default=0) >= len(self.alphabet):
+            raise InputError(
+                f"word contains {max(word)}: give symbols from 0 to {len(self.alphabet) - 1}"
+            )
         return "".join(self.alphabet[a] for a in word)
 
     def minimal(self) -> Language:
@@ -105,6 +113,7 @@ class Language:
         accepting = frozenset(refined[q] for q in states if q in self.accepting)
         return Language(automaton, accepting, self.alphabet)
 
+    @checked
     def differs(self, other: Language) -> str | None:
         """A shortest non-empty word that is in exactly one of the two languages, or None.
 

@@ -13,9 +13,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache, total_ordering
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from theory.kinds import Exact, ExactProbability, InputError, Instance, checked
+from theory.kinds import (
+    Count,
+    Exact,
+    ExactProbability,
+    InputError,
+    Instance,
+    Within,
+    checked,
+)
 from theory.language.distributions import Distribution, PositiveExact, check_alike, fractions
 
 if TYPE_CHECKING:
@@ -23,6 +31,8 @@ if TYPE_CHECKING:
 
 LARGEST = 2**64  # factoring larger integers may take long
 BITS = 64
+Precision: TypeAlias = Annotated[Count, Within(least=2, most=10**7)]
+"""A number of bits of precision."""
 
 
 @total_ordering
@@ -94,7 +104,8 @@ class Log:
             bits *= 2
         return 1 if found > 0 else -1
 
-    def ball(self, bits: int = BITS) -> arb:
+    @checked
+    def ball(self, bits: Precision = BITS) -> arb:
         """An interval, a ball of Arb, around the value, computed with `bits` bits of precision."""
         from flint import arb, ctx, fmpq
 
