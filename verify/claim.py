@@ -51,7 +51,9 @@ class Run:
     self-test it returns a mutant, changed by `fault`. `plot` is the file of the claim's picture, if
     a picture is requested, and `shown` contains the data of the picture. `certificates` collects
     the statements of a certificate. If `explains` is False, findings that fail may omit the place
-    of the failure.
+    of the failure. If `extends` is False, findings omit the models that are larger than the options
+    require: a self-test proves mutants equivalent on all inputs, which larger models have too many
+    of.
     """
 
     seed: int = 0
@@ -60,6 +62,7 @@ class Run:
     certificates: list[dict[str, Any]] | None = None
     fault: Fault | None = None
     explains: bool = True
+    extends: bool = True
     progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items
     rng: np.random.Generator = field(init=False)
     shown: tuple[Any, ...] | None = field(init=False, default=None)

@@ -13,6 +13,7 @@ from constructions import gridworld_walk
 from constructions.transformer import Transformer
 from theory.computation import gridworld as automaton_of
 from theory.kinds import InputError
+from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
 from verify.computation.options import Length, Samples
 from verify.evidence.gaps import States, at_positions, averaging, counting, gap_finding
@@ -23,6 +24,7 @@ from verify.finding import Finding, Verdict, labelled, no_counterexample
 
 QUARTER = Fraction(1, 4)
 MANY = 12  # the largest state of a walk that is run from several initial states
+SHORT = 8  # symbols of all words that are run from several initial states
 LISTED = 24  # length of the model whose heads are checked at all queries and keys
 
 
@@ -80,23 +82,25 @@ def from_every_state(run: Run, steps: int, max_length: int) -> Finding:
     The largest states are `steps` and `MANY`, and the initial states are 0, 1, the one in the
     middle, and the two largest.
     """
-    sizes = sorted({steps, MANY})
+    sizes = sorted({steps, MANY} if run.extends else {steps})
     starts = {S: sorted({0, min(1, S), S // 2, S - 1, S}) for S in sizes}
     statements = [walks(run, S, start) for S in sizes for start in starts[S]]
     models = [statement.at(2, max_length).model for statement in statements]
+    short = all_sequences(min(max_length, SHORT), 2)
     rows = np.concatenate([rows[:2] for rows in families_of(run, 2, max_length, 2).values()])
     return no_counterexample(
         "starts",
-        "states from several initial states s, on random and adversarial words of "
-        f"{max_length} symbols, for "
+        f"states from several initial states s, on all words of {short.shape[1]} symbols, and on "
+        f"random and adversarial words of {max_length} symbols, for "
         + " and for ".join(f"S = {S} (s = {', '.join(map(str, starts[S]))})" for S in sizes),
         (
             wrong
             for statement, model in zip(statements, models, strict=True)
-            for wrong in differences(statement, model, rows)
+            for words in (short, rows)
+            for wrong in differences(statement, model, words)
         ),
         evidence=exact_evidence(models[-1]),
-        words=f"all states are right on {len(rows)} words",
+        words=f"all states are right on {len(short) + len(rows)} words",
     )
 
 

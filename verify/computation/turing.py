@@ -112,8 +112,11 @@ def _runs(
     yield decoded(
         "words", "20 decoded steps on every word of at most 3 symbols", on_words(statement, M)
     )
-    short, long = (statement.at(0, length).model for length in (longest(run, M), FAR))
-    longer = [(model, histories(run, model, samples)), (long, far_from_0(run, long))]
+    short = statement.at(0, longest(run, M)).model
+    longer = [(model, histories(run, model, samples))]
+    if run.extends:
+        far = statement.at(0, FAR).model
+        longer.append((far, far_from_0(run, far)))
     yield answers_equal(
         "histories",
         f"next step after every history of at most {short.interface.max_length} steps, and after "

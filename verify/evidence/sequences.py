@@ -94,7 +94,7 @@ def longer(
     A model for n tokens has only the positions, layers and constants of this length.  There is no
     longer model for n ≥ 320.
     """
-    if n >= MOST_LONGER:
+    if n >= MOST_LONGER or not run.extends:
         return
     length = min(LONGER * n, MOST_LONGER)
     rows = np.concatenate([rows[:1] for rows in families_of(run, V, length, 1).values()])

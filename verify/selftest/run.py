@@ -158,7 +158,10 @@ def _plant_in_function(
     if fault.claim == "*" and all(report.killed[id] for id in named):
         return
     found, error = _run(
-        claim, Run(seed=seed, quick=fault.quick, explains=False), options, fault.planted()
+        claim,
+        Run(seed=seed, quick=fault.quick, explains=False, extends=False),
+        options,
+        fault.planted(),
     )
     changed = _changed(healthy.verdicts, found)
     _kill(report, changed, str(fault))
@@ -202,7 +205,7 @@ def _noticed(
     def fails(found: Verdicts) -> bool:
         return any(found[id] is Verdict.FAILS for id in _changed(healthy.verdicts, found))
 
-    run = Planted(seed=seed, quick=True, fault=fault, explains=False)
+    run = Planted(seed=seed, quick=True, fault=fault, explains=False, extends=False)
     found, error = _run(
         claim, run, options, enough=lambda so_far: left <= {*so_far} and fails(so_far)
     )
@@ -252,7 +255,9 @@ def run_healthy(
     key = claim.check, seed, repr(sorted(options.items())), quick
     if key not in _healthy:
         recorder = _Recorder()
-        verdicts, error = _run(claim, Planted(seed=seed, quick=quick, fault=recorder), options)
+        verdicts, error = _run(
+            claim, Planted(seed=seed, quick=quick, fault=recorder, extends=False), options
+        )
         if error or not verdicts:
             report.missed.append(f"{_shown(options)}: without a fault, {error or 'no findings'}")
             return None
