@@ -58,13 +58,20 @@ def sure(run: Run) -> Finding:
         for tau in thresholds:
             slack = found.hallucination - found.deterministic_bound(tau)
             least, count = slack if least is None else min(least, slack), count + 1
+    bounds, stated = list[Fraction](), list[Fraction]()
     for _ in range(100):
         p, g = random_distribution(run.rng, 6, 0), random_distribution(run.rng, 6, 0)
         unseen = np.flatnonzero(run.rng.random(6) < 0.5).tolist()
         found = levels(p, g, [y for y in range(6) if p[y]], unseen)
-        slack = found.hallucination - found.deterministic_bound(Fraction(1, 6))
+        bounds.append(found.deterministic_bound(Fraction(1, 6)))
+        slack = found.hallucination - bounds[-1]
         least, count = min(least, slack), count + 1
-    return same(
+        above = [y for y in range(6) if g[y] > Fraction(1, 6)]
+        over = sum((g[y] - p[y] for y in above), start=Fraction(0))
+        seldom = sum((p[y] for y in unseen if y not in above), start=Fraction(0))
+        more = len(above) - sum(1 for y in p if y)
+        stated.append(seldom - max(over, Fraction(0)) + Fraction(more, 6))
+    finding = same(
         "sure",
         "smallest difference between the hallucination rate g(H) and its deterministic bound "
         "p(U) − δ⁺ − τ|F| + τ|A| − p(U∩A), where p is the distribution of documents, U are unseen "
@@ -74,6 +81,7 @@ def sure(run: Run) -> Finding:
         words=f"{least}, over {count} instances on 3 or 6 strings",
         wanted="0, so that the bound holds and is attained",
     )
+    return as_stated(finding, bounds, stated, terms=1.0)
 
 
 def spread(g0: Fraction, a: Fraction, many: int, b: Fraction) -> Iterator[tuple[Fraction, Levels]]:

@@ -25,7 +25,7 @@ from theory.memory.sphere import (
     uniform_tokens,
 )
 from verify.claim import Run
-from verify.finding import Finding, at_most, no_counterexample
+from verify.finding import Finding, as_stated, at_most, no_counterexample
 from verify.memory.probabilities import FALSE_ALARM, covers, mostly
 
 
@@ -84,7 +84,7 @@ def _in_hemisphere(run: Run, n: int, d: int) -> np.ndarray:
 
 def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
     """D(t) ≤ D(0)·e^{−λt} holds for random Q and K (proof: theory/memory/hemisphere.py)."""
-    fractions, rates = [], []
+    fractions, rates, computed, stated = [], [], list[float](), list[float]()
     for form in SPHERE_FORMS:
         Q, K = run.rng.standard_normal((2, d, d)) / np.sqrt(d)
         QK = Q.T @ K / np.linalg.norm(Q.T @ K, 2)
@@ -97,6 +97,11 @@ def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
         bound = size[0] * np.exp(-rate * times)
         fractions.append((size / (bound + INTEGRATION))[1:])
         rates.append(rate)
+        computed += [rate, float(size[0] / (1 + size[0]))]
+        axis = w / np.linalg.norm(w)  # ‖QᵀK‖ = 1, and a softmax is a ratio of two exponentials
+        stated.append(min(axis @ x for x in X) / np.exp(beta) ** (1 + (form == "SA")))
+        apart = max(np.linalg.norm(x / (axis @ x) - y / (axis @ y)) for x in X for y in X)
+        stated.append(float(apart / (1 + apart)))
     fraction = float(np.max(fractions))
     name = (
         "diameter D(t) of the tokens as a fraction of its bound D(0)·e^(−λt), for random Q and K, "
@@ -107,7 +112,8 @@ def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
         f"and {rates[1]:.2g} for unnormalised attention"
     )
     wanted, bound = "at most 100%", 1 + INTEGRATION
-    return at_most("exponential", name, "float", fraction, bound, words=words, wanted=wanted)
+    found = at_most("exponential", name, "float", fraction, bound, words=words, wanted=wanted)
+    return as_stated(found, computed, stated, terms=1.0)
 
 
 def _late_rate(run: Run, n: int, d: int, beta: float) -> Finding:

@@ -112,9 +112,11 @@ def _thresholds(run: Run, d: int, samples: int) -> Iterator[Finding]:
         name = f"networks of d = {d} neurons with {number} = {P} patterns"
         words = f"{what} is not a fixed point in {count} of {trials} networks"
         wanted = f"at most {most} networks, as the probability is at most {bound:.2g}"
-        yield at_most(
+        found = at_most(
             f"threshold/{id}/below", name, "statistical", count, most, words=words, wanted=wanted
         )
+        threshold, at_least_2 = mceliece_patterns(max(d, 2), every), max(d, 2)
+        yield as_stated(found, threshold, at_least_2 / math.log(at_least_2 ** (4 if every else 2)))
         if d >= LARGE:
             count = _unstable_networks(run, 2 * P, d, trials, 2 * looked if every else 1)
             yield mostly(
