@@ -139,7 +139,7 @@ def test_the_error_bound_includes_the_imbalance():
 )
 def test_a_margin_that_is_not_that_of_the_logits_fails(build, factor):
     """Half of it is only wrong where one answer is right: frequencies may be further apart."""
-    run = Run(quick=True)
+    run = Run(quick=True, extends=False)
 
     def declaring(V, n):
         model = build(V, n)
