@@ -14,7 +14,7 @@ from rich.console import Console
 
 FIRST = 1.5  # seconds without a finding after which the statement is printed
 LONG = 60.0  # seconds of a finding or a loop that is announced
-MEASURED = 5.0  # seconds of a loop from which its time is estimated
+MEASURED = 5.0  # seconds of a loop after which its time is estimated
 
 
 @contextmanager
@@ -55,16 +55,17 @@ def watched(begin: Callable[[], None], quiet: bool) -> Iterator[Callable[[], Non
 def announced(items: Iterable[Any], what: str) -> Iterator[Any]:
     """Yields the items, and announces once on standard error if all take more than a minute.
 
-    The time is estimated from the items of the first seconds.
+    The time is estimated from the items after the first one, whose time includes that of the start.
     """
-    total, start, told = length_hint(items), time.monotonic(), False
+    total, start, told = length_hint(items), 0.0, False
     for done, item in enumerate(items):
         seconds = time.monotonic() - start
-        if not told and done and seconds > MEASURED:
-            told = True
-            if seconds / done * total > LONG:
-                minutes = seconds / done * total / 60
-                _tell(f"{what}: {done} of {total} in {seconds:.0f} s, about {minutes:.0f} min")
+        if done == 1:
+            start += seconds
+        elif done > 1 and not told and seconds > MEASURED:
+            told, all_of_them = True, seconds / (done - 1) * total
+            if all_of_them > LONG:
+                _tell(f"{what}: {done} of {total}; all take about {all_of_them / 60:.0f} min")
         yield item
 
 
