@@ -11,8 +11,9 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -141,11 +142,15 @@ def path_of(name: str | Path) -> Path:
             f"there is no file {name}: give the path of the weights of a run, model.safetensors"
         )
     seeds = [other for other in shipped() if other.startswith(f"{name}-seed")]
-    raise InputError(
-        f"there is no checkpoint {name}: give one of the names "
-        f"{', '.join(seeds or shipped()) or 'none'}, or train a model with `python -m "
-        "constructions.trained train`"
-    )
+    raise unknown(str(name), seeds or shipped())
+
+
+def unknown(name: str, known: Sequence[str]) -> InputError:
+    """Returns the error for a name of no checkpoint, with the most similar `known` names."""
+    near = sorted(get_close_matches(name, known, n=5))
+    hint = f"did you mean {', '.join(near)}?"
+    shows_all = "`python -m constructions.trained list` shows all names"
+    return InputError(f"there is no checkpoint {name!r}: {hint if near else shows_all}")
 
 
 def is_whole(path: Path) -> bool:

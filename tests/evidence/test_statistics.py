@@ -108,7 +108,9 @@ def test_all_seeds_of_a_name():
     assert seeds_of(f"{name}-seed1") == [f"{name}-seed1"]
     assert len(seeds_of("regression-small")) == 5  # and none of noise, nor of the LSTM
     assert seeds_of("some/file.safetensors") == ["some/file.safetensors"]
-    with rejects("nothing", "regression-small"):
+    with rejects("'regression-smal'", "regression-small,"):
+        seeds_of("regression-smal")
+    with rejects("nothing", "constructions.trained list"):
         seeds_of("nothing")
 
 

@@ -16,7 +16,7 @@ class InputError(ValueError):
     of more than `LONGEST` characters, which repeats a long text or list, the middle is left out.
     """
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str = "") -> None:
         if len(message) > LONGEST:
             message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
         super().__init__(message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from constructions.trained import Configuration, configuration_of, load, shipped, sidecar
-from constructions.trained.checkpoint import run_of
+from constructions.trained.checkpoint import run_of, unknown
 from theory.kinds import InputError
 from verify.finding import Finding, Verdict
 
@@ -45,10 +45,7 @@ def seeds_of(name: str) -> list[str]:
         return [name]
     found = [other for other in shipped() if other == name or other.startswith(f"{name}-seed")]
     if not found:
-        known = sorted({other.rsplit("-seed", 1)[0] for other in shipped()})
-        raise InputError(
-            f"there is no checkpoint {name!r}: give one of {', '.join(known) or 'none'}"
-        )
+        raise unknown(name, sorted({other.rsplit("-seed", 1)[0] for other in shipped()}))
     return found
 
 

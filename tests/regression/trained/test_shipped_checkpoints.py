@@ -60,7 +60,7 @@ def test_untrained_models_do_not_pass(name, monkeypatch, random_probed):
 @pytest.mark.parametrize(
     ("claim", "options", "names"),
     [
-        (layers, {"checkpoint": "nothing"}, ["nothing", "regression-small"]),
+        (layers, {"checkpoint": "regression-smal"}, ["'regression-smal'", "regression-small,"]),
         (layers, {"checkpoint": "regression-small-lstm"}, ["regression-small-lstm-seed0"]),
         (layers, {"checkpoint": "induction-small-1-layer"}, ["hop"]),
         (layers, {"checkpoint": "regression-linear-2-layers"}, ["linear"]),
