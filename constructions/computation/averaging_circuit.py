@@ -55,13 +55,13 @@ Row = list[Form]
 
 
 def averaging_circuit(model: ExactModel) -> ThresholdCircuit:
-    """A threshold circuit, of depth at most 6L + 2, that computes the answer of an L-layer model.
+    """A threshold circuit, of depth at most 6L + 2, that computes the last answer of a model.
 
-    The answer is the output of the model at the last token.  Raises `ValueError` for a model whose
+    The model has L layers.  Raises `ValueError` for a model whose
     numbers take too many values, and for a circuit of too many gates.
     """
     built = _Built(model)
-    logits = model.unembedding(built.stream(len(model.layers), model.last), ONE)
+    logits = model.unembedding(built.stream(len(model.layers), model.answered), ONE)
     outputs = []
     for a, logit in enumerate(logits):  # the first of equal logits is the answer
         beats = [
@@ -82,10 +82,10 @@ class _Built:
         """The stream at a token after a number of layers."""
         model, wiring = self.model, self.wiring
         if layer == 0:
-            rows = model.embedding[token]
-            if token < model.n_prefix:
+            rows, place = model.embedding[token], model.symbols[token]
+            if place is None:
                 return [number(value) for value in rows[0]]
-            symbols = [wiring.symbol(token - model.n_prefix, x) for x in range(len(rows))]
+            symbols = [wiring.symbol(place, x) for x in range(len(rows))]
             return [
                 sum((row[d] * each for row, each in zip(rows, symbols, strict=True)), start=ZERO)
                 for d in range(len(rows[0]))

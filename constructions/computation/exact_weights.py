@@ -111,27 +111,24 @@ class ExactLayer:
 class ExactModel:
     """A transformer on words of one fixed length, with exact rational weights.
 
-    `embedding[i][x]` is the residual stream of token i before layer 1 if token i is symbol x.  A
-    token of the model's prefix, such as BOS, has only one row.
+    `embedding[i][x]` is the residual stream of token i before layer 1 if token i is symbol x.
+    `symbols[i]` is the index in the word of the symbol of token i; it is None for a token that the
+    model adds, such as BOS, which has only one row.  The last answer is read at token `answered`.
     """
 
     name: str
     vocabulary_size: int
     embedding: tuple[tuple[list[Fraction], ...], ...]
-    n_prefix: int
+    symbols: tuple[int | None, ...]
+    answered: int
     layers: tuple[ExactLayer, ...]
     unembedding: Linear
     answers: tuple[int, ...]
 
     @property
-    def last(self) -> int:
-        """The position of the last token, at which the output is read."""
-        return len(self.embedding) - 1
-
-    @property
     def n_symbols(self) -> int:
         """The number of symbols of a word."""
-        return len(self.embedding) - self.n_prefix
+        return sum(symbol is not None for symbol in self.symbols)
 
 
 @checked
@@ -147,20 +144,19 @@ def exact_model(model: Transformer, n: Count) -> ExactModel:
         raise InputError(
             f"{model.name} is not a transformer over tokens: give a model such as hop(…)"
         )
-    least, most = interface.length or 1, interface.length or interface.max_length
+    least, most = interface.length or interface.least, interface.length or interface.max_length
     if not least <= n <= most:
         raise InputError(f"n is {n}: give a length from {least} to {most} for {model.name}")
     _translatable(model)
-    W_E = _exact(model.embed.W_E)
-    rows = len(interface.prefix) + n
-    W_pos = np.zeros((rows, model.d_model), dtype=object) + Fraction(0)
+    W_E, every = _exact(model.embed.W_E), range(interface.vocabulary_size)
+    prompt = interface.write(np, -1 - np.arange(n))  # −1 − i stands for symbol i of the word
+    tokens = prompt.tokens.tolist()
+    W_pos = np.zeros((len(tokens), model.d_model), dtype=object) + Fraction(0)
     if model.pos_embed is not None:
-        W_pos = _exact(model.pos_embed.W_pos[:rows])
-    symbols = [[token] for token in interface.prefix]
-    symbols += [list(range(interface.vocabulary_size))] * n
+        W_pos = _exact(model.pos_embed.W_pos[: len(tokens)])
     embedding = tuple(
-        tuple((W_E[x] + here).tolist() for x in which)
-        for which, here in zip(symbols, W_pos, strict=True)
+        tuple((W_E[x] + here).tolist() for x in (every if token < 0 else [token]))
+        for token, here in zip(tokens, W_pos, strict=True)
     )
     b_U = model.unembed.b_U
     unembedding = Linear.of(_exact(model.unembed.W_U), None if b_U is None else _exact(b_U))
@@ -194,7 +190,8 @@ def exact_model(model: Transformer, n: Count) -> ExactModel:
         model.name,
         interface.vocabulary_size,
         embedding,
-        len(interface.prefix),
+        tuple(-1 - token if token < 0 else None for token in tokens),
+        range(len(tokens))[prompt.answers][-1],
         tuple(layers),
         unembedding,
         labels,

@@ -68,13 +68,13 @@ Terms = list[list[Form]]
 
 
 def hard_attention_circuit(model: ExactModel) -> ThresholdCircuit:
-    """A circuit of AND, OR and NOT gates that computes the answer of a model at the last token.
+    """A circuit of AND, OR and NOT gates that computes the last answer of a model.
 
     The model has unique-hard attention.  Raises `ValueError` for a head that averages different
     values, and for a token whose stream can have more than 512 values.
     """
     built = _Built(model)
-    answers = built.contents(len(model.layers), model.last)
+    answers = built.contents(len(model.layers), model.answered)
     outputs = [answers.get((Fraction(answer),), 0 * ONE) for answer in model.answers]
     return built.wiring.circuit(outputs, model.answers)
 
@@ -105,8 +105,9 @@ class _Built:
         model, wiring = self.model, self.wiring
         found: dict[Row, Terms] = defaultdict(list)
         if layer == 0:
+            symbol = model.symbols[token]
             for x, row in enumerate(model.embedding[token]):
-                here = wiring.symbol(token - model.n_prefix, x) if token >= model.n_prefix else ONE
+                here = ONE if symbol is None else wiring.symbol(symbol, x)
                 found[self._read_later(row, 0)].append([here])
         else:
             step = model.layers[layer - 1]

@@ -16,7 +16,7 @@ Gates = Literal["and-or", "threshold"]
 
 @checked
 def to_circuit(model: Transformer, n: Count, gates: Gates = "threshold") -> ThresholdCircuit:
-    """A circuit that computes the answer of a hard-attention model at the last of n symbols.
+    """A circuit that computes the last answer of a hard-attention model to words of n symbols.
 
     The inputs of the circuit are the bits [x_i ≥ v], v = 1 … V − 1, of a word x over V symbols;
     `theory.computation.unary(x, V)` computes these bits.  For V = 2 these bits are the word itself.
@@ -24,6 +24,9 @@ def to_circuit(model: Transformer, n: Count, gates: Gates = "threshold") -> Thre
 
         circuit = to_circuit(model, n)
         circuit.answers(unary(words, V)) == model(words)[..., -1]
+
+    For a model with an answer after each symbol, such as `parity(n, causal=True)`, this is the
+    answer at the last symbol; for a model with one answer for the word, it is this answer.
 
     With gates="threshold" the model may have any mask and any ties. The circuit then has constant
     depth, unbounded fan-in and integer weights. With gates="and-or" the result is a circuit of AND,

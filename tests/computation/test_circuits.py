@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions import induction_heads, modern_hopfield_update, newton, previous_token, skip_gram
+from constructions.arithmetic import linear_adder
 from constructions.attention import Attention
 from constructions.blocks import MLP, Block, Embed, LayerNorm, PosEmbed, Unembed, UnitNorm
 from constructions.computation import (
     averaging_circuit,
+    circuit_evaluator,
+    first_symbol,
     hard_attention_circuit,
     majority,
     parity,
@@ -197,6 +200,22 @@ def test_the_examples_answer_every_prefix(build, wanted):
         assert answers == [int(wanted(text[: i + 1])) for i in range(6)]
 
 
+@pytest.mark.parametrize(
+    ("model", "n", "gates"),
+    [
+        (parity(4), 3, "threshold"),
+        (first_symbol(4), 3, "threshold"),
+        (first_symbol(4), 3, "and-or"),
+        (linear_adder(3), 2, "threshold"),
+    ],
+)
+def test_one_answer_for_a_word_is_read_where_the_model_reads_it(model, n, gates):
+    V = model.interface.vocabulary_size
+    words = all_sequences(n, V)
+    wanted = model(words)[..., -1].numpy()
+    assert (to_circuit(model, n, gates).answers(unary(words, V)) == wanted).all()
+
+
 def test_means_over_tokens_that_the_word_chooses_have_all_denominators():
     circuit = to_circuit(marked_majority(8), 8)
     assert circuit.largest_weight > 100
@@ -233,6 +252,7 @@ def infinite(model: Transformer) -> Transformer:
         (lambda: modern_hopfield_update(np.eye(2), 1.0), 2, "threshold", "modern_hopfield_update"),
         (lambda: contains_aa(3), 4, "threshold", "n 4 1 3"),
         (lambda: contains_aa(3), 10**30, "and-or", "3"),
+        (lambda: circuit_evaluator(2, 2), 3, "threshold", "n 3 8"),
         (lambda: contains_aa(3).sharpened(30.0), 2, "threshold", "softmax"),
         (lambda: changed(ln_final=LayerNorm(6)), 2, "threshold", "norm"),
         (lambda: normed(contains_aa(3), norm=UnitNorm()), 2, "threshold", "norm"),
