@@ -32,6 +32,7 @@ class StockEncoder(StockModel):
     multiply are nearly constant (see `Gadgets`).
     """
 
+    @checked
     def __init__(self, plan: Plan) -> None:
         soft, doubled = plan.soft, plan.doubled
         super().__init__("to_encoder", rounded(_encoder(soft, doubled), plan), plan)

@@ -54,12 +54,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import torch
 
 from constructions.exactness import significand
-from theory.kinds import Count, InputError, Positive, Within, checked
+from theory.kinds import Count, InputError, NonNegative, Positive, Within, checked
+
+NumberOrTensor: TypeAlias = torch.Tensor | NonNegative
+"""A tensor of numbers ≥ 0, or one finite number ≥ 0."""
 
 GELU = 0.1701
 MOST_ORDER = 6  # 2p heads each: for larger p, rounding dominates
@@ -120,7 +123,8 @@ class Gadgets:
         """
         return self.bits * math.log(2)
 
-    def head(self, theta: float, n: float) -> float:
+    @checked
+    def head(self, theta: NonNegative, n: NonNegative) -> float:
         """A bound on the error of a replaced linear head, divided by B Σ‖v_i‖, in exact arithmetic.
 
         A linear head outputs Σ_i s_i v_i from n tokens with values v_i and scores |s_i| ≤ B. It is
@@ -131,7 +135,8 @@ class Gadgets:
         """
         return sum(self.parts(theta, n))
 
-    def parts(self, theta: Any, n: float) -> tuple[Any, Any]:
+    @checked
+    def parts(self, theta: NumberOrTensor, n: NonNegative) -> tuple[Any, Any]:
         """The errors of a replaced linear head by the central difference and by the sink.
 
         The linear head has n tokens with values v_i and scores |s_i| ≤ B. The first result is
@@ -142,7 +147,8 @@ class Gadgets:
         method = float(kappa(p)) * theta ** (2 * p) * math.e ** (p * theta)
         return method, 2 * float(lipschitz(p)) * n * math.e ** (2 * p * theta - self.sink)
 
-    def gamma(self, square: float) -> float:
+    @checked
+    def gamma(self, square: NonNegative) -> float:
         """The bound γ = ‖v‖²/(2K²) on the relative difference of a layer norm from the identity.
 
         The layer norm is applied to (v, K, −v, −K), where the residual stream v satisfies ‖v‖²
@@ -150,7 +156,8 @@ class Gadgets:
         """
         return square / (2 * self.constant**2)
 
-    def mean(self, total: Any, u: float) -> Any:
+    @checked
+    def mean(self, total: NumberOrTensor, u: Positive) -> Any:
         """A bound on the mean that a layer norm computes of (v, K, −v, −K), whose mean is 0.
 
         `total`, a number or a tensor, is ‖v‖₁ for the residual stream v. K = `constant`, and u is
@@ -158,7 +165,8 @@ class Gadgets:
         """
         return 3 * u * (self.constant + total)
 
-    def with_norms(self, theta: Any, n: float, gamma: float) -> Any:
+    @checked
+    def with_norms(self, theta: NumberOrTensor, n: NonNegative, gamma: NonNegative) -> Any:
         """A bound on the error of a replaced linear head, divided by B Σ‖v_i‖, with layer norms.
 
         A linear head outputs Σ_i s_i v_i from n tokens with values v_i and scores |s_i| ≤ B. It is
@@ -178,7 +186,8 @@ class Gadgets:
         method, left = self.parts(theta, n)
         return 2 * method + 3 * left + 3 * (1 + self.sink) * gamma
 
-    def rounding(self, u: float) -> float:
+    @checked
+    def rounding(self, u: Positive) -> float:
         """The rounding error of a replaced linear head, divided by B Σ‖v_i‖, to first order.
 
         A linear head outputs Σ_i s_i v_i from n tokens with values v_i and scores |s_i| ≤ B. It is

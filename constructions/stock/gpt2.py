@@ -37,7 +37,8 @@ class StockGPT2(StockModel):
     prompt, and `module` is called with inputs_embeds=self.prompt(…).tokens @ wte.
     """
 
-    def __init__(self, plan: Plan, positions: int) -> None:
+    @checked
+    def __init__(self, plan: Plan, positions: Count) -> None:
         soft, doubled = plan.soft, plan.doubled
         super().__init__("to_gpt2", rounded(_gpt2(plan, doubled, positions), plan), plan)
         self.doubled, self.outputs = doubled, soft.unembed.W_U.shape[1]
@@ -127,9 +128,6 @@ def to_gpt2(
     if positions is not None and own is not None:
         raise InputError(f"{model.name} already has {own} positions: omit the argument `positions`")
     most = positions or own or MOST_POSITIONS
-    # Two copies with opposite signs; float64 doubles the memory.
-    needed = 4 * 8 * most * (plan.soft.d_model + 1)
-    machine.fits_in_memory(f"{most:.4g} positions", needed, "give fewer positions")
     return StockGPT2(plan, most)
 
 
@@ -147,6 +145,9 @@ def _transformers() -> Any:
 def _gpt2(plan: Plan, doubled: Doubled, positions: int) -> Any:
     """The stock module and its tensors."""
     hf, soft = _transformers(), plan.soft
+    # Two copies with opposite signs; float64 doubles the memory.
+    needed = 4 * 8 * positions * (soft.d_model + 1)
+    machine.fits_in_memory(f"{positions:.4g} positions", needed, "give fewer positions")
     rows, columns = soft.embed.W_E, soft.unembed.W_U
     vocabulary = max(len(rows), columns.shape[1])
     special: dict[str, int] = {}

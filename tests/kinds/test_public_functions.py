@@ -127,7 +127,9 @@ def _outcome(it: Any, given: dict[str, Any]) -> str:
     return "an answer"
 
 
-NEEDS = {"constructions.stock.to_gpt2": "transformers"}
+NEEDS = dict.fromkeys(
+    ("constructions.stock.StockGPT2", "constructions.stock.to_gpt2"), "transformers"
+)
 """Packages that a function needs and an installation may lack."""
 
 

@@ -87,3 +87,15 @@ def test_similarity_of_weights_is_the_mean_cosine():
 def test_too_few_prompts_and_queries_are_rejected(name, function, shapes):
     with rejects(name):
         function(*map(np.ones, shapes))
+
+
+@pytest.mark.parametrize("values", [None, [[1.0]], [], 1.0, [np.nan, 1.0], [["a", "b"]]])
+def test_an_estimate_needs_numbers_of_two_prompts(values):
+    with rejects("values"):
+        r.Estimate.over_prompts(values)
+
+
+def test_an_estimate_of_a_list():
+    estimate = r.Estimate.over_prompts([1.0, 2.0, 6.0])
+    assert estimate.mean == 3.0
+    assert math.isclose(estimate.error, math.sqrt(7 / 3))

@@ -16,6 +16,7 @@ from constructions import (
 from constructions.stock import Gadgets, to_encoder, to_gpt2
 from constructions.stock.bound import prompts_bound
 from theory.computation import MACHINES
+from theory.kinds import kinds_of
 
 RNG = np.random.default_rng(0)
 D, N, K = 2, 5, 2
@@ -103,6 +104,17 @@ def test_what_cannot_be_is_refused_in_one_line(model, inputs, changes, named):
 def test_models_that_cannot_be_are_refused_in_one_line(call, named):
     with rejects(*named.split()):
         call()
+
+
+@pytest.mark.parametrize("name", ["gamma", "head", "mean", "parts", "rounding", "with_norms"])
+@pytest.mark.parametrize("wrong", [None, "a", np.nan, -1.0, 1j, 10**400])
+def test_bounds_of_gadgets_read_their_arguments(name, wrong):
+    bound = getattr(gadgets(1.0), name)
+    for parameter in kinds_of(bound):
+        right = dict.fromkeys(kinds_of(bound), 0.5)
+        bound(**right)
+        with rejects(parameter):
+            bound(**right | {parameter: wrong})
 
 
 def test_a_prompt_longer_than_its_positions_is_refused():

@@ -28,6 +28,8 @@ FirstWeights: TypeAlias = Annotated[Any, Reals("k m n d")]
 """Weights that k predictors induce, shape (k, m, n, d)."""
 SecondWeights: TypeAlias = Annotated[Any, Reals("l m n d")]
 """Weights that l predictors induce, shape (l, m, n, d)."""
+OfPrompts: TypeAlias = Annotated[Any, Reals("... m")]
+"""Quantities of m prompts, shape (…, m)."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +40,23 @@ class Estimate:
     error: np.ndarray
 
     @staticmethod
-    def over_prompts(values: np.ndarray) -> Estimate:
+    @checked
+    def over_prompts(values: OfPrompts) -> Estimate:
         """The mean over m ≥ 2 prompts and its standard error, from an array `values` (…, m).
 
         The last axis of `values` indexes the prompts, which must be independent. The standard error
         of the mean is s/√m, where s is the sample standard deviation of the m values.
+
+        Raises `ValueError` for fewer than 2 prompts.
         """
         m = values.shape[-1]
-        return Estimate(values.mean(-1), values.std(-1, ddof=1) / np.sqrt(m))
+        if m < 2:
+            raise InputError(
+                f"values has shape {values.shape}, and its last axis indexes the prompts: give at "
+                "least 2 prompts"
+            )
+        error = values.std(-1, ddof=1) / np.sqrt(m)
+        return Estimate(np.asarray(values.mean(-1)), np.asarray(error))
 
 
 @checked
