@@ -239,7 +239,8 @@ class Model(nn.Module, ABC):
 
         The prompts are an array with the leading dimensions `leading`, and each prompt has at most
         `context` tokens. A call of the function with the next tokens (…, t) appends these tokens
-        and returns the outputs (…, 1, d_out) of the model at the last token.
+        and returns the outputs (…, 1, d_out) of the model at the last token. Raises ValueError for
+        a `context` that is too large for the model, and for tokens that the prompts cannot contain.
         """
         return None
 

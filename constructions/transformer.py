@@ -39,7 +39,7 @@ from constructions.interface import Interface, Prompt
 from constructions.softmax import SoftmaxError, least_sharpness, softmax_error
 from constructions.stream import Stream
 from theory import machine
-from theory.kinds import Count, InputError, Positive, Steps, checked
+from theory.kinds import Count, InputError, Integers, Positive, Steps, Within, checked
 
 
 class Transformer(Stack):
@@ -221,10 +221,14 @@ class Decoder:
     A call with the next tokens (…, t) returns the outputs (…, 1, d_out) at the last token. The
     decoder caches the keys and values of all tokens so far, and computes the scores of
     `CAUSAL_BLOCK` tokens at once. For T tokens the decoder needs O(T) memory and, for each token,
-    O(T) time. Raises ValueError if the cache of `context` tokens does not fit in memory.
+    O(T) time. Raises ValueError if the cache of `context` tokens does not fit in memory, or if the
+    model takes fewer than `context` tokens. A call raises ValueError for tokens that are no rows of
+    the embedding, for other leading dimensions, and for more than `context` tokens in total.
     """
 
     def __init__(self, model: Transformer, leading: Sequence[int], context: int) -> None:
+        if (most := model.interface.context) is not None and context > most:
+            raise InputError(f"context is {context}: give an integer ≤ {most} for {model.name}")
         each = [(a.n_heads, a.W_K.shape[-1] + a.W_V.shape[-1]) for a in model.attentions]
         scores = 3 * min(CAUSAL_BLOCK, context) * model.n_heads
         numbers = sum(heads * width for heads, width in each) + scores
@@ -234,7 +238,8 @@ class Decoder:
             model.like.element_size() * numbers * context * sequences,
             "give fewer or shorter sequences",
         )
-        self.model, self.count = model, 0
+        self.model, self.leading, self.context, self.count = model, tuple(leading), context, 0
+        self.kind = Integers("... t", Within(least=0, below=len(model.embed.W_E)))
         self.cache = [
             [] if block.attn is None else block.attn.new_cache(leading, context)
             for block in model.blocks
@@ -242,6 +247,14 @@ class Decoder:
 
     @torch.no_grad()
     def __call__(self, tokens: Tensor) -> Tensor:
+        array = self.kind.read("tokens", tokens)
+        *leading, t = array.shape
+        if tuple(leading) != self.leading or self.count + t > self.context:
+            raise InputError(
+                f"tokens have shape {array.shape}: give tokens (…, t) with leading dimensions "
+                f"{self.leading} and t ≤ {self.context - self.count}"
+            )
+        tokens = torch.from_numpy(np.ascontiguousarray(array)).to(self.model.like.device)
         for part in tokens.split(CAUSAL_BLOCK, dim=-1):
             H = self.model.embed(part)
             if self.model.pos_embed is not None:
@@ -257,5 +270,6 @@ class Decoder:
         The copies are continued separately.
         """
         other = copy(self)
+        other.leading = (*self.leading, count)
         other.cache = [[part.branched(count) for part in parts] for parts in self.cache]
         return other

@@ -170,7 +170,7 @@ class Tokens(Interface):
                 f"max_length={given + steps - 1}"
             )
         said = torch.full((*sequence.shape[:-1], steps), -1)
-        decoder = model.decoder(ended.shape, len(self.prefix) + given + steps - 1)
+        decoder = model.decoder(ended.shape, len(self.prefix) + given + max(steps - 1, 0))
         following = self.write(torch, sequence).tokens
         for step in range(steps):
             if decoder is None:

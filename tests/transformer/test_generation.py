@@ -156,6 +156,28 @@ def test_long_texts_are_continued_in_memory_that_their_scores_do_not_fit(monkeyp
         model.generate(tokens, 3)
 
 
+@pytest.mark.parametrize("tokens", [[0, 1, 0], [-1], [5], [1.0], [], [[0]], None])
+def test_decoders_reject_tokens_that_are_not_those_of_a_prompt(tokens):
+    decoder = induction_heads(4, 12).decoder((), 4)
+    decoder(torch.tensor([4, 0]))
+    with rejects():
+        decoder(tokens)
+    assert decoder([1, 0]).tolist() == [[0, 2, -2, 0, 1]]
+    with rejects():
+        decoder.branched(2)([[0], [0]])
+
+
+def test_decoders_have_no_more_tokens_than_their_models():
+    model = induction_heads(4, 12)
+    model.decoder((), 13)
+    with rejects("14", "13"):
+        model.decoder((), 14)
+
+
+def test_no_steps_are_decoded_without_a_prefix():
+    assert skip_gram(TABLE, LENGTH).generate([1], 0).shape == (0,)
+
+
 def test_what_has_ended_is_not_run_on(monkeypatch):
     model, calls = previous_token(4, 10**6), []
     called = Decoder.__call__
