@@ -17,7 +17,7 @@ class Sums(Tokens):
     """
 
     def __init__(self, vocabulary_size: int, answers: int, margin: float | None) -> None:
-        super().__init__(vocabulary_size, 2, length=2, answers=answers, margin=margin)
+        super().__init__(vocabulary_size, 2, length=2, labels=answers, margin=margin)
         self.context, self.answered = 3, slice(2, 3)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:

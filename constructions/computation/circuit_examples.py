@@ -119,7 +119,7 @@ def _model(
         blocks,
         output,
         pos_embed=pos_embed,
-        interface=Tokens(V, T, prefix=(V,), answers=2, margin=margin),
+        interface=Tokens(V, T, prefix=(V,), labels=2, margin=margin),
         stream=stream,
         stages=stages,
         source=SOURCE,

@@ -128,7 +128,7 @@ class _Compiled:
             Embed(rows(self.stream, symbol=np.eye(V + 1))),
             [self.layer(number) for number in range(1, self.n_layers + 1)],
             unembed(self.stream, 0.0 * one, 2.0 * sign * total, bias=bias),
-            interface=Tokens(V, self.T, prefix=(V,), answers=2, margin=1.0),
+            interface=Tokens(V, self.T, prefix=(V,), labels=2, margin=1.0),
             stream=self.stream,
             stages=tuple(stages),
             at_most={**bounds, **ones},

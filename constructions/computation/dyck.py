@@ -103,7 +103,7 @@ def dyck(
         blocks,
         unembed(stream, stream.read("rejected") @ Map(np.array([[1.0, -1.0]]), "±"), bias=YES),
         pos_embed=line,
-        interface=Tokens(V, T, prefix=prefix, answers=2, margin=1.0),
+        interface=Tokens(V, T, prefix=prefix, labels=2, margin=1.0),
         stream=stream,
         stages=_stages(k, depth, len(prefix)),
         at_most={name: bound for name, bound in _bounds(k, T).items() if name in stream.widths},

@@ -56,7 +56,7 @@ def first_symbol(max_length: Count, *, sharpness: Positive | None = None) -> Tra
         [block(stream, [earliest], normalise=normalise, mask="full", scale=beta)],
         unembed(stream, symbol @ Map(np.array([[0.0, 1.0]]), "(0, 1)")),
         pos_embed=PosEmbed(rows(stream, late=late)),
-        interface=Tokens(2, T, prefix=(CLS,), answers=2, margin=1.0, whole=True),
+        interface=Tokens(2, T, prefix=(CLS,), labels=2, margin=1.0, whole=True),
         stream=stream,
         stages=(Stage(1, "symbol", _signed),) if sharpness is None else (),
         source="after [ChiangCholak2022]",

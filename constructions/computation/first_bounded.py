@@ -75,7 +75,7 @@ def first_symbol_bounded(max_length: Count, *, layer_norm: bool = False) -> Tran
         [first, second],
         unembed(stream, stream.read("answer") @ sides.logits),
         pos_embed=PosEmbed(rows(stream, start=sides.of(np.arange(T + 1) == 1))),
-        interface=Tokens(2, T, prefix=(CLS,), answers=2, whole=True),
+        interface=Tokens(2, T, prefix=(CLS,), labels=2, whole=True),
         stream=stream,
         source="[ChiangCholak2022]",
     )

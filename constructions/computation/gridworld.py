@@ -111,7 +111,7 @@ def gridworld_walk(
         ],
         unembed(stream, read("state") @ Map(2.0 * states[None], "2s"), bias=-(states**2.0)),
         pos_embed=PosEmbed(rows(stream, j=here, norm=here**2)),
-        interface=Tokens(2, length, prefix=front, answers=S + 1, margin=1.0),
+        interface=Tokens(2, length, prefix=front, labels=S + 1, margin=1.0),
         stream=stream,
         stages=(
             Stage(2, "level", partial(_displacement, S, start)),

@@ -57,7 +57,7 @@ def majority(max_length: Count, *, gate: bool = False) -> Transformer:
         Embed(rows(stream, symbol=np.array([-1.0, 1.0, -0.5]))),
         [block(stream, [mix], [step] * gate, normalise="hardmax", mask="causal")],
         unembed(stream, answer @ Map(np.array([[0.0, 2.0]]), "(0, 2)"), bias=bias),
-        interface=Tokens(2, T, prefix=(2,), answers=2, margin=1.0 if gate else 1 / (T + 1)),
+        interface=Tokens(2, T, prefix=(2,), labels=2, margin=1.0 if gate else 1 / (T + 1)),
         stream=stream,
         stages=tuple(stages),
         source="[MSS2022]",

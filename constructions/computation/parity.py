@@ -113,7 +113,7 @@ def parity(
         ],
         unembed(stream, answer @ Map(np.array([[0.0, -1.0]]), "(0, −1)"), bias=bias),
         pos_embed=PosEmbed(rows(stream, **table)),
-        interface=Tokens(2, T, prefix=(CLS,), answers=2, margin=1.0, whole=not causal),
+        interface=Tokens(2, T, prefix=(CLS,), labels=2, margin=1.0, whole=not causal),
         stream=stream,
         stages=stages if sharpness is None else stages[:2],
         source="after [ChiangCholak2022]",

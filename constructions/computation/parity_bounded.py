@@ -113,7 +113,7 @@ def parity_bounded(n: Count, *, layer_norm: bool = False) -> Transformer:
         [first, second],
         unembed(stream, stream.read("answer") @ sides.logits),
         pos_embed=PosEmbed(rows(stream, place=place, cosine=waves)),
-        interface=Tokens(2, n, prefix=(CLS,), length=n, answers=2, whole=True),
+        interface=Tokens(2, n, prefix=(CLS,), length=n, labels=2, whole=True),
         stream=stream,
         source="[ChiangCholak2022]",
     )

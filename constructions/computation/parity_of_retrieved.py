@@ -79,7 +79,7 @@ def parity_of_retrieved(ranks: Ranks, bit_weights: Weights) -> Transformer:
             bias=np.array([1.0, 0.0]),
         ),
         pos_embed=PosEmbed(rows(stream, **table)),
-        interface=Tokens(2, T, prefix=(2,), answers=2, margin=1.0),
+        interface=Tokens(2, T, prefix=(2,), labels=2, margin=1.0),
         stream=stream,
         source="weightwright",
     )

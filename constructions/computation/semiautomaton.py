@@ -137,7 +137,7 @@ def semiautomaton(
         blocks,
         unembed(stream, stream.read("map") @ at_start, bias=-(states**2.0)),
         pos_embed=PosEmbed(rows(stream, j=here, norm=here**2)),
-        interface=Tokens(V, T, prefix=(V,), answers=n, margin=1.0),
+        interface=Tokens(V, T, prefix=(V,), labels=n, margin=1.0),
         stream=stream,
         stages=tuple(
             Stage(layer, name, partial(_composed, automaton, radix**layer, power))

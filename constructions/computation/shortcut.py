@@ -146,7 +146,7 @@ class _Built:
             [self.layer(number) for number in range(1, self.layers + 1)],
             unembed(stream, stream.read("state")),
             pos_embed=self.positions(),
-            interface=Tokens(self.symbols, self.T, prefix=(self.symbols,), answers=n, margin=1.0),
+            interface=Tokens(self.symbols, self.T, prefix=(self.symbols,), labels=n, margin=1.0),
             stream=stream,
             stages=(*held, Line(self.layers, "state", partial(_state, self.of.automaton))),
             at_most={

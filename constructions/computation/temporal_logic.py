@@ -149,7 +149,7 @@ class _Built:
             [self.layer(number) for number in range(1, self.n_layers + 1)],
             unembed(stream, -answer, answer, bias=np.array([1.0, 0.0])),
             pos_embed=PosEmbed(rows(stream, j=here)) if self.by.steps else None,
-            interface=Tokens(V, self.T, prefix=(V,), answers=2, margin=1.0),
+            interface=Tokens(V, self.T, prefix=(V,), labels=2, margin=1.0),
             stream=stream,
             stages=(Stage(0, "symbol", partial(_one_hot, V)), *values, *written),
             at_most={name: 1.0 for name in stream if name.startswith(("since", "part"))},

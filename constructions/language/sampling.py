@@ -128,8 +128,8 @@ def _check_autoregressive(model: Model) -> None:
             f"{model.name} has no logits of the next token: give a model that outputs logits of "
             "the next token, such as string_model"
         )
-    if interface.n_answers > interface.vocabulary_size:
+    if interface.labels is not None:
         raise InputError(
-            f"{model.name} has {interface.n_answers} answers and {interface.vocabulary_size} "
-            "tokens: give a model whose answers are tokens"
+            f"{model.name} has {interface.labels} answers that are not tokens: give a model whose "
+            "answers are tokens"
         )

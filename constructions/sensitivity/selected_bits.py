@@ -76,7 +76,7 @@ def one_layer(
             bias=np.array([0.0, logit.constant[0]]),
         ),
         pos_embed=PosEmbed(rows(stream, j=here, norm=here**2)),
-        interface=Tokens(2, d, length=d, prefix=(CLS,), answers=2, margin=1.0, whole=True),
+        interface=Tokens(2, d, length=d, prefix=(CLS,), labels=2, margin=1.0, whole=True),
         stream=stream,
         stages=stages,
         source=source,

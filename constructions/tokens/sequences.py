@@ -33,7 +33,8 @@ class Tokens(Interface):
     attend to the first `n_examples` tokens only. If `whole` is true, there is one answer (…, 1) for
     the whole sequence, at the first token of the prompt.
 
-    If `answers` is given, answers are integers below `answers`, else tokens of the vocabulary.
+    Answers are tokens of the vocabulary; if `answers` is given, only the tokens below `answers`. If
+    `labels` is given, answers are labels below `labels`, such as states, which are not tokens.
     Logits (…, T, columns) have one column for each possible answer. If `bottom` is true, a last
     column is the logit of ⊥. `margin` is a lower bound on the difference between the largest logit
     and any other, over all prompts. So answers are right if every logit is within `margin`/2 of its
@@ -62,6 +63,7 @@ class Tokens(Interface):
         least: int = 1,
         slots: Sequence[range] | None = None,
         answers: int | None = None,
+        labels: int | None = None,
         n_examples: int = 0,
         margin: float | None = None,
         bottom: bool = False,
@@ -71,8 +73,8 @@ class Tokens(Interface):
         super().__init__()
         self.vocabulary_size, self.max_length = vocabulary_size, max_length
         self.prefix, self.length, self.n_examples = prefix, length, n_examples
-        self.slots, self.least = slots, least
-        self.n_answers = vocabulary_size if answers is None else answers
+        self.slots, self.least, self.labels = slots, least, labels
+        self.n_answers = labels or answers or vocabulary_size
         self.context, self.bottom, self.frequencies = len(prefix) + max_length, bottom, frequencies
         self.margin = 0.5 / self.context if frequencies else margin
         self.chooses = not frequencies

@@ -72,7 +72,7 @@ class Words(Tokens):
 
     def __init__(self, vocabulary_size: int, length: int, labels: int, at: slice) -> None:
         prefix = (vocabulary_size,) if at == FIRST else ()
-        super().__init__(vocabulary_size, length, prefix=prefix, length=length, answers=labels)
+        super().__init__(vocabulary_size, length, prefix=prefix, length=length, labels=labels)
         self.answered = at
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:

@@ -71,7 +71,7 @@ def random_model(seed: int, V: int, masks: tuple[str, ...], layers: int, ranked:
         blocks,
         Unembed(draw(D, 3), draw(3)),
         pos_embed=PosEmbed(W_pos),
-        interface=Tokens(V, T, prefix=(V,), answers=2, bottom=True),
+        interface=Tokens(V, T, prefix=(V,), labels=2, bottom=True),
         stream=Stream(x=D),
         name="random",
         source="",

@@ -13,9 +13,12 @@ from constructions import (
     log_probabilities,
     newton,
     previous_token,
+    string_probabilities,
 )
 from constructions import string_model as build
+from constructions.computation import dyck, majority, parity, semiautomaton
 from constructions.language import sample
+from theory.computation import flip_flop
 from theory.language.documents import next_symbol
 from theory.sequences import all_sequences
 
@@ -123,6 +126,10 @@ def facts_changed(**change):
         (lambda: sample(in_context_ngram(3, 8, 2), [0], 2, seed=0), "logits"),
         (lambda: log_probabilities(previous_token(3, 4), [0, 1]), "logits"),
         (lambda: sample(newton(2, 1, 0.5), [0], 2, seed=0), "logits"),
+        (lambda: sample(majority(6), [0, 1], 2, seed=0), "majority"),
+        (lambda: sample(dyck(2, 6), [0, 1], 2, seed=0), "dyck"),
+        (lambda: log_probabilities(parity(6), [0, 1, 1]), "parity"),
+        (lambda: string_probabilities(semiautomaton(flip_flop(2), 6), 2), "semiautomaton"),
     ],
 )
 def test_bad_input_is_rejected(call, parameter, unchecked):

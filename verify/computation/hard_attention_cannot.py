@@ -295,7 +295,7 @@ def bos_and_bit() -> Transformer:
         Embed(rows(stream, value=np.array([0.0, 1.0, 0.0]))),
         [block(stream, [average(value, "mean")], normalise="hardmax", mask="causal")],
         unembed(stream, mean @ Map(np.array([[0.0, 4.0]]), "(0, 4)"), bias=np.array([1.0, 0.0])),
-        interface=Tokens(2, 1, prefix=(2,), answers=2, margin=1.0),
+        interface=Tokens(2, 1, prefix=(2,), labels=2, margin=1.0),
         stream=stream,
         name="mean of BOS and a bit",
         source="",

@@ -79,7 +79,7 @@ class Automata(Labelling, kind="automata"):
 
     def form(self, shape: Shape) -> Form:
         V, n, context = self.machine.n_symbols, self.machine.n_states, 2 * self.length
-        return Form(Tokens(V + 1, context, answers=n), V + 1, n, positions=context)
+        return Form(Tokens(V + 1, context, labels=n), V + 1, n, positions=context)
 
     def words(self, name: str, size: str, layers: str) -> list[str]:
         return [layers, self.automaton, *[f"stay{self.stay}"] * (self.stay is not None)]
