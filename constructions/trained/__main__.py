@@ -22,6 +22,7 @@ from constructions.trained.checkpoint import configuration_of, load, ship, shipp
 from constructions.trained.configuration import SEEDS
 from constructions.trained.presets import PRESETS, SIZES, name_of, preset
 from constructions.trained.process import is_first
+from constructions.trained.tasks.task import MOST_FRESH
 from constructions.trained.training import SAVE_EVERY, Diverged, train
 from theory.kinds import Choice, InputError
 from theory.terminal import Once, in_words, run
@@ -133,7 +134,7 @@ def train_command(
 @app.command("evaluate", cls=Once)
 def evaluate_command(
     name: Annotated[str, typer.Argument(help="a shipped checkpoint, or a file ….safetensors")],
-    prompts: Annotated[int, typer.Option(min=2, max=100_000, help="fresh prompts")] = 1000,
+    prompts: Annotated[int, typer.Option(min=2, max=MOST_FRESH, help="fresh prompts")] = 1000,
     seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="seed of the prompts")] = 1_000_000,
 ) -> None:
     """Evaluate a trained model on new random prompts, and print the best possible values."""

@@ -58,7 +58,8 @@ class Configuration:
                 "curriculum: omit `curriculum`"
             )
 
-    def rate(self, step: int) -> float:
+    @checked
+    def rate(self, step: Steps) -> float:
         """The learning rate at a step, divided by `learning_rate`."""
         if step < self.warmup:
             return (step + 1) / self.warmup

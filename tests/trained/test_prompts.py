@@ -7,7 +7,9 @@ import pytest
 import torch
 from refusals import rejects
 
+from constructions import previous_token
 from constructions.trained import preset, untrained
+from constructions.trained.presets import PRESETS
 from constructions.trained.tasks.automata import SLIP, Automata
 from constructions.trained.tasks.bigrams import Bigrams
 from constructions.trained.tasks.hop import Hop
@@ -135,6 +137,39 @@ def test_symbols_have_their_probabilities(name, stay):
 def test_automata_that_there_are_not_are_rejected(values):
     with rejects("automaton" if len(values) == 2 else "S3"):
         Automata(*values)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [name for name in PRESETS if name not in ("digits", "text")],  # these read data
+)
+@pytest.mark.parametrize(
+    ("parameter", "wrong"),
+    [("model", None), *(("prompts", n) for n in (-1, 0, 1, 1.5, 10**12)), ("seed", -1)],
+)
+def test_an_evaluation_reads_its_arguments(task, parameter, wrong):
+    made = preset(task, next(iter(PRESETS[task]))[0])
+    right = {"model": previous_token(2, 3), "prompts": 2, "seed": 0}
+    with rejects(parameter):
+        made.task.evaluate(**right | {parameter: wrong})
+
+
+@pytest.mark.parametrize(
+    "task", ["induction", "bigrams", "automata", "even-process", "addition", "modular", "parity"]
+)
+@pytest.mark.parametrize("wrong", [{"count": -1}, {"count": 1.5}, {"count": 10**12}, {"seed": -1}])
+def test_random_sequences_read_their_arguments(task, wrong):
+    made = preset(task, next(iter(PRESETS[task]))[0])
+    with rejects(*wrong):
+        made.task.sequences(**{"count": 2, "seed": 0} | wrong)
+
+
+@pytest.mark.parametrize("step", ["x", -1, 1.5, np.inf])
+def test_steps_are_integers(step):
+    made = preset("regression", "paper")
+    for function in (made.rate, made.curriculum.reached):
+        with rejects("step"):
+            function(step)
 
 
 def test_automata_are_measured_at_both_lengths():

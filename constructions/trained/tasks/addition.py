@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from constructions.arithmetic.sums import Sums
 from constructions.interface import Model
-from constructions.seeds import torch_generator
+from constructions.seeds import TorchSeed
 from constructions.trained.configuration import presets
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.numbers import FORMS
-from constructions.trained.tasks.task import CHUNK, Batch, Labelling
+from constructions.trained.tasks.task import CHUNK, Batch, FreshPrompts, Labelling, PromptCount
 from constructions.trained.transformers import TiedShape
-from theory.kinds import CountFrom2, checked
+from theory.kinds import CountFrom2, Steps, checked
 
 TRAINED = 0.8  # fraction of the unordered pairs for training
 SPLIT = 0  # seed of the partition, the same in all runs
@@ -51,18 +51,19 @@ class Addition(Labelling, kind="addition"):
         cut = round(TRAINED * len(pairs))
         return torch.from_numpy(pairs[order[:cut] if trained else order[cut:]])
 
-    def sequences(self, count: int, seed: int | Generator) -> Batch:
-        generator = torch_generator(seed)
-        device, unordered = generator.device, self.pairs(trained=True)
-        chosen = torch.randint(len(unordered), (count,), generator=generator, device=device)
-        swapped = torch.randint(2, (count, 1), generator=generator, device=device).bool()
+    @checked
+    def sequences(self, count: PromptCount, seed: TorchSeed) -> Batch:
+        device, unordered = seed.device, self.pairs(trained=True)
+        chosen = torch.randint(len(unordered), (count,), generator=seed, device=device)
+        swapped = torch.randint(2, (count, 1), generator=seed, device=device).bool()
         pairs = unordered.to(device)[chosen]
         return pairs.flip(-1).where(swapped, pairs), pairs.sum(-1, keepdim=True)
 
     def best(self, tokens: Tensor, wanted: Tensor) -> str:
         return "best possible: 100.00% right, 0 nats"
 
-    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+    @checked
+    def evaluate(self, model: Model, prompts: FreshPrompts, seed: Steps) -> Iterator[str]:
         """Yields accuracy and cross-entropy on training pairs, and accuracy on held-out pairs."""
         yield from super().evaluate(model, prompts, seed)
         pairs = self.pairs(trained=False)

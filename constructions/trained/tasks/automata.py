@@ -11,16 +11,16 @@ import torch
 from torch import Generator, Tensor
 
 from constructions.interface import Model
-from constructions.seeds import torch_generator
+from constructions.seeds import TorchSeed, torch_generator
 from constructions.tokens import Tokens
 from constructions.trained.configuration import LEARNING, presets
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
-from constructions.trained.tasks.task import CHUNK, Batch, Labelling
+from constructions.trained.tasks.task import CHUNK, Batch, FreshPrompts, Labelling, PromptCount
 from constructions.trained.transformers import TransformerShape
 from theory.computation.benchmark_automata import benchmark_automaton
 from theory.computation.semiautomata import Semiautomaton, identity
-from theory.kinds import Count, InputError, NonNegative, Within, checked
+from theory.kinds import Count, InputError, NonNegative, Steps, Within, checked
 
 SLIP = 1 / 16  # the probability of symbols to states that no symbol leaves, if there are others
 
@@ -102,11 +102,11 @@ class Automata(Labelling, kind="automata"):
             states.append(state := table[symbols[-1], state])
         return torch.stack(symbols, dim=-1), torch.stack(states, dim=-1)
 
-    def sequences(self, count: int, seed: int | Generator) -> Batch:
-        generator = torch_generator(seed)
-        T, device = self.length, generator.device
-        symbols, states = self.random_words(count, generator)
-        begins = torch.randint(T + 1, (count, 1), generator=generator, device=device)
+    @checked
+    def sequences(self, count: PromptCount, seed: TorchSeed) -> Batch:
+        T, device = self.length, seed.device
+        symbols, states = self.random_words(count, seed)
+        begins = torch.randint(T + 1, (count, 1), generator=seed, device=device)
         place = torch.arange(2 * T, device=device) - begins  # in the word, negative before it
         tokens, wanted = (each.gather(-1, place.clamp(min=0)) for each in (symbols, states))
         inside = (place >= 0) & (place < T)
@@ -115,7 +115,8 @@ class Automata(Labelling, kind="automata"):
     def best(self, tokens: Tensor, wanted: Tensor) -> str:
         return f"best possible: 100.00% right, 0 nats; always the same state: {_commonest(wanted)}"
 
-    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+    @checked
+    def evaluate(self, model: Model, prompts: FreshPrompts, seed: Steps) -> Iterator[str]:
         """Yields accuracy and cross-entropy on words, then the accuracy on long words.
 
         On words of 2T symbols, where T = `length`, the accuracy is that on symbols T + 1 to 2T.

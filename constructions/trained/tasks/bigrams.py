@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
-from constructions.seeds import torch_generator
+from constructions.seeds import TorchSeed
 from constructions.trained.configuration import LEARNING, presets
 from constructions.trained.tasks.hop import COPYING
-from constructions.trained.tasks.task import Batch, TokenTask
+from constructions.trained.tasks.task import Batch, PromptCount, TokenTask
 from theory.kinds import checked
 from theory.retrieval import ngram
 
@@ -25,17 +25,17 @@ class Bigrams(TokenTask, kind="bigrams"):
     Dirichlet(1, …, 1) [Edelman2024].
     """
 
-    def sequences(self, count: int, seed: int | Generator) -> Batch:
-        generator = torch_generator(seed)
-        V, T, device = self.vocabulary_size, self.length, generator.device
+    @checked
+    def sequences(self, count: PromptCount, seed: TorchSeed) -> Batch:
+        V, T, device = self.vocabulary_size, self.length, seed.device
 
         def rows(*size: int) -> Tensor:
             """Cumulative sums of a Dirichlet(1) vector: exponential variables over their sum."""
-            drawn = torch.empty((*size, V), device=device).exponential_(generator=generator)
+            drawn = torch.empty((*size, V), device=device).exponential_(generator=seed)
             return (drawn / drawn.sum(-1, keepdim=True)).cumsum(-1)
 
         chain = rows(count, V)
-        uniform = torch.rand((count, T + 1), generator=generator, device=device)
+        uniform = torch.rand((count, T + 1), generator=seed, device=device)
         now = (rows(count) < uniform[:, :1]).sum(-1).clamp(max=V - 1)
         states, every = [now], torch.arange(count, device=device)
         for t in range(1, T + 1):

@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from constructions.interface import Model
-from constructions.trained.tasks.task import Batch, Corpus
-from theory.kinds import InputError, Positive, checked
+from constructions.trained.tasks.task import Batch, Corpus, FreshPrompts
+from theory.kinds import InputError, Positive, Steps, checked
 
 STOPS = "accuracy", "loss"
 
@@ -67,7 +67,8 @@ class Classification(Corpus):
         accuracy, entropy = self.measured(model)
         return accuracy >= self.until if self.stop == "accuracy" else entropy <= self.until
 
-    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+    @checked
+    def evaluate(self, model: Model, prompts: FreshPrompts, seed: Steps) -> Iterator[str]:
         """Yields accuracy and cross-entropy on all training inputs and on all held-out inputs."""
         for name, held_out in (("of training", False), ("held out", True)):
             accuracy, entropy = self.measured(model, held_out=held_out)

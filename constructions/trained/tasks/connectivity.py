@@ -18,7 +18,7 @@ from constructions.trained.configuration import presets
 from constructions.trained.disentangled import DisentangledShape
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
-from constructions.trained.tasks.task import CHUNK, Batch, Task, Training
+from constructions.trained.tasks.task import CHUNK, Batch, FreshPrompts, Task, Training
 from constructions.trained.transformers import TransformerShape
 from theory import machine
 from theory.graphs import two_chain, two_clique
@@ -108,7 +108,7 @@ class Connectivity(Task, kind="connectivity"):
         return binary_cross_entropy_with_logits(model.run(model.interface.write(torch, A)), R)
 
     @checked
-    def evaluate(self, model: Model, prompts: Count, seed: Steps) -> Iterator[str]:
+    def evaluate(self, model: Model, prompts: FreshPrompts, seed: Steps) -> Iterator[str]:
         """Yields the fraction of graphs for which all pairs are right.
 
         The graphs are those of the task and two fixed families, 2Chain and 2Clique, with randomly

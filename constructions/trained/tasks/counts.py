@@ -26,8 +26,8 @@ from constructions.trained.configuration import presets
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.sketch import SketchShape, counted
-from constructions.trained.tasks.task import CHUNK, Batch, Task, Training
-from theory.kinds import Count, NonNegative, checked
+from constructions.trained.tasks.task import CHUNK, Batch, FreshPrompts, Task, Training
+from theory.kinds import Count, NonNegative, Steps, checked
 from theory.structures import one_row_error, zipf
 
 UNTIL = 0.6  # fraction of the steps with an entropy bonus
@@ -89,7 +89,8 @@ class Counts(Task, kind="counts"):
         entropy = -(reads * log_reads).sum(-1).mean()
         return (error - self.bonus * (1 - done / UNTIL).clamp(min=0) * entropy).mean()
 
-    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+    @checked
+    def evaluate(self, model: Model, prompts: FreshPrompts, seed: Steps) -> Iterator[str]:
         """Yields the expected absolute error of an answer on new streams."""
         probabilities, streams = self.streams(prompts, seed)
         queries, total = torch.arange(self.items), 0.0

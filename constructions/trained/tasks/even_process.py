@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
-from constructions.seeds import torch_generator
+from constructions.seeds import TorchSeed
 from constructions.tokens import Tokens
 from constructions.trained.configuration import presets
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
-from constructions.trained.tasks.task import Batch, Labelling
+from constructions.trained.tasks.task import Batch, Labelling, PromptCount
 from constructions.trained.transformers import TransformerShape
 from theory.kinds import Count, Within, checked
 from theory.language import conditional_entropy, even_process
@@ -37,11 +37,11 @@ class EvenProcess(Labelling, kind="even-process"):
         slots = [range(BOS, BOS + 1), *[range(BOS)] * (T - 1)]
         return Form(Tokens(BOS + 1, T, slots=slots, answers=BOS), BOS + 1, BOS, positions=T)
 
-    def sequences(self, count: int, seed: int | Generator) -> Batch:
-        generator = torch_generator(seed)
-        source, device = even_process(), generator.device
+    @checked
+    def sequences(self, count: PromptCount, seed: TorchSeed) -> Batch:
+        source, device = even_process(), seed.device
         first = float(source.start[1])
-        drawn = torch.rand((self.length + 1, count), generator=generator, device=device)
+        drawn = torch.rand((self.length + 1, count), generator=seed, device=device)
         owed, symbols = drawn[0] < first, []  # whether the source is in B, which emits 1
         stops = float(source.steps[0][0][0])  # from A, a 0
         for uniform in drawn[1:]:

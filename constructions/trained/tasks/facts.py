@@ -18,7 +18,7 @@ from constructions.tokens import Tokens
 from constructions.trained.configuration import presets
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
-from constructions.trained.tasks.task import Batch, Corpus
+from constructions.trained.tasks.task import Batch, Corpus, FreshPrompts
 from constructions.trained.transformers import TransformerShape
 from theory.kinds import Count, CountFrom2, InputError, Steps, Within, checked
 from theory.language import Levels, fact_strings
@@ -106,7 +106,8 @@ class Facts(Corpus, kind="facts"):
         values = numbers(self.facts[seen, self.digits :], self.base)
         return float((table[np.arange(len(seen)), values] / table.sum(1)).mean())
 
-    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+    @checked
+    def evaluate(self, model: Model, prompts: FreshPrompts, seed: Steps) -> Iterator[str]:
         """Yields measures of recall and hallucination, from the probabilities of all strings.
 
         `prompts` and `seed` are not used.

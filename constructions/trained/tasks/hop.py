@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 from torch.nn.functional import pad
 
-from constructions.seeds import torch_generator
+from constructions.seeds import TorchSeed
 from constructions.trained.configuration import LEARNING, presets
-from constructions.trained.tasks.task import Batch, TokenTask
+from constructions.trained.tasks.task import Batch, PromptCount, TokenTask
 from constructions.trained.transformers import TransformerShape
 from theory.kinds import Count, Within, checked
 
@@ -28,10 +28,10 @@ class Hop(TokenTask, kind="hop"):
 
     k: Annotated[Count, Within(most="length")] = 1  # further hops change nothing
 
-    def sequences(self, count: int, seed: int | Generator) -> Batch:
-        generator = torch_generator(seed)
-        size, device = (count, self.length), generator.device
-        tokens = torch.randint(self.vocabulary_size, size, generator=generator, device=device)
+    @checked
+    def sequences(self, count: PromptCount, seed: TorchSeed) -> Batch:
+        size, device = (count, self.length), seed.device
+        tokens = torch.randint(self.vocabulary_size, size, generator=seed, device=device)
         after = following_latest_copy(tokens)
         place = after
         for _ in range(self.k - 1):

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from constructions.arithmetic.sums import Sums
 from constructions.interface import Model
-from constructions.seeds import torch_generator
+from constructions.seeds import TorchSeed
 from constructions.trained.configuration import presets
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.quadratic import QuadraticShape
-from constructions.trained.tasks.task import Batch, Corpus, Labelling
+from constructions.trained.tasks.task import Batch, Corpus, Labelling, PromptCount
 from theory.arithmetic.congruence import odd_modulus
 from theory.kinds import Count, NonNegative, Within, checked
 
@@ -50,10 +50,10 @@ class ModularAddition(Corpus, Labelling, kind="modular"):
         pairs = torch.cartesian_prod(torch.arange(self.p), torch.arange(self.p))
         return pairs, pairs.sum(-1, keepdim=True) % self.p
 
-    def sequences(self, count: int, seed: int | Generator) -> Batch:
-        generator = torch_generator(seed)
-        chosen = torch.randint(self.p**2, (count,), generator=generator, device=generator.device)
-        return tuple(part.to(generator.device)[chosen] for part in self.corpus)
+    @checked
+    def sequences(self, count: PromptCount, seed: TorchSeed) -> Batch:
+        chosen = torch.randint(self.p**2, (count,), generator=seed, device=seed.device)
+        return tuple(part.to(seed.device)[chosen] for part in self.corpus)
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
         squares = sum((table**2).sum(1) for table in model.parameters())

@@ -9,16 +9,16 @@ from typing import Literal
 
 import numpy as np
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from constructions.interface import Model
-from constructions.seeds import torch_generator
+from constructions.seeds import TorchSeed
 from constructions.tokens import Tokens
 from constructions.trained.configuration import presets
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
-from constructions.trained.tasks.task import CHUNK, Batch, Labelling
+from constructions.trained.tasks.task import CHUNK, Batch, FreshPrompts, Labelling, PromptCount
 from constructions.trained.transformers import TransformerShape
 from theory.kinds import Count, Steps, checked
 from theory.language.parity_tree import ParityTree, parity_tree, tree_sizes
@@ -68,10 +68,10 @@ class Parity(Labelling, kind="parity"):
             tokens.append(tokens[a] ^ tokens[b])
         return torch.stack(tokens[self.d :], dim=-1)
 
-    def sequences(self, count: int, seed: int | Generator) -> Batch:
-        generator = torch_generator(seed)
-        device = generator.device
-        bits = torch.randint(2, (count, self.d), generator=generator, device=device)
+    @checked
+    def sequences(self, count: PromptCount, seed: TorchSeed) -> Batch:
+        device = seed.device
+        bits = torch.randint(2, (count, self.d), generator=seed, device=device)
         following = self.nodes(bits)[:, -self.n_generated :]
         blank = torch.full((count, self.d - 1), -1, device=device)
         tokens = torch.cat([bits, following[:, :-1]], dim=1)
@@ -88,7 +88,8 @@ class Parity(Labelling, kind="parity"):
     def best(self, tokens: Tensor, wanted: Tensor) -> str:
         return "best possible: 100.00% right, 0 nats; guessing 50%"
 
-    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+    @checked
+    def evaluate(self, model: Model, prompts: FreshPrompts, seed: Steps) -> Iterator[str]:
         """Yields accuracy and cross-entropy of the tokens, then the accuracy of the parity."""
         yield from super().evaluate(model, prompts, seed)
         bits = self.sequences(prompts, seed)[0][:, : self.d]

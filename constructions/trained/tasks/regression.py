@@ -24,9 +24,9 @@ from constructions.trained.configuration import LEARNING, presets
 from constructions.trained.form import Form
 from constructions.trained.lstm import LSTMShape
 from constructions.trained.models import Shape
-from constructions.trained.tasks.task import CHUNK, Batch, Curriculum, Task, Training
+from constructions.trained.tasks.task import CHUNK, Batch, Curriculum, FreshPrompts, Task, Training
 from constructions.trained.transformers import TransformerShape
-from theory.kinds import Count, InputError, NonNegative, checked
+from theory.kinds import Count, InputError, NonNegative, Steps, checked
 from theory.regression import PrefixSpectrum, gaussian_prompts, ill_conditioned_prompts
 
 LARGE = 100.0  # the large eigenvalues of the ill-conditioned task
@@ -129,7 +129,8 @@ class Regression(Task, kind="regression"):
         squares = (predictions - y[:, -predictions.shape[-1] :] / self.scale).square()
         return (squares * counted).sum() / counted.sum()
 
-    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+    @checked
+    def evaluate(self, model: Model, prompts: FreshPrompts, seed: Steps) -> Iterator[str]:
         """Yields the mean squared error divided by d, for several numbers of examples."""
         draw = gaussian_prompts if self.covariance == "isotropic" else ill_conditioned_prompts
         drawn = draw(prompts, self.points - 1, self.d, noise=self.noise, seed=seed)

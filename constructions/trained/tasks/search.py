@@ -40,7 +40,7 @@ from constructions.trained.tasks.distributions import (
     Sets,
     frequencies,
 )
-from constructions.trained.tasks.task import CHUNK, Batch, Task, Training
+from constructions.trained.tasks.task import CHUNK, Batch, FreshPrompts, Task, Training
 from theory.kinds import Choice, Count, InputError, NonNegative, Steps, checked
 from theory.structures import (
     accuracy_by_lookup,
@@ -209,7 +209,8 @@ class Search(Task, kind="search"):
         advantage = (reward - others).flatten(-2)
         return (torch.where(found, 0.0, miss(logits)) - advantage * path - bonus * entropy).mean()
 
-    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+    @checked
+    def evaluate(self, model: Model, prompts: FreshPrompts, seed: Steps) -> Iterator[str]:
         """Yields the accuracy after each lookup, and the fraction of cells that are sorted.
 
         The accuracy is over one query of each set.

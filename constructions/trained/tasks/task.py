@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Annotated, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import torch
@@ -22,10 +22,16 @@ from constructions.seeds import torch_generator
 from constructions.tokens import Tokens
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
-from theory.kinds import Count, checked
+from theory.kinds import Count, Steps, Within, checked
 
 Batch = tuple[Tensor, ...]
 CHUNK = 250  # prompts per forward pass of an evaluation
+MOST_FRESH = 100_000  # the largest number of prompts of an evaluation
+
+FreshPrompts: TypeAlias = Annotated[Count, Within(least=2, most=MOST_FRESH)]
+"""The number of prompts of an evaluation, at least 2 for a standard error."""
+PromptCount: TypeAlias = Annotated[Count, Within(most=10**6)]
+"""The number of prompts of a batch."""
 
 
 @runtime_checkable
@@ -66,7 +72,8 @@ class Curriculum:
     points: Count
     every: Count
 
-    def reached(self, step: int) -> tuple[int, int]:
+    @checked
+    def reached(self, step: Steps) -> tuple[int, int]:
         """The numbers of coordinates and points at a step, if the task set no upper limits."""
         return self.d + step // self.every, self.points + 2 * (step // self.every)
 
@@ -145,7 +152,8 @@ class Labelling(Task):
         total = cross_entropy(logits, wanted.flatten(), ignore_index=-1, reduction="sum")
         return total / wanted.numel()
 
-    def evaluate(self, model: Model, prompts: int, seed: int) -> Iterator[str]:
+    @checked
+    def evaluate(self, model: Model, prompts: FreshPrompts, seed: Steps) -> Iterator[str]:
         """Yields the accuracy and the cross-entropy at positions with a target."""
         tokens, wanted = self.sequences(prompts, seed)
         counted = wanted >= 0

@@ -62,7 +62,7 @@ def test_planted_models_are_measured_as_what_they_are():
     assert TASK.levels(memorised).hallucination < 1e-20
     assert TASK.levels(memorised).over_confidence(tau) == pytest.approx(float(unseen))
     model = string_model(3, seen, frequencies)
-    assert "100.00%" in next(TASK.evaluate(model, 1, 0))
+    assert "100.00%" in next(TASK.evaluate(model, 2, 0))
 
 
 @pytest.mark.slow
