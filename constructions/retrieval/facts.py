@@ -54,7 +54,8 @@ from constructions.retrieval.fact_registers import register
 from constructions.stream import LinearRead, Stream, one
 from constructions.tokens import Tokens, binary_codes, decode, sizes
 from constructions.transformer import Transformer
-from theory.kinds import Count, InputError, Positive
+from theory.kinds import Count, Positive
+from theory.retrieval import facts
 from theory.retrieval.facts import DEFAULT, PROFESSION, Lexicon
 
 DENOTE_PROFESSION, DENOTE_ITSELF = ("a", "an"), ("what", "who")
@@ -66,8 +67,9 @@ class English(Tokens):
     The answer is None if a fact is missing. The input can also be tokens of the lexicon; the output
     then consists of tokens, with answers at "?".
 
-    Raises ValueError for a word outside the lexicon, and for a text that does not end with "?" or
-    is too long.  The grammar is not checked here; `theory.retrieval.facts.read` checks it.
+    Raises ValueError for a text that `theory.retrieval.facts.read` rejects, that is, for words
+    outside the lexicon and for sentences outside the grammar, and for a text that is too long.  The
+    grammar of tokens is not checked.
     """
 
     def __init__(self, lexicon: Lexicon, max_length: int, margin: float) -> None:
@@ -79,10 +81,8 @@ class English(Tokens):
         if len(inputs) != 1 or not isinstance(inputs[0], str):
             return super().check(like, *inputs)
         (text,) = inputs
-        tokens = self.lexicon.tokens(text)
-        if not tokens or self.lexicon.words[tokens[-1]] != "?":
-            raise InputError(f"the text ends with {text[-20:]!r}: end the text with a question")
-        return (*super().check(like, tokens), text)
+        facts.read(text, self.lexicon)
+        return (*super().check(like, self.lexicon.tokens(text)), text)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         return super().write(xp, inputs[0])
@@ -115,7 +115,8 @@ def fact_lookup(
     of ".", "?" and "'s" is a token, and texts have at most `max_length` tokens. With a `sharpness`
     β, attention is softmax at inverse temperature β.
 
-    Raises ValueError for a sharpness at which answers could be wrong.
+    Raises ValueError for a sharpness at which answers could be wrong. The model raises ValueError
+    for a text that `theory.retrieval.answer` rejects.
     """
     words = lexicon.words
     _, n = sizes(len(words), max_length)

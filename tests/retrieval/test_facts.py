@@ -271,3 +271,21 @@ def test_size(words, r, q):
 def test_texts_that_cannot_be_read(text, name):
     with rejects(name):
         MODEL(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "John's mother is Mary. Who is John's mother's mother?",
+        "Mary's father is John. John is a doctor. What is Mary's father's profession?",
+        "Jane's mother is Mary. Who is Jane?",
+        "Jane's mother is Mary Who is Jane's mother?",
+        "Who is Jane's mother? Who is Jane's mother?",
+        "?",
+    ],
+)
+def test_texts_outside_the_grammar_are_rejected_as_by_the_definition(text):
+    with rejects():
+        answer(text)
+    with rejects():
+        MODEL(text)
