@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from theory import machine
-from theory.kinds import InputError
+from theory.kinds import InputError, checked
 
 LAYER, LISTED = 2**15, 2**9  # bytes of a layer without its weights, and of its entry in a list
 MOST_LISTED = 10_000  # the largest number of layers of a model
@@ -212,6 +212,7 @@ class Stream:
     def __iter__(self) -> Iterator[str]:
         return iter(self.widths)
 
+    @checked
     def read(self, name: str) -> LinearRead:
         """The linear read of a register: the function from the residual stream to the register.
 
@@ -220,6 +221,7 @@ class Stream:
         self[name]
         return LinearRead((Term(name, 1.0),), self.widths[name])
 
+    @checked
     def matrix(self, reading: LinearRead) -> tuple[np.ndarray, np.ndarray]:
         """The weights (D, width) and bias (width,) of a linear read, for a stream of width D.
 

@@ -189,3 +189,28 @@ def test_the_decomposition_is_what_it_says(seed, n, symbols):
 def test_what_takes_too_long_to_decompose_is_refused(automaton, names):
     with rejects(*names.split()):
         cascade(automaton)
+
+
+def test_stages_have_values_before_each_symbol_of_a_word_only(unchecked):
+    of = cascade(S4)
+    assert of.values([]) == []
+    assert of.values([1]) == [of.first()]
+    for word in ([2], [0, -1], ["x"], "a"):
+        with rejects():
+            of.values(word)
+
+
+@pytest.mark.parametrize(
+    ("values", "symbol"), [((), 0), ((0,) * 6, 0), ((9,) * 5, 0), ((-1,) * 5, 0), ((0,) * 5, 2)]
+)
+def test_values_after_a_symbol_need_values_of_every_stage(values, symbol, unchecked):
+    with rejects():
+        cascade(S4).after(values, symbol)
+
+
+@pytest.mark.parametrize("states", [[99], [-1], [], "a", [0, 1, 2]])
+def test_only_image_sets_have_a_height(states, unchecked):
+    of = holonomy(cyclic(5))
+    assert (of.height(of.states), of.height([4])) == (1, 0)
+    with rejects():
+        of.height(states)

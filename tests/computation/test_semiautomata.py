@@ -166,6 +166,12 @@ def test_what_is_no_word_is_refused():
             cyclic(2).run(words)
 
 
+@pytest.mark.parametrize("word", [[-1], [0, 2], ["x"], "a", None])
+def test_only_words_have_maps(word, unchecked):
+    with rejects():
+        cyclic(2).map_of(word)
+
+
 def test_an_automaton_from_a_file(tmp_path):
     path = tmp_path / "mine.json"
     path.write_text("[[1, 0], [0, 1]]", encoding="utf-8")

@@ -68,6 +68,21 @@ def test_bad_sources_are_rejected(call, parameter, unchecked):
         call()
 
 
+@pytest.mark.parametrize(
+    ("state", "symbol", "names"),
+    [
+        ([F(1, 2), F(1, 2)], -1, "symbol -1"),
+        ([F(1, 2), F(1, 2)], 2, "symbol 2"),
+        ([], 1, "state 2"),
+        ([F(1)] * 3, 1, "state 2"),
+        ("x", 0, "state"),
+    ],
+)
+def test_beliefs_have_an_entry_for_each_state(state, symbol, names, unchecked):
+    with rejects(*names.split()):
+        even_process().moved(state, symbol)
+
+
 def test_states_that_stay_hidden_have_no_such_rate():
     half = F(1, 2)
     hidden = source([half, half], [[[half, half], [0, 0]], [[0, 0], [half, half]]])

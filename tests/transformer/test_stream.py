@@ -140,3 +140,12 @@ def test_streams_without_room_are_refused():
         Stream(x=2, y=0)
     with rejects(CONSTANT):
         Stream(**{CONSTANT: 1})
+
+
+@pytest.mark.parametrize("wrong", [None, [], "x", 1])
+def test_only_registers_are_read(wrong, unchecked):
+    with rejects("reading"):
+        STREAM.matrix(wrong)
+    if wrong != "x":
+        with rejects("name"):
+            STREAM.read(wrong)

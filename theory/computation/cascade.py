@@ -38,6 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import lt
 from typing import Literal
 
 import numpy as np
@@ -48,7 +49,7 @@ from theory.computation.holonomy import Holonomy, States, holonomy, moved
 from theory.computation.permutations import inverse
 from theory.computation.products import Product
 from theory.computation.semiautomata import Map, Semiautomaton, identity
-from theory.kinds import InputError, Tokens, checked, read
+from theory.kinds import InputError, Steps, Tokens, checked, read, shown
 
 MOST_STATES = 2**16  # of the automaton of all stages, which takes seconds to list
 NONE = -1  # the input at which a flip-flop keeps its value
@@ -125,11 +126,26 @@ class Cascade:
         """The value of each counter, flip-flop and table of the cascade before the first symbol."""
         return tuple(stage.first for stage in self.stages)
 
-    def after(self, values: tuple[int, ...], symbol: int) -> tuple[int, ...]:
+    def after(self, values: Sequence[int], symbol: int) -> tuple[int, ...]:
         """The values of the counters, flip-flops and tables of the cascade after a symbol.
 
-        `values` are their values before the symbol.
+        `values` are their values before the symbol. Raises `ValueError` for a symbol that the
+        automaton does not have, and for values to which no word leads, if a table is not defined
+        for them.
         """
+        symbol = read(Steps, "symbol", symbol, below=self.automaton.n_symbols)
+        before, sizes = read(Sequence[Steps], "values", values), [s.size for s in self.stages]
+        try:
+            if len(before) == len(sizes) and all(map(lt, before, sizes)):
+                return self._after(tuple(before), symbol)
+        except KeyError:
+            pass
+        raise InputError(
+            f"values are {shown(values)}: give values of the {len(sizes)} stages to which a word "
+            "leads"
+        )
+
+    def _after(self, values: tuple[int, ...], symbol: int) -> tuple[int, ...]:
         variables = (symbol, *values)
         found = [symbol]
         for stage, value in zip(self.stages, values, strict=True):
@@ -151,19 +167,21 @@ class Cascade:
         values, states = self.first(), []
         for symbol in word:
             states.append(self.answer((symbol, *values)))
-            values = self.after(values, symbol)
+            values = self._after(values, symbol)
         return states
 
     def values(self, word: Sequence[int]) -> list[tuple[int, ...]]:
         """The values of all stages of the cascade, before each symbol of a word.
 
         The stages are the counters, flip-flops and tables of the cascade. The list has one tuple of
-        values for each symbol of the word.
+        values for each symbol of the word. Raises `ValueError` for a symbol that the automaton does
+        not have.
         """
+        symbols = read(Sequence[Steps], "word", word, below=self.automaton.n_symbols)
         found = [self.first()]
-        for symbol in word[:-1]:
-            found.append(self.after(found[-1], symbol))
-        return found
+        for symbol in symbols[:-1]:
+            found.append(self._after(found[-1], symbol))
+        return found[: len(symbols)]
 
     def walk(self) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Yields each pair (state of the automaton, values of the stages) to which some word leads.
@@ -179,7 +197,7 @@ class Cascade:
             q, values = left.pop()
             yield q, values
             for a, row in enumerate(self.automaton.transitions):
-                if (after := (row[q], self.after(values, a))) not in seen:
+                if (after := (row[q], self._after(values, a))) not in seen:
                     seen.add(after)
                     left.append(after)
 

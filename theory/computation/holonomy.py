@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from theory.computation.benchmark_automata import Automaton
 from theory.computation.permutations import generated
 from theory.computation.semiautomata import Map, Semiautomaton, identity, then
-from theory.kinds import InputError, checked
+from theory.kinds import InputError, Steps, checked, read, shown
 
 MOST_STATES, MOST_SETS, MOST_PERMUTATIONS = 128, 1000, 10_000
 
@@ -97,8 +97,17 @@ class Holonomy:
         An image set is a set of states Q·w, for the set Q of reachable states and a word w, or a
         set of one state. Write R ≤ P if R ⊆ P·s for a word s. The height of a set P of more than
         one state is 1 more than the largest height of the image sets R with R ≤ P and not P ≤ R.
+        Raises `ValueError` for a set that is not an image set.
         """
-        return self.of[P].height if len(P) > 1 else 0
+        if isinstance(P, frozenset) and P in self.of:
+            return self.of[P].height
+        states = read(frozenset[Steps], "P", P, below=self.automaton.n_states)
+        if len(states) == 1:
+            return 0
+        raise InputError(
+            f"P is {shown(set(states))}: give one of the {len(self.of)} image sets of "
+            f"{self.automaton.name}, or a set of one state"
+        )
 
     @property
     def heights(self) -> range:

@@ -82,10 +82,10 @@ class Semiautomaton:
         """The map of the states that a word induces, as a tuple.
 
         Entry q of the tuple is the state to which the word leads from state q. The empty word
-        induces the identity.
+        induces the identity. Raises `ValueError` if a symbol is ≥ n_symbols.
         """
         found = identity(self.n_states)
-        for symbol in word:
+        for symbol in read(Iterable[Steps], "word", word, below=self.n_symbols):
             found = then(found, self.transitions[symbol])
         return found
 

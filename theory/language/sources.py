@@ -46,11 +46,20 @@ class Source:
     start: tuple[Fraction, ...]
     steps: tuple[tuple[tuple[Fraction, ...], ...], ...]
 
-    def moved(self, state: Sequence[Fraction], symbol: int) -> tuple[Fraction, ...]:
+    @checked
+    def moved(self, state: Sequence[Exact], symbol: Steps) -> tuple[Fraction, ...]:
         """The joint probabilities of the given symbol and each next state, under a belief.
 
-        `state` is the belief: the distribution of the present state.
+        `state` is the belief: the distribution of the present state.  Raises `ValueError` for a
+        belief over another number of states, and for a symbol that the source does not know.
         """
+        if len(state) != len(self.start):
+            raise InputError(
+                f"state has {len(state)} entries: give a probability for each of the "
+                f"{len(self.start)} states"
+            )
+        if symbol >= len(self.steps):
+            raise InputError(f"symbol is {symbol}: give a symbol from 0 to {len(self.steps) - 1}")
         T, states = self.steps[symbol], range(len(state))
         return tuple(sum((state[i] * T[i][j] for i in states), start=Fraction(0)) for j in states)
 
