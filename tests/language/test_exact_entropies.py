@@ -2,9 +2,10 @@
 
 from fractions import Fraction as F
 from math import log as ln
+from math import log1p
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from refusals import rejects
 
@@ -45,6 +46,23 @@ def test_close_numbers_are_separated_by_more_bits():
     assert at_most_rational(log(2), F(693147181, 10**9))
     assert not at_most_rational(log(2), F(693147180, 10**9))
     assert at_most_rational(Log(), F(0))
+
+
+@given(st.integers(2, 2**63), st.integers(1, 1000), st.integers(1, 1000))
+@example(2**63 - 1, 1, 1)
+def test_floats_of_small_differences_are_accurate(n, a, b):
+    found = float(F(a, b) * log(F(n + 1, n)))
+    assert found == pytest.approx(a / b * log1p(1 / n), rel=1e-15)
+
+
+def test_logarithms_do_not_change():
+    value = log(F(2))
+    with pytest.raises(AttributeError):
+        value.coefficients = {}
+    with pytest.raises(TypeError):
+        value.coefficients[2] = F(5)
+    assert value == log(F(2))
+    assert hash(value) == hash(log(F(2)))
 
 
 def test_they_print_as_they_are_written():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, total_ordering
+from math import isqrt, lcm
 from numbers import Rational
 from typing import Annotated, TypeAlias
 
@@ -70,7 +71,13 @@ class Golden:
         return (self - other).sign < 0
 
     def __float__(self) -> float:
-        return float(self.a) + float(self.b) * 5**0.5
+        # With a = A/n and b = B/n, |A + B√5| ≥ 1/(|A| + |B|√5), as |A² − 5B²| ≥ 1.  The root is
+        # rounded by less than 2^−k, so the relative error is at most 2^−64.
+        n = lcm(self.a.denominator, self.b.denominator)
+        A, B = int(self.a * n), int(self.b * n)
+        k = 64 + (abs(A) + 3 * abs(B)).bit_length()
+        root = isqrt(5 * B**2 << 2 * k)
+        return float(Fraction((A << k) + (root if B > 0 else -root), n << k))
 
     def __str__(self) -> str:
         times = "" if abs(self.b) == 1 else f"{abs(self.b)}·"

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache, total_ordering
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from theory.kinds import (
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from flint import arb
 
 LARGEST = 2**64  # factoring larger integers may take long
-BITS = 64
+BITS, FLOAT = 64, 53  # the first precision, and that of a float
 Precision: TypeAlias = Annotated[Count, Within(least=2, most=10**7)]
 """A number of bits of precision."""
 
@@ -40,9 +41,9 @@ class Log:
     """An exact number Σ_p c_p ln p, with rational coefficients c_p of the logarithms of primes p.
 
     `coefficients` is {p: c_p}.  A `Log` is immutable, and any two can be compared.  Two `Log` can
-    be added and subtracted, and a `Log` can be multiplied by a rational.  `float` approximates the
-    value of a `Log`, and `ball` encloses the value.  Raises `ValueError` unless the keys are primes
-    of at most 64 bits and the coefficients are exact.
+    be added and subtracted, and a `Log` can be multiplied by a rational.  `float` rounds the value
+    of a `Log`, with a relative error of at most 2^−51, and `ball` encloses the value.  Raises
+    `ValueError` unless the keys are primes of at most 64 bits and the coefficients are exact.
     """
 
     def __init__(self, coefficients: Mapping[int, Exact] | None = None) -> None:
@@ -56,7 +57,12 @@ class Log:
                 )
         values = fractions("coefficients", given.values())
         pairs = sorted(zip(given, values, strict=True))
-        self.coefficients = {prime: c for prime, c in pairs if c}
+        self._coefficients = {prime: c for prime, c in pairs if c}
+
+    @property
+    def coefficients(self) -> Mapping[int, Fraction]:
+        """The coefficients {p: c_p} that are not 0, in the order of the primes p."""
+        return MappingProxyType(self._coefficients)
 
     def __add__(self, other: object) -> Log:
         if isinstance(other, int) and other == 0:  # `sum` starts from 0
@@ -117,7 +123,10 @@ class Log:
             return sum(terms, start=arb(0))
 
     def __float__(self) -> float:
-        return float(self.ball().mid())
+        bits = BITS
+        while self.coefficients and self.ball(bits).rel_accuracy_bits() < FLOAT:
+            bits *= 2
+        return float(self.ball(bits).mid())
 
     def __repr__(self) -> str:
         text = ""
