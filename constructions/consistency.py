@@ -23,18 +23,23 @@ def check_loaded(model: Model) -> None:
     """
     if not isinstance(getattr(model, "interface", None), Interface):
         raise InputError("the model has no attribute `interface`: give a Model of this library")
-    for name, weights in model.named_parameters():
-        if not weights.is_floating_point() or not bool(torch.isfinite(weights).all()):
-            raise InputError(
-                f"{name} has entries that are not finite numbers: train the weights "
-                "again, or restore them"
-            )
+    check_finite(model)
     if isinstance(model, Transformer):
         for name, found, wanted in _shapes(model):
             if found != wanted:
                 raise InputError(
                     f"{name} has shape {found}, but the model needs the shape {wanted}"
                 )
+
+
+def check_finite(model: Model) -> None:
+    """Raises ValueError for weights that are NaN or infinite."""
+    for name, weights in model.named_parameters():
+        if not weights.is_floating_point() or not bool(torch.isfinite(weights).all()):
+            raise InputError(
+                f"{name} has entries that are not finite numbers: train the weights "
+                "again, or restore them"
+            )
 
 
 def _shapes(model: Transformer) -> Iterator[tuple[str, Shape, Shape]]:

@@ -24,7 +24,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
-from constructions.consistency import check_loaded
+from constructions.consistency import check_finite, check_loaded
 from constructions.exactness import exact_in
 from constructions.interface import Model
 from constructions.transformer import Transformer
@@ -47,10 +47,12 @@ def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = Non
     sidecar as JSON. Returns the path of the sidecar.
 
     Raises ValueError for a path that has another suffix or cannot be written, and for an existing
-    file NAME.json that is not a sidecar. Also raises ValueError for a model with parts that cannot
-    be stored by name, which are nested functions and classes of other packages.
+    file NAME.json that is not a sidecar. Also raises ValueError for weights that are not finite,
+    for a statement that JSON or UTF-8 cannot represent, and for a model with parts that cannot be
+    stored by name, which are nested functions and classes of other packages.
     """
     path = target(path)
+    check_finite(model)
     writer = Writer()
     written = writer.value(model, "")
     weights = save_tensors(writer.tensors)
@@ -67,11 +69,12 @@ def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = Non
     try:
         record["sha256"] = _digest(weights, record)
         text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        described = text.encode()
     except (TypeError, ValueError) as error:
         raise InputError(
             f"the statement is not JSON ({error}): give a statement of JSON values"
         ) from None
-    for file, content in (path, weights), (sidecar, text.encode()):
+    for file, content in (path, weights), (sidecar, described):
         part = file.with_name(f".{os.getpid()}.part")
         try:
             part.write_bytes(content)
@@ -137,10 +140,10 @@ def load(path: FilePath) -> Model:
     path = _weights(path)
     sidecar = path.with_suffix(".json")
     for file in path, sidecar:
-        if not os.path.isfile(file):
+        if not os.path.lexists(file):
             raise InputError(
                 f"there is no file {file}: give the path of a saved model that has both its "
-                f"files, weights and sidecar{_near(path)}"
+                f"files, weights and sidecar{_near(path) if file == path else ''}"
             )
     weights, described = content_of(path, MOST_WEIGHTS), content_of(sidecar, MOST_DESCRIPTION)
     try:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from copy import deepcopy
 from functools import partial
 from itertools import pairwise
@@ -17,6 +18,7 @@ from constructions.interface import Interface
 from constructions.margins import Margin
 from constructions.retrieval.previous_token import code_before
 from theory.computation import S3
+from theory.kinds import InputError
 from verify.cli.main import main
 from verify.ledger.build import built
 from verify.ledger.theorems import ledger
@@ -206,7 +208,7 @@ def test_where_nothing_can_be_written(tmp_path, name):
     assert [*tmp_path.iterdir()] == []
 
 
-@pytest.mark.parametrize("value", [float("nan"), {1}])
+@pytest.mark.parametrize("value", [float("nan"), {1}, "\ud800"])
 def test_what_json_does_not_hold_is_no_statement(tmp_path, value):
     with rejects("statement"):
         save(newton(1, 0, 1.0), tmp_path / "a.safetensors", {"x": value})
@@ -273,6 +275,25 @@ def test_weights_that_are_not_finite_are_refused_whoever_wrote_them(saved, entry
                 load(saved)
             signed(saved, lambda weights, name=name, was=before: weights.update({name: was}))
     load(saved)
+
+
+@pytest.mark.parametrize("entry", [math.nan, math.inf])
+def test_weights_that_are_not_finite_are_not_saved(tmp_path, entry):
+    model = newton(2, 1, 0.25)
+    with torch.no_grad():
+        model.unembed.W_U.view(-1)[:1] = entry
+    with rejects("unembed.W_U"):
+        save(model, tmp_path / "a.safetensors")
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("what", ["mkdir", "mkfifo", "symlink"])
+def test_what_is_no_regular_file_is_not_called_missing(saved, what):
+    saved.unlink()
+    {"mkdir": os.mkdir, "mkfifo": os.mkfifo, "symlink": lambda at: os.symlink(at, at)}[what](saved)
+    with pytest.raises(InputError) as caught:
+        load(saved)
+    assert str(caught.value).count(str(saved)) == 1
 
 
 def test_shapes_that_do_not_fit_are_refused_whoever_wrote_them(saved):
