@@ -20,7 +20,7 @@ from typer.exceptions import TyperException
 
 from constructions.trained.checkpoint import configuration_of, load, ship, shipped, sidecar
 from constructions.trained.configuration import SEEDS
-from constructions.trained.presets import PRESETS, SIZES, name_of, preset
+from constructions.trained.presets import PRESETS, name_of, preset, sizes_of
 from constructions.trained.process import is_first
 from constructions.trained.tasks.task import MOST_FRESH
 from constructions.trained.training import SAVE_EVERY, Diverged, train
@@ -114,7 +114,8 @@ def train_command(
     given = {name: values[name] for name in chosen if values[name] != usual[name].default}
     if out == "":  # Path("") is the current folder
         raise InputError("--out is '': give a folder, or omit --out to use the folder runs/NAME")
-    Choice(SIZES).read("--preset", size)
+    if task in PRESETS:
+        sizes_of(task).read("--preset", size)
     configuration = preset(task, **given)
     name, snapshots = name_of(task, size, configuration), keep or []
     options = {"size": "preset", "n_layers": "n-layers"}

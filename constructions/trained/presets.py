@@ -74,14 +74,15 @@ OPTIONS = {
 """For each task its own options."""
 
 
-SIZES = tuple(dict.fromkeys(size for made in PRESETS.values() for size, _ in made))
-"""The names of presets."""
+def sizes_of(task: str) -> Choice:
+    """The kind of the sizes of a task."""
+    return Choice(tuple(dict.fromkeys(size for size, _ in PRESETS[task])))
 
 
 @checked
 def preset(
     task: Annotated[str, Choice(tuple(PRESETS))],
-    size: Annotated[str, Choice(SIZES)] = "small",
+    size: str = "small",
     *,
     model: Annotated[str, Choice(tuple(SHAPES))] | None = None,
     n_layers: Count | None = None,
@@ -98,23 +99,19 @@ def preset(
     `training` for digits, and `read` for text. The task and the size determine the defaults of the
     options, of `model`, of `n_layers` and of `steps`.
 
-    Raises ValueError for a size that the task does not have, and for an option of another task.
+    Raises ValueError for a size or an option that the task does not have, and for an architecture
+    that the size does not have.
     """
-    model = usual_model(task, size) if model is None else model
-    for owner, names in OPTIONS.items():
-        if owner != task and not options.keys().isdisjoint(names):
-            wrong = ", ".join(name for name in names if name in options)
-            raise InputError(f"{wrong} is an option of {owner}, not of {task}: omit {wrong}")
-    available = PRESETS[task]
-    if (size, model) not in available:
-        if len(available) > 1 and size in (each for each, _ in available):
-            usual = usual_model(task, size)
-            raise InputError(
-                f"model is {model}, but the preset {size} has a {usual} model: omit `model`"
-            )
-        has = " or ".join(f"{each}, a {kind} model" for each, kind in available)
-        raise InputError(f"{task} has no preset {size} with a {model} model: give the preset {has}")
-    made = available[size, model]
+    sizes_of(task).read("size", size)
+    if wrong := ", ".join(name for name in options if name not in OPTIONS.get(task, ())):
+        raise InputError(f"{wrong} is not an option of {task}: omit {wrong}")
+    usual = usual_model(task, size)
+    model = usual if model is None else model
+    if (size, model) not in PRESETS[task]:
+        raise InputError(
+            f"model is {model}, but the preset {size} has a {usual} model: omit `model`"
+        )
+    made = PRESETS[task][size, model]
     if n_layers is not None and isinstance(made.shape, QuadraticShape):
         raise InputError(
             f"n_layers is {n_layers}, but a quadratic network has one layer: omit n_layers"

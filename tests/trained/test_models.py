@@ -23,6 +23,7 @@ from constructions.trained.presets import name_of
 from constructions.trained.quadratic import QuadraticNetwork
 from constructions.trained.sketch import SketchNetwork
 from constructions.trained.transformers import TransformerShape
+from theory.kinds import InputError
 from theory.regression import gaussian_prompts
 from verify.domains import Ball
 from verify.domains.forward import outputs
@@ -198,7 +199,9 @@ def test_presets():
     [
         ({"task": "regression", "size": "linear", "model": "lstm"}, "preset"),
         ({"task": "hop", "model": "lstm"}, "model"),
-        ({"task": "induction", "size": "paper"}, "preset"),
+        ({"task": "induction", "size": "paper"}, "size"),
+        ({"task": "regression", "foo": 1}, "foo"),
+        ({"task": "regression", "points": 3}, "points"),
         ({"task": "induction", "k": 1}, "k"),
         ({"task": "hop", "automaton": "S3"}, "automaton"),
         ({"task": "automata", "automaton": "A5", "stay": 0.5}, "A5"),
@@ -208,6 +211,13 @@ def test_presets():
 def test_presets_that_there_are_not_are_rejected(arguments, parameter):
     with rejects(parameter):
         preset(**arguments)
+
+
+def test_a_size_that_a_task_lacks_is_followed_by_its_own_sizes():
+    with pytest.raises(InputError) as caught:
+        preset("regression", "x")
+    for size in {size for sizes in KNOWN.values() for size, _ in sizes}:
+        assert (repr(size) in str(caught.value)) == ((size, "transformer") in KNOWN["regression"])
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ class Function(Kind):
 class File(Kind):
     """The kind of a parameter that is the path of a file, as text or Path; it is converted to Path.
 
-    The file need not exist. Names that no file system takes are rejected.
+    The file need not exist. The empty text and names that no file system takes are rejected.
 
     A kind checks and converts the values of a parameter (`Kind`).
     """
@@ -135,10 +135,10 @@ class File(Kind):
         return f"the path of a file{f' with {self.holds}' * bool(self.holds)}"
 
     example = Path("example.json")
-    wrong = (None, object(), 1, b"a", [], ["a"], "a" * 300, "a\0b")
+    wrong = (None, object(), 1, b"a", [], ["a"], "", "a" * 300, "a\0b")
 
     def read(self, name: str, value: Any) -> Path:
-        if not isinstance(value, str | Path) or "\0" in str(value):
+        if not isinstance(value, str | Path) or value == "" or "\0" in str(value):
             raise self.error(name, value)
         path = Path(value)
         if any(len(part.encode(errors="surrogatepass")) > 255 for part in path.parts):

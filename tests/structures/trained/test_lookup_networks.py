@@ -259,7 +259,7 @@ def test_names_frozen_networks_and_the_plane():
         (lambda: replace(SHAPE, reads="words"), "reads"),
         (lambda: replace(SHAPE, hidden=0), "hidden"),
         (lambda: replace(preset("hop"), shape=SHAPE), "shape"),
-        (lambda: preset("search", "small"), "model"),
+        (lambda: preset("search", "small"), "size"),
     ],
 )
 def test_refusals(call, parameter):
