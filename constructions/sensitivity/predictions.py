@@ -36,8 +36,9 @@ def predictions(
 
     The function raises ValueError for inputs that are empty, not numbers or not accepted by the
     module. It raises ValueError for outputs that are not a tensor with one row per input, are
-    complex or contain NaN. If no threshold is given, it also raises ValueError for single outputs
-    that all lie in [0, 1], as probabilities do.
+    complex or contain NaN. If a threshold is given, it raises ValueError for outputs that are
+    integers or have a last dimension of size above 1. If no threshold is given, it raises
+    ValueError for single outputs that all lie in [0, 1], as probabilities do.
     """
 
     @torch.no_grad()
@@ -75,7 +76,8 @@ def _outputs(module: nn.Module, inputs: Tensor, dtype: torch.dtype | None) -> Te
     except (RuntimeError, IndexError) as error:
         reason = " ".join(str(error).split())
         numbers = str(inputs.dtype).removeprefix("torch.")
-        ends = f"{inputs.amin().item():g} to {inputs.amax().item():g}"
+        values = inputs.real.double()  # torch has no minimum of complex numbers
+        ends = f"{values.amin().item():g} to {values.amax().item():g}"
         pixels = "" if inputs.is_floating_point() else "; for pixels give dtype=torch.float32"
         raise InputError(
             f"the model rejects inputs of shape {tuple(inputs.shape)} and dtype {numbers}, with "
@@ -97,9 +99,16 @@ def _outputs(module: nn.Module, inputs: Tensor, dtype: torch.dtype | None) -> Te
 
 
 def _labels(outputs: Tensor, threshold: float | None) -> np.ndarray:
+    several = outputs.ndim > 1 and outputs.shape[-1] > 1
+    if threshold is not None and (several or not outputs.is_floating_point()):
+        raise InputError(
+            f"threshold is {threshold:g}, but the model's outputs have shape "
+            f"{tuple(outputs.shape)} and dtype {outputs.dtype}: omit `threshold`, which is for one "
+            "number for each input"
+        )
     if not outputs.is_floating_point():
         return outputs.numpy()
-    if outputs.ndim > 1 and outputs.shape[-1] > 1:
+    if several:
         return outputs.argmax(-1).numpy()
     if threshold is None and bool(((outputs >= 0) & (outputs <= 1)).all()):
         raise InputError(

@@ -128,12 +128,17 @@ class StockModel(Model):
         distance of the logits from the hardmax logits for every prompt. For other models, the
         result has the shape of the answers (for tokens, of the logits), and is a bound on these
         inputs, to first order (`bound.py`).
+
+        Raises ValueError for inputs that the model rejects, and without inputs for such other
+        models.
         """
         if not self.plan.for_all and not inputs:
             raise InputError(
                 f"the bound of {self.name} depends on the inputs: pass the inputs to the method "
                 "`bound`"
             )
+        if inputs:
+            self.interface.check(self.like, *inputs)
         return self.plan.bound(*inputs)
 
 

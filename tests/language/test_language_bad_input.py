@@ -34,6 +34,7 @@ def rng():
         (lambda: EVEN.probability([-1]), "word"),
         (lambda: WORLD.model("calibrated").over_confidence(NAN), "tau"),
         (lambda: WORLD.model("calibrated").deterministic_bound(-1), "tau"),
+        (lambda: WORLD.model("calibrated").miscalibration_in(10**400), "bins"),
         (lambda: WORLD.model("liar"), "name"),
         (lambda: VALID.misclassified(NAN), "t"),
         (lambda: VALID.over_confidence(0.5), "t"),

@@ -222,6 +222,7 @@ def test_other_predictions_are_rejected(model, names, unchecked):
     "change",
     [
         s.forced,
+        type,
         lambda inputs: inputs,
         lambda inputs, rng: iter(()),
         lambda inputs, rng: 3,
@@ -233,6 +234,13 @@ def test_other_predictions_are_rejected(model, names, unchecked):
 def test_what_is_no_change_is_rejected(change, unchecked):
     with rejects("change"):
         measured(lambda x: x[:, 0], change=change)
+
+
+@pytest.mark.parametrize("change", [s.forced(3), s.redrawn(3), s.noisy_patches(1, 1.0)])
+@pytest.mark.parametrize("rng", [None, "a", -1, 1.5])
+def test_changes_read_their_generator(change, rng):
+    with rejects("rng"):
+        next(change(np.zeros((2, 2, 2)), rng))
 
 
 def test_lists_and_tensors_are_inputs_too():
@@ -256,6 +264,9 @@ def with_outputs(outputs):
         (lambda: predictions(nn.Identity())(np.zeros((0, 3))), "inputs"),
         (lambda: measured(EMBEDS, change=s.forced(5)), "inputs change"),
         (lambda: measured(EMBEDS, 1.0 * WORDS), "inputs float32"),
+        (lambda: predictions(nn.Linear(4, 1), dtype=torch.complex64)(np.ones((2, 4))), "inputs"),
+        (lambda: predictions(nn.Linear(4, 2), threshold=0.5)(np.ones((2, 4))), "threshold"),
+        (lambda: predictions(nn.Identity(), threshold=0.5)([1, 2]), "threshold"),
         (lambda: with_outputs(lambda x: x * np.nan), "NaN"),
         (lambda: with_outputs(lambda x: x.sum()), "outputs"),
         (lambda: with_outputs(lambda x: [1, 2]), "outputs list"),

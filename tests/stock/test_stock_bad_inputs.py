@@ -98,6 +98,7 @@ def test_what_cannot_be_is_refused_in_one_line(model, inputs, changes, named):
         (lambda: to_encoder(HOP.sharpened(64.0), dtype=torch.float16), "float16 sharpness"),
         (lambda: to_encoder(to_encoder(HOP)), "StockEncoder"),
         (lambda: to_encoder(NEWTON, X, Y, Q).bound(), "inputs"),
+        (lambda: to_encoder(HOP).bound("nonsense"), "tokens"),
         (lambda: to_encoder(HOP).half(), "float64"),
     ],
 )

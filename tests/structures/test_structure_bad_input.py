@@ -28,7 +28,7 @@ def words(q, N):
         (lambda: S.looked_at(lambda q, N: iter([q + N]), [0, 1], [0], 1), "strategy"),
         (lambda: S.looked_at(S.interpolation_search(0, 1), [0, 1], [2], 1), "queries"),
         (lambda: S.looked_at(S.greedy_bayes(0, 1), [0, 1], [2], 1), "queries"),
-        (lambda: S.looked_at(S.greedy_bayes(0, 200), range(200), [2], 1), "n_points"),
+        (lambda: S.looked_at(S.greedy_bayes(0, 200), range(200), [2], 1), "N"),
         (lambda: S.interpolation_search(1, 1), "low"),
         (lambda: S.greedy_bayes(1, 0), "low"),
         (lambda: S.interpolated(0, 0, 2, 1, 1), "v_lo"),
@@ -74,6 +74,17 @@ def words(q, N):
 def test_bad_input_is_rejected(call, parameter):
     with rejects(*parameter.split()):
         call()
+
+
+@pytest.mark.parametrize("strategy", [S.greedy_bayes(0, 1), S.interpolation_search(0, 1)])
+def test_strategies_read_their_arguments(strategy):
+    assert next(strategy([0.5], 3)) == [1]
+    for wrong in (None, "a", [np.nan], [[1], [1, 2]]):
+        with rejects("q"):
+            strategy(wrong, 3)
+    for wrong in (None, 0, 1.5, 10**12):
+        with rejects("N"):
+            strategy([0.5], wrong)
 
 
 def test_more_lookups_than_there_are_cells_find_all_of_them():

@@ -174,7 +174,7 @@ class Levels:
         return sum(map(abs, apart)) / 2
 
     @checked
-    def miscalibration_in(self, bins: Count) -> float:
+    def miscalibration_in(self, bins: Annotated[Count, Within(most=10**6)]) -> float:
         """The miscalibration in bins, ½ Σ_B |g(B) − p(B)| over at most `bins` sets B of strings.
 
         g is the model and p is the distribution of documents.  A level set of g consists of all

@@ -40,6 +40,7 @@ from theory.kinds import (
     Random,
     RealNumber,
     Reals,
+    Seed,
     Within,
     array_of,
     checked,
@@ -151,7 +152,7 @@ def sensitivity(
         )
     try:
         signature(change).bind(array, None)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # ValueError: a class of Python has no signature
         raise InputError(
             f"`change` cannot be called with (inputs, rng) ({error}): give a function that "
             "yields the inputs with each place changed, such as forced(V)"
@@ -222,13 +223,14 @@ def redrawn(vocabulary_size: Symbols) -> Change:
     """A change that replaces one token by a uniformly random symbol, which may equal the token.
 
     The change is a function of two arguments: an array (N, T) of N sequences of T tokens, which are
-    integers from 0 to `vocabulary_size` − 1, and a NumPy Generator. For each position in turn, the
-    function yields an array of the sequences with the token at this position replaced. It raises
-    `ValueError` for other arrays.
+    integers from 0 to `vocabulary_size` − 1, and a seed or a NumPy Generator. For each position in
+    turn, the function yields an array of the sequences with the token at this position replaced. It
+    raises `ValueError` for other arrays.
     """
     V = vocabulary_size
 
-    def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    @checked
+    def change(inputs: np.ndarray, rng: Seed) -> Iterator[np.ndarray]:
         tokens = _tokens(inputs, V)
         for place in range(tokens.shape[-1]):
             yield _replaced(tokens, place, rng.integers(V, size=len(tokens)))
@@ -241,14 +243,15 @@ def forced(vocabulary_size: Symbols) -> Change:
     """A change that replaces one token by a uniformly random symbol that differs from the token.
 
     The change is a function of two arguments: an array (N, T) of N sequences of T tokens, which are
-    integers from 0 to `vocabulary_size` − 1, and a NumPy Generator. For each position in turn, the
-    function yields an array of the sequences with the token at this position replaced. It raises
-    `ValueError` for other arrays. If there are only two symbols, the token is replaced by the other
-    symbol.
+    integers from 0 to `vocabulary_size` − 1, and a seed or a NumPy Generator. For each position in
+    turn, the function yields an array of the sequences with the token at this position replaced. It
+    raises `ValueError` for other arrays. If there are only two symbols, the token is replaced by
+    the other symbol.
     """
     V = vocabulary_size
 
-    def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    @checked
+    def change(inputs: np.ndarray, rng: Seed) -> Iterator[np.ndarray]:
         tokens = _tokens(inputs, V)
         for place in range(tokens.shape[-1]):
             others = (tokens[:, place] + rng.integers(1, V, size=len(tokens))) % V
@@ -261,13 +264,14 @@ def forced(vocabulary_size: Symbols) -> Change:
 def noisy_patches(size: Count, sigma: Positive) -> Change:
     """A change that adds noise N(0, sigma²) to the pixels of one patch of size × size pixels.
 
-    The change is a function of two arguments: an array of images (N, …, height, width), and a NumPy
-    Generator. It yields the images with noise on each patch in turn, row by row. It raises
-    `ValueError` for heights or widths that are not multiples of `size`, and for pixels that are NaN
-    or infinite.
+    The change is a function of two arguments: an array of images (N, …, height, width), and a seed
+    or a NumPy Generator. It yields the images with noise on each patch in turn, row by row. It
+    raises `ValueError` for heights or widths that are not multiples of `size`, and for pixels that
+    are NaN or infinite.
     """
 
-    def change(inputs: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    @checked
+    def change(inputs: np.ndarray, rng: Seed) -> Iterator[np.ndarray]:
         images = Reals("... height width").read("inputs", inputs)
         if images.ndim < 3 or images.shape[-2] % size or images.shape[-1] % size:
             raise InputError(

@@ -34,7 +34,7 @@ from scipy.special import comb
 from theory.kinds import Count, InputError, Within, checked
 from theory.structures.bucket_table import Places
 from theory.structures.lookup import LookupCount, Lookups, Strategy
-from theory.structures.points import End, check_range
+from theory.structures.points import End, NumberArray, check_range
 
 GRID = 2**11
 PointCount: TypeAlias = Annotated[Count, Within(most=128)]
@@ -119,7 +119,8 @@ def greedy_bayes(low: End, high: End) -> Strategy:
     """
     check_range(low, high)
 
-    def strategy(q: np.ndarray, N: int) -> Lookups:
+    @checked
+    def strategy(q: NumberArray, N: PointCount) -> Lookups:
         if q.size and not low <= q.min() <= q.max() <= high:
             raise InputError(
                 f"queries are from {q.min():g} to {q.max():g}, "

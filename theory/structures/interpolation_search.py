@@ -28,7 +28,7 @@ import numpy as np
 
 from theory.kinds import InputError, Numbers, checked
 from theory.structures.lookup import Lookups, Strategy
-from theory.structures.points import End, check_range
+from theory.structures.points import End, NumberArray, Size, check_range
 
 Broadcast: TypeAlias = Annotated[Any, Numbers("+...")]
 """Finite numbers that broadcast with the other arguments."""
@@ -46,7 +46,8 @@ def interpolation_search(low: End, high: End) -> Strategy:
     """
     check_range(low, high)
 
-    def strategy(q: np.ndarray, N: int) -> Lookups:
+    @checked
+    def strategy(q: NumberArray, N: Size) -> Lookups:
         if q.size and not low <= q.min() <= q.max() <= high:
             raise InputError(
                 f"queries are from {q.min():g} to {q.max():g}, "
