@@ -258,6 +258,17 @@ def test_space_time():
     assert first == -3
 
 
+@pytest.mark.parametrize(
+    "step", [(9, 0, 1), (-1, 0, 1), (0, 9, 1), (0, 1, 5), (0, 1, 10**9), "abc"]
+)
+def test_steps_of_a_history_are_in_range(step, unchecked):
+    machine = MACHINES["busy-beaver-2"]
+    for reads in (machine.configuration, machine.following, machine.space_time):
+        assert reads([(1, 1, 1)]) is not None
+        with rejects():
+            reads([Step(0, 1, RIGHT), step])
+
+
 def test_a_machine_is_given_by_its_name_or_as_such():
     name = "turing_machine(machine=busy-beaver-2, max_length=4)"
     assert turing_machine("busy-beaver-2", 4).name == name

@@ -117,22 +117,28 @@ class TuringMachine:
         """The number of rules: the pairs (state, symbol) for which the machine does not halt."""
         return sum(rule is not None for row in self.rules for rule in row)
 
-    def configuration(self, history: Iterable[Step] = ()) -> Configuration:
+    @checked
+    def configuration(self, history: Iterable[Rule] = ()) -> Configuration:
         """The tape, the position of the head and the state after a sequence of steps.
 
         `history` contains the steps (state, symbol, move), which begin at cell 0 of a blank tape.
         In a step, the machine writes `symbol`, moves the head by `move` = ±1, and goes to `state`.
+        The steps need not follow the rules. Raises `ValueError` for a state, symbol or move out of
+        range.
         """
         tape, head, state = dict[int, int](), 0, self.start
-        for step in history:
+        for t, step in enumerate(history):
+            self._check(f"history[{t}]", step)
             state, tape[head], head = step.state, step.symbol, head + step.move
         return Configuration(tape, head, state)
 
-    def following(self, history: Iterable[Step]) -> Step | None:
+    def following(self, history: Iterable[Rule]) -> Step | None:
         """The step that the machine makes after a sequence of steps, or None if it halts.
 
         `history` contains the steps (state, symbol, move), which begin at cell 0 of a blank tape.
         In a step, the machine writes `symbol`, moves the head by `move` = ±1, and goes to `state`.
+        The steps need not follow the rules. Raises `ValueError` for a state, symbol or move out of
+        range.
         """
         tape, head, state = self.configuration(history)
         return self.rules[state][tape.get(head, 0)]
@@ -173,16 +179,19 @@ class TuringMachine:
             made.append(rule)
         return made
 
-    def space_time(self, steps: Sequence[Step]) -> tuple[np.ndarray, list[int], list[int], int]:
+    @checked
+    def space_time(self, steps: Sequence[Rule]) -> tuple[np.ndarray, list[int], list[int], int]:
         """The tape, the head and the state at all times of a sequence of steps on a blank tape.
 
         The head begins at cell 0. The times are before each step and after the last step. Returns
         four values: the contents of the tape (steps + 1, cells), the cells of the head, the states,
-        and the number of the cell in the first column of the contents.
+        and the number of the cell in the first column of the contents. Raises `ValueError` for a
+        state, symbol or move out of range.
         """
         tape, begin, state = self.configuration(self.writing())
         head, rows, heads, states = begin, [dict(tape)], [0], [state]
-        for step in steps:
+        for t, step in enumerate(steps):
+            self._check(f"steps[{t}]", step)
             state, tape[head], head = step.state, step.symbol, head + step.move
             rows.append(dict(tape))
             heads.append(head - begin)
