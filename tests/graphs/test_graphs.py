@@ -83,7 +83,12 @@ def test_walks_with_jumps_are_words_in_two_matrices(A, lengths):
     assert (walks_with_jumps(np.stack([A, A]), lengths)[1] == word).all()
 
 
-@pytest.mark.parametrize("n", [1, 2, 5])
+def test_one_node_has_no_jumps():
+    with rejects("n_nodes", "1"):
+        jumps(1, 2)
+
+
+@pytest.mark.parametrize("n", [2, 5])
 def test_jumps_lead_to_other_nodes(n):
     for r in range(5):
         counts = walks_with_jumps(np.eye(n, dtype=int), [0] * (r + 1))

@@ -32,6 +32,9 @@ def words(q, N):
         (lambda: S.interpolation_search(1, 1), "low"),
         (lambda: S.greedy_bayes(1, 0), "low"),
         (lambda: S.interpolated(0, 0, 2, 1, 1), "v_lo"),
+        (lambda: S.interpolated(0.5, 10, 4, 0.0, 1.0), "lo"),
+        (lambda: S.interpolated(0.5, [0, 3], [1, 2], 0.0, 1.0), "lo"),
+        (lambda: S.interpolated(0.5, 0.5, 2, 0.0, 1.0), "lo"),
         # points
         (lambda: S.uniform_points(1, 2, 1, 0, 1, 0), "low"),
         (lambda: S.uniform_points(10**6, 10**9, 1, 0), "sets"),

@@ -33,7 +33,7 @@ from typing import Annotated, TypeAlias
 import numpy as np
 
 from theory.graphs.adjacency import Graphs
-from theory.kinds import Count, InputError, Steps, Within, checked
+from theory.kinds import CountFrom2, InputError, Steps, Within, checked
 
 Length: TypeAlias = Annotated[Steps, Within(most=10_000)]
 """A length k ≤ 10 000; the number of walks has up to (k + 1)·log₁₀n digits."""
@@ -65,7 +65,7 @@ def walks_with_jumps(A: Graphs, lengths: list[Length]) -> np.ndarray:
 
 
 @checked
-def jumps(n_nodes: Count, r: Length) -> int:
+def jumps(n_nodes: CountFrom2, r: Length) -> int:
     """The number of walks of r jumps between two given different nodes, among n = `n_nodes` nodes.
 
     A jump leads from a node to any other node. So the number is ((n − 1)^r − (−1)^r)/n.

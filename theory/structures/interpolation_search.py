@@ -26,7 +26,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.kinds import InputError, Numbers, checked
+from theory.kinds import InputError, Numbers, StepsArray, checked
 from theory.structures.lookup import Lookups, Strategy
 from theory.structures.points import End, NumberArray, Size, check_range
 
@@ -68,7 +68,7 @@ def interpolation_search(low: End, high: End) -> Strategy:
 
 @checked
 def interpolated(
-    q: Broadcast, lo: Broadcast, hi: Broadcast, v_lo: Broadcast, v_hi: Broadcast
+    q: Broadcast, lo: StepsArray, hi: StepsArray, v_lo: Broadcast, v_hi: Broadcast
 ) -> np.ndarray:
     """The cell that interpolation search looks up next for a query q, (…,).
 
@@ -76,8 +76,10 @@ def interpolated(
     cell lo and the value v_hi of cell hi enclose q.  If the values in the cells between lo and hi
     were evenly spaced, the place of q would be lo + (hi − lo)(q − v_lo)/(v_hi − v_lo).  The result
     is the integer among lo + 1 … hi − 1 that is nearest to this place.  If hi − lo < 2, there is no
-    such integer, and the result is lo or hi.  Raises ValueError if v_lo ≥ v_hi.
+    such integer, and the result is lo or hi.  Raises ValueError if lo > hi or v_lo ≥ v_hi.
     """
+    if not (lo <= hi).all():
+        raise InputError("lo is above hi: give ends of the bracket with lo ≤ hi")
     if not (v_hi > v_lo).all():
         raise InputError("v_lo is not below v_hi: give ends of the bracket with v_lo < v_hi")
     return _interpolated(q, lo, hi, v_lo, v_hi)
