@@ -35,11 +35,13 @@ from constructions.blocks import (
     plural,
 )
 from constructions.exactness import check_format
+from constructions.formulas import derivation, formula, formulas
 from constructions.interface import Interface, Prompt
 from constructions.softmax import SoftmaxError, least_sharpness, softmax_error
 from constructions.stream import Stream
 from theory import machine
 from theory.kinds import Count, InputError, Integers, Positive, Steps, Within, checked
+from theory.regression.formulas import Formula
 
 
 class Transformer(Stack):
@@ -167,6 +169,33 @@ class Transformer(Stack):
                 )
             error = 0.499 * self.interface.margin
         return least_sharpness(self, error)
+
+    def formula(self) -> Formula:
+        """The formula xᵀ g(S) b of the prediction at a query x, for all d, n and inputs.
+
+        S = XᵀX and b = Xᵀy for the examples X (n × d) with labels y (n,). The polynomial g is read
+        from the tensors; it is `formula().parts["x b"]`. The raised errors are those of `formulas`.
+        """
+        return formula(self)
+
+    def formulas(self) -> tuple[dict[str, Formula], ...]:
+        """The formulas of all registers after the embedding and after each layer.
+
+        Each formula is valid for all dimensions d of the inputs, all numbers n of examples (unless
+        the weights contain n) and all inputs; see `theory.regression.register_programs`.
+
+        Raises NoFormula, a ValueError, for models other than linear attention over examples whose
+        blocks between registers are multiples of the identity; the message names the layer and the
+        block. Raises ValueError for formulas of degree above 10⁴ in S.
+        """
+        return formulas(self)
+
+    def derivation(self) -> str:
+        """The heads and the formulas of the registers that they change, layer by layer, as text.
+
+        The raised errors are those of `formulas`.
+        """
+        return derivation(self)
 
     @checked
     def sharpened(self, sharpness: Positive | None) -> Transformer:

@@ -24,7 +24,9 @@ __all__ = [
     "within",
 ]
 
-Evidence = Literal["proved", "exact", "identity", "enclosure", "float", "statistical", "trained"]
+Evidence = Literal[
+    "proved", "formula", "exact", "identity", "enclosure", "float", "statistical", "trained"
+]
 
 Value = Any
 """A number, an interval (low, high), numbers in a list or by name, or "equal" or "different"."""
@@ -63,6 +65,7 @@ class Finding:
     `id` names the finding within its claim, for all options: "ladder/size".  `evidence` is the kind
     of evidence:
         proved       follows from an argument that was checked step by step for all inputs
+        formula      equal polynomials, read from the tensors: for all d, n and inputs
         exact        exact arithmetic on the instances named
         identity     equal for all inputs of these sizes: symbolically, or mod random primes with
                      the error probability stated in `words`

@@ -28,6 +28,7 @@ def failing(found):
 
 
 EVIDENCE = {
+    "formula": "formula",
     "size": "exact",
     "float": "float",
     "rational": "exact",

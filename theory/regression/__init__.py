@@ -19,6 +19,7 @@ from theory.regression.filters import (
     fitted_ridge,
     unexplained_fraction,
 )
+from theory.regression.formulas import Formula
 from theory.regression.gradient_descent import gradient_descent, gradient_descent_iterates
 from theory.regression.growth import growth_of, matching_steps
 from theory.regression.hyperpower import hyperpower, hyperpower_inverses
@@ -46,6 +47,7 @@ from theory.regression.rates import (
     newton_steps_estimate,
     optimal_gradient_descent_steps,
 )
+from theory.regression.register_programs import NoFormula
 from theory.regression.residuals import (
     chebyshev_fitted,
     chebyshev_residual,
@@ -75,6 +77,8 @@ from theory.regression.wishart import wishart_moments
 __all__ = [
     "Estimate",
     "Filter",
+    "Formula",
+    "NoFormula",
     "PrefixSpectrum",
     "Prompts",
     "Start",

@@ -15,6 +15,7 @@ from torch import Tensor
 from constructions.attention import Attention
 from constructions.blocks import MLP, Block, LayerNorm
 from constructions.interface import Prompt
+from constructions.pairs import paired_heads, paired_neurons
 from constructions.transformer import Transformer
 from verify.domains.base import Domain, Entry, Matrix, NotPolynomial, entrywise
 
@@ -252,52 +253,24 @@ def _square_root(value: Entry, domain: Domain) -> Entry:
 
 def _linear_heads(W: dict[str, np.ndarray]) -> list[int]:
     """One head of each pair relu(s)·v + relu(−s)·(−v) = s·v; other heads raise NotPolynomial."""
-    queries = [np.concatenate([W["W_Q"][h].ravel(), W["b_Q"][h]]) for h in range(len(W["W_Q"]))]
-    keys = [np.concatenate([W["W_K"][h].ravel(), W["b_K"][h]]) for h in range(len(queries))]
-    left, found = list(range(len(queries))), []
-    while left:
-        h = left.pop(0)
-        partner = next(
-            (
-                g
-                for g in left
-                if np.array_equal(queries[g], -queries[h])
-                and np.array_equal(keys[g], keys[h])
-                and np.array_equal(W["W_V"][g], W["W_V"][h])
-                and np.array_equal(W["W_O"][g], -W["W_O"][h])
-            ),
-            None,
+    heads, alone = paired_heads(*W.values())
+    if alone:
+        raise NotPolynomial(
+            f"ReLU head {alone[0] + 1} has no partner with the opposite query and output, so "
+            "relu(s)·v is not part of a linear head s·v"
         )
-        if partner is None:
-            raise NotPolynomial(
-                f"ReLU head {h + 1} has no partner with the opposite query and output, so "
-                "relu(s)·v is not part of a linear head s·v"
-            )
-        left.remove(partner)
-        found.append(h)
-    return found
+    return heads
 
 
 def _linear_neurons(W_in: np.ndarray, b_in: np.ndarray, W_out: np.ndarray) -> list[int]:
     """One neuron of each pair relu(u)·v + relu(−u)·(−v) = u·v; others raise NotPolynomial."""
-    # Adding 0.0 turns −0.0 into 0.0, so that equal numbers have equal bytes.
-    before = np.vstack([W_in, b_in]).T + 0.0
-    waiting: dict[tuple[bytes, bytes], list[int]] = {}
-    found = []
-    for neuron in range(len(b_in)):
-        opposite = ((-before[neuron] + 0.0).tobytes(), (-W_out[neuron] + 0.0).tobytes())
-        if waiting.get(opposite):
-            found.append(waiting[opposite].pop())
-        else:
-            key = (before[neuron].tobytes(), (W_out[neuron] + 0.0).tobytes())
-            waiting.setdefault(key, []).append(neuron)
-    alone = [neuron for neurons in waiting.values() for neuron in neurons]
+    neurons, alone = paired_neurons(W_in, b_in, W_out)
     if alone:
         raise NotPolynomial(
             f"MLP neuron {alone[0] + 1} has no partner with opposite input and output, "
             "so its ReLU is not part of a linear map"
         )
-    return found
+    return neurons
 
 
 def _array(weights: Tensor) -> np.ndarray:

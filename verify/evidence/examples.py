@@ -12,6 +12,7 @@ from constructions.regression.stages import Inverse
 from theory.regression.matrices import identity, matrix_power, start_matrix
 from verify.claim import Run
 from verify.evidence.agreement import float_agreement, recursion_by_balls, transformer_in_float
+from verify.evidence.formula import derivation, formula
 from verify.evidence.identity import DomainName, equality
 from verify.evidence.registers import (
     Side,
@@ -60,18 +61,23 @@ def computes(
     most_steps: int | None = None,
     most_rows: int | None = None,
     what: str = "",
+    explain: bool = False,
 ) -> Iterator[Finding]:
     """Yields the findings that a construction has the stated size and computes the stated
     algorithm.
 
     Further findings are about the layer invariants. `what` describes the examples in words. Exact
     domains use at most `most_rows` examples, and the layer invariants are checked for at most
-    `most_steps` steps.
+    `most_steps` steps. With `explain`, a finding contains the formulas of all registers.
     """
     of, d, n, k = case.of, case.d, case.n, case.k
     rows = min(n, most_rows or n)
     in_other_domains = equality(run, of.at(d, rows, k), domain)
+    derived = [derivation(case)] if explain else []
     sizes = {"d": d, "n": n, "k": k, **of.parameters}
+    if of.formula and domain == "all":
+        yield formula(run, case)
+    yield from derived
     yield size(case.model, of.theorem, "", **sizes)
     if domain in ("all", "float"):
         yield in_float64(case, examples, what)

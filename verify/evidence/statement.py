@@ -42,6 +42,8 @@ class OverExamples:
     polynomial      whether the model is a polynomial, which can be evaluated modulo primes
     rational_size   for predictions that are rational functions: (d, n, k) → the degree and the
                     bits of the coefficients of the difference times its denominators
+    formula         whether the prediction is x_qᵀ g(S) b for a polynomial g that can be read from
+                    the tensors (`theory.regression.register_programs`)
     theorem         the entry of the statement index with the sizes of the model
     parameters      further parameters of the entry's formulas, except d, n and k
     """
@@ -51,6 +53,7 @@ class OverExamples:
     repeat: Mapping[str, Any] = field(default_factory=dict)
     polynomial: bool = True
     rational_size: Callable[[int, int, int], tuple[int, float]] | None = None
+    formula: bool = False
     theorem: str = ""
     parameters: Mapping[str, int] = field(default_factory=dict)
 

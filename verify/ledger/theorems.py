@@ -45,6 +45,7 @@ VERIFY = Path(__file__).parent.parent
 STATUS = ("known", "our proof", "our size", "new")
 SCOPES = (
     "all sizes and inputs",
+    "all d, n and inputs",
     "all inputs of these sizes",
     "all sequences up to a length",
     "instances",

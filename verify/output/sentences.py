@@ -20,6 +20,7 @@ from verify.finding import Finding, Verdict, plain, shown
 
 EVIDENCE = {
     "proved": "proved",
+    "formula": "formula read from the tensors",
     "exact": "exact arithmetic",
     "identity": "identity, all inputs of these sizes",
     "enclosure": "interval arithmetic",

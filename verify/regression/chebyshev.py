@@ -13,12 +13,13 @@ from constructions.regression.chebyshev import chebyshev_plan
 from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.evidence.examples import in_float64
+from verify.evidence.formula import derivation, formula
 from verify.evidence.identity import DomainName, equality
 from verify.evidence.registers import registers_hold
 from verify.evidence.size import size
 from verify.finding import Finding, Verdict, at_most
 from verify.regression.data import gaussian_examples
-from verify.regression.options import Prompts, in_each_domain
+from verify.regression.options import Explain, Prompts, in_each_domain
 from verify.regression.statements import chebyshev_statement
 
 ROUNDINGS = 40  # roundings in a factor: a logarithm, at most five exponentials, products and sums
@@ -42,6 +43,7 @@ def chebyshev(
     largest: Annotated[float, option("upper end b of the interval")] = 32.0,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
+    explain: Explain = False,
 ) -> Iterator[Finding]:
     """For all examples X with labels y and all queries x_q, ⌈log₃(2k + 1)⌉ layers of linear
     attention predict x_qᵀ G_k Xᵀ y, where the weights G_k Xᵀ y are the result of k steps of
@@ -66,9 +68,13 @@ def chebyshev(
         )
     case = chebyshev_statement(run, smallest, largest).at(d, n, k)
     in_other_domains = equality(run, case, domain)
+    derived = [derivation(case)] if explain else []
     if domain in ("all", "float"):
         examples = gaussian_examples(run, samples, n, d)
         best = _best_of_its_layers(run, smallest, largest)
+    if domain == "all":
+        yield formula(run, case)
+    yield from derived
     yield size(case.model, case.of.theorem, d=d, k=k)
     yield _coefficients(k, smallest, largest)
     if domain in ("all", "float"):

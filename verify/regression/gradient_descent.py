@@ -13,7 +13,7 @@ from verify.evidence.identity import DomainName
 from verify.finding import Finding, labelled
 from verify.regression.convergence import descent_converges, safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.regression.options import Descent, Prompts, in_each_domain
+from verify.regression.options import Descent, Explain, Prompts, in_each_domain
 from verify.regression.statements import descent_statement
 
 Layouts = Literal["all", Descent]
@@ -40,6 +40,7 @@ def gradient_descent(
     ] = None,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
+    explain: Explain = False,
 ) -> Iterator[Finding]:
     """For all examples X with labels y and all queries x_q, k layers of one linear head predict
     ⟨w_k, x_q⟩ exactly over Q, where w_k is the result of k steps w ← w − η(S w − Xᵀy) of gradient
@@ -57,7 +58,7 @@ def gradient_descent(
     eta = read(Positive, "step_size", chosen_size)
     for chosen in get_args(Descent) if layout == "all" else [layout]:
         case = descent_statement(run, chosen, eta).at(d, n, k)
-        yield from labelled(chosen, computes(run, case, examples, domain))
+        yield from labelled(chosen, computes(run, case, examples, domain, explain=explain))
         of = Recursion(f"{k} steps of gradient descent", 1, eta, "identity", k)
         run.certify(lambda: for_all_inputs(case, of))  # noqa: B023  at once
     if domain in ("all", "float"):

@@ -17,7 +17,7 @@ from verify.evidence.statement import OverExamples
 from verify.finding import Finding
 from verify.regression.convergence import newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.regression.options import Prompts, in_each_domain
+from verify.regression.options import Explain, Prompts, in_each_domain
 
 
 @claim(
@@ -39,6 +39,7 @@ def hyperpower(
     ] = None,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 50,
+    explain: Explain = False,
 ) -> Iterator[Finding]:
     """For all examples X with labels y and all queries x_q, ⌈log₃(4p^k + 1)⌉ layers of linear
     attention, the smallest possible number, predict x_qᵀ M_k Xᵀ y exactly over Q, where M_k is the
@@ -57,10 +58,11 @@ def hyperpower(
         build=lambda d, n, k: run.build(constructions.hyperpower, d, k, order, scale),
         algorithm=partial(by_definition.hyperpower, order=order, alpha=scale),
         repeat={"order": order, "alpha": scale},
+        formula=True,
         theorem="hyperpower",
         parameters={"p": order},
     ).at(d, n, k)
-    yield from computes(run, case, examples, domain)
+    yield from computes(run, case, examples, domain, explain=explain)
     of = Recursion(f"{k} steps of order {order}", k, scale, order=order)
     run.certify(lambda: for_all_inputs(case, of))
     if domain in ("all", "float"):

@@ -18,7 +18,7 @@ from verify.evidence.statement import Inputs, predict
 from verify.finding import Finding, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.regression.options import CAUSAL, LAYOUTS, Layouts, Prompts, in_each_domain
+from verify.regression.options import CAUSAL, LAYOUTS, Explain, Layouts, Prompts, in_each_domain
 from verify.regression.statements import STEPS, layouts_of, newton_statement
 
 QUICK = 4  # examples per prompt in the exact domains of a quick run
@@ -29,6 +29,7 @@ QUICK = 4  # examples per prompt in the exact domains of a quick run
     certifies=True,
     faults_seen=[
         *in_each_domain(layout="direct", d=2, n=3, k=2),
+        {"layout": "direct", "domain": "modular", "d": 2, "n": 3, "k": 2, "explain": True},
         *(
             {
                 "layout": layout,
@@ -73,6 +74,7 @@ def newton(
     ] = False,
     domain: Annotated[DomainName, option("number system of the equality")] = "all",
     samples: Prompts = 100,
+    explain: Explain = False,
 ) -> Iterator[Finding]:
     """For all examples X with labels y and all queries x_q, hand-built transformers predict x_qᵀ
     M_k Xᵀ y exactly over Q, where M_k is the result of k steps of the Newton–Schulz iteration
@@ -103,7 +105,9 @@ def newton(
     for case in cases.values():
         case.model  # noqa: B018 options that a layout does not take are rejected first
     for chosen, case in cases.items():
-        found = computes(run, case, examples, domain, most_steps=STEPS, most_rows=rows)
+        found = computes(
+            run, case, examples, domain, most_steps=STEPS, most_rows=rows, explain=explain
+        )
         yield from labelled(chosen, found)
         if chosen != "paper" and not interleaved:
             of = Recursion(f"{k} steps of Newton's method", k, scale, start)

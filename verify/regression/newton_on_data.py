@@ -94,9 +94,10 @@ def newton_on_data(
     for statement in statements.values():
         statement.at(d, n, k).model  # noqa: B018 options that a layout does not take are rejected
     for chosen, statement in statements.items():
-        most = {"most_steps": STEPS, "most_rows": MOST_ROWS}
         case = statement.at(d, n, k)
-        found = computes(run, case, examples, domain, what=what, **most)
+        found = computes(
+            run, case, examples, domain, most_steps=STEPS, most_rows=MOST_ROWS, what=what
+        )
         yield from labelled(chosen, found)
         if domain in ("all", "float"):
             in_float = transformer_in_float(case.model, *examples)

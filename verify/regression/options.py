@@ -34,6 +34,10 @@ Prompts = Annotated[
     ),
 ]
 
+Explain = Annotated[
+    bool, option("print the formulas of all registers, layer by layer", "--explain")
+]
+
 
 def in_each_domain(
     domains: Iterable[str] = get_args(DomainName), **options: Any

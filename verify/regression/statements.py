@@ -48,6 +48,7 @@ def newton_statement(
         algorithm=partial(on_each_prefix, steps) if causal else steps,
         repeat={"layout": layout, "start": start, "alpha": alpha, "interleaved": interleaved},
         polynomial=not interleaved,
+        formula=not (interleaved or causal),
         theorem=newton_theorem(layout, start, interleaved),
     )
 
@@ -97,6 +98,7 @@ def descent_statement(run: Run, layout: Descent, eta: float) -> OverExamples:
         build=build,
         algorithm=partial(on_each_prefix, steps) if layout == "causal" else steps,
         repeat={"layout": layout, "step_size": eta},
+        formula=layout != "causal",
         theorem=f"gradient-descent-{layout}".removesuffix("-direct"),
     )
 
@@ -117,6 +119,7 @@ def chebyshev_statement(run: Run, smallest: float, largest: float) -> OverExampl
         build=lambda d, n, k: run.build(constructions.chebyshev, d, max(k, 1), smallest, largest),
         algorithm=algorithm,
         repeat={"smallest": smallest, "largest": largest},
+        formula=True,
         theorem="chebyshev",
     )
 

@@ -1,0 +1,260 @@
+"""Reading the register program of a model from its tensors, exactly.
+
+`theory.regression.register_programs` states the theorem.  Its hypotheses are read off here: the
+matrices W_Q W_Kᵀ and W_V W_O of a head and W_in W_out of an MLP are computed as exact fractions,
+and each block between two registers must be a multiple of the identity.  Products of matrices are
+what the model depends on: the basis of keys and values within a head does not matter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from torch import Tensor
+
+from constructions.attention import Attention
+from constructions.blocks import MLP, Stack
+from constructions.examples import Examples, packed
+from constructions.pairs import paired_heads, paired_neurons
+from constructions.stream import Stream
+from theory.kinds import InputError
+from theory.regression.formulas import Formula
+from theory.regression.polynomial_sizes import Sizes
+from theory.regression.register_programs import (
+    ONE,
+    Factors,
+    NoFormula,
+    Polynomials,
+    RegisterHead,
+    RegisterLayer,
+    RegisterProgram,
+)
+
+MOST_DEGREE = 10**4
+
+Matrix = dict[tuple[int, int], Fraction]  # the non-zero entries
+
+
+def register_program(model: Stack) -> RegisterProgram:
+    """The program on whole registers that the tensors of a model contain.
+
+    Raises NoFormula, with the layer, the head and the block, for a model that is outside the
+    theorem: softmax or hardmax attention, causal masks, ReLUs that do not come in pairs, layer
+    norms, positions, or a block between two registers that is no multiple of the identity.
+    """
+    interface, stream = model.interface, model.stream
+    if not isinstance(interface, Examples) or interface.encode is not packed:
+        raise NoFormula(f"{model.name} does not read tokens (x_i, y_i) and (x_q, 0)")
+    if interface.scale != 1 or model.pos_embed is not None or model.ln_final is not None:
+        raise NoFormula(
+            f"{model.name} divides its inputs, adds positions or has a final layer norm"
+        )
+    reader = _Reader(stream, interface.d)
+    layers = []
+    for number, block in enumerate(model.blocks, start=1):
+        try:
+            if block.norm is not None or block.ln1 is not None or block.ln2 is not None:
+                raise NoFormula("a normalisation of tokens is no polynomial")
+            heads, own = (), None
+            if block.attn is not None:
+                heads, own = reader.attention(block.attn, interface.n)
+            mlp = None if block.mlp is None else reader.mlp(block.mlp)
+        except NoFormula as outside:
+            raise NoFormula(f"{model.name}, layer {number}, {outside}") from None
+        layers.append(RegisterLayer(heads, own, mlp))
+    try:
+        embedding, answer = reader.embedding(_array(model.embed.W_E)), reader.answer(model)
+    except NoFormula as outside:
+        raise NoFormula(f"{model.name}, {outside}") from None
+    return RegisterProgram(reader.kinds, embedding, tuple(layers), answer, interface.n)
+
+
+def formulas(model: Stack) -> tuple[dict[str, Formula], ...]:
+    """The formula of each register after the embedding and after each layer.
+
+    Raises NoFormula for a model outside the theorem, and InputError for polynomials in S of a
+    degree above 10⁴.
+    """
+    program = register_program(model)
+    sizes = (
+        size
+        for now in program.contents(Sizes())
+        for content in now.values()
+        for size in content.values()
+    )
+    degree = max(size.degree for size in sizes)
+    if degree > MOST_DEGREE:
+        raise InputError(
+            f"the formulas of {model.name} have degree {degree:.3g} in S: give a model with fewer "
+            f"steps, whose degree is at most {MOST_DEGREE}"
+        )
+    contents = program.contents(Polynomials())
+    return tuple({name: Formula(now[name]) for name in now} for now in contents)
+
+
+def formula(model: Stack) -> Formula:
+    """The formula xᵀ g(S) b of the prediction at a query x; raises the errors of `formulas`."""
+    formulas(model)
+    return Formula({"x b": register_program(model).prediction(Polynomials())})
+
+
+def derivation(model: Stack) -> str:
+    """The formulas of all registers, layer by layer, as a page of text.
+
+    Each layer is described by its heads and MLP primitives, followed by the registers that it
+    changes. Raises the errors of `formulas`.
+    """
+    before: dict[str, Formula] = {}
+    lines = [
+        f"{model.name}, with S = XᵀX and b = Xᵀy. A token has an input x and a label y, which is 0 "
+        "for a query."
+    ]
+    parts = ["embedding", *(f"layer {i}" for i in range(1, len(model.blocks) + 1))]
+    words = [(), *(block.lines for block in model.blocks)]
+    for part, described, now in zip(parts, words, formulas(model), strict=True):
+        changed = [
+            f"{name} = {now[name]}"
+            for name in now
+            if str(now[name]) != str(before.get(name, Formula({})))
+        ]
+        each = [*described, *changed]
+        lines += [f"{part if i == 0 else '':10} {line}" for i, line in enumerate(each)]
+        before = now
+    return "\n".join([*lines, f"prediction {formula(model)}"])
+
+
+class _Reader:
+    """The registers of a stream, and the blocks of matrices between them."""
+
+    def __init__(self, stream: Stream, d: int) -> None:
+        if d == 1:
+            raise NoFormula("for d = 1, vector and scalar registers have the same width: use d ≥ 2")
+        wrong = {name: width for name, width in stream.widths.items() if width not in (1, d)}
+        if wrong:
+            raise NoFormula(f"registers have other widths than d = {d} and 1: {wrong}")
+        self.kinds: dict[str, Literal["vector", "scalar"]] = {
+            name: "vector" if width == d else "scalar" for name, width in stream.widths.items()
+        }
+        self.at = [(name, i) for name, width in stream.widths.items() for i in range(width)]
+
+    def attention(
+        self, attn: Attention, n: int | None
+    ) -> tuple[tuple[RegisterHead, ...], Factors | None]:
+        """The heads that attend to the examples, and the map of the heads that do not."""
+        if attn.normalise not in ("linear", "relu"):
+            raise NoFormula(f"{attn.normalise} attention is no polynomial of the prompt")
+        scale, which = Fraction(attn.scale), list(range(attn.n_heads))
+        W_Q, W_K, W_V, W_O = map(_array, (attn.W_Q, attn.W_K, attn.W_V, attn.W_O))
+        b_Q, b_K = _array(attn.b_Q), _array(attn.b_K)
+        if attn.normalise == "relu":
+            if n is None:
+                raise NoFormula("ReLU attention divides by a number of examples that is not known")
+            which, alone = paired_heads(W_Q, W_K, W_V, W_O, b_Q, b_K)
+            if alone:
+                raise NoFormula(f"head {alone[0] + 1}: a ReLU without its opposite is not linear")
+            scale /= n
+        heads, own = [], dict[tuple[str, str], Fraction]()
+        for h in which:
+            keys = np.vstack([W_K[h], b_K[h]]).T
+            products = _product(np.vstack([W_Q[h], b_Q[h]]), keys), _product(W_V[h], W_O[h])
+            try:
+                scores = self.blocks(products[0], "W_Q W_Kᵀ", [*self.at, (ONE, 0)])
+                values = self.blocks(products[1], "W_V W_O", self.at)
+            except NoFormula as outside:
+                raise NoFormula(f"head {h + 1}: {outside}") from None
+            scores = {pair: scale * factor for pair, factor in scores.items()}
+            if attn.masks[h] == "diagonal":
+                if scores.keys() - {(ONE, ONE)} or attn.normalise == "relu":
+                    raise NoFormula(
+                        f"head {h + 1}: the score of a token with itself is not constant"
+                    )
+                for pair, factor in values.items():
+                    own[pair] = own.get(pair, Fraction(0)) + factor * scores.get((ONE, ONE), 0)
+            elif attn.masks[h] == "context-only":
+                heads.append(RegisterHead(scores, values))
+            else:
+                raise NoFormula(
+                    f"head {h + 1}: its mask is {attn.masks[h]}, and S and b belong to all examples"
+                )
+        return tuple(heads), own or None
+
+    def mlp(self, mlp: MLP) -> Factors:
+        """The map of registers that an MLP adds, if its ReLUs come in pairs."""
+        W_in, b_in, W_out, b_out = map(_array, (mlp.W_in, mlp.b_in, mlp.W_out, mlp.b_out))
+        neurons, alone = paired_neurons(W_in, b_in, W_out)
+        constant = [neuron for neuron in alone if not W_in[:, neuron].any()]
+        if len(constant) < len(alone):
+            neuron = next(neuron for neuron in alone if neuron not in constant)
+            raise NoFormula(f"MLP neuron {neuron + 1}: a ReLU without its opposite is not linear")
+        before = np.vstack([W_in, b_in])[:, [*neurons, *constant]]
+        before[-1, len(neurons) :] = before[-1, len(neurons) :].clip(min=0)
+        product = _product(before, W_out[[*neurons, *constant]])
+        for j, bias in enumerate(b_out.tolist()):
+            where = len(before) - 1, j
+            product[where] = product.get(where, Fraction(0)) + Fraction(bias)
+        return self.blocks(product, "W_in W_out of the MLP", [*self.at, (ONE, 0)], self.at)
+
+    def embedding(self, W_E: np.ndarray) -> Factors:
+        """The factors from the columns x and y of a token to registers."""
+        columns = [*(("x", i) for i in range(len(W_E) - 1)), ("y", 0)]
+        return self.blocks(_matrix(W_E), "W_E", columns, self.at)
+
+    def answer(self, model: Stack) -> Mapping[str, Fraction]:
+        """The factors of the scalar registers in the output."""
+        W_U, b_U = _array(model.unembed.W_U), model.unembed.b_U
+        if W_U.shape[1] != 1:
+            raise NoFormula(f"the unembedding has {W_U.shape[1]} outputs")
+        found = self.blocks(_matrix(W_U), "W_U", self.at, [(ONE, 0)])
+        if b_U is not None and b_U.any():
+            raise NoFormula("the unembedding has a bias")
+        return {register: factor for (register, _), factor in found.items()}
+
+    def blocks(
+        self,
+        matrix: Matrix,
+        what: str,
+        rows: list[tuple[str, int]],
+        columns: list[tuple[str, int]] | None = None,
+    ) -> dict[tuple[str, str], Fraction]:
+        """The number c of each block c·I of a matrix, by the registers of its rows and columns."""
+        columns, found = rows if columns is None else columns, dict[tuple[str, str], Matrix]()
+        for (i, j), value in matrix.items():
+            (row, a), (column, b) = rows[i], columns[j]
+            if value:
+                found.setdefault((row, column), {})[a, b] = value
+        heights, widths = (Counter(name for name, _ in names) for names in (rows, columns))
+        factors = {}
+        for (row, column), entries in found.items():
+            c, width = next(iter(entries.values())), heights[row]
+            if width != widths[column] or entries != {(a, a): c for a in range(width)}:
+                raise NoFormula(
+                    f"the block of {what} from {row} to {column} is no multiple of the identity"
+                )
+            factors[row, column] = c
+        return factors
+
+
+def _product(A: np.ndarray, B: np.ndarray) -> Matrix:
+    """The non-zero entries of A B, computed from the exact values of the floats."""
+    product: Matrix = {}
+    for column, row in zip(A.T, B, strict=True):
+        left, right = _entries(column), _entries(row)
+        for (i, a), (j, b) in ((one, other) for one in left for other in right):
+            product[i, j] = product.get((i, j), Fraction(0)) + a * b
+    return {where: value for where, value in product.items() if value}
+
+
+def _matrix(weights: np.ndarray) -> Matrix:
+    return {(i, j): Fraction(float(weights[i, j])) for i, j in np.argwhere(weights).tolist()}
+
+
+def _entries(vector: np.ndarray) -> list[tuple[int, Fraction]]:
+    return [(i, Fraction(vector[i])) for i in vector.nonzero()[0].tolist()]
+
+
+def _array(weights: Tensor) -> np.ndarray:
+    return weights.detach().cpu().double().numpy()
