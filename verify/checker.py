@@ -249,7 +249,9 @@ def verified(text: bytes) -> Iterator[Any]:
     require(len(text) <= MOST_BYTES, f"a file has at most {MOST_BYTES} bytes")
     certificates = (file := json.loads(text, object_pairs_hook=unique))["certificates"]
     require(certificates != [], "it has no certificates")
-    require({*file} <= {"claim", "certificates", "gaps"}, f"unknown fields {[*file]!a:.300}")
+    require(
+        {*file} <= {"claim", "certificates", "gaps", "formulas"}, f"unknown fields {[*file]!a:.300}"
+    )
     for one in certificates:
         spec, evidence = one["statement"], one["evidence"]
         require(len(one) == 2, f"unknown fields {[*one]!a:.300}")

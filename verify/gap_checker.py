@@ -216,7 +216,9 @@ def verified(text: bytes) -> Iterator[Any]:
     require(len(text) <= MOST_BYTES, f"a file has at most {MOST_BYTES} bytes")
     gaps = (file := json.loads(text, object_pairs_hook=unique))["gaps"]
     require(gaps != [], "it has no gaps")
-    require({*file} <= {"claim", "certificates", "gaps"}, f"unknown fields {[*file]!a:.300}")
+    require(
+        {*file} <= {"claim", "certificates", "gaps", "formulas"}, f"unknown fields {[*file]!a:.300}"
+    )
     for one in gaps:
         spec, evidence = one["statement"], one["evidence"]
         require(len(one) == 2, f"unknown fields {[*one]!a:.300}")

@@ -1,4 +1,4 @@
-"""The two checkers as files alone: what they verify, what they reject, and their exit codes."""
+"""The three checkers as files alone: what they verify, what they reject, and their exit codes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 
 from tests.evidence.test_certificates import SMALL, certificate, induction, steps_of_newton
+from tests.evidence.test_formula_checker import stated
 from tests.evidence.test_gap_checker import hops_said, induction_said
-from verify import checker, gap_checker
+from verify import checker, formula_checker, gap_checker
 from verify.evidence.certificates import write_certificate
 
-CHECKERS = {"certificates": checker, "gaps": gap_checker}
+CHECKERS = {"certificates": checker, "gaps": gap_checker, "formulas": formula_checker}
 STATED = {
     "certificates": lambda: [make() for make in SMALL.values()],
     "gaps": lambda: [hops_said(2, 2, 3), induction_said(2, 3)],
+    "formulas": lambda: [stated("direct"), stated("ladder")],
 }
 each = pytest.mark.parametrize("kind", CHECKERS)
 
@@ -33,14 +35,14 @@ def run(kind: str, path: Path, text: str = "", times: int = 1) -> subprocess.Com
 
 @each
 def test_the_file_alone_verifies(kind: str, tmp_path: Path) -> None:
-    path, stated = tmp_path / "c.json", STATED[kind]()
-    write_certificate(path, "some", stated)
+    path, statements = tmp_path / "c.json", STATED[kind]()
+    write_certificate(path, "some", statements)
     done = run(kind, path)
     verified = done.stdout.count("verified: ")
-    assert (done.returncode, done.stderr, verified) == (0, "", len(stated))
+    assert (done.returncode, done.stderr, verified) == (0, "", len(statements))
     changed = json.loads(path.read_text())
     evidence = changed[kind][-1]["evidence"]
-    field = "states" if "states" in evidence else "margin"
+    field = next(each for each in ("states", "margin", "degree") if each in evidence)
     evidence[field] = type(evidence[field])(7)
     done = run(kind, path, json.dumps(changed))
     assert (done.returncode, done.stderr, done.stdout.splitlines()[-1][:6]) == (1, "", "wrong:")

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from refusals import rejects
 
-from tests.evidence.test_certificates import SMALL, induction, steps_of_newton
+from tests.evidence.test_certificates import SMALL, induction
 from tests.evidence.test_checker_files import CHECKERS, each, run
+from tests.evidence.test_formula_checker import stated
 from tests.evidence.test_gap_checker import hops_said, induction_said
 from verify import checker
 
@@ -22,11 +23,12 @@ MADE: dict[str, Callable[[], Any]] = {
     **SMALL,
     "hops": induction,
     "lookups": lambda: induction_said(2, 3),
+    "formula": lambda: stated("direct"),
 }
 
 
 def kind_of(name: str) -> str:
-    return "gaps" if name == "lookups" else "certificates"
+    return {"lookups": "gaps", "formula": "formulas"}.get(name, "certificates")
 
 
 def computed(name: str, statement: Any) -> Any:
@@ -117,6 +119,14 @@ STATEMENTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "hops in a boolean": ("lookups", fields(hops=True)),
     "a list of programs": ("lookups", fields(first=[])),
     "no positions": ("lookups", lambda said: (said["model"].update(positions=[]), said)[1]),
+    "many terms": ("formula", fields(steps=99999, order=99999)),
+    "a recursion of no terms": ("formula", fields(order=0)),
+    "a degree of more than 4096 bits": ("formula", fields(steps=5000)),
+    "scalars alone": ("formula", fields(registers=[1] * 8)),
+    "registers of width 0": ("formula", lambda said: said | {"registers": said["registers"] + [0]}),
+    "another width": ("formula", fields(registers=[3, 3])),
+    "a bias": ("formula", weight("1")),
+    "positions": ("formula", lambda said: (said["model"].update(positions=[["1"]]), said)[1]),
     "a statement of no fields": ("lookups", lambda said: {}),
     "a statement of one number": ("lookups", lambda said: 5),
 }
@@ -132,7 +142,9 @@ def test_a_hostile_statement_is_wrong_and_takes_no_time(what: str) -> None:
 
 def texts(kind: str) -> dict[str, str]:
     """Files that are no certificates, or state something beside what is verified."""
-    statement = {"certificates": steps_of_newton, "gaps": lambda: induction_said(2, 3)}[kind]()
+    statement = MADE[
+        {"certificates": "polynomial", "gaps": "lookups", "formulas": "formula"}[kind]
+    ]()
     one = {"statement": statement, "evidence": CHECKERS[kind].computed(statement)}
     good = json.dumps({kind: [one]})
     rounded = deepcopy(one)
@@ -201,7 +213,7 @@ def mutants(text: bytes) -> Iterator[bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["polynomial", "cascade", "lookups"])
+@pytest.mark.parametrize("name", ["polynomial", "cascade", "lookups", "formula"])
 def test_no_byte_can_be_changed_except_in_the_claim_and_in_spaces(name: str) -> None:
     statement = MADE[name]() if name != "lookups" else hops_said(1, 2, 2)
     made = [{"statement": statement, "evidence": computed(name, statement)}]

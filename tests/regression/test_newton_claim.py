@@ -124,8 +124,8 @@ def test_sizes_against_the_theorem():
 def test_interleaved_prompts(start):
     found = findings(k=2, d=2, n=3, interleaved=True, start=start)
     assert failing(found) == []
-    # A hardmax is no polynomial: nothing is claimed mod p.
-    assert set(EVIDENCE) - {id.removeprefix("direct/") for id in found} == {"modular"}
+    # A hardmax is no polynomial: there is no formula, and nothing is claimed mod p.
+    assert set(EVIDENCE) - {id.removeprefix("direct/") for id in found} == {"formula", "modular"}
     assert found["direct/registers"].evidence == "exact"
     assert found["direct/size"].bound["width"] == 11
 

@@ -1,4 +1,4 @@
-"""Certificates: statements with their evidence, for `verify/checker.py` and `gap_checker.py`.
+"""Certificates: statements with their evidence, for the three checkers of the package `verify`.
 
 A file contains statements and their evidence.  A statement contains the weights that torch runs, as
 exact numbers, and the sizes.  The checkers, which share no code with the rest of the library,
@@ -23,11 +23,13 @@ from constructions.transformer import Transformer
 from theory.computation.cascade import Cascade, Table
 from theory.kinds import InputError
 from theory.regression import Start
-from verify import checker, gap_checker
+from verify import checker, formula_checker, gap_checker
+from verify.claim import Run
 from verify.evidence.statement import Case, OverTokens
 from verify.output.files import deliver
 
 POINTS = 2  # modulo primes of 61 bits: the probability that a difference is missed is below 2^−60
+MOST_TERMS = 512  # of the powers of the residual that a recursion adds up
 MOST_WORDS = 512  # sequences that the checker runs within seconds
 
 KINDS = {"flip-flop": "latch"}  # the file format's word for it, which does not change
@@ -72,6 +74,36 @@ def for_all_inputs(case: Case, of: Recursion) -> Statement:
         "prompt": [[str(entry) for entry in row] for row in prompt.tokens],
         "points": POINTS,
         **_model(model, prompt.n_examples),
+    }
+
+
+def certify(run: Run, case: Case, of: Recursion) -> None:
+    """Adds the statements that a model computes a recursion for all inputs to the certificate.
+
+    The statement about the formula is for all d and n. The statement about all inputs of one size
+    is omitted if there is a formula and its numbers would have thousands of digits.
+    """
+    if case.of.formula:
+        run.certify(lambda: by_formula(case, of))
+    if not case.of.formula or of.order**of.steps <= MOST_TERMS:
+        run.certify(lambda: for_all_inputs(case, of))
+
+
+def by_formula(case: Case, of: Recursion) -> Statement:
+    """Returns the statement that the formula of a model's prediction is that of the recursion `of`.
+
+    The formula is xᵀ M b with S = XᵀX and b = Xᵀy, for all examples X and labels y and all queries
+    x. The model consists of linear heads without MLPs.
+    """
+    return {
+        "kind": "formula",
+        "name": f"{case.model.name}: {of.words}, for all n and inputs",
+        "registers": [*case.model.stream.widths.values()],
+        "steps": of.steps,
+        "order": of.order,
+        "start": of.start,
+        "alpha": exactly(of.alpha),
+        "model": _model(case.model, 0)["model"],
     }
 
 
@@ -157,6 +189,8 @@ def write_certificate(path: Path, claim: str, statements: Sequence[Statement]) -
         kind, by = "certificates", checker.computed
         if statement["kind"] == "lookups":
             kind, by = "gaps", gap_checker.computed
+        if statement["kind"] == "formula":
+            kind, by = "formulas", formula_checker.computed
         try:
             evidence = by(statement)
         except ArithmeticError as wrong:

@@ -75,7 +75,7 @@ def computes(
     in_other_domains = equality(run, of.at(d, rows, k), domain)
     derived = [derivation(case)] if explain else []
     sizes = {"d": d, "n": n, "k": k, **of.parameters}
-    if of.formula and domain == "all":
+    if of.formula and domain in ("all", "formula"):
         yield formula(run, case)
     yield from derived
     yield size(case.model, of.theorem, "", **sizes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from math import comb
 from typing import Any, Literal
@@ -24,23 +24,25 @@ from verify.domains import (
 )
 from verify.domains.base import Entry
 from verify.evidence.registers import first_difference
-from verify.evidence.statement import Case, shown
+from verify.evidence.statement import Case, OverExamples, shown
 from verify.finding import Finding, Verdict, equal
 
-DomainName = Literal["all", "float", "exact", "modular", "symbolic"]
+DomainName = Literal["all", "formula", "float", "exact", "modular", "symbolic"]
 
 WANTED_ERROR = 1e-20  # random primes are added until the error probability is below this
 # coefficients of a dense polynomial of the prediction's degree, for the symbolic domain
 MOST_TERMS = 3e7
 MOST_EXACT = 1e7  # n·d·degree beyond which the rationals take hours
+LARGEST_MODULAR = 2**40  # degree for which the error probability of a 61-bit prime is small
 LARGEST_EXACT = 5e4  # n·d·degree beyond which the rationals take seconds, and modular takes over
 
 
 def equality(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
     """Yields the findings that transformer and algorithm are equal, in the exact domains named.
 
-    `domain` names the domains; for the domain float the generator yields no finding. Raises
-    ValueError, before the first finding, for sizes that are too large for a domain.
+    `domain` names the domains; for the domains float and formula the generator yields no finding.
+    Raises ValueError, before the first finding, for sizes that are too large for a domain, and for
+    the domain formula if the prediction has no formula.
     """
     _affordable(case, domain)
     return _in_domains(run, case, domain)
@@ -48,6 +50,10 @@ def equality(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
 
 def _affordable(case: Case, domain: DomainName) -> None:
     sizes, (d, n) = f"d = {case.d}, n = {case.n}, k = {case.k}", (case.d, case.n)
+    if domain == "formula" and not case.of.formula:
+        raise InputError(
+            f"the prediction of {case.model.name} has no formula x_qᵀ g(S) b: give another domain"
+        )
     if domain == "exact" and n * d * _degree(case.of.at(1, 1, case.k)) > MOST_EXACT:
         raise InputError(
             f"{sizes} is too large for the domain of rationals (numbers have millions of "
@@ -70,20 +76,30 @@ def _affordable(case: Case, domain: DomainName) -> None:
 def _in_domains(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
     of, d, n, k = case.of, case.d, case.n, case.k
     if domain in ("all", "exact"):
-        smaller = k
-        while (
-            domain == "all"
-            and smaller > 1
-            and n * d * _degree(of.at(1, 1, smaller)) > LARGEST_EXACT
-        ):
-            smaller -= 1
+        smaller = (
+            k
+            if domain == "exact"
+            else _largest(of, k, lambda case: n * d * _degree(case) <= LARGEST_EXACT)
+        )
         yield over_the_rationals(run, of.at(d, n, smaller))
     if domain == "modular" or (domain == "all" and of.polynomial):
-        yield modulo_primes(run, case)
+        # A formula is compared for all d and n; the forward pass is compared for fewer steps.
+        fewer = domain == "all" and of.formula
+        smaller = _largest(of, k, lambda case: _degree(case) <= LARGEST_MODULAR) if fewer else k
+        yield modulo_primes(run, of.at(d, n, smaller))
     if domain == "symbolic":
         yield symbolically(run, case)
     if domain == "all":
         yield symbolically(run, of.at(min(d, 2), min(n, 2), min(k, 2)))
+
+
+def _largest(of: OverExamples, k: int, affordable: Callable[[Case], bool]) -> int:
+    """The largest number of steps ≤ k for which a case with d = n = 1 is affordable, at least 1."""
+    low, high = min(k, 1), k + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if affordable(of.at(1, 1, middle)) else (low, middle)
+    return low
 
 
 def over_the_rationals(run: Run, case: Case) -> Finding:

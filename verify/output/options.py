@@ -21,7 +21,7 @@ Json = Annotated[
 ]
 Plot = Annotated[Path | None, option("draw the claim's picture to this file (.png, .pdf or .svg)")]
 Certificate = Annotated[
-    Path | None, option("write a certificate to FILE, for verify/checker.py or gap_checker.py")
+    Path | None, option("write a certificate to FILE, for the checkers verify/*checker.py")
 ]
 Quiet = Annotated[bool, option("print only the verdict", "-q", "--quiet")]
 Verbose = Annotated[bool, option("print times, details and tracebacks", "-v", "--verbose")]

@@ -19,7 +19,7 @@ from verify.evidence.registers import registers_hold
 from verify.evidence.size import size
 from verify.finding import Finding, Verdict, at_most
 from verify.regression.data import gaussian_examples
-from verify.regression.options import Explain, Prompts, in_each_domain
+from verify.regression.options import DOMAINS, Explain, Prompts, in_each_domain
 from verify.regression.statements import chebyshev_statement
 
 ROUNDINGS = 40  # roundings in a factor: a logarithm, at most five exponentials, products and sums
@@ -31,7 +31,7 @@ GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, and one factor is
 
 
 @claim(
-    faults_seen=in_each_domain(k=4, d=2, n=3),
+    faults_seen=in_each_domain(DOMAINS, k=4, d=2, n=3),
 )
 def chebyshev(
     run: Run,
@@ -72,7 +72,7 @@ def chebyshev(
     if domain in ("all", "float"):
         examples = gaussian_examples(run, samples, n, d)
         best = _best_of_its_layers(run, smallest, largest)
-    if domain == "all":
+    if domain in ("all", "formula"):
         yield formula(run, case)
     yield from derived
     yield size(case.model, case.of.theorem, d=d, k=k)

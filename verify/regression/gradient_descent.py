@@ -7,13 +7,13 @@ from typing import Annotated, Literal, get_args
 
 from theory.kinds import Positive, read
 from verify.claim import Run, claim, option
-from verify.evidence.certificates import Recursion, for_all_inputs
+from verify.evidence.certificates import Recursion, certify
 from verify.evidence.examples import computes
 from verify.evidence.identity import DomainName
 from verify.finding import Finding, labelled
 from verify.regression.convergence import descent_converges, safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.regression.options import Descent, Explain, Prompts, in_each_domain
+from verify.regression.options import DOMAINS, NUMBERS, Descent, Explain, Prompts, in_each_domain
 from verify.regression.statements import descent_statement
 
 Layouts = Literal["all", Descent]
@@ -23,7 +23,9 @@ Layouts = Literal["all", Descent]
     faults_seen=[
         options
         for layout in get_args(Descent)
-        for options in in_each_domain(layout=layout, d=2, n=3, k=3)
+        for options in in_each_domain(
+            NUMBERS if layout == "causal" else DOMAINS, layout=layout, d=2, n=3, k=3
+        )
     ],
     certifies=True,
 )
@@ -60,6 +62,6 @@ def gradient_descent(
         case = descent_statement(run, chosen, eta).at(d, n, k)
         yield from labelled(chosen, computes(run, case, examples, domain, explain=explain))
         of = Recursion(f"{k} steps of gradient descent", 1, eta, "identity", k)
-        run.certify(lambda: for_all_inputs(case, of))  # noqa: B023  at once
+        certify(run, case, of)
     if domain in ("all", "float"):
         yield descent_converges(examples.x, eta)

@@ -10,18 +10,18 @@ import constructions
 from theory.kinds import Positive, read
 from theory.regression import by_definition
 from verify.claim import Run, claim, option
-from verify.evidence.certificates import Recursion, for_all_inputs
+from verify.evidence.certificates import Recursion, certify
 from verify.evidence.examples import computes
 from verify.evidence.identity import DomainName
 from verify.evidence.statement import OverExamples
 from verify.finding import Finding
 from verify.regression.convergence import newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.regression.options import Explain, Prompts, in_each_domain
+from verify.regression.options import DOMAINS, Explain, Prompts, in_each_domain
 
 
 @claim(
-    faults_seen=in_each_domain(order=3, k=1, d=2, n=3),
+    faults_seen=in_each_domain(DOMAINS, order=3, k=1, d=2, n=3),
     certifies=True,
 )
 def hyperpower(
@@ -64,6 +64,6 @@ def hyperpower(
     ).at(d, n, k)
     yield from computes(run, case, examples, domain, explain=explain)
     of = Recursion(f"{k} steps of order {order}", k, scale, order=order)
-    run.certify(lambda: for_all_inputs(case, of))
+    certify(run, case, of)
     if domain in ("all", "float"):
         yield newton_converges(examples.x, scale, "gram")

@@ -11,14 +11,22 @@ from theory.regression import newton as solve
 from verify.claim import Run, claim, option
 from verify.domains import Rational
 from verify.evidence.agreement import transformer_in_float
-from verify.evidence.certificates import Recursion, for_all_inputs
+from verify.evidence.certificates import Recursion, certify
 from verify.evidence.examples import computes
 from verify.evidence.identity import DomainName
 from verify.evidence.statement import Inputs, predict
 from verify.finding import Finding, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.regression.options import CAUSAL, LAYOUTS, Explain, Layouts, Prompts, in_each_domain
+from verify.regression.options import (
+    CAUSAL,
+    DOMAINS,
+    LAYOUTS,
+    Explain,
+    Layouts,
+    Prompts,
+    in_each_domain,
+)
 from verify.regression.statements import STEPS, layouts_of, newton_statement
 
 QUICK = 4  # examples per prompt in the exact domains of a quick run
@@ -28,7 +36,7 @@ QUICK = 4  # examples per prompt in the exact domains of a quick run
     picture="verify.regression.pictures:newton_picture",
     certifies=True,
     faults_seen=[
-        *in_each_domain(layout="direct", d=2, n=3, k=2),
+        *in_each_domain(DOMAINS, layout="direct", d=2, n=3, k=2),
         {"layout": "direct", "domain": "modular", "d": 2, "n": 3, "k": 2, "explain": True},
         *(
             {
@@ -111,7 +119,7 @@ def newton(
         yield from labelled(chosen, found)
         if chosen != "paper" and not interleaved:
             of = Recursion(f"{k} steps of Newton's method", k, scale, start)
-            run.certify(lambda: for_all_inputs(case, of))  # noqa: B023  at once
+            certify(run, case, of)
     if domain == "all":
         if "paper" in cases:
             yield _twice_as_many_examples(run)

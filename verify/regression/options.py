@@ -39,10 +39,13 @@ Explain = Annotated[
 ]
 
 
-def in_each_domain(
-    domains: Iterable[str] = get_args(DomainName), **options: Any
-) -> list[dict[str, Any]]:
-    """The given options in every domain, with few random prompts, for the self-test."""
+DOMAINS: tuple[DomainName, ...] = get_args(DomainName)
+NUMBERS = tuple(name for name in DOMAINS if name != "formula")
+"""The domains of predictions that have no formula."""
+
+
+def in_each_domain(domains: Iterable[str] = NUMBERS, **options: Any) -> list[dict[str, Any]]:
+    """The options in each of the domains, with few random prompts, for the self-test."""
     return [
         {**options, "domain": domain, **({"samples": 4} if domain in SAMPLED else {})}
         for domain in domains
