@@ -91,7 +91,7 @@ def retrieve(
     patterns, queries = patterns.contiguous(), as_tensor(queries, patterns, "queries")
     Reals(f"... {shape[1]}").fit("queries", queries.shape)
     allowed = torch.finfo(patterns.dtype).eps if tolerance is None else tolerance
-    states = queries.reshape(-1, queries.shape[-1])
+    states = queries.reshape(-1, queries.shape[-1]).clone()  # the result for steps = 0
     longest = float(patterns.norm(dim=1).max())
     _scores_are_finite(patterns, queries, beta, longest)
     for following in reversed(range(steps)):

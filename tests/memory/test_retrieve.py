@@ -150,7 +150,8 @@ def test_the_number_of_updates(steps, beta, monkeypatch):
 
         monkeypatch.setattr(retrieve_module, name, counted)
     patterns = sphere(2000, 16, seed=6)
-    retrieve(patterns, near(patterns, FEW), beta, steps)
+    queries = near(patterns, FEW)
+    assert retrieve(patterns, queries, beta, steps).data_ptr() != queries.data_ptr()
     assert calls == [("_dense" if beta < 100 else "_pruned")] * steps
 
 

@@ -105,6 +105,7 @@ def test_shapes_and_the_number_of_updates(beta, batch, steps, N, d, seed):
     for _ in range(steps):
         wanted = modern_hopfield_step(X, wanted, beta)
     assert np.array_equal(got, wanted)
+    assert not np.shares_memory(got, xi)
     assert modern_hopfield_energy(X, xi, beta).shape == tuple(batch)
     assert pattern_weights(X, xi, beta).shape == (*batch, N)
     assert jacobian(X, xi, beta).shape == (*batch, d, d)

@@ -279,6 +279,25 @@ def test_iterates_start_at_zero(iterates):
     np.testing.assert_array_equal(next(iterates(p.x, p.y)), np.zeros((6, 3)))
 
 
+@pytest.mark.parametrize(
+    "iterates",
+    [
+        lambda x, y: r.newton_inverses(x.mT @ x, 0.001),
+        lambda x, y: r.hyperpower_inverses(x.mT @ x, 3, 0.001),
+        lambda x, y: r.gradient_descent_iterates(x, y, 0.02),
+        lambda x, y: r.online_gradient_descent_iterates(x, y),
+        lambda x, y: r.conjugate_gradient_iterates(x, y),
+        lambda x, y: r.chebyshev_iterates(x, y, 0.5, 15.0),
+    ],
+)
+def test_an_iterate_that_is_changed_changes_no_other(iterates):
+    p = problems()
+    unchanged, changed = (islice(iterates(p.x, p.y), 4) for _ in range(2))
+    for w, z in zip(unchanged, changed, strict=True):
+        np.testing.assert_array_equal(w, z)
+        z += 100
+
+
 DIVERGENT = {
     "alpha": lambda p, k: r.newton(p.x, p.y, k, 1.0),
     "alpha, order 3": lambda p, k: r.hyperpower(p.x, p.y, k, 3, 1.0, "identity"),

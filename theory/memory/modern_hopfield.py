@@ -98,7 +98,7 @@ def modern_hopfield_step(
     Raises `ValueError` for inner products that overflow or do not fit in memory.
     """
     squares_fit(patterns)
-    xi = states
+    xi = states.copy()
     for _ in range(steps):
         with np.errstate(under="ignore"):
             xi = _softmax(_scores(patterns, xi), beta) @ patterns

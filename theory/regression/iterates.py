@@ -22,13 +22,13 @@ def after(k: int, iterates: Iterator[np.ndarray]) -> np.ndarray:
 def finite(
     iterates: Iterator[np.ndarray], remedy: str, **given: np.ndarray
 ) -> Iterator[np.ndarray]:
-    """Yield the given iterates, and raise `InputError` at the first iterate that is not finite."""
+    """Yield copies of the iterates; raise `InputError` at the first that is not finite."""
     for steps, iterate in enumerate(iterates):
         if not np.isfinite(iterate).all():
             raise InputError(
                 f"the iterate overflows float64 after {steps} steps ({largest(**given)}): {remedy}"
             )
-        yield iterate
+        yield iterate.copy()  # the caller may change it
 
 
 def largest(**given: np.ndarray) -> str:
