@@ -29,9 +29,11 @@ def probe_accuracies(
 
     The embeddings are the p rows of E (p, D).  `classes` (…, p) contains one or several assignments
     of an integer class ≥ 0 to every row, and the result contains the accuracy for each assignment.
-    The class of a row is predicted by the ridge regression of one-hot classes on the embeddings of
-    the other rows.  `ridge` is the penalty on the squared norm of the regression's weights.  Raises
-    `ValueError` for fewer than two rows.
+    Let x_i be row i of E minus the mean of all p rows, followed by a 1, and let y_i be the one-hot
+    vector of its class.  The class of row i is predicted as the argmax of x_i W, where W is the
+    ridge regression on the other rows: W minimises Σ_{j≠i} ‖x_j W − y_j‖² + ridge·‖W‖².  So the
+    mean includes row i, and the penalty includes the constant.  Raises `ValueError` for fewer than
+    two rows.
     """
     if len(E) < 2:
         raise InputError(f"E has shape {E.shape}: give an E of shape (p, D) with p ≥ 2 rows")
