@@ -160,7 +160,7 @@ class Claim:
             parameter = self.options[key]
             for note in get_args(parameter.annotation)[1:]:
                 for other, allowed in (getattr(note, "only", None) or {}).items():
-                    value = value if values[other] in allowed else parameter.default
+                    value = value if values.get(other) in allowed else parameter.default
                 if getattr(note, "least", None) is not None and value is not None:
                     value = max(value, note.least)
             if value != parameter.default:
