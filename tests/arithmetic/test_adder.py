@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -170,12 +171,14 @@ def test_halves_are_rounded_up():
     assert round_to_multiple([3, 9, 2], 6).tolist() == [6, 12, 0]
 
 
-def test_rounding_of_logits():
-    """The bound is that of 3 combs, plus that of the bump."""
-    off = 2**0.5 * 2.0**-15
-    wanted = 3 * ((1 + off) ** 3 - 1) + (64 + off) * (1 + off) ** 2 - 64
-    assert np.isclose(rounding_of_logits(64.0, 14), wanted, rtol=1e-12)
-    assert np.isclose(rounding_of_logits(64.0, 14), (9 + 129) * off, rtol=1e-3)
+@pytest.mark.parametrize(("alpha", "bits"), [(64.0, 14), (1e6, 20), (0.0, 40)])
+def test_rounding_of_logits(alpha, bits):
+    """The bound is that of 3 combs, plus that of the bump, up to a few roundings."""
+    with localcontext(prec=60):
+        off, size = Decimal(2).sqrt() * Decimal(2) ** (-bits - 1), Decimal(alpha)
+        wanted = 3 * ((1 + off) ** 3 - 1) + (size + off) * (1 + off) ** 2 - size
+        assert float(rounding_of_logits(alpha, bits)) == pytest.approx(float(wanted), 2e-15, 0)
+    assert np.isclose(rounding_of_logits(alpha, bits), (10 + 2 * alpha) * float(off), rtol=1e-3)
 
 
 def test_the_linear_adder_tolerates_errors_below_a_half():

@@ -12,6 +12,7 @@ from theory.language import (
     distributions_on_grid,
     even_process,
     log,
+    most_mean_square,
     seen_and_once,
     window_cost,
     world,
@@ -19,6 +20,7 @@ from theory.language import (
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.language.bounds import shown, unless_vacuous
+from verify.language.good_turing import square_bound
 from verify.language.hallucination import hallucination, in_a_sentence, of_world
 from verify.language.rescalings import reaches
 from verify.language.tiny_worlds import (
@@ -37,6 +39,11 @@ def test_vacuous_bounds_are_marked():
         holds = at_least("a", "a", "exact", 1, bound)
         assert str(unless_vacuous(holds, bound).verdict) == verdict
     assert unless_vacuous(at_least("a", "a", "exact", -1, -0.1), -0.1).verdict is Verdict.FAILS
+
+
+def test_the_bound_of_good_turing_is_as_stated_for_many_documents():
+    for n in (2, 3, 50_000):
+        assert square_bound(n) == pytest.approx(float(most_mean_square(n)), 2e-15, 0)
 
 
 def test_worlds_with_vacuous_bounds_are_undecided():

@@ -38,7 +38,7 @@ two sizes is at most 4.
 
 from __future__ import annotations
 
-from math import ceil, floor, log2
+from math import ceil, expm1, floor, log1p, log2
 from typing import Annotated
 
 import numpy as np
@@ -166,7 +166,8 @@ def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SM
     weights are 0 and ±1.
     """
     off = 2**0.5 * 2.0 ** (-bits - 1)
-    return 3 * ((1 + off) ** 3 - 1) + (alpha + off) * (1 + off) ** 2 - alpha
+    # (1 + off)^k − 1, without the loss of digits in a difference of nearly equal numbers.
+    return 3 * expm1(3 * log1p(off)) + alpha * expm1(2 * log1p(off)) + off * (1 + off) ** 2
 
 
 @checked

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import e, log, sqrt
+from math import e, exp, log, log1p, sqrt
 from typing import Annotated
 
 import numpy as np
+from scipy.special import xlog1py
 
 from theory.kinds import InputError
 from theory.language import (
@@ -164,7 +165,9 @@ def most_square(run: Run) -> Finding:
 
 def square_bound(n: int) -> float:
     """The bound of `most_square` for n documents, in floating point."""
-    return (1 + (1 + 1 / n) ** -n / (1 + 1 / n) + 4 / n * (1 - 2 / n) ** (n - 2)) / n
+    # x^n for a rounded number x has n times its relative rounding error.
+    powers = exp(-n * log1p(1 / n)), exp(xlog1py(n - 2, -2 / n))
+    return (1 + powers[0] / (1 + 1 / n) + 4 / n * powers[1]) / n
 
 
 def differences(run: Run, facts: int, documents: int, worlds: int) -> np.ndarray:
