@@ -18,6 +18,7 @@ from constructions.interface import Model
 from constructions.margins import Margin, Restores
 from constructions.stream import Stream
 from constructions.tensors import weight
+from theory.kinds import Finite, Steps, checked
 
 
 class MLP(nn.Module):
@@ -172,6 +173,7 @@ class Unembed(nn.Module):
         return outputs if self.b_U is None else outputs + self.b_U
 
 
+@checked
 @dataclass(frozen=True)
 class Stage:
     """A layer invariant: the content of a register after a layer, as a function of the inputs.
@@ -188,10 +190,10 @@ class Stage:
     labels y (n × 1) and the queries (m × d). It returns one row for each answer.
     """
 
-    after: int
+    after: Steps
     register: str
     holds: Callable[..., Any]
-    times: float = 1.0
+    times: Finite = 1.0
 
     def __str__(self) -> str:
         return f"{self.register} after layer {self.after}"
@@ -208,6 +210,7 @@ class Stack(Model):
     pos_embed: PosEmbed | None
     blocks: Sequence[Block]
     unembed: Unembed
+    ln_final: LayerNorm | None
     stream: Stream
     stages: tuple[Stage, ...]
     at_most: Mapping[str, float]

@@ -1,4 +1,4 @@
-"""Checks of a transformer that was read from a file: finite weights of shapes that fit together."""
+"""Checks of the parts of a transformer: finite weights, and shapes that fit together."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import torch
 
 from constructions.attention import Attention
-from constructions.blocks import MLP, LayerNorm
+from constructions.blocks import MLP, LayerNorm, Stack
 from constructions.interface import Interface, Model
-from constructions.transformer import Transformer
 from theory.kinds import InputError
 
 Shape = tuple[int, ...]
@@ -18,18 +17,14 @@ Shape = tuple[int, ...]
 def check_loaded(model: Model) -> None:
     """Raises ValueError for weights that are NaN or infinite, and for shapes that do not fit.
 
-    Shapes are checked for a `Transformer`: all parts of the model must read and write one stream of
+    Shapes are checked for a `Stack`: all parts of the model must read and write one stream of
     width D, and the heads of a layer must have one width.
     """
     if not isinstance(getattr(model, "interface", None), Interface):
         raise InputError("the model has no attribute `interface`: give a Model of this library")
     check_finite(model)
-    if isinstance(model, Transformer):
-        for name, found, wanted in _shapes(model):
-            if found != wanted:
-                raise InputError(
-                    f"{name} has shape {found}, but the model needs the shape {wanted}"
-                )
+    if isinstance(model, Stack):
+        check_shapes(model)
 
 
 def check_finite(model: Model) -> None:
@@ -42,7 +37,17 @@ def check_finite(model: Model) -> None:
             )
 
 
-def _shapes(model: Transformer) -> Iterator[tuple[str, Shape, Shape]]:
+def check_shapes(model: Stack) -> None:
+    """Raises ValueError for shapes of weights that do not fit together."""
+    for name, found, wanted in _shapes(model):
+        if found != wanted:
+            raise InputError(
+                f"{name} has shape {found} and the stream has width {model.d_model}: give weights "
+                f"of shape {wanted}"
+            )
+
+
+def _shapes(model: Stack) -> Iterator[tuple[str, Shape, Shape]]:
     """The weights of a transformer: names, shapes, and the shapes that fit the stream."""
     D = model.d_model
     yield "W_E", tuple(model.embed.W_E.shape), (len(model.embed.W_E), D)

@@ -33,6 +33,9 @@ M = TypeVar("M", bound=nn.Module)
 class Prompt(NamedTuple):
     """The tokens on which a model runs, and the tokens at which its answers are read.
 
+    `Model.prompt` makes prompts of inputs that it checks.  The methods of a model that take a
+    prompt do not check its tokens.
+
     tokens      (…, T, columns), or integers (…, T), indices of the embedding's rows
     n_examples  the number of tokens at the beginning that a context-only mask admits
     answers     the tokens at which the answers are read
@@ -46,14 +49,16 @@ class Prompt(NamedTuple):
 class Interface(nn.Module, ABC):
     """The encoding of inputs as a prompt, and the decoding of outputs as answers.
 
-    `context` is the largest number of tokens in a prompt (None: any number).  If answers are an
-    argmax of logits, `margin` is a lower bound on the gap between the largest logit and all other
-    logits: answers are right if every logit is within margin/2 of its exact value. `chooses` is
-    True if answers depend only on the argmax of the logits: then no answer changes if all logits
+    `context` is the largest number of tokens in a prompt (None: any number).  `n_tokens` is the
+    number of different tokens (None: tokens are vectors, or their number is not fixed).  If answers
+    are an argmax of logits, `margin` is a lower bound on the gap between the largest logit and all
+    other logits: answers are right if every logit is within margin/2 of its exact value. `chooses`
+    is True if answers depend only on the argmax of the logits: then no answer changes if all logits
     are multiplied by a positive number.
     """
 
     context: int | None = None
+    n_tokens: int | None = None
     margin: float | None = None
     chooses: bool = False
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from theory import machine
-from theory.kinds import InputError, checked
+from theory.kinds import Count, InputError, Steps, checked, read
 
 LAYER, LISTED = 2**15, 2**9  # bytes of a layer without its weights, and of its entry in a list
 MOST_LISTED = 10_000  # the largest number of layers of a model
@@ -160,11 +160,9 @@ class Stream:
     """
 
     def __init__(self, **widths: int) -> None:
-        if not widths or any(width < 1 for width in widths.values()):
-            raise InputError(
-                f"the widths of the registers are {widths}: give at least one register, and "
-                "widths of at least 1"
-            )
+        if not widths:
+            raise InputError("the stream has no registers: give at least one register")
+        widths = {name: read(Count, name, width) for name, width in widths.items()}
         if CONSTANT in widths:
             raise InputError(
                 f"the register name {CONSTANT!r} is reserved for the constant: rename this "
@@ -179,7 +177,10 @@ class Stream:
         self.d_model: int = stops[-1]
         self.fits(1)
 
-    def fits(self, layers: int, heads: int = 1, *, neurons: int = 0, shared: bool = False) -> None:
+    @checked
+    def fits(
+        self, layers: Steps, heads: Steps = 1, *, neurons: Steps = 0, shared: bool = False
+    ) -> None:
         """Raises ValueError if the weights of `layers` layers do not fit in memory.
 
         Each layer has `heads` heads that read the widest register, and an MLP of `neurons` neurons.

@@ -34,6 +34,7 @@ from constructions.blocks import (
     normed,
     plural,
 )
+from constructions.consistency import check_shapes
 from constructions.exactness import check_format
 from constructions.formulas import derivation, formula, formulas
 from constructions.interface import Interface, Prompt
@@ -53,10 +54,17 @@ class Transformer(Stack):
     contains upper bounds on the entries of registers. The invariants and bounds are part of the
     construction's proof.
 
-    If the model is converted (`.half()`, `.to(…)`) to a dtype in which answers could be wrong, the
-    conversion raises ValueError and changes nothing; see `constructions.exactness`.
+    If the interface has a margin and the model is converted (`.half()`, `.to(…)`) to a dtype in
+    which answers could be wrong, the conversion raises ValueError and changes nothing; see
+    `constructions.exactness`. Some interfaces without a margin, such as that of `sort`, check the
+    dtype when the model is called.
+
+    Raises ValueError for weights whose shapes do not fit the stream, for an interface with more
+    tokens than the embedding or longer prompts than the position embedding, for invariants of a
+    layer that the model does not have, and for names that are not registers.
     """
 
+    @checked
     def __init__(
         self,
         embed: Embed,
@@ -78,6 +86,30 @@ class Transformer(Stack):
         self.blocks: Sequence[Block] = nn.ModuleList(blocks)  # type: ignore[assignment]
         self.interface, self.stream, self.name, self.source = interface, stream, name, source
         self.stages, self.at_most = stages, dict(at_most or {})
+        check_shapes(self)
+        self._check_interface()
+        for name in (*self.at_most, *(stage.register for stage in stages)):
+            stream[name]
+        if wrong := [stage for stage in stages if stage.after > len(blocks)]:
+            raise InputError(
+                f"stages has {wrong[0]}: give invariants after at most {len(blocks)} layers"
+            )
+
+    def _check_interface(self) -> None:
+        """Raises ValueError if the embeddings have too few rows for the prompts."""
+        tokens, context = self.interface.n_tokens, self.interface.context
+        rows = len(self.embed.W_E)
+        if tokens is not None and tokens > rows:
+            raise InputError(
+                f"the interface has {tokens} tokens and W_E has {rows} rows: give an embedding "
+                "with a row for each token"
+            )
+        places = None if self.pos_embed is None else len(self.pos_embed.W_pos)
+        if places is not None and context is not None and context > places:
+            raise InputError(
+                f"prompts have up to {context} tokens and W_pos has {places} rows: give a "
+                "position embedding with a row for each token of a prompt"
+            )
 
     @property
     def n_layers(self) -> int:

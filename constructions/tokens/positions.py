@@ -40,7 +40,8 @@ def rows_fit(count: int) -> None:
     machine.fits_in_memory(what, BYTES * count, "give a smaller vocabulary or length")
 
 
-def binary_codes(count: int) -> np.ndarray:
+@checked
+def binary_codes(count: Count) -> np.ndarray:
     """Returns the binary codes b(0), …, b(count − 1) of the first numbers, as vectors of ±1.
 
     The result has shape (count, r) with r = max(1, ⌈log₂ count⌉). The inner product ⟨b(v), b(w)⟩ is
@@ -51,7 +52,8 @@ def binary_codes(count: int) -> np.ndarray:
     return 2.0 * digits - 1
 
 
-def lattice(count: int) -> np.ndarray:
+@checked
+def lattice(count: Count) -> np.ndarray:
     """Returns the points (count, 2) of the square lattice nearest to the origin, the origin first.
 
     For a lattice point P, the score |P|² − |P − Q|² of lattice points Q is largest at Q = P, and

@@ -14,7 +14,7 @@ from constructions.blocks import Unembed
 from constructions.interface import Interface, Model, Prompt, all_below, as_many
 from constructions.stream import LinearRead, Map, Stream
 from theory import machine
-from theory.kinds import InputError, Integers, Steps, Within, read
+from theory.kinds import Count, InputError, Integers, NonNegative, Steps, Within, checked, read
 
 LARGE = 2**30  # bytes of scores above which the available memory is checked
 
@@ -47,25 +47,27 @@ class Tokens(Interface):
     prompt: if the errors of all logits are below half the margin, exactly the logits of equal
     frequencies count as equal.
 
-    Raises ValueError for tokens outside the vocabulary or not allowed at their position, and for an
-    empty, too short or too long sequence.
+    The call raises ValueError for tokens outside the vocabulary or not allowed at their position,
+    and for an empty, too short or too long sequence.
     """
 
     context: int
+    n_tokens: int
 
+    @checked
     def __init__(
         self,
-        vocabulary_size: int,
-        max_length: int,
+        vocabulary_size: Count,
+        max_length: Count,
         *,
-        prefix: tuple[int, ...] = (),
-        length: int | None = None,
-        least: int = 1,
+        prefix: tuple[Steps, ...] = (),
+        length: Count | None = None,
+        least: Steps = 1,
         slots: Sequence[range] | None = None,
-        answers: int | None = None,
-        labels: int | None = None,
-        n_examples: int = 0,
-        margin: float | None = None,
+        answers: Count | None = None,
+        labels: Count | None = None,
+        n_examples: Steps = 0,
+        margin: NonNegative | None = None,
         bottom: bool = False,
         frequencies: bool = False,
         whole: bool = False,
@@ -73,6 +75,7 @@ class Tokens(Interface):
         super().__init__()
         self.vocabulary_size, self.max_length = vocabulary_size, max_length
         self.prefix, self.length, self.n_examples = prefix, length, n_examples
+        self.n_tokens = max(vocabulary_size, 1 + max(prefix, default=0))
         self.slots, self.least, self.labels = slots, least, labels
         self.n_answers = labels or answers or vocabulary_size
         self.context, self.bottom, self.frequencies = len(prefix) + max_length, bottom, frequencies

@@ -11,9 +11,11 @@ from plain import plain
 from refusals import rejects
 
 from constructions import newton
-from constructions.blocks import MLP, Block, Embed, PosEmbed, Unembed, UnitNorm
+from constructions.blocks import MLP, Block, Embed, PosEmbed, Stage, Unembed, UnitNorm
 from constructions.interface import Prompt
 from constructions.stream import Stream
+from constructions.tokens import Tokens, binary_codes, lattice
+from constructions.transformer import Transformer
 from verify.domains import Ball, Modular, NotPolynomial, Rational, outputs
 
 
@@ -222,3 +224,53 @@ def test_a_scale_or_sharpness_that_is_not_above_0_is_refused(wrong):
         an_attention(np.random.default_rng(0), "softmax", "full", scale=wrong)
     with rejects("sharpness"):
         a_transformer().sharpened(wrong)
+
+
+def built(**changed):
+    """A model of one token of width 2, with some of its parts replaced."""
+    eye = torch.eye(2)
+    parts = {"embed": Embed(eye), "blocks": [], "unembed": Unembed(eye), "stream": Stream(a=2)}
+    return Transformer(**parts | {"interface": Tokens(2, 3), "source": ""} | changed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "names"),
+    [
+        ({"blocks": None}, "blocks"),
+        ({"blocks": [None]}, "blocks"),
+        ({"stream": Stream(a=3)}, "W_E"),
+        ({"unembed": Unembed(torch.eye(3))}, "W_U"),
+        ({"pos_embed": PosEmbed(torch.ones(3, 4))}, "W_pos"),
+        ({"blocks": [Block(mlp=MLP(*map(torch.ones, ((3, 4), 4, (4, 3), 3))))]}, "W_in"),
+        ({"pos_embed": PosEmbed(torch.ones(2, 2))}, "W_pos"),
+        ({"interface": Tokens(3, 3)}, "W_E"),
+        ({"interface": Tokens(2, 3, prefix=(2,))}, "W_E"),
+        ({"stages": (Stage(1, "a", len),)}, "stages"),
+        ({"stages": (Stage(0, "b", len),)}, "b"),
+        ({"at_most": {"b": 1.0}}, "b"),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(changed, names, unchecked):
+    assert built()([0, 1, 1]).tolist() == [0, 1, 1]
+    with rejects(names):
+        built(**changed)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        *((lambda width=width: Stream(x=width), "x") for width in (0, 1.5, math.nan, None, "a")),
+        *((lambda n=n: Stream(x=2).fits(n), "layers") for n in (-1, math.nan, 1.5)),
+        *((lambda n=n: Tokens(n, 5), "vocabulary_size") for n in (0, "x", 1.5)),
+        (lambda: Tokens(2, 5, margin=-1.0), "margin"),
+        (lambda: Tokens(2, 5, slots=[3]), "slots"),
+        (lambda: Stage(-1, "a", len), "after"),
+        (lambda: Stage(0, 3, len), "register"),
+        (lambda: Stage(0, "a", 5), "holds"),
+        *((lambda n=n: lattice(n), "count") for n in (-1, 0, 1.5, None)),
+        *((lambda n=n: binary_codes(n), "count") for n in (-1, 0, 1.5, None)),
+    ],
+)
+def test_parts_read_their_arguments(call, name, unchecked):
+    with rejects(name):
+        call()
