@@ -334,6 +334,21 @@ def test_weights_that_overflow_are_rejected(name):
         EXTREME[name](x, y)
 
 
+LONG = {
+    "gradient_descent": lambda x, y: r.gradient_descent(x, y, 10**9, 0.5),
+    "newton": lambda x, y: r.newton(x, y, 10**9, 0.5),
+    "conjugate_gradient": lambda x, y: r.conjugate_gradient(x, y, 10**9),
+    "chebyshev": lambda x, y: r.chebyshev(x, y, 10**9, 0.5, 1.0),
+    "hyperpower": lambda x, y: r.hyperpower(x, y, 10**4, 10**4, 0.5),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_runs_of_many_minutes_are_rejected(name):
+    with rejects("k"):
+        LONG[name]([[1.0]], [1.0])
+
+
 @pytest.mark.parametrize("solve", [lambda *a: r.chebyshev(*a[:2], 1, *a[2:]), r.chebyshev_iterates])
 def test_bounds_in_the_other_order_are_rejected(solve):
     with rejects("smallest", "largest"):  # at once, not at the first iterate

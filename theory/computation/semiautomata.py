@@ -9,6 +9,7 @@ is to compute the state after each symbol of a word. Words are arrays (…, T) o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
@@ -18,8 +19,21 @@ from numpy.typing import ArrayLike
 
 from theory import machine
 from theory.json_table import json_table
-from theory.kinds import Count, File, InputError, Instance, Many, Seed, Steps, Tokens, checked, read
+from theory.kinds import (
+    Count,
+    File,
+    InputError,
+    Instance,
+    Many,
+    Seed,
+    Steps,
+    Tokens,
+    checked,
+    read,
+    shown,
+)
 
+MOST_ENTRIES = 10**6  # of the table of a product
 Map = tuple[int, ...]
 """A map of the states to themselves: entry q is the image of q."""
 
@@ -120,7 +134,8 @@ def product(*automata: Semiautomaton) -> Semiautomaton:
 
     The state (q₁, q₂, …) of the product, with state qᵢ of automaton i, has the number (q₁ n₂ + q₂)
     n₃ + …, where nᵢ is the number of states of automaton i. Raises `ValueError` if the automata
-    have different numbers of symbols.
+    have different numbers of symbols, and if the table of the product has more than 10^6 entries,
+    one for each state and symbol.
     """
     symbols = {
         automaton.n_symbols
@@ -132,7 +147,13 @@ def product(*automata: Semiautomaton) -> Semiautomaton:
             "equal numbers of symbols"
         )
     sizes = [automaton.n_states for automaton in automata]
-    states = np.unravel_index(np.arange(int(np.prod(sizes))), sizes)
+    if (entries := math.prod(sizes) * max(symbols)) > MOST_ENTRIES:
+        raise InputError(
+            f"automata have numbers of states {shown(sizes)}, and the table of their product "
+            f"has {shown(entries)} entries: give automata with a product of at most {MOST_ENTRIES} "
+            "entries"
+        )
+    states = np.unravel_index(np.arange(math.prod(sizes)), sizes)
     rows = tuple(
         tuple(
             np.ravel_multi_index(

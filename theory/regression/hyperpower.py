@@ -7,18 +7,31 @@ from typing import Annotated, TypeAlias
 
 import numpy as np
 
-from theory.kinds import Count, Inputs, Labels, PerPrompt, SquareMatrices, Within, checked
+from theory.kinds import (
+    Count,
+    InputError,
+    Inputs,
+    Labels,
+    PerPrompt,
+    SquareMatrices,
+    Within,
+    checked,
+)
 from theory.regression.iterates import Iterations, after, finite, finite_product
 from theory.regression.newton import ALPHA_REMEDY, Start, starting_inverse
 from theory.regression.normal_equations import normal_equations
 
+MOST_PRODUCTS = 10**7  # of matrices, in all steps
+
 Order: TypeAlias = Annotated[Count, Within(least=2, most=10**9)]
 """The order p ≥ 2: a step raises the residual to the power p. Order 2 is Newton's method."""
+StepOrder: TypeAlias = Annotated[Order, Within(most=MOST_PRODUCTS)]
+"""An order p from 2 to 10^7, whose steps are computed by p products of matrices."""
 
 
 @checked
 def hyperpower_inverses(
-    S: SquareMatrices, order: Order, alpha: PerPrompt, start: Start = "gram"
+    S: SquareMatrices, order: StepOrder, alpha: PerPrompt, start: Start = "gram"
 ) -> Iterator[np.ndarray]:
     """Yield the approximate inverses M₀, M₁, … (each (…, d, d)) of S by the hyperpower iteration.
 
@@ -52,7 +65,7 @@ def hyperpower(
     x: Inputs,
     y: Labels,
     k: Iterations,
-    order: Order,
+    order: StepOrder,
     alpha: PerPrompt,
     start: Start = "gram",
 ) -> np.ndarray:
@@ -63,7 +76,12 @@ def hyperpower(
     M₀ = alpha·S (start "gram") or M₀ = alpha·I ("identity"). `alpha` > 0 is one number or one per
     prompt.
 
-    Raises `ValueError` if S or b overflows or underflows, or if an iterate overflows.
+    Raises `ValueError` if S or b overflows or underflows, if an iterate overflows, or if the steps
+    have more than 10^7 products of matrices, p for each step.
     """
+    if k * order > MOST_PRODUCTS:
+        raise InputError(
+            f"k is {k} and order is {order}: give numbers with a product of at most {MOST_PRODUCTS}"
+        )
     S, b = normal_equations(x, y)
     return finite_product(after(k, hyperpower_inverses(S, order, alpha, start)), b)

@@ -10,8 +10,8 @@ import numpy as np
 
 from theory.kinds import InputError, Steps, Within
 
-Iterations: TypeAlias = Annotated[Steps, Within(most=10**9)]
-"""An integer from 0 to 10⁹, the number of steps of a recursion."""
+Iterations: TypeAlias = Annotated[Steps, Within(most=10**7)]
+"""An integer from 0 to 10⁷, the number of steps of a recursion."""
 
 
 def after(k: int, iterates: Iterator[np.ndarray]) -> np.ndarray:
