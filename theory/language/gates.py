@@ -42,7 +42,8 @@ class Circuit:
 
     The wires are the inputs, followed by the outputs of the gates.  A gate is a triple (wire, wire,
     function).  The function is one of the ten functions of two bits that depend on both bits, and
-    is given by its code f: bit 2a + b of f is the value of the function at the bits a and b.
+    is given by its code f: bit 2a + b of f is the value of the function at the bits a and b.  The
+    fields are not checked: `circuit` checks them.
     """
 
     n_inputs: int

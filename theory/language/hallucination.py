@@ -102,6 +102,8 @@ class Levels:
     g        probability of each string under the model (given its prompt)
     unseen   whether the strings are unseen (without prompts: occur in no document of the corpus)
     weight   total probability of the prompts of the group; 1 without prompts
+
+    The fields are not checked: `levels`, `World` and `Prompted` make them of checked numbers.
     """
 
     strings: np.ndarray

@@ -42,7 +42,8 @@ class IsItValid:
 
     Prompt c has the probability `weights[c]` and the set `valid[c]` of valid responses.  All other
     responses are wrong.  `p[c]` is a distribution on the valid responses to prompt c.  `g[c]` is
-    the model's distribution on all responses to prompt c.
+    the model's distribution on all responses to prompt c.  The fields are not checked:
+    `is_it_valid` checks them.
     """
 
     weights: tuple[Fraction, ...]

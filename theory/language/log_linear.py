@@ -40,7 +40,8 @@ class LogLinear:
     """The log-linear family of distributions p_θ ∝ q₀ e^{θ·f} on m outcomes.
 
     q₀ = `base` (m,) is the base distribution, and f = `features` (m, k) has the k integer features
-    of each outcome.  A member p_θ of the family has the parameters θ (k,).
+    of each outcome.  A member p_θ of the family has the parameters θ (k,).  The fields are not
+    checked: `log_linear` checks them.
     """
 
     base: tuple[Fraction, ...]

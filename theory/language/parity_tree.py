@@ -53,7 +53,7 @@ class ParityTree(NamedTuple):
 def tree_sizes(d: Count, k: PowerOfTwo) -> tuple[int, int]:
     """Checks a number d of bits and a number k of leaves of a binary tree, and returns (d, k).
 
-    Raises `ValueError` unless k is a power of two.
+    Raises `ValueError` unless k is a power of two from 2 to d.
     """
     if k & (k - 1):
         raise InputError(f"k is {k} and d is {d}: give a k that is a power of two from 2 to d")

@@ -40,7 +40,7 @@ class Source:
     """A hidden Markov source: steps[v][i][j] = P(symbol v, next state j | state i).
 
     P is the joint probability of the symbol that is emitted and of the next state.  `start` is the
-    distribution of the first state.
+    distribution of the first state.  The fields are not checked: `source` checks them.
     """
 
     start: tuple[Fraction, ...]

@@ -15,9 +15,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
+
+from theory.kinds import InputError, Reals, Within, checked
+
+Chances: TypeAlias = Annotated[Any, Reals("strings", Within(least=0))]
+"""Probabilities of strings, finite numbers ≥ 0, shape (strings,)."""
 
 
 class Level(NamedTuple):
@@ -41,16 +46,25 @@ class Level(NamedTuple):
         return sum(a * float(np.log(a / b)) for a, b in both if a > 0)
 
 
+@checked
 @dataclass(frozen=True)
 class StringDistributions:
     """The probabilities of all strings of T bits under a source and under a model.
 
     p (2^T,) has the probabilities of the 2^T strings under the source, and g (2^T,) their
-    probabilities under the model.  The strings are in lexicographic order.
+    probabilities under the model.  The strings are in lexicographic order.  Raises `ValueError` for
+    negative numbers, and unless p and g have 2^T entries for some T ≥ 1.
     """
 
-    p: np.ndarray
-    g: np.ndarray
+    p: Chances
+    g: Chances
+
+    def __post_init__(self) -> None:
+        if len(self.p) < 2 or len(self.p) & (len(self.p) - 1):
+            raise InputError(
+                f"p has {len(self.p)} entries: give 2^T probabilities, one for each string of T "
+                "bits"
+            )
 
     @property
     def length(self) -> int:

@@ -36,7 +36,7 @@ class World:
 
     Each fact has an entry in `p`, the probability that a document states the fact, and an entry in
     `counts`, the number of documents that state the fact.  `others` is the number of strings that
-    are not facts.
+    are not facts.  The fields are not checked: `world` makes them of checked numbers.
     """
 
     p: np.ndarray
@@ -166,7 +166,7 @@ class Prompted:
     Each prompt has `answers` possible answers, one of them right.  Each of the `documents`
     documents has a random prompt.  With probability `alpha` the document gives the right answer to
     its prompt, and otherwise "don't know".  Entry c of `answered` is the number of documents that
-    answer prompt c.
+    answer prompt c.  The fields are not checked: `prompted` makes them of checked numbers.
     """
 
     answered: np.ndarray
