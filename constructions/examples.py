@@ -165,7 +165,7 @@ class Examples(Interface):
         largest, rows = x.amax((-2, -1)), x.amax(-1)
         squares = rows if self.encode is fitted else largest
         pairs = {
-            "x and x": (squares, squares),
+            "x": (squares, squares),
             "x and y": (largest, y.amax(-1)),
             "x and x_query": (largest, x_query.amax(-1)),
         }

@@ -28,17 +28,17 @@ def to_circuit(model: Transformer, n: Count, gates: Gates = "threshold") -> Thre
     For a model with an answer after each symbol, such as `parity(n, causal=True)`, this is the
     answer at the last symbol; for a model with one answer for the word, it is this answer.
 
-    With gates="threshold" the model may have any mask and any ties. The circuit then has constant
-    depth, unbounded fan-in and integer weights. With gates="and-or" the result is a circuit of AND,
-    OR and NOT gates; no head of the model may average different values.
+    With gates="threshold" the model may have any mask except context-only, and any ties. The
+    circuit then has constant depth, unbounded fan-in and integer weights. With gates="and-or" the
+    result is a circuit of AND, OR and NOT gates; no head of the model may average different values.
 
     The numbers in the model are read as exact rationals. So the circuit computes the answers of the
     model in real arithmetic, with exact ties. The model in torch gives the same answers, unless
     float64 rounding changes an answer.
 
     The model must be a transformer over tokens, with hardmax attention and without layer norms.
-    Raises `ValueError` for any other model, for a length n that the model does not accept, and for
-    circuits that would be too large.
+    Raises `ValueError` for any other model, for a head with a context-only mask, for a length n
+    that the model does not accept, and for circuits that would be too large.
     """
     exact = exact_model(model, n)
     return averaging_circuit(exact) if gates == "threshold" else hard_attention_circuit(exact)

@@ -69,8 +69,8 @@ def parity_with_steps(
     Attention is average-hard by default. Softmax at the inverse temperature `sharpness` generates
     the same tokens.
 
-    Raises ValueError if k is not a power of two, if a position occurs twice, if the sharpness is
-    below ln(3.5(d + k)), or if the weights do not fit in memory.
+    Raises ValueError if k is not a power of two from 2 to d, if a position occurs twice, if the
+    sharpness is below ln(3.5(d + k)), or if the weights do not fit in memory.
     """
     tree_sizes(d, k)
     machine.fits_in_memory(f"positions of {d + k} tokens", 96 * (d + k) ** 2, "give a smaller d")

@@ -57,7 +57,8 @@ def gradient_descent(
 
     In the layout "direct" each layer computes one step. In the layout "ladder" each layer
     multiplies the number of steps computed so far by about three. With causal=True, which is for
-    "direct" only, the model predicts from each prefix of the examples. The column "returns" is the
+    "direct" only, entry t = 0, …, n of the result is the prediction from the first t examples at
+    x_{t+1}, the input of the next example, where x_{n+1} = x_query. The column "returns" is the
     shape of the predictions. The iteration converges to the minimum-norm solution iff 0 < step_size
     < 2/λmax(XᵀX).
 

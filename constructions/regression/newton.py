@@ -88,10 +88,11 @@ def newton(
 
     If `interleaved` is true, one more layer of unique-hard attention copies x_i to the token of
     y_i. This layer reads the squares of positions, which are exact in float64, and in float32 up to
-    about a thousand examples. If `causal` is true, the model returns (…, n + 1), where entry t is
-    the prediction from the first t examples, and each token stores the matrices S and M_j of its
-    prefix. The weights of "paper" contain n, so prompts must have exactly n examples. Models of
-    other layouts accept any number of examples.
+    about a thousand examples. If `causal` is true, the model returns (…, n + 1). Entry t = 0, …, n
+    is the prediction from the first t examples at x_{t+1}, the input of the next example, where
+    x_{n+1} = x_query. Each token stores the matrices S and M_j of its prefix. The weights of
+    "paper" contain n, so prompts must have exactly n examples. Models of other layouts accept any
+    number of examples.
 
     Raises ValueError if the layout does not support an option, or if the weights do not fit in
     memory.

@@ -238,6 +238,6 @@ def check_dtype(like: Tensor, largest: int) -> None:
     """Raise ValueError if the dtype of `like` rounds half-integers up to `largest`."""
     if 1 / torch.finfo(like.dtype).eps < 2 * largest:
         raise InputError(
-            f"{str(like.dtype).removeprefix('torch.')} does not represent integers up to "
+            f"{str(like.dtype).removeprefix('torch.')} does not represent half-integers up to "
             f"{largest:.3g}: use float64, or a smaller `largest`"
         )

@@ -67,8 +67,8 @@ class Read:
     The register `of` is read, and the register `into` gets the result. Let r_i be the value of
     register r at processor i. Processor i reads at the address a = shift + Σ_r r_i, where the sum
     is over the registers r in `at`. The register `into` of processor i gets the value of the
-    register `of` of processor a. Addresses are clipped to 0 … N for N processors, and every
-    register is 0 at address 0.
+    register `of` of processor a. Addresses are clipped to 0 … N′, where N′ is the number of
+    processors of the inputs (`Program.run`), and every register is 0 at address 0.
     """
 
     of: str
@@ -124,8 +124,11 @@ class Set:
 class Step:
     """One step of a PRAM program: its reads and writes, followed by its local operations `sets`.
 
-    A read or a write moves numbers between processors. A local operation sets a register of a
-    processor from registers of the same processor.
+    A read or a write moves numbers between processors. All reads and writes happen at once, with
+    the values of registers before the step. A local operation sets a register of a processor from
+    registers of the same processor. All local operations happen at once too: their operands have
+    the values before the step, or are results of its reads and writes. If several operations set
+    one register of a processor, the last of them counts.
     """
 
     reads: tuple[Read, ...] = ()

@@ -15,7 +15,8 @@ error by ρ(S)^(2^k). Chebyshev's R_k is at most 1/T_k((κ + 1)/(κ − 1)) ≤ 
 this norm over all polynomials of the same degree.
 
 Formulas are evaluated in float64, enlarged by the factor 1 + 2⁻⁴⁸, which covers their rounding
-errors, and rounded upwards: a count may be too large by one, but is never too small.
+errors, and rounded upwards: a count is never too small, and below 2⁴⁷ it is too large by one at
+most.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> int:
     the quotient λmax/λmin of the largest and the smallest non-zero eigenvalue of S = XᵀX, for the
     matrix X of the examples. A step multiplies the error of the weights along an eigenvector of S
     with eigenvalue λ by 1 − λ/λmax, and |1 − λ/λmax| ≤ 1 − 1/κ on [λmin, λmax]. So
-    k = ⌈ln(1/ε)/(−ln(1 − 1/κ))⌉ ≤ ⌈κ ln(1/ε)⌉.
+    k = ⌈ln(1/ε)/(−ln(1 − 1/κ))⌉ ≤ ⌈κ ln(1/ε)⌉. The result is at least this k: the formula
+    is evaluated in float64, enlarged by the factor 1 + 2⁻⁴⁸, and rounded upwards.
     """
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 1))
 
@@ -65,7 +67,8 @@ def optimal_gradient_descent_steps(condition: Condition, epsilon: OpenUnit) -> i
     S = XᵀX, for the matrix X of the examples. A step with step size η multiplies the error of the
     weights along an eigenvector of S with eigenvalue λ by 1 − ηλ. The maximum of |1 − ηλ| over λ in
     [λmin, λmax] is smallest for η = 2/(λmax + λmin), and then equals ρ. The number is approximately
-    half the number for η = 1/λmax [Saad2003, Section 4.2.1].
+    half the number for η = 1/λmax [Saad2003, Section 4.2.1]. The result is at least this k:
+    the formula is evaluated in float64, enlarged by the factor 1 + 2⁻⁴⁸, and rounded upwards.
     """
     return _linear_steps(-math.log(epsilon), _decay(condition - 1, 2))
 
@@ -79,7 +82,8 @@ def chebyshev_steps(condition: Condition, epsilon: OpenUnit) -> int:
     S = XᵀX, for the matrix X of the examples. The semi-iteration for the interval [λmin, λmax]
     starts at w = 0. In k steps, the error of the weights along every eigenvector is multiplied by
     at most 1/T_k((κ + 1)/(κ − 1)) = 2/(ρ^k + ρ^−k) ≤ 2ρ^k, where T_k is the Chebyshev polynomial
-    [Saad2003, Section 6.11].
+    [Saad2003, Section 6.11]. The result is at least this k: the formula is evaluated in float64,
+    enlarged by the factor 1 + 2⁻⁴⁸, and rounded upwards.
     """
     root = math.sqrt(condition)
     # √κ − 1 = (κ − 1)/(√κ + 1) without cancellation.
@@ -112,7 +116,8 @@ def hyperpower_steps(
     S = XᵀX, for the matrix X of the examples. For start "gram", the iteration starts at S/λmax²,
     and ρ = 1 − 1/κ²; for "identity", it starts at I/λmax, and ρ = 1 − 1/κ. In k steps, the error of
     the weights along every eigenvector of S with eigenvalue in [λmin, λmax] is multiplied by a
-    factor from 0 to ρ^(p^k). So k = max(0, ⌈log_p(ln(1/ε)/(−ln ρ))⌉) [BenIsrael1965].
+    factor from 0 to ρ^(p^k). So k = max(0, ⌈log_p(ln(1/ε)/(−ln ρ))⌉) [BenIsrael1965]. The result is
+    this k or k + 1, since the formula is evaluated in float64 and rounded upwards.
 
     Raises `ValueError` if start is "gram" and κ² overflows.
     """
@@ -136,8 +141,9 @@ def newton_steps(condition: Condition, epsilon: OpenUnit, start: Start = "gram")
     The number is max(0, ⌈log₂(ln(1/ε)/(−ln ρ))⌉), where ε = `epsilon`. κ = `condition` is the
     quotient λmax/λmin of the largest and the smallest non-zero eigenvalue of S = XᵀX, for the
     matrix X of the examples. For start "gram", the iteration starts at S/λmax², and ρ = 1 − 1/κ²;
-    for "identity", it starts at I/λmax, and ρ = 1 − 1/κ. The number equals `hyperpower_steps` of
-    order 2.
+    for "identity", it starts at I/λmax, and ρ = 1 − 1/κ. The result is `hyperpower_steps` of order
+    2, and may exceed this number by 1, since the formula is evaluated in float64 and rounded
+    upwards.
     """
     return hyperpower_steps(condition, epsilon, 2, start)
 
