@@ -1,0 +1,434 @@
+"""Functions and adders beyond their default sizes and options, beside definitions; and limits."""
+
+from fractions import Fraction
+from itertools import chain, combinations, permutations
+from math import cos, pi
+
+import mpmath
+import numpy as np
+import pytest
+from refusals import rejects
+
+from constructions import adder, linear_adder, modular_addition
+from theory import arithmetic as A
+from theory.arithmetic.congruence import number_of_candidates, odd_modulus
+from theory.arithmetic.residues import second_differences
+
+SETS = tuple(chain.from_iterable(combinations((5, 4, 3, 2, 1), k) for k in range(1, 6)))
+SIZES = (1, 2, 3, 4, 5, 16, 17, 33, 64, 130, 301, 1000)
+MODULI = (3, 5, 17, 33, 65, 129, 301)
+ADDERS = [
+    *((20, step, alpha) for step in (1, 2, 3, 4, 5) for alpha in (0.25, 4.0)),
+    *((p, step, alpha) for p in (30, 530, 2010) for step in (1, 5) for alpha in (0.5, 12.0, 64.0)),
+    (530, 7, 64.0),
+    (2510, 5, 12.0),
+    (20_010, 5, 64.0),
+]
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def teeth(F, d):
+    return sum(cos(2 * pi * (f * int(d) % 10) / 10) for f in F)
+
+
+def gap(p, alpha, error, F=A.ZHOU):
+    """The least gap over all candidates and all integer errors up to `error`."""
+    c, e = np.arange(p), np.arange(-error, error + 1)[:, None]
+    z = np.array([teeth(F, k) for k in range(10)])[c % 10] + alpha * np.cos(2 * pi * (c - e) / p)
+    return (z[:, 0] - z[:, 1:].max(1)).min()
+
+
+def moved(alpha, bits):
+    """The bound on a rounded logit: three combs, and the bump."""
+    with mpmath.workprec(4000):
+        off = mpmath.sqrt(2) * mpmath.mpf(2) ** (-bits - 1)
+        bump = (alpha + off) * (1 + off) ** 2 - alpha
+        return float(3 * (3 * off + 3 * off**2 + off**3) + bump)
+
+
+def most_bits(alpha):
+    """The largest b with 2^3b (2α + 8) ≤ 2^53, negative for a huge α."""
+    b = 20
+    while Fraction(2) ** (3 * b) * (2 * Fraction(alpha) + 8) > 2**53:
+        b -= 1
+    return b
+
+
+def enough_bits(p, step, alpha):
+    least = gap(p, alpha, 2 * (step // 2))
+    return [b for b in range(1, most_bits(alpha) + 1) if 2 * moved(alpha, b) < least]
+
+
+@pytest.mark.parametrize("L", [*range(31), 260, 999, 1000, 10**6 + 4, 2**60])
+def test_candidates(L):
+    p = A.n_candidates(L)
+    assert p % 10 == 0
+    assert p == 20 or p > 2 * L >= p - 10
+
+
+@pytest.mark.parametrize("step", [*range(1, 8), 10, 33, 130, 1000, 2**53 - 1, 2**53])
+def test_multiples(step):
+    n = [*range(40), *rng().integers(2**53, size=40).tolist(), 2**52, 2**53 - 1, 2**53]
+    nearest = [(2 * each + step) // (2 * step) * step for each in n]
+    assert A.round_to_multiple(n, step).tolist() == nearest
+    assert max(abs(each - m) for each, m in zip(n, nearest, strict=True)) <= step // 2
+    assert A.round_to_multiple([step // 2, (step - 1) // 2], step).tolist() == [
+        step * (step % 2 == 0),
+        0,
+    ]
+
+
+@pytest.mark.parametrize("p", [20, 90, 270, 1000])
+@pytest.mark.parametrize(("alpha", "s", "error"), [(0, 7, 0.0), (3.5, -14, 2.25), (64, 10**6, -90)])
+def test_logits(p, alpha, s, error):
+    for F in SETS[:: 1 if p == 20 else 7]:
+        wanted = [
+            teeth(F, c - s) + alpha * cos(2 * pi * ((c - s) % p - error) / p) for c in range(p)
+        ]
+        assert np.allclose(A.adder_logits(p, alpha, s, error, F), wanted, atol=1e-11)
+
+
+@pytest.mark.parametrize("p", [20, 30, 80, 90, 100, 530, 2510, 10**5, 10**9])
+def test_limits_of_alpha(p):
+    """The gain of s + d at the error 5 is cos(2π(d − 5)/p) − cos(2π·5/p)."""
+    with mpmath.workprec(300):
+        turn = 2 * mpmath.pi / p
+        gains = [mpmath.cos((d - 5) * turn) - mpmath.cos(5 * turn) for d in range(1, 10)]
+        for F in SETS:
+            above = [float(A.comb(F, 0) - A.comb(F, d)) for d in range(1, 10)]
+            limits = [float(a / gain) for a, gain in zip(above, gains, strict=True)]
+            alpha, d = A.largest_alpha(p, F)
+            assert alpha == pytest.approx(min(limits), rel=1e-9, abs=1e-9)
+            assert limits[d - 1] == pytest.approx(min(limits), rel=1e-9, abs=1e-9)
+    default, (limit, _) = A.default_alpha(p), A.largest_alpha(p)
+    assert default == max(a for a in 2.0 ** np.arange(-3, 7) if a <= limit)
+
+
+@pytest.mark.parametrize("p", [20, 50, 270, 1010])
+@pytest.mark.parametrize(("alpha", "error"), [(0.0, 3), (0.5, 0), (7.0, 4), (64.0, 5), (3.0, 150)])
+def test_least_gaps(p, alpha, error):
+    for F in SETS[:: 3 if p < 100 else 11]:
+        assert A.least_gap(p, alpha, error, F) == pytest.approx(gap(p, alpha, error, F), abs=1e-11)
+    assert A.least_gap(p, alpha, error) == pytest.approx(gap(p, alpha, error), abs=1e-11)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 5, 11, 13, 14, 15, 16, 24, 40, 1074])
+@pytest.mark.parametrize("alpha", [0.0, 0.25, 4.0, 64.0, 100.0, 1e6])
+def test_bounds_of_rounding(alpha, bits):
+    assert A.rounding_of_logits(alpha, bits) == pytest.approx(
+        moved(alpha, bits), rel=1e-12, abs=4e-15 * (1 + alpha)
+    )
+
+
+@pytest.mark.parametrize(
+    "alpha", [1e-3, 0.5, 3.9, 4, 4.1, 12, 12.1, 28, 28.1, 60, 64, 124, 2.0**13 - 4, 2.0**50, 1e30]
+)
+def test_bits_of_float64(alpha):
+    assert A.largest_bits(alpha) == most_bits(alpha)
+
+
+@pytest.mark.parametrize(("p", "step", "alpha"), ADDERS)
+def test_bits(p, step, alpha):
+    enough, most = enough_bits(p, step, alpha), most_bits(alpha)
+    assert A.sufficient_bits(p, step, alpha) == enough
+    default = 14 if not enough or enough[0] <= 14 else enough[0]
+    assert A.default_bits(p, step, alpha) == max(1, min(default, most))
+
+
+@pytest.mark.parametrize("F", SETS)
+def test_combs(F):
+    values = [teeth(F, d) for d in range(10)]
+    for d in (*range(-12, 13), 10**30 + 3, -(10**30) - 4):
+        assert float(A.comb(F, d)) == pytest.approx(values[d % 10], abs=1e-14)
+        assert float(A.cosine(d)) == pytest.approx(cos(pi * (d % 10) / 5), abs=1e-14)
+    assert float(A.comb_gap(F)) == pytest.approx(values[0] - max(values[1:]), abs=1e-14)
+    closed = {min(m % 10, -m % 10) for f in F for m in (f, 2 * f, 4 * f, 8 * f, 16 * f)} - {0}
+    assert A.halving_closure(F) == tuple(sorted(closed, reverse=True))
+    assert [A.period(f) * f for f in F] == [10] * len(F)
+
+
+@pytest.mark.parametrize("p", SIZES)
+def test_fourier(p):
+    """The discrete Fourier transform, scaled: cosines first, then minus the imaginary parts."""
+    Q, hat = A.fourier_matrix(p), np.fft.fft(np.eye(p))
+    bins = [0, *(k for k in range(1, (p + 1) // 2) for _ in range(2)), *[p // 2] * (p % 2 == 0)]
+    assert A.fourier_bins(p).tolist() == bins[:p]
+    k, row = np.array(bins[:p]), np.arange(p)
+    parts = np.where(((row > 0) & (row % 2 == 0))[:, None], -hat[k].imag, hat[k].real)
+    single = (k == 0) | (2 * k == p)
+    assert np.allclose(Q, parts * np.sqrt(np.where(single, 1, 2) / p)[:, None], atol=1e-13)
+    E = rng(p).normal(size=(p, 3))
+    parts = [np.linalg.norm((Q @ E)[A.fourier_bins(p) == k]) for k in range(p // 2 + 1)]
+    assert np.allclose(A.bin_sizes(E), parts)
+    assert np.allclose(A.bin_sizes(E[:, 0]), A.bin_sizes(E[:, :1]))
+    for frequency in {1, p // 3, p // 2} & set(range(1, p // 2 + 1)):
+        assert A.bin_of(Fraction(p, frequency), p) == frequency
+    if p > 1:
+        assert A.bin_of(float(p), p) == 1
+
+
+@pytest.mark.parametrize(("r", "D"), [(1, 2), (3, 3), (9, 5), (5, 33), (40, 33), (60, 130)])
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-4, 0.3])
+def test_filters(r, D, tolerance):
+    """Singular values of 1, ½ and on either side of the tolerance."""
+    n, draw = min(r, D), rng(r)
+    left, right = (np.linalg.qr(draw.normal(size=(k, k)))[0] for k in (r, D))
+    sizes = np.resize([1.0, 0.5, 1.01 * tolerance, 0.99 * tolerance], n)
+    R, K = (left[:, :n] * sizes) @ right[:n], draw.normal(size=(4, D))
+    removed = right[:n][sizes > tolerance]
+    P = A.null_space_projection(R, tolerance)
+    assert np.allclose(P, np.eye(D) - removed.T @ removed, atol=1e-9)
+    lost = np.linalg.norm(K @ removed.T) / np.linalg.norm(K)
+    assert A.leakage(R, K, tolerance) == pytest.approx(lost)
+
+
+@pytest.mark.parametrize("p", MODULI)
+def test_modular_neurons(p):
+    """Logits 2(p[c = a + b] − 1) at random residues, and the formula of the margin."""
+    u, v, w = A.modular_neurons(p)
+    assert u.shape == v.shape == w.shape == (4 * (p - 1), p)
+    a, b, c = rng(p).integers(p, size=(3, 60))
+    c[::2] = (a + b)[::2] % p
+    f = (w[:, c] * (u[:, a] + v[:, b]) ** 2).sum(0)
+    assert np.allclose(f, 2 * (p * (c == (a + b) % p) - 1), atol=1e-9 * p)
+    square = A.largest_margin_squared(p)
+    assert square == Fraction(2, 27) / (p * Fraction(p - 1) ** 2)
+    cubed = A.cubed_norms(u, v, w)
+    assert np.allclose(cubed, (1.5 * p) ** 1.5)
+    assert 2 * p / cubed.sum() == pytest.approx(float(square) ** 0.5)
+    assert np.allclose(A.mean_over_cubes(u, v, w), float(square) ** 0.5)
+
+
+@pytest.mark.parametrize(("count", "p"), [(1, 2), (1, 3), (130, 3), (300, 5), (3, 16), (4, 33)])
+def test_networks(count, p):
+    u, v, w = rng(p).normal(size=(3, count, p))
+    f = np.array(
+        [[((u[:, a] + v[:, b]) ** 2) @ w for b in range(p)] for a in range(p)],
+    )
+    assert np.allclose(A.network_logits(u, v, w), f)
+    cubed = np.array([np.linalg.norm([*u[i], *v[i], *w[i]]) ** 3 for i in range(count)])
+    assert np.allclose(A.cubed_norms(u, v, w), cubed)
+    least = min(
+        f[a, b, (a + b) % p] - f[a, b, c] for a, b, c in np.ndindex(p, p, p) if c != (a + b) % p
+    )
+    assert A.normalised_margin(u, v, w) == pytest.approx(least / cubed.sum())
+    if p % 2 == 0:
+        with rejects("u", "v", "w"):
+            A.mean_over_cubes(u, v, w)
+        return
+    a, b = np.indices((p, p))
+    for i in range(min(count, 4)):
+        one = (u[i][:, None] + v[i]) ** 2
+        mean = (one * (p * w[i][(a + b) % p] - w[i].sum())).sum() / (p * p * (p - 1))
+        assert A.mean_over_cubes(u, v, w)[i] == pytest.approx(mean / cubed[i])
+
+
+@pytest.mark.parametrize(("count", "p"), [(1, 3), (130, 3), (3, 17), (2, 129), (2, 301)])
+def test_fractions_of_frequencies(count, p):
+    """Squared coefficients in the orthonormal real transform."""
+    weights = rng(p).normal(size=(3, count, p))
+    parts = (weights @ A.fourier_matrix(p).T) ** 2
+    parts = parts.sum(0) / (weights**2).sum((0, 2))[:, None]
+    wanted = np.stack([parts[:, A.fourier_bins(p) == k].sum(1) for k in range(p // 2 + 1)], 1)
+    assert np.allclose(A.frequency_fractions(*weights), wanted)
+
+
+@pytest.mark.parametrize("p", [3, 5, 17, 65, 129, 301, 401, 1009, 4001])
+def test_margins_of_few_frequencies(p):
+    for K in ([1], [p - 1], [2], [1, 2], rng(p).permutation(p - 1)[:5] + 1):
+        logits = sum(np.cos(2 * pi * (int(k) * np.arange(p) % p) / p) for k in K)
+        wanted = logits[0] - logits[1:].max()
+        assert A.few_frequencies_margin(p, K) == pytest.approx(wanted, abs=1e-13)
+
+
+@pytest.mark.parametrize("p", [3, 5, 17, 65, 131, 301])
+def test_printed(p):
+    N, k, x = p - 1, (np.arange(p) + 1) // 2, np.arange(p)
+    angles = 2 * pi * np.outer(k, x) / N
+    R = np.where((x % 2 == 1)[:, None], np.sin(angles), np.cos(angles))
+    F = R * np.sqrt([1 / N, *[2 / N] * N])[:, None]
+    assert np.allclose(A.printed_matrix(p), F, atol=1e-11)
+    assert np.allclose(A.printed_gram(p), 2 * R @ R.T, atol=1e-8)
+    assert A.printed_scales(p) == [Fraction(1, N), *[Fraction(2, N)] * N]
+    eigenvalues = np.linalg.eigvalsh(F @ F.T)
+    pair = eigenvalues[abs(eigenvalues - 1).argsort()][-3:]  # 0 and the two others
+    total, product = A.printed_quadratic(p)
+    assert float(total) == pytest.approx(pair.sum())
+    assert float(product) == pytest.approx(pair[pair > 1e-6].prod())
+    assert float(A.printed_inversion_error(p)) == pytest.approx(((F.T @ F - np.eye(p)) ** 2).sum())
+
+
+@pytest.mark.parametrize(
+    ("p", "D", "m", "ridge"),
+    [(2, 1, 2, 1.0), (13, 2, 3, 10.0), (40, 60, 9, 0.1), (130, 5, 17, 1e3), (300, 3, 2, 1e-3)],
+)
+def test_probes(p, D, m, ridge):
+    draw = rng(p)
+    E, classes = draw.normal(size=(p, D)), draw.integers(m, size=p)
+    X, Y, right = np.column_stack([E - E.mean(0), np.ones(p)]), np.eye(m)[classes], 0
+    for i in range(p):
+        x, y = np.delete(X, i, 0), np.delete(Y, i, 0)
+        said = X[i] @ np.linalg.solve(x.T @ x + ridge * np.eye(D + 1), x.T @ y)
+        right += int(said.argmax() == classes[i])
+    assert A.probe_accuracies(E, classes, ridge) == right / p
+    assert A.probe_accuracies(E, classes[None, None], ridge).shape == (1, 1)
+
+
+@pytest.mark.parametrize(("m", "r"), [(2, 1), (3, 5), (33, 1), (33, 32), (130, 77), (130, 1000)])
+def test_separability(m, r):
+    wanted = np.zeros((2, m, 2 * m))
+    for a, b in np.ndindex(m, m):
+        for which, total in enumerate((0, r)):
+            if (a + b - total) % m == 0:
+                wanted[which, a, [a, m + b]] = (1, -1)[which]
+    assert (A.separability_inequalities(m, r) == wanted.reshape(2 * m, -1)).all()
+    z = rng(m).integers(-9, 9, size=(m, m, 2))
+    a, b = m - 2, m // 2 - 1
+    wanted = z[a, b] - z[a + 1, b] - z[a, b + 1] + z[a + 1, b + 1]
+    assert (second_differences(z)[a, b] == wanted).all()
+
+
+@pytest.mark.parametrize("p", [3, 4, 16, 17, 33, 130, 301, 1000])
+def test_peaks(p):
+    E = rng(p).normal(size=(p, 3))
+    for first in {1, 2, p // 4, p // 2 - 1, p // 2} & set(range(1, p // 2 + 1)):
+        hat = np.sqrt((abs(np.fft.fft(E, axis=0)[: p // 2 + 1]) ** 2).sum(1))
+        hat[0] = 0
+        wanted = hat / np.median(hat[first:])
+        assert np.allclose(A.peak_ratios(E, first), wanted)
+        assert np.allclose(A.peak_ratios(E[:, 0], 1), A.peak_ratios(E[:, :1], 1))
+    with rejects("first", str(p // 2 + 1)):
+        A.peak_ratios(E, p // 2 + 1)
+
+
+@pytest.mark.parametrize(("p", "first", "trials"), [(4, 1, 130), (5, 1, 400), (5, 2, 3), (6, 2, 1)])
+def test_maxima_are_those_of_orders(p, first, trials):
+    E = rng(p).normal(size=(p, 2))
+    orders = [
+        A.peak_ratios(E[list(order)], first)[first:].max() for order in permutations(range(p))
+    ]
+    maxima = A.permutation_maxima(E, first, trials, 1)
+    assert maxima.shape == (trials,)
+    assert np.isclose(maxima[:, None], orders).any(1).all()
+    if trials > 100:  # every order is drawn, early and late
+        for part in (maxima[:100], maxima[-100:]):
+            assert np.isclose(np.array(orders)[:, None], part).any(1).all()
+
+
+@pytest.mark.parametrize(
+    ("p", "degree"), [(1, 0), (2, 1), (5, 2), (17, 16), (33, 5), (130, 13), (300, 40), (1000, 3)]
+)
+def test_trends(p, degree):
+    """What is left is orthogonal to all Chebyshev polynomials, and what is removed is one."""
+    E = rng(p).normal(size=(p, 2))
+    basis = np.polynomial.chebyshev.chebvander(np.linspace(-1, 1, p), degree)
+    fitted = basis @ np.linalg.lstsq(basis, E, rcond=None)[0]
+    assert np.allclose(A.without_trend(E, degree), E - fitted, atol=1e-8)
+    with rejects("degree"):
+        A.without_trend(E, p)
+
+
+@pytest.mark.parametrize(("p", "m"), [(2, 1), (5, 3), (33, 33), (130, 17), (1000, 2)])
+def test_confounds(p, m):
+    E, confound = rng(p).normal(size=(p, 2)), rng(m).normal(size=(p, m))
+    X = np.column_stack([np.ones(p), confound])
+    wanted = E - X @ np.linalg.lstsq(X, E, rcond=None)[0]
+    assert np.allclose(A.without_confounds(E, confound), wanted, atol=1e-9)
+    repeated = np.column_stack([confound, confound])
+    assert np.allclose(A.without_confounds(E, repeated), wanted, atol=1e-9)
+    one = A.without_confounds(E, confound[:, :1])
+    assert np.allclose(A.without_confounds(E, confound[:, 0]), one)
+
+
+@pytest.mark.parametrize(
+    ("call", "last", "name"),
+    [
+        (lambda n: A.round_to_multiple([n], 1), 2**53, "n"),
+        (lambda step: A.round_to_multiple([1], step), 2**53, "step"),
+        (lambda bits: A.rounding_of_logits(1.0, bits), 1074, "bits"),
+        (lambda f: A.comb([f], 1), 5, "F"),
+        (lambda f: A.period(f), 5, "f"),
+        (lambda k: A.few_frequencies_margin(401, [k]), 400, "K"),
+        (lambda step: adder(30, step, 1.0), 60, "step"),
+        (lambda n: adder(30)([n, 0]), 30, "tokens"),
+        (lambda n: linear_adder(300)([0, n]), 300, "tokens"),
+        (lambda n: modular_addition(17)([n, 0]), 16, "tokens"),
+    ],
+)
+def test_largest_values(call, last, name):
+    call(last)
+    with rejects(name):
+        call(last + 1)
+
+
+def test_kinds_at_their_limits():
+    last = 2**53 - 2**53 % 10
+    assert number_of_candidates(20) == 20
+    assert number_of_candidates(last) == last
+    assert odd_modulus(3) == 3
+    assert A.default_alpha(last) == 64
+    assert A.bin_of(2, 4) == 2
+    for call in (
+        lambda: A.bin_of(Fraction(199, 100), 398),
+        lambda: A.bin_of(1.75, 7),
+    ):
+        with rejects("period"):
+            call()
+    for p in (10, 15, 25, last + 10):
+        with rejects("p"):
+            number_of_candidates(p)
+    for p in (1, 4):
+        with rejects("p"):
+            odd_modulus(p)
+    with rejects("f"):
+        A.period(0)
+    with rejects("K"):
+        A.few_frequencies_margin(401, [0])
+
+
+@pytest.mark.parametrize(
+    ("largest", "step", "alpha"),
+    [
+        *((3, 1, None), (10, 4, 4.0), (10, 5, 7.9), (50, 5, None), (260, 5, None)),
+        *((1000, 3, None), (10, 5, 8.1), (30, 6, 1.0), (30, 7, 1.0)),
+    ],
+)
+def test_adders_of_all_bits(largest, step, alpha):
+    """Within the theorem, exactly the sufficient bits are accepted; outside, all exact ones."""
+    p = A.n_candidates(largest)
+    weight = A.default_alpha(p) if alpha is None else alpha
+    promised = step <= 5 and weight <= A.largest_alpha(p)[0]
+    most = most_bits(weight)
+    accepted = enough_bits(p, step, weight) if promised else range(1, most + 1)
+    for bits in range(1, most + 2):
+        if bits not in accepted:
+            with rejects("bits", "alpha"):
+                adder(largest, step, alpha, bits)
+        elif bits in (accepted[0], most):
+            margin = adder(largest, step, alpha, bits).interface.margin
+            wanted = gap(p, weight, 2 * (step // 2)) - 2 * moved(weight, bits)
+            assert margin == pytest.approx(max(wanted, 0.0), rel=1e-6, abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("L", "step", "alpha"), [(33, 5, None), (130, 4, 32.0), (300, 5, None), (999, 2, 16.0)]
+)
+def test_adders(L, step, alpha):
+    numbers = rng(L).integers(L + 1, size=(1200, 2))
+    ends = [[a, b] for a in (0, 1, 2, 3, L // 2, L - 3, L - 2, L - 1, L) for b in (0, 1, L - 1, L)]
+    pairs = np.concatenate([numbers, ends])
+    assert (adder(L, step, alpha)(pairs).numpy()[:, 0] == pairs.sum(1)).all()
+    assert (linear_adder(10 * L)(pairs).numpy()[:, 0] == pairs.sum(1)).all()
+    assert linear_adder(10 * L)([10 * L, 10 * L]).tolist() == [20 * L]
+
+
+@pytest.mark.parametrize("p", [33, 65, 101])
+def test_modular_adders(p):
+    pairs = rng(p).integers(p, size=(60, 2))
+    pairs[:2] = [[0, 0], [p - 1, p - 1]]
+    logits = modular_addition(p).logits(pairs)[:, 0].numpy()
+    wanted = 2 * (p * (np.arange(p) == pairs.sum(1, keepdims=True) % p) - 1)
+    assert np.allclose(logits, wanted, atol=1e-9 * p)
