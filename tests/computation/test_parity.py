@@ -28,7 +28,7 @@ from theory.kinds import InputError
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.computation.ones import logits_by_ones, only_counts
-from verify.computation.parity import closed_form, counts_ones
+from verify.computation.parity import bound_holds, closed_form, counts_ones
 from verify.domains import Ball
 from verify.evidence.sequences import differences
 from verify.finding import Verdict
@@ -258,6 +258,14 @@ def test_one_side_is_half_of_the_bound(q):
             }
             sides = [sum(c * q**power for power, c in one_side(r).items()) for r in (k, n - k)]
             assert sum(sides) == 2 * q * weights[0] - weights[1]
+
+
+@pytest.mark.parametrize("side", [{0: -1, 1: 5}, {0: 5, 1: -6, 2: 9}, {0: 5, 1: -6}, {2: 1, 1: -1}])
+def test_one_negative_partial_sum_is_enough(side, monkeypatch):
+    assert bound_holds(3).verdict is HOLDS
+    monkeypatch.setattr("verify.computation.parity.one_side", lambda r: side if r == 3 else {0: 0})
+    found = bound_holds(3)
+    assert (found.measured, found.verdict) == (1, FAILS)
 
 
 def test_logits_that_are_not_in_closed_form():

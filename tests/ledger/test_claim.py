@@ -3,7 +3,7 @@
 import inspect
 from pkgutil import resolve_name
 
-from verify.claim import installed
+from verify.claim import Run, installed
 from verify.ledger.theorems import entries_of, ledger
 
 
@@ -25,3 +25,11 @@ def test_claims_that_offer_a_picture_draw_one():
         draws = "run.draw(" in inspect.getsource(inspect.getmodule(claim.check))
         assert draws == bool(claim.picture), name
         assert not draws or callable(resolve_name(claim.picture)), name
+
+
+def test_the_command_of_every_claim_can_be_shown():
+    """Also of a claim with an option that has an effect only with an option of other claims."""
+    for name, point in installed().items():
+        claim = point.load()
+        command = claim.command(name, dict(claim.defaults), Run())
+        assert command == f"python -m verify {name} --seed 0"

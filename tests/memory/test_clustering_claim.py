@@ -43,6 +43,24 @@ def test_an_orthogonal_start_with_a_small_error_fails(name, change, find, monkey
     assert {finding.verdict for finding in find()} == {Verdict.FAILS}
 
 
+@pytest.mark.parametrize("course", ["still", "falls later", "returns"])
+def test_an_energy_that_does_not_rise_fails(course, monkeypatch):
+    """Also if it rises from the first time to the last, or in every step but one."""
+    right = claim_module.sphere_flow
+
+    def planted(X, beta, times, form):
+        flow = right(X, beta, times, form)
+        order = {
+            "still": np.zeros(len(times), dtype=int),
+            "falls later": np.array([*range(5), 3, *range(6, len(times))]),
+            "returns": np.array([*range(len(times) - 1), 0]),
+        }
+        return replace(flow, tokens=flow.tokens[order[course]])
+
+    monkeypatch.setattr(claim_module, "sphere_flow", planted)
+    assert claim_module._energy_rises(Run(quick=True), 4, 3, 1.0).verdict is Verdict.FAILS
+
+
 NAN_LATER = {
     "orthogonal start": (orthogonal_start, "orthogonal_start", orthogonal_start.all_tokens),
     "late rate of equal tokens": (

@@ -8,6 +8,7 @@ from theory.balls import exactly, norm
 from theory.memory.hopfield_balls import ModernNetwork, spectral_bound
 from verify.claim import Run
 from verify.domains import Ball
+from verify.evidence.enclosure import BITS
 from verify.finding import Verdict
 from verify.memory import modern_hopfield_bounds, modern_hopfield_energy
 from verify.memory.attention_is_hopfield import attention_is_hopfield
@@ -70,6 +71,30 @@ def test_the_library_is_compared_with_balls(module, name, factor, monkeypatch):
         found = module.separation_and_retrieval(run)
         verdict = next(f.verdict for f in found if f.id == "bound/library")
     assert verdict is (Verdict.FAILS if np.isfinite(factor) else Verdict.UNDECIDED)
+
+
+@pytest.mark.parametrize("factor", [2.0, 1 + 1e-4, 1 - 1e-4])
+def test_the_least_beta_is_least(factor, monkeypatch):
+    """A larger β is not least, and at a smaller one the patterns are not separated enough."""
+    right = modern_hopfield_bounds.least_beta
+    X = np.random.default_rng(3).standard_normal((3, 3))
+    i = int(modern_hopfield_bounds.separations(X).argmax())
+    with Ball.precision(BITS):
+        assert modern_hopfield_bounds._is_least(X, i, right(X, i)) is Verdict.HOLDS
+        if factor > 1:
+            larger = modern_hopfield_bounds._is_least(X, i, factor * right(X, i))
+            assert larger is Verdict.FAILS
+    monkeypatch.setattr(modern_hopfield_bounds, "least_beta", lambda *given: factor * right(*given))
+    found = modern_hopfield_bounds.separation_and_retrieval(Run(seed=1, quick=True))
+    assert next(found).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("factor", [1.5, 1 + 1e-3, 1 - 1e-3])
+def test_the_radius_of_a_regime_is_least(factor, monkeypatch):
+    assert {f.verdict for f in modern_hopfield_bounds.regimes(Run())} == {Verdict.HOLDS}
+    right = modern_hopfield_bounds.cluster_radius
+    monkeypatch.setattr(modern_hopfield_bounds, "cluster_radius", lambda *g: factor * right(*g))
+    assert {f.verdict for f in modern_hopfield_bounds.regimes(Run())} == {Verdict.FAILS}
 
 
 def test_two_models_of_the_network_agree():

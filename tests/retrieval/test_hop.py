@@ -1,14 +1,17 @@
 """k-hop: one hop, very many, and what a certificate states."""
 
 import itertools
+from types import SimpleNamespace
 
+import pytest
 import torch
 
 from constructions import hop as hop_model
 from constructions import induction_heads
-from theory.retrieval import hop, random_sequences
+from theory.retrieval import doubling_layers, hop, hop_layers, random_sequences
 from verify.claim import Run
-from verify.retrieval.hop import certified
+from verify.finding import Verdict
+from verify.retrieval.hop import _layers, certified
 
 
 def test_one_hop_is_the_induction_head_of_the_latest_match():
@@ -43,3 +46,16 @@ def ends_somewhere(word, i, hops):
             return False
         i = matches[-1]
     return True
+
+
+@pytest.mark.parametrize("added", [-1, 1])
+def test_one_layer_more_or_fewer_for_one_number_of_hops_fails(added, monkeypatch):
+    """Three hops need one layer fewer than with doubling, which is the point."""
+    assert doubling_layers(3) == hop_layers(3) + 1
+
+    def layers(k, *sizes):
+        return SimpleNamespace(n_layers=hop_layers(k) + added * (k == 3))
+
+    assert _layers(Run(quick=True), 4).verdict is Verdict.HOLDS
+    monkeypatch.setattr("verify.retrieval.hop.construction", layers)
+    assert _layers(Run(quick=True), 4).verdict is Verdict.FAILS

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import torch
 from by_id import findings
 from refusals import rejects
 
@@ -24,6 +25,7 @@ from verify.retrieval import one_layer as module
 from verify.retrieval.collisions import collision
 from verify.retrieval.messages import Split
 from verify.retrieval.one_layer import (
+    _errs,
     _mistakes,
     judged,
     one_layer,
@@ -218,6 +220,37 @@ def test_without_a_pair_the_finding_is_undecided(monkeypatch):
     assert (two.verdict, message.verdict) == (Verdict.UNDECIDED, Verdict.HOLDS)
     (empty,) = two_layers_compose(run, 4, [])
     assert empty.verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize("wrong", ["", "answers", "needed", "messages", "forward", "torch"])
+def test_each_condition_on_a_pair_of_prompts_is_checked(wrong, monkeypatch):
+    """Without rounding, the forward pass and torch must agree as well."""
+    game, exact = index_game(9), wrong in ("forward", "torch")
+    model = broad_average(4, 9) if exact else random_layer(4, 9, 1, False, 0)
+    split = Split(model, 9, game.alice, 2, None if exact else "bfloat16")
+    pair, answers = ([0, 1, 1, 0], [1, 0, 1, 0]), iter([1, 0])
+    message, value = split.message(game.prompt(pair[0], 0)), split.forward(game.prompt(pair[0], 0))
+    kept = {
+        "message": lambda prompt: message,
+        "complete": lambda message, prompt: value,
+        "forward": lambda prompt: value,
+        "answer": lambda logits: 3,
+        "model": lambda prompt: torch.tensor([3]),
+    }
+    changed = {
+        "": ("answer", lambda logits: 3),
+        "needed": ("answer", lambda logits: 3),
+        "answers": ("answer", lambda logits: next(answers)),
+        "messages": ("message", lambda prompt: (*message, prompt[1])),
+        "forward": ("forward", lambda prompt: [each + 1 for each in value]),
+        "torch": ("model", lambda prompt: torch.tensor([2])),
+    }
+    for name, function in [*kept.items(), changed[wrong]]:
+        monkeypatch.setattr(split, name, function)
+    if wrong == "needed":
+        game = game._replace(required=lambda prompt: 1)
+    found = _errs("id", "name", game, split, pair, [])
+    assert found.verdict is (Verdict.FAILS if wrong else Verdict.HOLDS)
 
 
 def test_an_even_length():

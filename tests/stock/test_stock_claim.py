@@ -2,15 +2,17 @@
 
 import pytest
 from by_id import findings
+from flint import arb
 from refusals import rejects
 
+from constructions import induction_heads
 from theory.retrieval import induction
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.regression.convergence import safe_alpha
 from verify.regression.data import gaussian_examples
 from verify.stock.gadgets import gelu, neutral_norm
-from verify.stock.stock import a_priori, newton_a_priori, over_tokens, stock
+from verify.stock.stock import a_priori, newton_a_priori, over_tokens, slope, stock
 
 
 def test_an_error_that_no_translation_is_sure_of_is_refused_before_any_work(monkeypatch):
@@ -50,6 +52,20 @@ def test_a_bound_whose_hypothesis_fails_is_undecided(monkeypatch):
     larger = 4 * safe_alpha(examples.x, "identity")
     monkeypatch.setattr("verify.stock.stock.safe_alpha", lambda x, start: larger)
     assert newton_a_priori(run, examples, 2, 2).verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize("exponent", [1.8, 1.88, 1.92, 2.0, 2.08, 2.12, 2.6])
+@pytest.mark.parametrize("wrong", [1, 2])
+def test_the_slope_is_twice_the_order(wrong, exponent, monkeypatch):
+    """For each of the two orders, within 5 %."""
+
+    def error(inside, model, examples, numbers):
+        power = exponent if numbers.order == wrong else 2
+        return arb(numbers.theta) ** (power * numbers.order)
+
+    monkeypatch.setattr("verify.stock.stock.method_error", error)
+    found = slope("encoder", induction_heads(2, 4), gaussian_examples(Run(), 1, 3, 2))
+    assert found.verdict is (Verdict.HOLDS if abs(exponent - 2) < 0.1 else Verdict.FAILS)
 
 
 @pytest.mark.slow
