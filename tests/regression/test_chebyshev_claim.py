@@ -28,7 +28,11 @@ def test_chebyshev_in_every_number_system(k):
 
 @pytest.mark.parametrize(
     ("bounds", "verdict"),
-    [((1.0, 2.0), Verdict.HOLDS), ((1.0, 2.0**40), Verdict.UNDECIDED)],
+    [
+        ((1.0, 2.0), Verdict.HOLDS),
+        ((1.0, 2.0**40), Verdict.UNDECIDED),
+        ((1.0, 1.0 + 2.0**-52), Verdict.UNDECIDED),
+    ],
 )
 def test_residuals_that_float64_cannot_tell_apart_are_left_out(bounds, verdict):
     assert _best_of_its_layers(Run(), *bounds).verdict is verdict

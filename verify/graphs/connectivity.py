@@ -232,7 +232,7 @@ def registers(case: Case, A: np.ndarray) -> Finding:
     3^l.
     """
     model, some = case.model, exactly_run(case, A)
-    exact = len(some) == len(A)
+    evidence = evidence_of(model, A)
 
     def search() -> Iterator[str]:
         silent = {*model.stream} - {stage.register for stage in model.stages}
@@ -247,7 +247,7 @@ def registers(case: Case, A: np.ndarray) -> Finding:
         for stage in model.stages:
             values = passed[stage.after][-len(some) :][..., model.stream[stage.register]]
             wanted = stage.holds(some)
-            if not exact:
+            if evidence == "float":
                 values, wanted = values > 0, wanted > 0
             for wrong in differences(values, wanted, some):
                 yield f"{stage}: {wrong}"
@@ -257,7 +257,7 @@ def registers(case: Case, A: np.ndarray) -> Finding:
         "registers compared with their layer invariants; the sum of blocks of the stream after "
         "layer l is positive exactly at distances ≤ 3^l",
         search(),
-        evidence=evidence_of(model, A),
+        evidence=evidence,
         words=f"true for all {len(model.stages)} invariants on {len(A)} graphs",
     )
 

@@ -101,12 +101,13 @@ def _best_of_its_layers(run: Run, smallest: float, largest: float) -> Finding:
         x = np.sqrt(np.clip(points, smallest, largest))
         residuals = 1 - model(x[:, None, None], 3 * x[:, None], np.ones((len(x), 1))).numpy() / 3
         reached.append(float(np.abs(residuals).max()))
-        at = [Fraction(float(point)) for point in np.clip(points[::20], smallest, largest)]
+        at = {Fraction(float(point)) for point in np.clip(points[::20], smallest, largest)}
         weights = (
             prod((other / (other - here) for other in at if other != here), start=Fraction(1))
             for here in at
         )
-        least.append(float(1 / sum(map(abs, weights))))
+        # In a short interval points coincide, and R may be 0 at m points.
+        least.append(float(1 / sum(map(abs, weights))) if len(at) > degree else 0.0)
     compared = [pair for pair in zip(reached, least, strict=True) if pair[1] >= LEAST_COMPARED]
     if smallest < LEAST_COMPARED * largest:  # R is 1 up to the rounding of 1 − R
         compared = []
