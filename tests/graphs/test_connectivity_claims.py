@@ -128,6 +128,7 @@ def test_runs_over_q_where_float64_rounds():
     assert 2**52 < tripling(4, 3).logits(clique(4)).max() < 2**53
     assert evidence_of(tripling(4, 3), clique(4)) == "float"
     assert (exactly(deep, A[None])[0] == over_q(deep, A)).all()
+    assert (exactly(deep, A) >= exactly(tripling(10, 3), A)).all()
     assert registers(TRIPLED.at(24, 4), path(24)[None]).verdict is Verdict.HOLDS
     many = np.stack([A] * (FEW + 1))
     for layers, some in ((3, False), (4, True)):

@@ -44,7 +44,7 @@ def exactly(model: Transformer, A: np.ndarray) -> np.ndarray:
     The run is in float64 if that is exact, and otherwise in rational arithmetic.
     """
     if evidence_of(model, A) == "exact":
-        return in_float64(model, A).astype(object)
+        return in_float64(model, A).astype(np.int64).astype(object)
     flat = A.reshape(-1, *A.shape[-2:])
     return np.stack([over_q(model, graph) for graph in flat]).reshape(A.shape)
 
