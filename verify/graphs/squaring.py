@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from math import log
 from typing import Annotated
@@ -232,7 +232,8 @@ def over_q(model: Transformer, A: np.ndarray) -> Finding:
 
 def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterator[Finding]:
     bound = squaring_sharpness(n)
-    betas = {f"L = {k}": built(run, n, k, "robust").least_sharpness() for k in (L, 4 * L)}
+    depths = L, 4 * L
+    betas = sufficient(run, n, depths)
     lean = built(run, n, L, "lean").least_sharpness()
     finding = at_most(
         "sharpness",
@@ -240,9 +241,11 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
         "attention, "
         f"for n = {n} nodes",
         "float",
-        max(betas.values()),
+        max(betas),
         bound * SEARCHED,
-        words=", ".join(f"β = {beta:.3g} for {k}" for k, beta in betas.items())
+        words=", ".join(
+            f"β = {beta:.3g} for L = {k}" for k, beta in zip(depths, betas, strict=True)
+        )
         + f" in the robust form; β = {lean:.3g} for L = {L} in the lean form",
         wanted=f"at most ln(8N(n − 1)) = {bound:.3g} in the robust form, N = 2^⌈log₂n⌉",
     )
@@ -266,6 +269,11 @@ def _softmax(run: Run, n: int, L: int, graphs: dict[str, np.ndarray]) -> Iterato
     few = built(run, k, 2, "robust")
     yield enclosed(few, few.least_sharpness(), np.stack([apart(k), path(k)]))
     yield needed(built(run, k, 1, "robust"))
+
+
+def sufficient(run: Run, n: int, depths: Sequence[int]) -> list[float]:
+    """The smallest β found sufficient for the robust form, for each number of layers."""
+    return [built(run, n, L, "robust").least_sharpness() for L in depths]
 
 
 def enclosed(model: Transformer, beta: float, A: np.ndarray) -> Finding:
