@@ -22,6 +22,7 @@ most.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Annotated, TypeAlias
 
 from theory.kinds import Finite, InputError, OpenUnit, Within, checked
@@ -39,9 +40,14 @@ def _decay(gap: float, above: float) -> float:
     return math.log1p(above / gap) if gap > 0 else math.inf
 
 
+def _quotient(target: float, decay: float) -> Fraction:
+    """target/decay, enlarged; as a fraction, because the quotient may exceed the largest float."""
+    return Fraction(0) if math.isinf(decay) else Fraction(target * ROUNDING) / Fraction(decay)
+
+
 def _linear_steps(target: float, decay: float) -> int:
     """The smallest k ≥ 1 with k·decay ≥ target."""
-    return max(1, math.ceil(target / decay * ROUNDING))
+    return max(1, math.ceil(_quotient(target, decay)))
 
 
 @checked
@@ -127,7 +133,7 @@ def hyperpower_steps(
             f"condition is {condition:g}, and its square overflows: give a condition number below "
             "1e154, or start='identity'"
         )
-    exponent = -math.log(epsilon) / _decay(gap, 1) * ROUNDING
+    exponent = _quotient(-math.log(epsilon), _decay(gap, 1))
     k, power = 0, 1
     while power < exponent:
         k, power = k + 1, power * order
