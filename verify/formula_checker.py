@@ -112,9 +112,7 @@ class Statement:
                 own = head["mask"] == "diagonal"
                 constant = {*scores} <= {(last, last)}
                 linear = all(biased[r] == d for r, _ in scores)
-                require(
-                    constant if own else linear, "a score is no number or no product of vectors"
-                )
+                require(constant if own else linear, "a score is neither a number nor linear")
                 heads.append((own, scores, values))
 
     def factors(self, A: Any, B: Any, rows: list[int], columns: list[int]) -> Factors:

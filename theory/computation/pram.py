@@ -124,9 +124,9 @@ class Set:
 class Step:
     """One step of a PRAM program: its reads and writes, followed by its local operations `sets`.
 
-    A read or a write moves numbers between processors. All reads and writes happen at once, with
+    A read or a write moves numbers between processors. All reads and writes are simultaneous, with
     the values of registers before the step. A local operation sets a register of a processor from
-    registers of the same processor. All local operations happen at once too: their operands have
+    registers of the same processor. All local operations are simultaneous too: their operands have
     the values before the step, or are results of its reads and writes. If several operations set
     one register of a processor, the last of them counts.
     """
