@@ -43,6 +43,44 @@ def test_an_orthogonal_start_with_a_small_error_fails(name, change, find, monkey
     assert {finding.verdict for finding in find()} == {Verdict.FAILS}
 
 
+@pytest.mark.parametrize("change", [(0, 1), (1, 2)])
+def test_an_energy_that_does_not_change_or_changes_at_another_rate_fails(change, monkeypatch):
+    """Velocities 0 agree with the rate 0, which is not a rise; Z changes only the stated rate."""
+    right = claim_module.velocity
+
+    def velocity(*given):
+        V, Z = right(*given)
+        return [[change[0] * x for x in row] for row in V], [change[1] * z for z in Z]
+
+    monkeypatch.setattr(claim_module, "velocity", velocity)
+    found = next(claim_module._energy_identity(Run(), 4, 3, 1.0, "SA"))
+    assert found.verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("factors", [(2, 1), (1, 0.5)])
+def test_both_bounds_on_the_late_time_are_checked(factors, monkeypatch):
+    right = orthogonal_start.escape_ratio_bounds
+
+    def bounds(*given):
+        return tuple(factor * bound for factor, bound in zip(factors, right(*given), strict=True))
+
+    assert orthogonal_start._asymptotic_time().verdict is Verdict.HOLDS
+    monkeypatch.setattr(orthogonal_start, "escape_ratio_bounds", bounds)
+    assert orthogonal_start._asymptotic_time().verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("factor", [1 + 1e-9, 1 - 1e-9])
+def test_known_times_are_compared_with_both(factor, monkeypatch):
+    """The time by the library and the printed one, which a ball lies within half a digit of."""
+    right = orthogonal_start.escape_time
+    monkeypatch.setattr(orthogonal_start, "escape_time", lambda *given: factor * right(*given))
+    assert {f.verdict for f in orthogonal_start.slow_phase()} == {Verdict.FAILS}
+    monkeypatch.undo()
+    known = {b: (t + 2.1 * half, half) for b, (t, half) in orthogonal_start.KNOWN_TIMES.items()}
+    monkeypatch.setattr(orthogonal_start, "KNOWN_TIMES", known)
+    assert {f.verdict for f in orthogonal_start.slow_phase()} == {Verdict.FAILS}
+
+
 @pytest.mark.parametrize("course", ["still", "falls later", "returns"])
 def test_an_energy_that_does_not_rise_fails(course, monkeypatch):
     """Also if it rises from the first time to the last, or in every step but one."""

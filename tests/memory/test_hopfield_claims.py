@@ -1,11 +1,15 @@
 """The claims `hopfield` and `dense-memory`: other sizes, and counts."""
 
+from dataclasses import replace
+
+import mpmath
 import numpy as np
 import pytest
 
+from theory.memory.small_networks import random_networks
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.memory import hopfield_capacity
+from verify.memory import dense_memory, hopfield_capacity, hopfield_dynamics
 from verify.memory.hopfield import hopfield
 from verify.memory.probabilities import covers, mostly
 
@@ -24,6 +28,137 @@ def test_the_most_networks_below_the_thresholds(monkeypatch):
         found = list(hopfield_capacity._thresholds(Run(), d, samples))
         assert [f.bound for f in found] == [3, 40]
         assert [f.verdict is Verdict.HOLDS for f in found] == [count <= 3, count <= 40]
+
+
+@pytest.mark.parametrize("part", ["y", "load", "overlap"])
+@pytest.mark.parametrize("by", ["1e-36", "-1e-36"])
+def test_each_part_of_the_critical_load_is_enclosed_from_both_sides(part, by, monkeypatch):
+    right = hopfield_capacity.critical_load
+
+    def moved(digits):
+        with mpmath.workdps(80):
+            found = right(digits)
+            return replace(found, **{part: getattr(found, part) + mpmath.mpf(by)})
+
+    assert hopfield_capacity.critical_load_enclosed().verdict is Verdict.HOLDS
+    monkeypatch.setattr(hopfield_capacity, "critical_load", moved)
+    assert hopfield_capacity.critical_load_enclosed().verdict is Verdict.FAILS
+
+
+SMALL = [*random_networks(np.random.default_rng(0), 3, 4)]
+
+
+def doubled(value):
+    return 2 * value
+
+
+def plus_one(update):
+    """The update with sgn 0 = +1."""
+    return lambda w, s, order, b: update(2 * np.asarray(w), s, order, 2 * np.asarray(b) + 1)
+
+
+def backwards(update):
+    return lambda w, s, order, b: update(-np.asarray(w), s, order, -np.asarray(b))
+
+
+def results(**changes):
+    """A change of attributes of the result of a run."""
+
+    def change(run):
+        def changed(*given, **more):
+            found = run(*given, **more)
+            new = {name: function(getattr(found, name)) for name, function in changes.items()}
+            return replace(found, **new)
+
+        return changed
+
+    return change
+
+
+BOTH = ("asynchronous_update", "asynchronous_update_by_definition")
+DYNAMICS = {
+    "energies of all states": ({}, {"energies": doubled}, "_wrong_flips"),
+    "fields of all states": ({}, {"fields": doubled}, "_wrong_flips"),
+    "flips at fields of 0": (dict.fromkeys(BOTH, plus_one), {}, "_wrong_runs"),
+    "flips against the field": (dict.fromkeys(BOTH, backwards), {}, "_wrong_runs"),
+    "energies along runs": ({}, {"energies": doubled}, "_wrong_runs"),
+    "count": ({BOTH[0]: results(flips=lambda x: x + 1)}, {}, "_wrong_runs"),
+    "end": ({BOTH[0]: results(states=np.negative)}, {}, "_wrong_runs"),
+    "converged": ({BOTH[0]: results(converged=np.zeros_like)}, {}, "_wrong_runs"),
+    "long, converged": ({BOTH[0]: results(converged=np.zeros_like)}, {}, "_wrong_long_runs"),
+    "long, count": ({BOTH[0]: results(flips=lambda x: 9999 * x)}, {}, "_wrong_long_runs"),
+    "long, stable": ({"hopfield_fields": lambda f: lambda *g: -f(*g)}, {}, "_wrong_long_runs"),
+    "period": ({"synchronous_run": results(period=lambda x: x + 1)}, {}, "_wrong_cycles"),
+    "steps": ({"synchronous_run": results(steps=lambda x: x + 1)}, {}, "_wrong_cycles"),
+    "long cycles": (
+        {
+            "synchronous_run": results(period=lambda x: 3 * x),
+            "walk": lambda walk: lambda w, b: walk(w, b) * [[1], [3], [1]],
+        },
+        {},
+        "_wrong_cycles",
+    ),
+    "field at a tie": ({}, {"fields": lambda x: x + 1}, "_wrong_zero_flips"),
+    "energy at a tie": ({}, {"energies": lambda x: x + np.arange(len(x))}, "_wrong_zero_flips"),
+}
+
+
+@pytest.mark.parametrize("fault", [None, *DYNAMICS])
+def test_each_condition_on_updates_is_checked(fault, monkeypatch):
+    functions, parts, check = DYNAMICS[fault] if fault else ({}, {}, "")
+    given = {
+        "_wrong_flips": (SMALL,),
+        "_wrong_runs": (Run(), SMALL),
+        "_wrong_long_runs": (Run(), 20),
+        "_wrong_cycles": (SMALL,),
+        "_wrong_zero_flips": (
+            [(net, k, i) for net in SMALL for k, i in np.argwhere(net.fields == 0).tolist()],
+        ),
+    }
+    for name, change in functions.items():
+        monkeypatch.setattr(hopfield_dynamics, name, change(getattr(hopfield_dynamics, name)))
+    for net in SMALL:
+        for name, change in parts.items():
+            monkeypatch.setitem(net.__dict__, name, change(getattr(net, name)))
+    for name in [check] if fault else given:
+        found = list(getattr(hopfield_dynamics, name)(*given[name]))
+        assert bool(found) == bool(fault), name
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_both_energies_of_two_steps_are_checked(part, monkeypatch):
+    right = hopfield_dynamics._falls
+
+    def falls(net):
+        found = [*right(net)]
+        found[part] = -np.ones_like(found[part])
+        return tuple(found)
+
+    monkeypatch.setattr(hopfield_dynamics, "_falls", falls)
+    found = {f.id: f.verdict for f in hopfield_dynamics.cycles(SMALL)}
+    assert found["cycles/energy"] is Verdict.FAILS
+    assert found["cycles/symmetric"] is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("fault", ["", "flips", "energy"])
+def test_a_sweep_without_flips_must_not_change_the_energy(fault, monkeypatch):
+    """A rise is a fault, even if no flip is counted; so is a flip without a fall."""
+    update, energy = dense_memory.dense_update, dense_memory.dense_energy
+    if fault:
+        count = (lambda x: 0 * x) if fault == "energy" else (lambda x: x + 1)
+        monkeypatch.setattr(dense_memory, "dense_update", results(flips=count)(update))
+    if fault == "energy":
+        monkeypatch.setattr(dense_memory, "dense_energy", lambda *given: -energy(*given))
+    assert bool(list(dense_memory._rising_sweeps(Run()))) == bool(fault)
+
+
+@pytest.mark.parametrize("factor", [1, -1])
+def test_the_pattern_has_to_be_recovered_without_overflow(factor, monkeypatch):
+    right = dense_memory.dense_update
+    changed = results(states=lambda s: factor * s)(right)
+    monkeypatch.setattr(dense_memory, "dense_update", changed)
+    found = dense_memory._no_overflow(Run(), 800)
+    assert found.verdict is (Verdict.HOLDS if factor == 1 else Verdict.FAILS)
 
 
 def test_counts_decide_what_they_can():

@@ -1,5 +1,8 @@
 """The claims about modern Hopfield networks: extreme options, deviations, verdicts on balls."""
 
+from dataclasses import replace
+
+import mpmath
 import numpy as np
 import pytest
 from flint import arb
@@ -10,7 +13,11 @@ from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS
 from verify.finding import Verdict
-from verify.memory import modern_hopfield_bounds, modern_hopfield_energy
+from verify.memory import (
+    modern_hopfield_bounds,
+    modern_hopfield_energy,
+    modern_hopfield_storage,
+)
 from verify.memory.attention_is_hopfield import attention_is_hopfield
 from verify.memory.modern_hopfield import modern_hopfield
 
@@ -95,6 +102,117 @@ def test_the_radius_of_a_regime_is_least(factor, monkeypatch):
     right = modern_hopfield_bounds.cluster_radius
     monkeypatch.setattr(modern_hopfield_bounds, "cluster_radius", lambda *g: factor * right(*g))
     assert {f.verdict for f in modern_hopfield_bounds.regimes(Run())} == {Verdict.FAILS}
+
+
+def storage_bound(**factors):
+    """A change of numbers of the bound of the theorem by these factors."""
+
+    def change(bound):
+        with mpmath.workdps(60):
+            return replace(bound, **{n: getattr(bound, n) * f for n, f in factors.items()})
+
+    return {"stored_patterns_bound": change}
+
+
+with mpmath.workdps(60):
+    NEAR = 1 + mpmath.mpf("1e-20")
+STORAGE_FAULTS = [
+    storage_bound(c_required=10**9),
+    storage_bound(c=NEAR),
+    storage_bound(n_patterns=NEAR),
+    {"union_bound_patterns": lambda count: count + 1},
+    {"union_bound_patterns": lambda count: count - 1},
+    {
+        **storage_bound(n_patterns=10**6),
+        "storage_constants": lambda found: (found[0], found[1] * 10**6),
+    },
+]
+
+
+@pytest.mark.parametrize("faults", [{}, *STORAGE_FAULTS])
+def test_each_part_of_the_storage_bound_is_checked(faults, monkeypatch):
+    """The last fault is a bound that is too large, both in the library and in balls."""
+    for name, change in faults.items():
+        right = getattr(modern_hopfield_storage, name)
+        changed = lambda *given, right=right, change=change: change(right(*given))  # noqa: E731
+        monkeypatch.setattr(modern_hopfield_storage, name, changed)
+    for example, printed in modern_hopfield_storage.EXAMPLES:
+        found = modern_hopfield_storage._example(*example, printed)
+        assert found.verdict is (Verdict.FAILS if faults else Verdict.HOLDS)
+
+
+def test_other_digits_than_the_printed_ones_fail():
+    (example, _), *_ = modern_hopfield_storage.EXAMPLES
+    assert modern_hopfield_storage._example(*example, "3.15462").verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("stored_patterns_bound", storage_bound(c_required=10**9)["stored_patterns_bound"]),
+        ("storage_constants", lambda found: (found[0], arb(2))),
+    ],
+)
+def test_the_theorem_has_to_guarantee_two_patterns(name, changed, monkeypatch):
+    right = getattr(modern_hopfield_storage, name)
+    monkeypatch.setattr(modern_hopfield_storage, name, lambda *given: changed(right(*given)))
+    assert modern_hopfield_storage._shared_fixed_point().verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "change"),
+    [
+        (modern_hopfield_bounds, "required_in_balls", lambda value: value + 100),
+        (ModernNetwork, "image", lambda value: value + 8),
+        (ModernNetwork, "slope_on", lambda value: value + 1),
+        (ModernNetwork, "update", lambda value: [x + 1e-30 for x in value]),
+    ],
+)
+def test_each_condition_at_a_small_beta_is_checked(where, name, change, monkeypatch):
+    assert modern_hopfield_bounds.small_beta().verdict is Verdict.HOLDS
+    right = getattr(where, name)
+    monkeypatch.setattr(where, name, lambda *given: change(right(*given)))
+    assert modern_hopfield_bounds.small_beta().verdict is Verdict.FAILS
+
+
+def least_energy(self, xi):
+    return arb(0.5) * (norm(xi) - self.M) ** 2
+
+
+@pytest.mark.parametrize(
+    ("every", "change"),
+    [
+        (0, lambda net, xi, E: 0.999 * least_energy(net, xi)),
+        (1, lambda net, xi, E: arb(-1e-9)),
+        (1, lambda net, xi, E: 2 * net.M**2 + 1e-9),
+    ],
+)
+def test_each_bound_on_the_energy_is_checked(every, change, monkeypatch):
+    """The energy is changed at the states, or only at the points inside the ball."""
+    right, calls = ModernNetwork.energy, []
+
+    def energy(net, xi):
+        calls.append(xi)
+        E = right(net, xi)
+        return change(net, xi, E) if len(calls) % 2 != every and len(xi) > 1 else E
+
+    networks = [(ModernNetwork(np.eye(3, 2), 2.0), [[arb(1), arb(3)], [arb(2), arb(-1)]])]
+    assert modern_hopfield_energy._range(Run(), networks).verdict is Verdict.HOLDS
+    monkeypatch.setattr(ModernNetwork, "energy", energy)
+    assert modern_hopfield_energy._range(Run(), networks).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_both_derivatives_of_the_energy_are_checked(order, monkeypatch):
+    right = ModernNetwork.energy_along
+    networks = [(ModernNetwork(np.eye(3, 2), 2.0), [[arb(1), arb(3)]])]
+    assert modern_hopfield_energy._gradient(networks).verdict is Verdict.HOLDS
+
+    def along(net, xi, v):
+        return [c * (1 + 1e-12 * (k == order)) for k, c in enumerate(right(net, xi, v))]
+
+    monkeypatch.setattr(ModernNetwork, "energy_along", along)
+    assert modern_hopfield_energy._gradient(networks).verdict is Verdict.FAILS
 
 
 def test_two_models_of_the_network_agree():
