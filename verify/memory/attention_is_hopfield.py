@@ -23,6 +23,7 @@ from constructions.memory import hopfield_attention
 from constructions.stream import Stream
 from constructions.transformer import Transformer
 from constructions.vectors import Memory
+from theory import machine
 from theory.balls import exactly, inner, minus, norm
 from theory.kinds import Positive
 from theory.memory.hopfield_balls import ModernNetwork
@@ -66,6 +67,13 @@ def attention_is_hopfield(
     an affine function of the query after one update. Linear attention computes the fields (weighted
     sums of the neurons) of the Hopfield network that stores the keys under Hebb's rule.
     """
+    # For N patterns, the d² entries of Hebb's weights have N monomials in Nd variables; the largest
+    # objects measure 8 bytes for each exponent of these monomials.
+    machine.fits_in_memory(
+        f"polynomials in {(n_patterns + 1) * d} variables",
+        8 * n_patterns**2 * d**3,
+        "give fewer patterns or a smaller d",
+    )
     X, queries = run.rng.standard_normal((n_patterns, d)), run.rng.standard_normal((4, d))
     weights = [run.rng.integers(-3, 4, shape) for shape in ((d + 1, d), (d + 2, d), (d, 2))]
     # All entries are integer multiples of 1/8, so projections are exact in float64 too.
