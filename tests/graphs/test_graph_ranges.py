@@ -12,10 +12,11 @@ import pytest
 import torch
 from limits import at_most, needs_memory
 from refusals import rejects
+from registers import registers_are_right
 from scipy.linalg import block_diag
 from scipy.sparse.csgraph import breadth_first_order, connected_components, shortest_path
 
-from constructions.graphs import disentangled, search, squaring, tripling
+from constructions.graphs import disentangled, search, squaring, tripling, two_cycles
 from constructions.graphs.graph import Graph
 from constructions.graphs.random_graphs import connected as connected_tensors
 from constructions.graphs.random_graphs import random_graphs
@@ -489,8 +490,32 @@ def test_tripling(n, L):
     model = tripling(n, L, clipped=True)
     assert (model(A).numpy() == wanted).all()
     assert (model.logits(A).numpy() == wanted).all()
+    assert (model.n_layers, model.n_heads, model.d_model) == (L, min(L, 1), n)
     if L < 6:
         assert (tripling(n, L)(A).numpy() == wanted).all()
+
+
+@pytest.mark.parametrize(
+    ("build", "sizes"),
+    [
+        (partial(tripling, clipped=True), [(2, 9), (33, 4), (65, 5)]),
+        (tripling, [(2, 4), (33, 3)]),
+        (squaring, [(2, 9), (33, 6), (65, 7)]),
+        (partial(squaring, form="robust"), [(2, 9), (33, 6), (65, 7)]),
+        (disentangled, [(2, 4), (17, 2)]),
+    ],
+)
+def test_registers_of_graphs(build, sizes):
+    for n, L in sizes:
+        registers_are_right(build(n, L), drawn(n, n)[:, None])
+
+
+def test_outputs_of_two_layers_on_cycles():
+    m, i = 12, np.arange(24)
+    one, two = two_cycles(2).logits(np.stack([g.cycles(2 * m), g.cycles(m, m)])).numpy()
+    far = np.minimum(i, 2 * m - i)
+    assert one[0].tolist() == np.select([2 * far < m, 2 * far == m], [4, 3], 1).tolist()
+    assert two[0].tolist() == [3] * m + [0] * m
 
 
 @pytest.mark.parametrize("form", ["lean", "robust"])
@@ -504,6 +529,10 @@ def test_squaring(n, L, form):
     model = squaring(n, L, form=form)
     assert (model(A).numpy() == wanted).all()
     assert (model.logits(A).numpy() == wanted).all()
+    sizes = (L, min(L, 1), (2 if form == "lean" else 3) * n)
+    assert (model.n_layers, model.n_heads, model.d_model) == sizes
+    N = next(2**k for k in range(n) if 2**k >= n)
+    assert model.at_most == {"reached": 1} | ({} if form == "lean" else {"found": N})
 
 
 @pytest.mark.parametrize(("n", "L"), [(2, 33), (17, 9), (33, 12), (65, 7), (129, 8)])
@@ -556,6 +585,10 @@ def test_search_on_any_tokens(n, m):
     nodes, edges = rng.integers(0, n, (3, T)), n + rng.integers(0, n * n, (3, T))
     tokens = np.where(rng.random((3, T)) < 3 / T, nodes, edges)
     model = search(n, m)
+    assert (model.n_layers, model.n_heads, model.d_model) == (2, 1, 2 * n + 1)
+    assert len(model.blocks[0].mlp.b_in) == n
+    registers_are_right(model, tokens)
+    assert search(n).interface.max_length == n * n
     assert (model(tokens).numpy() == g.search_steps(tokens, n).answers).all()
     assert model.interface.found([n - 1, -1]) == [n - 1]
     with rejects("tokens"):

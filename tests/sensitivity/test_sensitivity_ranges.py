@@ -10,6 +10,7 @@ import pytest
 import torch
 from limits import at_most
 from refusals import rejects
+from registers import registers_are_right
 from scipy.linalg import hadamard
 from torch import nn
 
@@ -263,6 +264,11 @@ def test_models_of_parities_and_conjunctions_at_every_count(k):
     positions = np.arange(k)[::-1]
     for build, wanted in ((subset_parity, counts % 2), (conjunction, counts == k)):
         model = build(d, positions)
+        registers_are_right(model, words)
+        width, units = (4, k - 1) if build is subset_parity else (5, 1)
+        mlp = model.blocks[0].mlp
+        assert (model.n_layers, model.n_heads, model.d_model) == (1, k, width)
+        assert (0 if mlp is None else len(mlp.b_in)) == units
         soft = model.sharpened(model.least_sharpness() * 1.01) if k < 33 else model
         for each in (model, soft, build(d, positions).float()):
             assert (each(words)[:, 0].numpy() == wanted).all()
@@ -281,7 +287,11 @@ def test_juntas_and_tables(d, k):
     assert s.junta(words, positions, table).tolist() == wanted
     assert (s.junta_table(k, table) == table).all()
     if k < 11:
-        assert junta(d, positions, table)(words[:40])[:, 0].tolist() == wanted[:40]
+        model = junta(d, positions, table)
+        assert model(words[:40])[:, 0].tolist() == wanted[:40]
+        registers_are_right(model, words[:20])
+        assert (model.n_layers, model.n_heads, model.d_model) == (1, k, k + 4)
+        assert len(model.blocks[0].mlp.b_in) == 2**k
     for wrong in (table[:-1], [*table, 0]):
         for call in (partial(s.junta_table, k), partial(s.junta, words, positions)):
             with rejects("table"):
