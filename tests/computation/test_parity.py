@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from copy import copy
 from fractions import Fraction
 
@@ -33,6 +34,7 @@ from verify.domains import Ball
 from verify.evidence.sequences import differences
 from verify.finding import Verdict
 
+claim = sys.modules["verify.computation.parity"]  # the package's claim has the same name
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 LENGTHS = [1, 2, 3, 7, 8]
 
@@ -266,6 +268,57 @@ def test_one_negative_partial_sum_is_enough(side, monkeypatch):
     monkeypatch.setattr("verify.computation.parity.one_side", lambda r: side if r == 3 else {0: 0})
     found = bound_holds(3)
     assert (found.measured, found.verdict) == (1, FAILS)
+
+
+def one_sharpness(monkeypatch):
+    monkeypatch.setattr(claim, "SHARPNESS", (2,))
+    return [f.verdict for f in claim.softmax(Run(quick=True)) if f.id.startswith("β")]
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("signed_counts", lambda found: [x + 1e-25 for x in found]),
+        ("logits_by_ones", lambda found: [x + arb(0, 1e-20) for x in found]),
+        ("least_signed_count", lambda bound: bound * 0.999),
+        ("least_signed_count", lambda bound: bound * 1.001),
+    ],
+)
+def test_softmax_logits_equal_their_closed_form_and_attain_the_bound(name, change, monkeypatch):
+    right = getattr(claim, name)
+    monkeypatch.setattr(claim, name, lambda *given: change(right(*given)))
+    assert one_sharpness(monkeypatch) == [FAILS]
+
+
+def test_logits_of_the_wrong_sign_fail(monkeypatch):
+    """Even if they agree with the closed form, of the wrong sign as well."""
+    right = claim.bounded_logit
+    monkeypatch.setattr(claim, "bounded_logit", lambda n, k, e: -right(n, k, e))
+
+    def turned(n):
+        model = parity_bounded(n)
+        model.unembed.W_U *= -1
+        return model
+
+    assert closed_form(turned, [1, 2], layer_norm=False).verdict is FAILS
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "fails"),
+    [
+        ("bits_lost", lambda lost: lost + 1e-4, "layer-norm"),
+        ("bits_lost", lambda lost: lost - 1e-4, "layer-norm"),
+        ("mean_logit", lambda mean: mean * 0.98, "bounded"),
+        ("mean_logit", lambda mean: mean * 1.02, "bounded"),
+        ("least_signed_count", lambda bound: bound + 0.5, "ours"),
+    ],
+)
+def test_cross_entropies_are_bounded_from_both_sides(name, change, fails, monkeypatch):
+    monkeypatch.setattr(claim, "LENGTHS", (10, 100))
+    right = getattr(claim, name)
+    monkeypatch.setattr(claim, name, lambda *given: change(right(*given)))
+    found = {f.id: f.verdict for f in claim.cross_entropies(Run())}
+    assert found[fails] is FAILS
 
 
 def test_logits_that_are_not_in_closed_form():

@@ -1,6 +1,8 @@
 """The claims gd, ogd and ols: what each shows beside holding."""
 
+import sys
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,11 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theory.regression.by_definition import least_squares
+from verify.claim import Run
 from verify.domains import Rational
 from verify.finding import Verdict
+from verify.regression.convergence import descent_converges, newton_converges
 from verify.regression.gradient_descent import gradient_descent
 from verify.regression.ols import METHODS, ols
 from verify.regression.online_gradient_descent import online_gradient_descent
+
+ols_module = sys.modules["verify.regression.ols"]  # the package's claim has the same name
 
 # gd
 
@@ -106,3 +112,38 @@ def test_least_squares_of_any_rank(n, d, rank, seed):
     w = least_squares(domain, X, Y)
     assert X.transpose() * X * w == X.transpose() * Y
     assert [[str(e)] for (e,) in w.tolist()] == [[str(e)] for (e,) in (x.pinv() * y).tolist()]
+
+
+@pytest.mark.parametrize("wrong", ["", "outside", "residual"])
+@pytest.mark.parametrize("name", METHODS)
+def test_the_range_and_the_residual_are_both_checked(name, wrong, monkeypatch):
+    """Weights with a part outside the range have the same residual."""
+    method = METHODS[name]
+
+    def statement(run, scale):
+        return SimpleNamespace(at=lambda *sizes: SimpleNamespace(predictions=predictions(sizes)))
+
+    def predictions(sizes):
+        right = method.statement(Run(), 2.0**-12).at(*sizes)
+
+        def outside(inputs):
+            (x, y), *_ = inputs.X
+            null = inputs.domain.matrix([[-y], [x]])
+            return right.predictions(inputs) + null
+
+        return outside if wrong == "outside" else right.predictions
+
+    if wrong == "residual":
+        right = ols_module.identity
+        monkeypatch.setattr(ols_module, "identity", lambda *given: 2 * right(*given))
+    found = ols_module._in_range(Run(), method._replace(statement=statement), [0], 2)
+    assert found.verdict is (Verdict.FAILS if wrong else Verdict.HOLDS)
+
+
+@pytest.mark.parametrize("factor", [-0.5, 0.0, 0.999, 1.0, 1.001])
+def test_convergence_needs_a_step_between_both_ends(factor):
+    x = np.diag([3.0, 1.0])
+    found = [newton_converges(x, factor * 2 / 81, "gram"), descent_converges(x, factor * 2 / 9)]
+    found.append(newton_converges(x, factor * 2 / 9, "identity"))
+    holds = 0 < factor < 1
+    assert {f.verdict for f in found} == {Verdict.HOLDS if holds else Verdict.FAILS}

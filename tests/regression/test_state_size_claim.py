@@ -51,3 +51,25 @@ def test_the_slope_of_a_power_is_its_exponent():
     assert state_size.fitted_exponent(counts) == pytest.approx(0.75)
     assert state_size.per_factor_of_four([3, 5, 7]) == 2
     assert np.log2(state_size.CONDITIONS[0]) == 4
+
+
+def chebyshev_counts():
+    stated, _ = state_size.METHODS["Chebyshev"]
+    return [stated(condition, state_size.SHRINK) for condition in state_size.CONDITIONS]
+
+
+def test_a_smaller_degree_that_suffices_fails():
+    """Also if the residuals one degree below are too small, and if their signs do not alternate."""
+    counts = chebyshev_counts()
+    assert state_size._no_krylov_method_is_faster(counts).verdict is Verdict.HOLDS
+    for index in (0, len(counts) - 1):
+        more = [count + (i == index) for i, count in enumerate(counts)]
+        found = state_size._no_krylov_method_is_faster(more)
+        assert (found.measured, found.verdict) == (len(counts) - 1, Verdict.FAILS)
+
+
+def test_residuals_without_alternating_signs_fail(monkeypatch):
+    counts = chebyshev_counts()
+    right = state_size.RESIDUALS["Chebyshev"]
+    monkeypatch.setitem(state_size.RESIDUALS, "Chebyshev", lambda *given: abs(right(*given)))
+    assert state_size._no_krylov_method_is_faster(counts).verdict is Verdict.FAILS
