@@ -59,7 +59,7 @@ def register_program(model: Stack) -> RegisterProgram:
         try:
             if block.norm is not None or block.ln1 is not None or block.ln2 is not None:
                 raise NoFormula("a normalisation of tokens is no polynomial")
-            heads, own = (), None
+            heads, own = tuple[RegisterHead, ...](), None
             if block.attn is not None:
                 heads, own = reader.attention(block.attn, interface.n)
             mlp = None if block.mlp is None else reader.mlp(block.mlp)
