@@ -40,7 +40,7 @@ def test_the_evidence_of_the_table(table):
         assert row.evidence == "exact"
     compared = findings(depth, largest_k=1)
     for k in range(2):
-        assert compared[f"layers/{k}"].evidence == "identity"
+        assert compared[f"layers/{k}"].evidence == "formula"
 
 
 def test_the_degree_is_that_of_the_polynomial(table):

@@ -16,6 +16,7 @@ from verify.regression.trained.lstm import lstm
 from verify.regression.trained.newton_or_gd import newton_or_gd
 from verify.regression.trained.noisy import noisy
 from verify.regression.trained.probes import Probed
+from verify.regression.trained.trained_formulas import trained_formulas
 
 ONE = "regression-small-seed0"
 SEED0 = {"checkpoint": ONE}
@@ -26,6 +27,7 @@ CLAIMS = {
     "noisy": (noisy, {"noiseless": ONE}),
     "lstm": (lstm, {"transformer": ONE}),
     "linear-depth": (linear_depth, {}),
+    "trained-formulas": (trained_formulas, {}),
 }
 
 
