@@ -26,7 +26,8 @@ from theory.arithmetic.adder import adder_logits, n_candidates
 from theory.arithmetic.adder_balls import turn
 from verify.arithmetic.adder import adder as claim
 from verify.arithmetic.adder import adds_with_error
-from verify.arithmetic.pairs import enumerated, rows_of_pairs, sums
+from verify.arithmetic.modular_margin import ahead_by_all
+from verify.arithmetic.pairs import Enumerated, all_right, enumerated, rows_of_pairs, sums
 from verify.claim import Run
 from verify.finding import Verdict
 
@@ -241,3 +242,34 @@ def test_it_holds_at_other_options(options):
 def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "least", "declared", "verdict"),
+    [
+        (0, 2.0, 2.0, Verdict.HOLDS),
+        (1, 2.0, 2.0, Verdict.FAILS),
+        (0, 0.0, 0.0, Verdict.FAILS),
+        (0, 1.9, 2.0, Verdict.FAILS),
+    ],
+)
+def test_all_predictions_are_right_without_ties_and_with_the_margin(
+    wrong, least, declared, verdict
+):
+    model = linear_adder(2)
+    model.interface.margin = declared
+    found = all_right(model, Enumerated(9, wrong, least), "float")
+    assert found.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("wrong", "least", "declared", "verdict"),
+    [
+        (0, 10.0, 9.0, Verdict.HOLDS),
+        (1, 10.0, 9.0, Verdict.FAILS),
+        (0, 9.9, 9.0, Verdict.FAILS),
+        (0, 10.0, 10.1, Verdict.FAILS),
+    ],
+)
+def test_the_right_residue_is_ahead_by_2p_and_by_the_margin(wrong, least, declared, verdict):
+    assert ahead_by_all(Enumerated(25, wrong, least), 5, declared).verdict is verdict

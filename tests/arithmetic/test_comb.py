@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -31,6 +32,7 @@ from verify.arithmetic.comb import random_layer, separable, wins
 from verify.claim import Run
 from verify.finding import Verdict
 
+module = sys.modules["verify.arithmetic.comb"]  # the package's claim has the same name
 rationals = st.fractions(min_value=-50, max_value=50, max_denominator=60)
 numbers = st.builds(Golden, rationals, rationals)
 sets = st.sets(st.integers(1, 5), min_size=1)
@@ -196,3 +198,35 @@ def test_numbers_with_a_root_are_not_mixed_with_others():
             mixed()
     with rejects("b"):
         Golden(Fraction(1), 0.5)
+
+
+CONDITIONS = {
+    "even": ("C", lambda C: lambda F, d: C(F, d + 5 * (d < 0)), "table"),
+    "period": ("C", lambda C: lambda F, d: C(F, d + 5 * (d >= 10)), "table"),
+    "sign of cos 36°": ("cosine", lambda cosine: lambda k: cosine(k).conjugate, "cosines"),
+    "norms of rows": (
+        "separability_inequalities",
+        lambda rows: lambda m, r: 2 * rows(m, r),
+        "residues",
+    ),
+    "number of rows": (
+        "separability_inequalities",
+        lambda rows: lambda m, r: np.concatenate([rows(m, r)] * 2),
+        "residues",
+    ),
+    "sum of rows": (
+        "separability_inequalities",
+        lambda rows: lambda m, r: abs(rows(m, r)),
+        "residues",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", [None, *CONDITIONS])
+def test_each_condition_on_exact_values_is_checked(fault, monkeypatch):
+    if fault:
+        name, change, _ = CONDITIONS[fault]
+        monkeypatch.setattr(module, name, change(getattr(module, name)))
+    found = [module.cosines(), next(module.table()), module.impossible(4)]
+    fails = [f.id.split("/")[0] for f in found if f.verdict is Verdict.FAILS]
+    assert fails == ([CONDITIONS[fault][2]] if fault else [])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from by_id import not_holding
+from flint import fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
@@ -30,6 +32,8 @@ from verify.arithmetic.fourier_filters import (
     rational_rows,
 )
 from verify.claim import Run
+
+module = sys.modules["verify.arithmetic.fourier_filters"]  # the package's claim has its name
 
 SMALL = {"largest": 10, "alpha": 4.0}
 
@@ -159,3 +163,20 @@ def test_accuracies_at_the_published_size():
 def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()
+
+
+@pytest.mark.parametrize("fault", ["", "halved", "not removed", "not orthogonal"])
+def test_each_condition_on_filters_is_checked(fault, monkeypatch):
+    """The last two faults keep the equivalence of KP = K and KRᵀ = 0."""
+
+    def planted(removed):
+        P = projection(removed)
+        if fault == "not removed":
+            n, m = removed.ncols(), removed.nrows()
+            return P + removed.transpose() * fmpq_mat(m, n, [1] * (m * n))
+        return P / 2 if fault == "halved" else P
+
+    monkeypatch.setattr(module, "projection", planted)
+    if fault == "not orthogonal":
+        monkeypatch.setattr(module, "rational_rows", lambda rng, _: rational_rows(rng, True))
+    assert bool(list(module.against_criterion(Run(), 2))) == bool(fault)

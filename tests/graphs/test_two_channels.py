@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +18,11 @@ from theory.graphs import (
     two_channels,
     two_channels_by_definition,
 )
+from verify.claim import Run
+from verify.finding import Verdict
+from verify.graphs.two_channels import random_weights, split
 
+claim = sys.modules["verify.graphs.two_channels"]  # the package's claim has the same name
 ONE = np.ones((1, 1), dtype=int)
 CASES = st.tuples(st.integers(2, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 999))
 
@@ -74,3 +79,15 @@ def test_i_and_j_by_hand():
 def test_rejected_matrices(call, names):
     with rejects(*names.split()):
         call()
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (0, 2, 1)])
+def test_parts_in_another_order_fail(order, monkeypatch):
+    """They have the same sum."""
+    right, n = claim.orthogonal_split, 3
+    weights = {(1, 2): random_weights(Run(), n, 1, 2)}
+    monkeypatch.setattr(
+        claim, "orthogonal_split", lambda *given: tuple(right(*given)[k] for k in order)
+    )
+    found = split(weights, n)
+    assert found.verdict is (Verdict.HOLDS if order == (0, 1, 2) else Verdict.FAILS)

@@ -1,5 +1,6 @@
 """The claims on language: vacuous bounds, known values, and options that do not go together."""
 
+import sys
 from fractions import Fraction as F
 
 import numpy as np
@@ -19,10 +20,12 @@ from theory.language import (
 )
 from verify.claim import Run
 from verify.finding import Verdict
+from verify.language import rescalings
 from verify.language.bounds import shown, unless_vacuous
-from verify.language.good_turing import square_bound
+from verify.language.good_turing import most_mean, square_bound
 from verify.language.hallucination import hallucination, in_a_sentence, of_world
 from verify.language.rescalings import reaches
+from verify.language.sampling_or_argmax import between
 from verify.language.tiny_worlds import (
     forty_answers,
     forty_strings,
@@ -166,3 +169,64 @@ def test_sizes_in_a_sentence_are_those_of_means():
 def test_combinations_that_no_range_of_an_option_excludes_are_rejected(options, parameter):
     with rejects(parameter):
         next(hallucination.findings(Run(quick=True), **{**hallucination.defaults, **options}))
+
+
+ARGMAX = "verify.language.sampling_or_argmax"
+
+
+@pytest.mark.parametrize(
+    ("first", "rest", "verdict"),
+    [
+        ((6, 6, 6), (6, 6, 6), Verdict.HOLDS),
+        ((6, 4, 12), (6, 6, 6), Verdict.FAILS),
+        ((3, 6, 4), (6, 6, 6), Verdict.FAILS),
+        ((0, 6, 6), (0, 6, 6), Verdict.FAILS),
+        ((6, 6, 12), (6, 6, 12), Verdict.FAILS),
+    ],
+)
+def test_both_inequalities_and_both_equalities_of_errors_are_checked(
+    first, rest, verdict, monkeypatch
+):
+    """The errors in twelfths, for the first distribution and for all others."""
+    triples = [first]
+
+    def errors(p):
+        triples.append(rest)
+        return tuple(F(each, 12) for each in triples[-2][:2])
+
+    monkeypatch.setattr(f"{ARGMAX}.errors", errors)
+    monkeypatch.setattr(f"{ARGMAX}.most_sampling_error", lambda *_: F(triples[-2][2], 12))
+    assert between(True).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("equal", "others", "verdict"),
+    [
+        (0, -1, Verdict.HOLDS),
+        (-1, -1, Verdict.FAILS),
+        (0, 0, Verdict.FAILS),
+        (0, 1, Verdict.FAILS),
+    ],
+)
+def test_the_largest_mean_error_is_attained_only_by_equal_facts(
+    equal, others, verdict, monkeypatch
+):
+    """The error is off its maximum by these numbers, for n equal facts and for others."""
+    module = sys.modules["verify.language.good_turing"]
+    most = module.most_mean_difference
+
+    def error(p, n):
+        return most(n) + (equal if len(p) == n else others)
+
+    monkeypatch.setattr(module, "mean_difference", error)
+    assert most_mean().verdict is verdict
+
+
+@pytest.mark.parametrize("fault", ["", "gain", "scale"])
+def test_the_best_scale_gains_most_and_as_much_as_stated(fault, monkeypatch):
+    gain = rescalings.rescaling_gain
+    if fault == "gain":
+        monkeypatch.setattr(rescalings, "rescaling_gain", lambda p, g, A: gain(p, p, A))
+    if fault == "scale":
+        monkeypatch.setattr(rescalings, "scales", lambda rng, count: [F(1)] * count)
+    assert bool(list(rescalings.other_gains(Run(), 3))) == bool(fault)

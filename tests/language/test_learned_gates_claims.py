@@ -1,5 +1,7 @@
 """The claims on chains of thought: verdicts, noise, and options that do not go together."""
 
+import sys
+
 import numpy as np
 import pytest
 from refusals import rejects
@@ -9,7 +11,7 @@ from verify.finding import Verdict
 from verify.language.bounds import never_wrong
 from verify.language.direct_gradients import direct_gradients
 from verify.language.learned_gates import reopened
-from verify.language.linear_tokens import linear_tokens
+from verify.language.linear_tokens import GUESSED, RIGHT, _learned, linear_tokens
 from verify.language.one_gradient_step import one_gradient_step
 from verify.language.parity_with_steps import parity_with_steps
 from verify.language.restriction_access import restriction_access
@@ -60,3 +62,27 @@ def test_noise_is_that_of_the_samples():
 def test_combinations_that_no_range_of_an_option_excludes_are_rejected(claim, options, parameter):
     with rejects(parameter):
         list(claim.findings(Run(quick=True), **{**claim.defaults, **options}))
+
+
+@pytest.mark.parametrize(("right", "guessed"), [(1, 0.5), (RIGHT - 0.01, 0.5), (1, GUESSED + 0.01)])
+@pytest.mark.parametrize("place", [0, 1])
+def test_regressions_are_right_only_with_the_tokens_of_the_words(
+    right, guessed, place, monkeypatch
+):
+    """The accuracies are other ones for one seed, with the tokens of the words or of others."""
+    module = sys.modules["verify.language.linear_tokens"]
+    shares = [
+        share
+        for seed in range(module.LEARNERS)
+        for share in ((right, guessed) if seed == place else (1, 0.5))
+    ]
+    monkeypatch.setattr(module, "definition", lambda words, positions: np.zeros((len(words), 1)))
+    monkeypatch.setattr(
+        module,
+        "tokens_by_regression",
+        lambda words, tokens, queries: (
+            np.arange(len(queries))[:, None] >= round(shares.pop(0) * len(queries))
+        ),
+    )
+    found = _learned(Run())
+    assert found.verdict is (Verdict.HOLDS if (right, guessed) == (1, 0.5) else Verdict.FAILS)

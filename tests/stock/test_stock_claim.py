@@ -6,6 +6,7 @@ from flint import arb
 from refusals import rejects
 
 from constructions import induction_heads
+from constructions.stock import Gadgets
 from theory.retrieval import induction
 from verify.claim import Run
 from verify.finding import Verdict
@@ -78,6 +79,17 @@ def test_it_holds_inside_gpt2():
 def test_the_norm_is_enclosed_whatever_is_drawn():
     found = [neutral_norm(Run(seed=seed)) for seed in range(20)]
     assert {each.verdict for each in found} == {Verdict.HOLDS}
+
+
+def test_a_factor_below_its_bound_fails(monkeypatch):
+    """γ is right for the numbers by hand (K = 3), and too small for all others."""
+    right = Gadgets.gamma
+
+    def gamma(numbers, square):
+        return right(numbers, square) * (1 if numbers.constant == 3 else 0.4)
+
+    monkeypatch.setattr(Gadgets, "gamma", gamma)
+    assert neutral_norm(Run()).verdict is Verdict.FAILS
 
 
 def test_the_error_of_gelu_is_the_known_one():
