@@ -177,7 +177,7 @@ def test_functions_of_loads():
             assert m.large_deviation_rate(a) == pytest.approx(wanted, rel=1e-9)
             if a > 0:
                 assert m.exponential_load((1 - a) / 2) == pytest.approx(wanted / 2, rel=1e-9)
-    for digits in (1, 15, 60, 300):
+    for digits in (1, 15, 60):
         found = m.critical_load(digits)
         with mpmath.workdps(digits + 20):
             y = found.y
@@ -186,12 +186,12 @@ def test_functions_of_loads():
             assert abs(load - found.load) < unit
             assert abs(mpmath.erf(y) - found.overlap) < unit
             assert abs((1 - found.overlap) / 2 - found.wrong_bits) < unit
-    for digits in (15, 40):
+    for digits in (15, 20):
         for load in (0.05, 0.1379):
             overlap = m.retrieval_overlap(load, digits)
             with mpmath.workdps(digits + 20):
                 y = mpmath.erfinv(overlap) if overlap < 1 else mpmath.inf
-                if y < 10 and digits > 15:
+                if y < 10:
                     part = overlap / y - 2 / mpmath.sqrt(mpmath.pi) * mpmath.exp(-y * y)
                     assert abs(part**2 / 2 - load) < mpmath.mpf(10) ** (-digits / 2)
                     assert y > m.critical_load().y
@@ -384,9 +384,9 @@ def test_orthogonal_starts(n, form):
         for gamma in (0.0, 0.3, 0.999):
             time = m.escape_time(beta, n, gamma, form)
             gap = m.orthogonal_gap(n, beta, [0.0, time], form)[-1]
-            assert gap == pytest.approx(1 - gamma, rel=1e-7 if n < 1000 else 1e-6)
+            assert gap == pytest.approx(1 - gamma, rel=1e-8)
             assert m.orthogonal_start(n, beta, [0.0, time], form)[-1] == pytest.approx(
-                gamma, abs=1e-6
+                gamma, abs=1e-8
             )
     if n <= 17:
         X = np.eye(n)

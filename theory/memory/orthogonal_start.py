@@ -55,12 +55,14 @@ def orthogonal_gap(
     pairs by symmetry. The relative error of the gap is about 1e-10, even if the gap is tiny.
     """
 
+    # −n·ln(1 − γ) is integrated: γ starts to grow at a rate of order 1/n, and the tolerance of the
+    # integration is absolute for small numbers.
     def velocity(_: float, u: np.ndarray) -> np.ndarray:
-        return gap_rate(np.exp(-u), n, beta, form)
+        return n * gap_rate(np.exp(-u / n), n, beta, form)
 
     _check_overflow(beta, form)
     u = integrate(velocity, np.zeros(1), times)[:, 0]
-    return np.exp(-u)
+    return np.exp(-u / n)
 
 
 def gap_rate(gap: np.ndarray, n: int, beta: float, form: SphereForm = "SA") -> np.ndarray:
