@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
@@ -14,8 +16,11 @@ from constructions.computation import majority
 from theory.computation import majority as definition
 from theory.computation.majority import signed_mean
 from theory.sequences import all_sequences, random_sequences
+from verify.claim import Run
 from verify.computation.majority import exact_softmax
 from verify.finding import Verdict
+
+claim = sys.modules["verify.computation.majority"]  # the package's claim has the same name
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=12))
@@ -70,3 +75,21 @@ def test_softmax_is_exact_only_where_nothing_is_compared():
     assert exact_softmax(model).verdict is Verdict.HOLDS
     model.blocks[0].attn.b_Q[0, 0] = 1
     assert exact_softmax(model).verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "fails"),
+    [
+        ("", None, []),
+        ("_ball", lambda found: found + 1e-20, ["logits"]),
+        ("logits_by_ones", lambda found: [x + arb(0, 1e-20) for x in found], ["logits"]),
+        ("cross_entropy", lambda lost: lost - 0.3, ["cross-entropy"]),
+    ],
+)
+def test_each_condition_on_means_is_checked(name, change, fails, monkeypatch):
+    monkeypatch.setattr(claim, "LENGTHS", (10, 100))
+    if name:
+        right = getattr(claim, name)
+        monkeypatch.setattr(claim, name, lambda *given: change(right(*given)))
+    found = claim.cross_entropies(Run(quick=True))
+    assert [f.id for f in found if f.verdict is Verdict.FAILS] == fails
