@@ -1,5 +1,6 @@
 """The claim `newton`: its findings, and how they are established."""
 
+import sys
 from copy import deepcopy
 
 import by_id
@@ -17,6 +18,8 @@ from verify.finding import Verdict
 from verify.regression.convergence import safe_alpha
 from verify.regression.newton import newton
 from verify.regression.statements import newton_statement
+
+module = sys.modules["verify.regression.newton"]  # the package's claim has the same name
 
 
 def findings(**options):
@@ -245,3 +248,19 @@ def test_certificates_that_do_not_exist_are_rejected_before_the_run(options, tmp
     file = tmp_path / "newton.json"
     rejected(capsys, ["newton", *options, "--certificate", str(file)], "certificate", "layout")
     assert not file.exists()
+
+
+@pytest.mark.parametrize("fault", ["", "prediction", "alpha"])
+def test_the_steps_on_more_examples_are_those_from_another_alpha(fault, monkeypatch):
+    """Other predictions fail, and so do predictions that are equal from both α."""
+    predict, statement = module.predict, module.newton_statement
+    if fault == "prediction":
+        monkeypatch.setattr(module, "predict", lambda *given: 2 * predict(*given))
+    if fault == "alpha":
+        monkeypatch.setattr(
+            module,
+            "newton_statement",
+            lambda run, layout, start, alpha: statement(run, layout, start, 2.0**-6),
+        )
+    found = module._twice_as_many_examples(Run())
+    assert found.verdict is (Verdict.FAILS if fault else Verdict.HOLDS)

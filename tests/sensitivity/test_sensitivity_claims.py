@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -195,3 +196,18 @@ def test_a_table_leaves_the_options_of_the_standard_functions_without_a_part(tmp
     for other in ({"d": 8}, {"samples": 200}):
         with rejects(*other, "table"):
             list(sensitivity.findings(Run(quick=True), table=table, **other))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.3, -0.3])
+def test_estimates_must_not_be_too_large_or_too_small(shift, monkeypatch):
+    """An interval that misses the exact value counts on either side."""
+    right = module.estimate
+
+    def shifted(*given, **more):
+        found = right(*given, **more)
+        return replace(found, by_place=np.clip(found.by_place + shift, 0, 1))
+
+    monkeypatch.setattr(module, "QUICK_SEEDS", 6)
+    monkeypatch.setattr(module, "estimate", shifted)
+    verdicts = [f.verdict is Verdict.FAILS for f in module._of_tokens(Run(quick=True), 100)]
+    assert verdicts == [bool(shift)] * 3
