@@ -180,7 +180,7 @@ def same_as_hardmax(id: str, model: Transformer, rows: np.ndarray) -> Finding:
     """The finding that softmax logits at the smallest sharpness equal hardmax logits, in balls."""
     beta = model.least_sharpness()
     leak = max(max(layer, default=0.0) for layer in model.softmax_error(beta).leaks)
-    real = max(enclosed_error(model, beta, row) for row in rows)
+    real = enclosed_error(model, beta, rows)
     gaps = [m.gap for block in model.blocks for m in block.margins if m.gap < math.inf]
     attends = "all visible tokens have equal scores, so no token is wrong"
     if gaps:
@@ -194,7 +194,7 @@ def same_as_hardmax(id: str, model: Transformer, rows: np.ndarray) -> Finding:
         "enclosure",
         real,
         ENCLOSED,
-        words=f"at most {real:.2g}; {attends}",
+        words=f"at most {real[1]:.2g}; {attends}",
         wanted="a distance of at most 2^−64",
     )
 

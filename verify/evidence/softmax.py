@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from math import ceil, log2
 
 import numpy as np
 import torch
@@ -16,7 +17,8 @@ from constructions.softmax import score_sizes
 from constructions.transformer import Transformer
 from theory.kinds import InputError
 from verify.claim import Run
-from verify.domains import Ball, outputs
+from verify.domains import Ball, Rational, outputs
+from verify.evidence.enclosure import interval
 from verify.evidence.formats import FORMATS, Format
 from verify.evidence.sequences import exact_evidence, families_of
 from verify.evidence.statement import OverTokens
@@ -77,13 +79,12 @@ def softmax(
 
 def enclosed(model: Transformer, beta: float, prompts: np.ndarray, size: str) -> Finding:
     """The finding that the error of softmax logits, enclosed by balls, is at most a bound."""
-    real = max(enclosed_error(model, beta, row) for row in prompts)
     return at_most(
         "softmax/enclosed",
         f"largest distance of softmax logits from hardmax logits at the inverse temperature "
         f"β = {beta:.4g} ({size}, {plural(len(prompts), 'prompt')})",
         "enclosure",
-        real,
+        enclosed_error(model, beta, prompts),
         model.softmax_error(beta).logits,
     )
 
@@ -205,25 +206,29 @@ def _scale(model: Transformer, larger: Transformer) -> Finding:
     )
 
 
-def enclosed_error(model: Transformer, sharpness: float, row: np.ndarray) -> float:
-    """An upper bound, by balls, on the largest distance of softmax logits from hardmax logits."""
-    hard = model.logits(row).tolist()
-    with Ball.precision(192):
-        domain = Ball()
-        soft = outputs(model.sharpened(sharpness), model.prompt(row), domain).tolist()
-        differences = [
-            abs(ball - domain.number(*exact.as_integer_ratio()))
-            for balls, line in zip(soft, hard, strict=True)
-            for ball, exact in zip(balls, line, strict=True)
-        ]
-        widest = max(float(d.rad()) for d in differences)
-        if not widest < 1e-20:
-            raise InputError(
-                f"the enclosing balls of the logits are {widest:.1e} wide, too wide for a "
-                "comparison: "
-                "give a smaller sharpness"
+def enclosed_error(
+    model: Transformer, sharpness: float, prompts: np.ndarray
+) -> tuple[float, float]:
+    """An interval for the largest distance of softmax logits from hardmax logits on prompts.
+
+    Softmax logits are computed in balls, and hardmax logits over Q.  The precision suffices for
+    errors down to the smallest number of float64, as every layer multiplies the radii of balls by
+    about the sharpness.
+    """
+    soft, found = model.sharpened(sharpness), list[tuple[float, float]]()
+    with Ball.precision(1200 + model.n_layers * max(0, ceil(log2(sharpness)))):
+        for prompt in map(model.prompt, prompts):
+            softmax, hardmax = (
+                outputs(each, prompt, domain).tolist()
+                for each, domain in ((soft, Ball()), (model, Rational()))
             )
-        return max(float(d.upper()) for d in differences) * (1 + 1e-15)
+            found += [
+                interval(abs(ball - arb(number)))
+                for balls, numbers in zip(softmax, hardmax, strict=True)
+                for ball, number in zip(balls, numbers, strict=True)
+            ]
+    low, high = np.max(found, axis=0)  # NaN if an end is NaN
+    return float(low), float(high)
 
 
 def formats(run: Run, statement: OverTokens, V: int) -> Iterator[Finding]:
