@@ -223,7 +223,8 @@ def unique(fields: Any) -> dict[str, Any]:
 
 def verified(text: bytes) -> Iterator[Any]:
     """The statements of a file, each once it is verified."""
-    require(len(text) <= MOST_BYTES, f"a file has at most {MOST_BYTES} bytes")
+    if len(text) > MOST_BYTES:
+        raise ValueError(f"a file has at most {MOST_BYTES} bytes")
     formulas = (file := json.loads(text, object_pairs_hook=unique))["formulas"]
     require(formulas != [], "it has no formulas")
     require(
@@ -241,7 +242,8 @@ def verified(text: bytes) -> Iterator[Any]:
 
 if __name__ == "__main__":
     try:
-        with open(" ".join(sys.argv[1:]), "rb") as file:
+        (path,) = sys.argv[1:]
+        with open(path, "rb") as file:
             for statement in verified(file.read(MOST_BYTES + 1)):
                 print(f"verified: {statement!a}")
     except Exception as error:

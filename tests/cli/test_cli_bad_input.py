@@ -65,6 +65,8 @@ BAD_INPUT = {
     f"newton-on-data --data {LONGLEY} --target z": ("z",),
     f"newton --data {LONGLEY}": ("--data",),
     "list regresion": ("regresion",),
+    "list --markdown memory": ("--markdown", "memory"),
+    "build hop --at k=99999999999999999999": ("k=99999999999999999999", "18 digits"),
     "show newtn": ("newtn", "newton"),
     "newton --plot picture.gif": ("picture.gif",),
     "newton --plot nowhere/p.png": ("nowhere",),

@@ -98,6 +98,13 @@ def test_a_missing_file_or_several_get_one_line(kind: str, tmp_path: Path) -> No
     done = run(kind, tmp_path / "c.json", times=2)
     assert (done.returncode, len(done.stdout.splitlines())) == (2, 1)
     assert "checker.py FILE" in done.stdout
+    assert "No such file" not in done.stdout
+
+
+@each
+def test_a_file_that_is_too_large_is_no_certificate(kind: str, tmp_path: Path) -> None:
+    done = run(kind, tmp_path / "c.json", " " * (CHECKERS[kind].MOST_BYTES + 1))
+    assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (2, "", 1)
 
 
 @each

@@ -235,6 +235,10 @@ def list_statements(
 ) -> None:
     """List the statements by topic: theorems, bounds, errata, replications, open questions."""
     if markdown:
+        if topic is not None:
+            raise InputError(
+                f"--markdown prints the statements of all topics: omit --markdown or {topic}"
+            )
         print(in_markdown(), end="")
         return
     for line in listing(topic):

@@ -59,7 +59,9 @@ def parameters_of(words: Sequence[str]) -> dict[str, int]:
     for word in words:
         name, _, value = word.partition("=")
         if not name or not value.removeprefix("-").isdecimal() or len(value) > 18:
-            raise InputError(f"--at is {word}: give a parameter and an integer, such as k=5")
+            raise InputError(
+                f"--at is {word}: give a parameter and an integer of at most 18 digits, such as k=5"
+            )
         if name in found:
             raise InputError(f"--at gives the parameter {name} twice: give each parameter once")
         found[name] = int(value)
