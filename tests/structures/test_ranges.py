@@ -702,7 +702,9 @@ def test_sketches(d, V, w):
             assert signed[s, i] == (products[d // 2] + products[(d - 1) // 2]) / 2
 
 
-@pytest.mark.parametrize(("V", "k"), [(1, 1), (2, 3), (33, 7), (130, 130), (130, 200), (1000, 65)])
+@pytest.mark.parametrize(
+    ("V", "k"), [(1, 1), (2, 3), (33, 7), (130, 130), (130, 200), (1000, 65), (1000, 300)]
+)
 @pytest.mark.parametrize("balanced", [False, True])
 def test_errors_of_one_row(V, k, balanced):
     p = structures.zipf(V, 0.7)
