@@ -178,6 +178,8 @@ def test_connected_nodes(n):
         wanted = labels[:, None] == labels
         assert (g.connected(graph[None])[0] == wanted).all()
         assert (g.components(graph) == wanted.argmax(-1)).all()
+        if n == 200:
+            assert (g.distances(graph) == distances(graph)).all()
         if n <= 300:
             assert (connected_tensors(torch.as_tensor(graph)).numpy() == wanted).all()
 
@@ -446,6 +448,10 @@ def test_disentangled_transformers(n, L):
         for size in sizes[:-1]
     ]
     out = rng.integers(-2, 3, (sizes[-1], n))
+    with rejects("weights[0]"):
+        g.disentangled_features(A, [W[0] * 1.0, *W[1:]])
+    with rejects("unembedding"):
+        g.disentangled_outputs(A, W, out[:-1])
     for weights, bias in ((W, -2.5), ([None] * L, 0.0), ([*W[:-1], None], 1.5)):
         wanted = np.stack([stream_of(graph, weights) for graph in A])
         assert (g.disentangled_features(A, weights) == wanted).all()
@@ -647,6 +653,10 @@ def test_further_limits():
         assert np.all(function(2) >= 0)
         with rejects("n_nodes"):
             function(1)
+    for function, outside in ((g.erdos_renyi, (-1e-9, 1.000001)), (random_graphs, (0.0, 1.0))):
+        for p in outside:
+            with rejects("p"):
+                function(1, 3, p, 0)
     assert g.cycles(3).all()
     with rejects("size"):
         g.cycles(3, 2)

@@ -344,6 +344,9 @@ def test_shifts(d):
     for k in {0, 1, d // 2, d}:
         wanted = of_digits((1 - z) ** k * (1 + z) ** (d - k), d + 1)
         assert s.by_minus_ones(d, k) == s.shift_polynomial(k, d - k) == wanted
+        for m in (1, 2, 17, 18):
+            walks = sum(c * (d - 2 * j) ** m for j, c in enumerate(wanted))
+            assert 2**d * s.walks(d, m)[k] == walks
     with rejects("k"):
         s.by_minus_ones(d, d + 1)
 
@@ -640,6 +643,38 @@ def test_dtypes(dtype, given):
 )
 def test_limits(function, name, last):
     at_most(function, name, last)
+
+
+def test_limits_of_rates():
+    of_bits = (
+        s.parity_noise_sensitivity,
+        s.conjunction_noise_sensitivity,
+        s.multiplexer_noise_sensitivity,
+        s.majority_noise_sensitivity,
+    )
+    of_tables = s.noise_sensitivity, s.noise_sensitivity_by_definition
+    of_tokens = s.change_when_redrawn, s.change_when_redrawn_by_definition, s.hybrid_bound
+    calls = [*(partial(f, 1) for f in of_bits), *(partial(f, [0, 1]) for f in of_tables)]
+    calls += [partial(f, [0, 1], 2) for f in of_tokens]
+    for call in calls:
+        assert (call(0), call(0.0)) == (0, 0)
+        assert call(1) == call(1.0) > 0
+        for delta in (Fraction(-1, 10**9), Fraction(10**9 + 1, 10**9), -1e-12, 1 + 1e-12):
+            with rejects("delta"):
+                call(delta)
+    for rho in (-1, 1, -1.0, 1.0):
+        assert s.noise_stability([0, 1], rho) == rho
+    for rho in (Fraction(-(10**9) - 1, 10**9), Fraction(10**9 + 1, 10**9), -1 - 1e-12, 1 + 1e-12):
+        with rejects("rho"):
+            s.noise_stability([0, 1], rho)
+    with rejects("sigma"):
+        s.noisy_patches(1, 0.0)
+    for function in (s.redrawn, s.forced):
+        with rejects("vocabulary_size"):
+            function(1)
+    for function in (s.redrawn_profile, s.forced_profile, s.efron_stein_weights):
+        with rejects("vocabulary_size"):
+            function([0], 1)
 
 
 BY_PAIRS = s.walsh_hadamard_by_definition, s.noise_sensitivity_by_definition
