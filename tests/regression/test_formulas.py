@@ -481,6 +481,12 @@ def test_long_polynomials_are_shortened():
     assert text == "1/3 + ¼S + 1/5 S² + … + 1/32 S²⁹"
 
 
+def test_long_fractions_are_rounded():
+    """Also those that are no floats, and whose digits Python does not convert."""
+    p = fmpq_poly([fmpq(10**5000 + 1, 10**5000), fmpq(1, 3**20000), fmpq(7**9000, 2), fmpq(1, 7)])
+    assert polynomial_text(p) == "1 + 10⁻⁹⁵⁴² S + 10⁷⁶⁰⁶ S² + 1/7 S³"
+
+
 @given(st.lists(st.tuples(st.sampled_from("+-*"), RATIONALS), min_size=1, max_size=8))
 def test_sizes_bound_polynomials(steps):
     sizes = Sizes()

@@ -49,6 +49,12 @@ def test_a_page_has_statement_model_proof_definition_and_evidence(pages):
     assert text.count("ww-drawn") == 1
 
 
+def test_a_page_has_the_formulas_of_a_model_that_has_some(pages):
+    text = pages.page(theorem("gradient-descent"), [], {"d": 4, "k": 2})
+    assert "e = y − xᵀ" in text
+    assert "### Its formulas" not in pages.page(theorem("gradient-descent-causal"), [], {})
+
+
 def test_a_statement_of_another_package_has_a_page(pages, monkeypatch):
     package = Path(__file__).parent.parent.parent / "examples" / "package"
     monkeypatch.syspath_prepend(str(package))

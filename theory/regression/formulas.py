@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log10
 
 from flint import fmpq, fmpq_poly
 
-RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 VULGAR = {Fraction(1, 2): "½", Fraction(1, 4): "¼", Fraction(3, 4): "¾", Fraction(1, 8): "⅛"}
 TERMS = 5  # longer polynomials are shortened
 DIGITS = 8  # of numerator and denominator; longer fractions are rounded
@@ -68,11 +69,13 @@ def _written(p: fmpq_poly, variable: str) -> tuple[str, bool]:
         c, text = closed
         factor = "" if abs(c) == 1 else f"{_number(abs(c))}·"
         return "−" * (c < 0) + factor + text, False
-    terms = [_term(c, i, variable) for i, c in enumerate(p.coeffs()) if c != 0]
-    if not terms:
+    places = [i for i, c in enumerate(p.coeffs()) if c != 0]
+    if not places:
         return "0", False
-    if len(terms) > TERMS:
-        terms = [*terms[: TERMS - 2], (False, "…"), terms[-1]]
+    shown = places if len(places) <= TERMS else [*places[: TERMS - 2], places[-1]]
+    terms = [_term(p[i], i, variable) for i in shown]
+    if len(places) > TERMS:
+        terms.insert(-1, (False, "…"))
     (minus, text), *more = terms
     signed = (f" {'−' if negative else '+'} {term}" for negative, term in more)
     return "−" * minus + text + "".join(signed), len(terms) > 1
@@ -121,8 +124,11 @@ def _number(c: fmpq) -> str:
     value = Fraction(int(c.p), int(c.q))
     if value in VULGAR:
         return VULGAR[value]
-    if max(len(str(value.numerator)), len(str(value.denominator))) <= DIGITS:
+    if max(value.numerator, value.denominator) < 10**DIGITS:
         return str(value)
+    tens = value.numerator.bit_length() - value.denominator.bit_length()
+    if abs(tens) > 1000:  # outside the range of floats
+        return f"10{_raised(round(tens * log10(2)))}"
     return f"{float(value):.4g}".replace("e-", "e−")
 
 

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from constructions.transformer import Transformer
 from theory.kinds import InputError
 from verify.claim import installed
 from verify.finding import Verdict, shown
@@ -92,6 +93,7 @@ def _sizes(entry: Theorem) -> str:
 def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[str]:
     yield f"## The model\n\n{_imports(entry)}"
     yield f"```python\n{code(entry, values)}\n```\n\n```text\n{model}\n```"
+    yield _formulas(entry, values)
     if weights(model) > DRAWN:
         yield f"It has {weights(model)} non-zero weights, too many for a page."
         return
@@ -102,6 +104,21 @@ def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[st
     yield f'<div class="ww-model" id="{id}"><script type="application/json">{text}</script></div>'
     yield f"### Its weights, by register\n\n{CELLS}"
     yield f'<div class="ww-drawn" data-of="{id}"></div>'
+
+
+def _formulas(entry: Theorem, values: Mapping[str, int]) -> str:
+    """The formulas of the registers, for a model to which the theorem on them applies.
+
+    The model has at most three steps, and d ≥ 2: for d = 1, vectors and scalars have the same width.
+    """
+    limits = {"d": lambda d: max(d, 2), "k": lambda k: min(k, 3)}
+    few = {name: limits[name](value) if name in limits else value for name, value in values.items()}
+    model, _ = model_of(entry, few) or (None, None)
+    try:
+        text = model.derivation() if isinstance(model, Transformer) else ""
+    except InputError:
+        return ""
+    return f"### Its formulas, for all d, n and inputs\n\n```text\n{text}\n```" if text else ""
 
 
 def _imports(entry: Theorem) -> str:
