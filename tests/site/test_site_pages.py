@@ -51,6 +51,7 @@ def test_a_page_has_statement_model_proof_definition_and_evidence(pages):
 
 def test_a_page_has_the_formulas_of_a_model_that_has_some(pages):
     text = pages.page(theorem("gradient-descent"), [], {"d": 4, "k": 2})
+    assert "e = y − xᵀ (½ − 1/16 S) b" in text
     assert "e = y − xᵀ" in text
     assert "### Its formulas" not in pages.page(theorem("gradient-descent-causal"), [], {})
 

@@ -109,7 +109,8 @@ def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[st
 def _formulas(entry: Theorem, values: Mapping[str, int]) -> str:
     """The formulas of the registers, for a model to which the theorem on them applies.
 
-    The model has at most three steps, and d ≥ 2: for d = 1, vectors and scalars have the same width.
+    The model has at most three steps, and d ≥ 2, since vectors and scalars have the same width for
+    d = 1.
     """
     limits = {"d": lambda d: max(d, 2), "k": lambda k: min(k, 3)}
     few = {name: limits[name](value) if name in limits else value for name, value in values.items()}
@@ -118,7 +119,8 @@ def _formulas(entry: Theorem, values: Mapping[str, int]) -> str:
         text = model.derivation() if isinstance(model, Transformer) else ""
     except InputError:
         return ""
-    return f"### Its formulas, for all d, n and inputs\n\n```text\n{text}\n```" if text else ""
+    sizes = "d" if getattr(model and model.interface, "n", None) else "d, n"
+    return f"### Its formulas, for all {sizes} and inputs\n\n```text\n{text}\n```" if text else ""
 
 
 def _imports(entry: Theorem) -> str:
