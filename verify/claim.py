@@ -92,6 +92,12 @@ class Run:
         known = {name: value for name, value in changes.items() if name in claim.options}
         return claim.command(claim.name, {**options, **known}, self)
 
+    def has_no_files(self, option: str) -> None:
+        """Raises InputError if a run with this option of the claim is to draw or to certify."""
+        for file, wanted in (("--plot", self.plot), ("--certificate", self.certificates)):
+            if wanted is not None:
+                raise InputError(f"{file} has no effect with {option}: omit {file} or {option}")
+
     def certify(self, state: Callable[[], dict[str, Any]]) -> None:
         """Adds a statement to the certificate, if a certificate is requested.
 

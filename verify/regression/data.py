@@ -55,8 +55,9 @@ def read_table(path: Path, target: str | None, seed: int | np.random.Generator) 
     amounts. A constant feature becomes 0. The default target is the last column.
 
     Raises InputError if the file is missing, empty, ragged or not numeric; if it has NaN or
-    infinite entries, fewer than three rows or fewer than two columns; if the target is not exactly
-    one column; and if the target, or every feature, is constant in the training rows.
+    infinite entries, fewer than three rows or fewer than two columns; if two columns have one name
+    or the target is no column; and if the target, or every feature, is constant in the training
+    rows.
     """
     names, lines, table = _read(path)
     if target is None:
@@ -67,11 +68,6 @@ def read_table(path: Path, target: str | None, seed: int | np.random.Generator) 
             f"did you mean '{near[0]}'?" if near else f"give one of the columns {', '.join(names)}"
         )
         raise InputError(f"{path.name} has no column '{target}': {hint}")
-    if names.count(target) > 1:
-        raise InputError(
-            f"{path.name} has {names.count(target)} columns named '{target}': "
-            "give each column a different name"
-        )
     order = np.random.default_rng(seed).permutation(len(table))
     held_out = max(1, min(len(table) // 5, 64, 10**6 // len(table)))
     queries, kept = map(np.sort, np.split(order, [held_out]))
@@ -136,6 +132,11 @@ def _read(path: Path) -> tuple[list[str], list[int], np.ndarray]:
         raise InputError(
             f"{path.name} starts with numbers: give the names of the columns in the first line"
         )
+    if doubled := [name for name in names if names.count(name) > 1]:
+        raise InputError(
+            f"{path.name} has {doubled.count(doubled[0])} columns named '{doubled[0]}': "
+            "give each column a different name"
+        )
     for number, row in body:
         if len(row) != len(names):
             raise InputError(
@@ -155,6 +156,6 @@ def _read(path: Path) -> tuple[list[str], list[int], np.ndarray]:
 
 def _number(text: str) -> float | None:
     try:
-        return float(text)
+        return None if "_" in text else float(text)  # Python reads 1_000 as 1000
     except ValueError:
         return None

@@ -48,6 +48,7 @@ def composition(
     latest fact counts.
     """
     if prompt is not None:
+        run.has_no_files("--prompt")
         yield on_words(run, prompt)
         return
     statement = tables(run)

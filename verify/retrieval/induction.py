@@ -63,6 +63,7 @@ def induction(
     """
     V, n = vocabulary_size, max_length
     if prompt is not None:
+        run.has_no_files("--prompt")
         yield _on_words(run, prompt, "latest" if match == "all" else match, no_match)
         return
     matches = get_args(Match) if match == "all" else (match,)
