@@ -203,6 +203,7 @@ def test_numbers_with_a_root_are_not_mixed_with_others():
 CONDITIONS = {
     "even": ("C", lambda C: lambda F, d: C(F, d + 5 * (d < 0)), "table"),
     "period": ("C", lambda C: lambda F, d: C(F, d + 5 * (d >= 10)), "table"),
+    "both": ("C", lambda C: lambda F, d: C(F, d + 5 * (d < 0 or d > 10)), "table"),
     "sign of cos 36°": ("cosine", lambda cosine: lambda k: cosine(k).conjugate, "cosines"),
     "norms of rows": (
         "separability_inequalities",
