@@ -25,7 +25,7 @@ from theory.arithmetic import (
 from theory.arithmetic.adder import adder_logits, n_candidates
 from theory.arithmetic.adder_balls import turn
 from verify.arithmetic.adder import adder as claim
-from verify.arithmetic.adder import adds_with_error
+from verify.arithmetic.adder import adds_with_error, unlike_theorem
 from verify.arithmetic.modular_margin import ahead_by_all
 from verify.arithmetic.pairs import Enumerated, all_right, enumerated, rows_of_pairs, sums
 from verify.claim import Run
@@ -273,3 +273,17 @@ def test_all_predictions_are_right_without_ties_and_with_the_margin(
 )
 def test_the_right_residue_is_ahead_by_2p_and_by_the_margin(wrong, least, declared, verdict):
     assert ahead_by_all(Enumerated(25, wrong, least), 5, declared).verdict is verdict
+
+
+@pytest.mark.parametrize("step", [6, 7])
+def test_pairs_within_and_beyond_the_tolerance_are_both_judged(step, monkeypatch):
+    model = adder(30, step, 1.0, 14)
+    strange, beyond = unlike_theorem(model)
+    pairs = pairs_up_to(30)
+    off = abs(round_to_multiple(pairs, step).sum(1) - pairs.sum(1))
+    assert (strange, beyond) == (0, (off >= 5).sum())
+    for lead, wrong in ((-1.0, (off < 5).sum()), (1e6, beyond)):
+        monkeypatch.setattr(
+            "verify.arithmetic.adder.ahead", lambda z, s, lead=lead: np.full(len(z), lead)
+        )
+        assert unlike_theorem(model) == (wrong, beyond)

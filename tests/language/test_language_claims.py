@@ -13,6 +13,8 @@ from theory.language import (
     distributions_on_grid,
     even_process,
     log,
+    mean_difference,
+    most_mean_difference,
     most_mean_square,
     seen_and_once,
     window_cost,
@@ -230,3 +232,15 @@ def test_the_best_scale_gains_most_and_as_much_as_stated(fault, monkeypatch):
     if fault == "scale":
         monkeypatch.setattr(rescalings, "scales", lambda rng, count: [F(1)] * count)
     assert bool(list(rescalings.other_gains(Run(), 3))) == bool(fault)
+
+
+@pytest.mark.parametrize("facts", [1, 4, 5, 6, 15])
+def test_a_mean_error_above_the_maximum_fails(facts, monkeypatch):
+    """Whether it is above for as many equal facts as documents, or for another number."""
+
+    def above(p, n):
+        return 2 * most_mean_difference(n) if len(p) == facts else mean_difference(p, n)
+
+    assert most_mean().verdict is Verdict.HOLDS
+    monkeypatch.setattr("verify.language.good_turing.mean_difference", above)
+    assert most_mean().verdict is Verdict.FAILS
