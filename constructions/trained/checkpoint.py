@@ -133,7 +133,7 @@ def log_of(name: str | Path) -> list[dict[str, Any]]:
 
 def path_of(name: str | Path) -> Path:
     """The path of a checkpoint's weights; raises ValueError if the file does not exist."""
-    a_file = str(name).endswith(".safetensors")
+    a_file = str(name).endswith(".safetensors") or len(Path(name).parts) > 1
     path = Path(name) if a_file else SHIPPED / f"{name}.safetensors"
     if os.path.isfile(path):  # path.is_file() raises OSError for a name that is too long
         return path
@@ -217,7 +217,8 @@ def _read(name: str | Path) -> tuple[dict[str, Any], bytes]:
         expected, *_ = (record[key] for key in KEYS)
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(
-            f"{beside.name} is not the sidecar of a checkpoint: restore the sidecar"
+            f"{beside.name} is not the sidecar of a checkpoint: restore the sidecar, or give the "
+            "weights of a trained model"
         ) from None
     weights = content_of(path, MOST_BYTES)
     if hashlib.sha256(weights).hexdigest() != expected:

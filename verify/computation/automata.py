@@ -60,7 +60,10 @@ def automata(
     β does not depend on T.
     """
     max_length = min(max_length, QUICK) if run.quick else max_length
-    for A in chosen(run, automaton, file, NAMES, states, regex):
+    semiautomata = [*chosen(run, automaton, file, NAMES, states, regex)]
+    for A in semiautomata:
+        semiautomaton(A, max_length, form="robust")  # raises InputError if it exceeds the memory
+    for A in semiautomata:
         for form in ("lean", "robust"):
             statement = simulates(run, A, form, max_length)
             yield from computes(run, statement, A.n_symbols, max_length, samples)
