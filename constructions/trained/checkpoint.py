@@ -131,9 +131,14 @@ def log_of(name: str | Path) -> list[dict[str, Any]]:
     return records
 
 
+def names_a_file(name: str | Path) -> bool:
+    """Whether the name of a checkpoint is the path of a file, not the name of a shipped one."""
+    return str(name).endswith(".safetensors") or len(Path(name).parts) > 1
+
+
 def path_of(name: str | Path) -> Path:
     """The path of a checkpoint's weights; raises ValueError if the file does not exist."""
-    a_file = str(name).endswith(".safetensors") or len(Path(name).parts) > 1
+    a_file = names_a_file(name)
     path = Path(name) if a_file else SHIPPED / f"{name}.safetensors"
     if os.path.isfile(path):  # path.is_file() raises OSError for a name that is too long
         return path

@@ -71,6 +71,11 @@ def composed_in(model, n=3):
     return makes("id", "name", model, {1: ({"map": f, "fetched": g}, after)})
 
 
+def test_an_automaton_of_one_state_holds():
+    """It has one answer, and no margin between logits."""
+    assert set(verdicts(regex="a**").values()) == {HOLDS}
+
+
 def test_lean_units_restore_nothing_and_robust_ones_no_more_than_a_quarter():
     robust = semiautomaton(S3, 5, form="robust")
     assert composed_in(robust).verdict is HOLDS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from constructions.trained import Configuration, configuration_of, load, shipped, sidecar
-from constructions.trained.checkpoint import run_of, unknown
+from constructions.trained.checkpoint import names_a_file, run_of, unknown
 from theory.kinds import InputError
 from verify.finding import Finding, Verdict
 
@@ -37,11 +37,11 @@ def models_of(name: str, kind: str) -> list[Trained]:
 def seeds_of(name: str) -> list[str]:
     """Returns the names of the shipped checkpoints `name`, or `name`-seed0, `name`-seed1, ….
 
-    If `name` is the path of a file NAME.safetensors, returns only this path.
+    If `name` is the path of a file, returns only this path.
 
     Raises ValueError if there is no such checkpoint.
     """
-    if name.endswith(".safetensors"):
+    if names_a_file(name):
         return [name]
     found = [other for other in shipped() if other == name or other.startswith(f"{name}-seed")]
     if not found:

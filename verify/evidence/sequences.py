@@ -77,7 +77,8 @@ def _agreement(
         run.progress(batches, statement.label),
         f" of {len(families)} families",
     )
-    yield margin_kept(statement, _for_margins(statement, few, longest, model, families))
+    if model.unembed.W_U.shape[-1] > 1:  # one logit has no margin to others
+        yield margin_kept(statement, _for_margins(statement, few, longest, model, families))
     length = min(n, 32 if run.quick else 128)
     model = statement.at(V, length).model
     rows = np.concatenate([r[:1] for r in families_of(run, V, length, 2).values()])[:6]
