@@ -105,13 +105,15 @@ def test_brackets(T, k):
 
 @pytest.mark.parametrize("length", [2, 4, 8, 12])
 def test_random_brackets_are_uniform(length):
-    """The chi-squared statistic of 4000 words of one type, whose number is a Catalan number."""
+    """The chi-squared statistic of 20 000 words of one type, whose number is a Catalan number."""
 
     total = math.comb(length, length // 2) // (length // 2 + 1)
-    found = Counter(map(tuple, t.random_dyck(4000, length, 1, 0).tolist()))
+    found = Counter(map(tuple, t.random_dyck(20_000, length, 1, 0).tolist()))
     assert len(found) == total
-    squares = sum((n - 4000 / total) ** 2 / (4000 / total) for n in found.values())
+    squares = sum((n - 20_000 / total) ** 2 / (20_000 / total) for n in found.values())
     assert squares <= total - 1 + 5 * math.sqrt(2 * (total - 1))
+    deepest = found[(0,) * (length // 2) + (1,) * (length // 2)]
+    assert abs(deepest - 20_000 / total) <= 4 * math.sqrt(20_000 / total)
 
 
 @pytest.mark.parametrize("T", [6, 33, 130])
