@@ -16,7 +16,7 @@ from __future__ import annotations
 import inspect
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -177,11 +177,12 @@ class Claim:
         quick = " --quick" * run.quick
         return f"python -m verify {name}{''.join(changed)}{quick} --seed {run.seed}"
 
-    def check_options(self, options: dict[str, Any]) -> None:
+    def check_options(self, options: dict[str, Any], typed: Container[str] = ()) -> None:
         """Raises InputError for a wrong option, given on the command line or from Python.
 
         An option is wrong if it is outside its limits or its choices, has a wrong type, or has no
-        effect with the value of another option.
+        effect with the value of another option. `typed` contains the options that a user has given;
+        they may have their default values.
         """
         for name in options.keys() & self.options.keys():
             kind, *notes = get_args(self.options[name].annotation) or (None,)
@@ -200,7 +201,8 @@ class Claim:
                     raise InputError(f"{name} is {shown(value)}: give a number of at most {most}")
                 for other, allowed in (getattr(note, "only", None) or {}).items():
                     chosen = {**self.defaults, **options}.get(other)
-                    if value != self.options[name].default and chosen not in allowed:
+                    given = name in typed or value != self.options[name].default
+                    if given and chosen not in allowed:
                         raise InputError(
                             f"{name} has no effect if {other} is {str(chosen)!r}: omit {name} "
                             f"or change {other}"

@@ -49,6 +49,8 @@ BAD_INPUT = {
     "induction --prompt words --certificate x.json": ("--certificate", "--prompt"),
     "induction --prompt words --plot x.png": ("--plot", "--prompt"),
     "composition --prompt words --plot x.png": ("--plot", "--prompt"),
+    "automata --automaton S3 --states 4": ("states", "S3"),
+    "induction --prompt words --vocabulary-size 8": ("vocabulary_size", "words"),
     "composition --n-points 3 --prompt words": ("n_points", "words"),
     "newton --k 1001 --domain modular": ("k", "1001"),
     "newton --alpha 0": ("alpha", "0.0"),

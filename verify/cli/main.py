@@ -168,6 +168,7 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
     """A claim as a typer command, with the options of the claim and the common options."""
 
     def run_claim(
+        context: typer.Context,
         quick: Quick = False,
         seed: Seed = 0,
         json: Json = "",
@@ -177,6 +178,8 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
         verbose: Verbose = False,
         **options: Any,
     ) -> int:
+        typed = {key for key in options if _is_typed(context, key)}
+        claim.check_options(options, typed)
         output = Output(json_target(json), quiet, verbose, silent=json == SCREEN)
         target, file = picture_target(plot), file_target(certificate)
         _apart({"--json": json, "--plot": target, "--certificate": file})
@@ -190,15 +193,21 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
         return EXIT[verdict]
 
     offered = {"plot": claim.draws, "certificate": claim.certifies}
-    common = [
+    context, *common = [
         p
         for p in inspect.signature(run_claim, eval_str=True).parameters.values()
         if p.kind is p.POSITIONAL_OR_KEYWORD and offered.get(p.name, True)
     ]
     own = [p.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in claim.options.values()]
-    run_claim.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]
-    run_claim.__annotations__ = {p.name: p.annotation for p in [*own, *common]}
+    run_claim.__signature__ = inspect.Signature([context, *own, *common])  # type: ignore[attr-defined]
+    run_claim.__annotations__ = {p.name: p.annotation for p in [context, *own, *common]}
     return run_claim
+
+
+def _is_typed(context: Any, option: str) -> bool:
+    """Whether an option is given on the command line, by the context of typer."""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _apart(files: dict[str, Any]) -> None:
