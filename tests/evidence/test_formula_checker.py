@@ -45,7 +45,9 @@ def stated(name: str) -> dict[str, Any]:
     return by_formula(OverExamples(lambda *_: model, lambda *_: None).at(2, 3, 1), of)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name[:4] == "long")) for name in MODELS]
+)
 def test_formulas_are_verified_and_those_of_other_recursions_are_not(name: str) -> None:
     statement, (model, _) = stated(name), MODELS[name]
     found = formula_checker.computed(statement)

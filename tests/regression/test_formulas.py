@@ -254,7 +254,9 @@ CASES: dict[str, Callable[[Run], Case]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "paper")) for name in CASES]
+)
 def test_twenty_changed_numbers_of_blocks_are_noticed_in_each_construction(name):
     """A number c of a block c·I is changed at every d: the formula differs, or has another form.
 

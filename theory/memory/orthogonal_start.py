@@ -58,7 +58,7 @@ def orthogonal_gap(
     # −n·ln(1 − γ) is integrated: γ starts to grow at a rate of order 1/n, and the tolerance of the
     # integration is absolute for small numbers.
     def velocity(_: float, u: np.ndarray) -> np.ndarray:
-        return n * gap_rate(np.exp(-u / n), n, beta, form)
+        return n * _rate(-np.expm1(-u / n), n, beta, form)
 
     _check_overflow(beta, form)
     u = integrate(velocity, np.zeros(1), times)[:, 0]
@@ -72,11 +72,16 @@ def gap_rate(gap: np.ndarray, n: int, beta: float, form: SphereForm = "SA") -> n
     With β = beta, the rate is 2(n − (n−1)·gap)/(e^{β·gap} + n − 1) in SA and 2(n
     − (n−1)·gap)·e^{β(1−gap)}/n in USA.
     """
-    pull = 2 * (n - (n - 1) * gap)
+    return _rate(1 - gap, n, beta, form)
+
+
+def _rate(gamma: np.ndarray, n: int, beta: float, form: SphereForm) -> np.ndarray:
+    """The rate −(ln(1 − γ))' (…) for inner products γ (…), without cancellation for small γ."""
+    pull = 2 * ((n - 1) * gamma + 1)
     if form == "USA":
-        return np.asarray(pull * np.exp(beta * (1 - gap)) / n)
+        return np.asarray(pull * np.exp(beta * gamma) / n)
     with np.errstate(over="ignore"):  # a rate below 1e-308 is 0
-        return np.asarray(pull / (np.exp(beta * gap) + (n - 1)))
+        return np.asarray(pull / (np.exp(beta * (1 - gamma)) + (n - 1)))
 
 
 @checked
