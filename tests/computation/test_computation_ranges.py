@@ -89,7 +89,17 @@ def balanced(word, k, depth):
 
 
 @pytest.mark.parametrize(
-    ("T", "k"), [(1, 1), (2, 2), (17, 1), (33, 5), (65, 17), (130, 300), (300, 2), (301, 1)]
+    ("T", "k"),
+    [
+        (1, 1),
+        (2, 2),
+        (17, 1),
+        (33, 5),
+        (65, 17),
+        (130, 300),
+        pytest.param(300, 2, marks=pytest.mark.slow),
+        (301, 1),
+    ],
 )
 def test_brackets(T, k):
     for depth in (None, 1, 2, 9, 65):
@@ -103,7 +113,7 @@ def test_brackets(T, k):
         assert t.read_brackets(t.brackets(words[0], k), k) == words[0].tolist()
 
 
-@pytest.mark.parametrize("length", [2, 4, 8, 12])
+@pytest.mark.parametrize("length", [2, 4, 8, pytest.param(12, marks=pytest.mark.slow)])
 def test_random_brackets_are_uniform(length):
     """The chi-squared statistic of 20 000 words of one type, whose number is a Catalan number."""
 
@@ -134,7 +144,7 @@ def test_counting(formula, T):
     assert (from_formula(formula, "abc", T)(words).numpy() == wanted).all()
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 9, 33])
+@pytest.mark.parametrize("m", [1, 2, 3, pytest.param(9, marks=pytest.mark.slow), 33])
 def test_counters(m):
     """The state of a counter is the number of ones modulo m."""
     for T in (1, 2, 33, 64, 65, 130):
@@ -155,7 +165,9 @@ def test_counters(m):
             c.semiautomaton(t.cyclic(m), 5, radix=6)
 
 
-@pytest.mark.parametrize("width", [1, 2, 5, 17, 33, pytest.param(130, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "width", [1, 2, 5, 17, *(pytest.param(w, marks=pytest.mark.slow) for w in (33, 130))]
+)
 def test_walks(width):
     T = 130
     words = bits(T, 2)

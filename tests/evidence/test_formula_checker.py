@@ -70,7 +70,14 @@ def places(weights: Any) -> Iterator[tuple[list[Any], int]]:
             yield weights, i
 
 
-@pytest.mark.parametrize("name", ["direct", "ladder", "descent", "hyperpower"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "direct",
+        "descent",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("ladder", "hyperpower")),
+    ],
+)
 def test_a_changed_weight_is_rejected_unless_no_prediction_changes(name: str) -> None:
     """Weights that are not 0 are doubled, and zeros become 1."""
     statement, rng, rejected = stated(name), np.random.default_rng(0), 0

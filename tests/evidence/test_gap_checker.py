@@ -76,6 +76,7 @@ def answers(statement: Any, word: tuple[int, ...]) -> list[int]:
     return [row.index(max(row)) if row.count(max(row)) == 1 else -1 for row in logits]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [lambda: hops_said(3, 2, 3), lambda: induction_said(2, 3)])
 def test_changed_weights_that_are_verified_answer_rightly_on_every_sequence(made: Any) -> None:
     """And of 60 changes many are verified, and many not."""

@@ -255,7 +255,7 @@ CASES: dict[str, Callable[[Run], Case]] = {
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "paper")) for name in CASES]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "descent")) for name in CASES]
 )
 def test_twenty_changed_numbers_of_blocks_are_noticed_in_each_construction(name):
     """A number c of a block c·I is changed at every d: the formula differs, or has another form.
@@ -394,7 +394,7 @@ def test_the_same_numbers_are_needed_at_every_dimension():
     assert "d = 8" in found.detail
 
 
-@pytest.mark.parametrize("k", [11, 30, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("k", [11, *(pytest.param(k, marks=pytest.mark.slow) for k in (30, 1000))])
 @pytest.mark.parametrize("layout", ["direct", "ladder", "paper"])
 def test_long_recursions_are_decided_modulo_a_long_prime(layout, k):
     right = Run()

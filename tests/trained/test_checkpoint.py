@@ -223,6 +223,7 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
 loaded = cache(load)
 
 
+@pytest.mark.slow
 def test_shipped_checkpoints_are_whole_and_small():
     """Each loads, is described, and all together take less than 40 MB."""
     total = 0

@@ -14,7 +14,7 @@ from constructions.trained.tasks.search import Search
 from constructions.trained.tasks.text import Text, available
 from constructions.trained.training import AT_ONCE, advance
 
-QUICK = 20, 200_000  # so many steps of models of so many bytes; all others are for the slow tests
+QUICK = 20, 100_000  # so many steps of models of so many bytes; all others are for the slow tests
 RUNS = 5
 ROUNDING = 1e-4  # of a loss: sums in another order, over so many steps in float32
 

@@ -263,7 +263,7 @@ def signed(saved, change):
     saved.with_suffix(".json").write_text(json.dumps(record))
 
 
-@pytest.mark.parametrize("entry", [math.nan, -math.inf])
+@pytest.mark.parametrize("entry", [math.nan, pytest.param(-math.inf, marks=pytest.mark.slow)])
 def test_weights_that_are_not_finite_are_refused_whoever_wrote_them(saved, entry):
     names = [*load_file(saved)]
     assert len(names) > 5
@@ -296,6 +296,7 @@ def test_what_is_no_regular_file_is_not_called_missing(saved, what):
     assert str(caught.value).count(str(saved)) == 1
 
 
+@pytest.mark.slow
 def test_shapes_that_do_not_fit_are_refused_whoever_wrote_them(saved):
     for name, before in load_file(saved).items():
         for dim in range(before.ndim):
