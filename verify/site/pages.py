@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from constructions.examples import Examples
 from constructions.transformer import Transformer
 from theory.kinds import InputError
 from verify.claim import installed
@@ -93,7 +94,7 @@ def _sizes(entry: Theorem) -> str:
 def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[str]:
     yield f"## The model\n\n{_imports(entry)}"
     yield f"```python\n{code(entry, values)}\n```\n\n```text\n{model}\n```"
-    yield _formulas(entry, values)
+    yield _formulas(entry, model, values)
     if weights(model) > DRAWN:
         yield f"It has {weights(model)} non-zero weights, too many for a page."
         return
@@ -106,21 +107,23 @@ def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[st
     yield f'<div class="ww-drawn" data-of="{id}"></div>'
 
 
-def _formulas(entry: Theorem, values: Mapping[str, int]) -> str:
+def _formulas(entry: Theorem, drawn: Transformer, values: Mapping[str, int]) -> str:
     """The formulas of the registers, for a model to which the theorem on them applies.
 
     The model has at most three steps, and d ≥ 2, since vectors and scalars have the same width for
     d = 1.
     """
+    if not isinstance(drawn.interface, Examples):
+        return ""
     limits = {"d": lambda d: max(d, 2), "k": lambda k: min(k, 3)}
     few = {name: limits[name](value) if name in limits else value for name, value in values.items()}
-    model, _ = model_of(entry, few) or (None, None)
+    model, _ = model_of(entry, few) or (drawn, values)
     try:
-        text = model.derivation() if isinstance(model, Transformer) else ""
+        text = model.derivation()
     except InputError:
         return ""
-    sizes = "d" if getattr(model and model.interface, "n", None) else "d, n"
-    return f"### Its formulas, for all {sizes} and inputs\n\n```text\n{text}\n```" if text else ""
+    sizes = "d, n" if model.interface.n is None else "d"
+    return f"### Its formulas, for all {sizes} and inputs\n\n```text\n{text}\n```"
 
 
 def _imports(entry: Theorem) -> str:
