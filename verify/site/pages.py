@@ -94,7 +94,8 @@ def _sizes(entry: Theorem) -> str:
 def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[str]:
     yield f"## The model\n\n{_imports(entry)}"
     yield f"```python\n{code(entry, values)}\n```\n\n```text\n{model}\n```"
-    yield _formulas(entry, model, values)
+    if formulas := _formulas(entry, model, values):
+        yield formulas
     if weights(model) > DRAWN:
         yield f"It has {weights(model)} non-zero weights, too many for a page."
         return
