@@ -50,7 +50,7 @@ from theory.kinds import Count, InputError, Positive, Within
 from theory.regression.matrices import NumberSystem, identity
 
 Steps: TypeAlias = Annotated[Count, Within(most=10**100)]
-"""An integer from 1 to 10¹⁰⁰, for which 210 layers suffice."""
+"""An integer from 1 to 10¹⁰⁰, for which 211 layers suffice."""
 
 # If 2/(a + b) is between MINUTE and 1/MINUTE, it is a normal float64.
 MINUTE = 2.0**-960

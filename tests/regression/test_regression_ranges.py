@@ -742,7 +742,7 @@ def test_limits_of_models():
 @pytest.mark.slow
 def test_the_longest_ladder():
     model = c.chebyshev(1, 10**100, 1.0, 2.0)
-    assert len(model.blocks) == 210
+    assert len(model.blocks) == 211  # the smallest L with 3^L ≥ 2·10¹⁰⁰ + 1
     assert model([[1.0]], [1.0], [1.0]).item() == pytest.approx(1)
 
 

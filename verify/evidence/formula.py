@@ -16,7 +16,7 @@ from verify.evidence.statement import Case
 from verify.finding import Finding, Verdict, equal
 
 DIMENSIONS = range(2, 9)  # at which the program is read from the tensors
-FEW = (2, 3)  # the same for models with more layers than this:
+FEW = (2, 3)  # the same in self-tests, and for models with more layers than this:
 MANY_LAYERS = 50
 MOST_DEGREE = 3000  # of a polynomial in S that is computed with all coefficients
 MISSED = 70  # bits of a prime beyond those of the degree: the error probability is below 2^−60
@@ -29,7 +29,7 @@ def formula(run: Run, case: Case) -> Finding:
     """
     id, sizes = "formula", "all d, n and inputs"
     try:
-        programs = _programs(case)
+        programs = _programs(run, case)
         program = programs[case.d if case.d > 1 else 2]
         if program.n is not None:
             sizes = f"all d and inputs, n = {program.n}"
@@ -58,10 +58,10 @@ def formula(run: Run, case: Case) -> Finding:
     )
 
 
-def _programs(case: Case) -> dict[int, RegisterProgram]:
+def _programs(run: Run, case: Case) -> dict[int, RegisterProgram]:
     """The programs of the tensors at several d."""
-    many = case.model.n_layers > MANY_LAYERS
-    dimensions = sorted({*(FEW if many else DIMENSIONS), *([case.d] if case.d > 1 else [])})
+    few = case.model.n_layers > MANY_LAYERS or not run.extends
+    dimensions = sorted({*(FEW if few else DIMENSIONS), *([case.d] if case.d > 1 else [])})
     models = {d: case.of.at(d, case.n, case.k).model for d in dimensions if d != case.d}
     return {d: register_program(models.get(d, case.model)) for d in dimensions}
 
