@@ -85,7 +85,7 @@ def _compared(run: Run, case: Case, program: RegisterProgram) -> tuple[str, str 
             f"the prediction is {g}, and {ours - theirs} is added to x·g(x²) of the algorithm"
         )
         return str(g), None if ours == theirs else different
-    bits = 1 + max(map(sizes.coefficient_bits, each))
+    bits = sizes.coefficient_bits(each[0] - each[1])
     length = MISSED + max(degree, bits).bit_length()
     residues = Residues(long_prime(run.rng, length), run.rng)
     ours, theirs = both(residues, residues.x)
