@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from refusals import rejects
 
 from constructions.graphs import tripling
@@ -147,3 +148,14 @@ def test_runs_over_q_where_float64_rounds():
 def test_a_subgraph_needs_a_positive_output():
     with rejects("A"):
         minimal_subgraph(np.eye(2), [], np.eye(4, 2, dtype=int), 0, 1)
+
+
+def test_outputs_that_are_no_integers_are_not_cut_off():
+    """Outputs of a wrong model, half of what they should be, in the stated kind of arithmetic."""
+    model, A = tripling(4, 1), np.ones((1, 4, 4), dtype=int)
+    right = exactly(model, A)
+    with torch.no_grad():
+        model.unembed.W_U *= 0.5
+    assert evidence_of(model, A) == "exact"
+    assert (2 * exactly(model, A) == right).all()
+    assert [*differences(exactly(model, A), right, A)]

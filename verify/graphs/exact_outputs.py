@@ -41,10 +41,14 @@ def over_q(model: Transformer, A: np.ndarray) -> np.ndarray:
 def exactly(model: Transformer, A: np.ndarray) -> np.ndarray:
     """The exact outputs (…, n, n) of a model with integer values ≥ 0, as an object array.
 
-    The run is in float64 if that is exact, and otherwise in rational arithmetic.
+    The run is in float64 if that is exact and all outputs are integers, and otherwise in rational
+    arithmetic.
     """
     if evidence_of(model, A) == "exact":
-        return in_float64(model, A).astype(np.int64).astype(object)
+        found = in_float64(model, A)
+        integers = found.astype(np.int64)
+        if np.array_equal(integers, found):
+            return integers.astype(object)
     flat = A.reshape(-1, *A.shape[-2:])
     return np.stack([over_q(model, graph) for graph in flat]).reshape(A.shape)
 
