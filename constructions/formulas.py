@@ -14,10 +14,10 @@ from fractions import Fraction
 from typing import Literal
 
 import numpy as np
-from torch import Tensor
 
 from constructions.attention import Attention
 from constructions.blocks import MLP, Stack
+from constructions.exactness import as_array
 from constructions.examples import Examples, packed
 from constructions.pairs import paired_heads, paired_neurons
 from constructions.stream import Stream
@@ -67,7 +67,7 @@ def register_program(model: Stack) -> RegisterProgram:
             raise NoFormula(f"{model.name}, layer {number}, {outside}") from None
         layers.append(RegisterLayer(heads, own, mlp))
     try:
-        embedding, answer = reader.embedding(_array(model.embed.W_E)), reader.answer(model)
+        embedding, answer = reader.embedding(as_array(model.embed.W_E)), reader.answer(model)
     except NoFormula as outside:
         raise NoFormula(f"{model.name}, {outside}") from None
     return RegisterProgram(reader.kinds, embedding, tuple(layers), answer, interface.n)
@@ -79,27 +79,26 @@ def formulas(model: Stack) -> tuple[dict[str, Formula], ...]:
     Raises NoFormula for a model outside the theorem, and InputError for polynomials in S of a
     degree above 10⁴.
     """
-    program = register_program(model)
-    sizes = (
-        size
-        for now in program.contents(Sizes())
-        for content in now.values()
-        for size in content.values()
-    )
-    degree = max(size.degree for size in sizes)
-    if degree > MOST_DEGREE:
-        raise InputError(
-            f"the formulas of {model.name} have degree {degree:.3g} in S: give a model with fewer "
-            f"steps, whose degree is at most {MOST_DEGREE}"
-        )
-    contents = program.contents(Polynomials())
+    contents = _printable(model).contents(Polynomials())
     return tuple({name: Formula(now[name]) for name in now} for now in contents)
 
 
 def formula(model: Stack) -> Formula:
     """The formula xᵀ g(S) b of the prediction at a query x; raises the errors of `formulas`."""
-    formulas(model)
-    return Formula({"x b": register_program(model).prediction(Polynomials())})
+    return Formula({"x b": _printable(model).prediction(Polynomials())})
+
+
+def _printable(model: Stack) -> RegisterProgram:
+    """The program of a model; raises InputError if its polynomials are too long to be printed."""
+    program = register_program(model)
+    contents = (content for now in program.contents(Sizes()) for content in now.values())
+    degree = max((size.degree for content in contents for size in content.values()), default=0)
+    if degree > MOST_DEGREE:
+        raise InputError(
+            f"the formulas of {model.name} have a degree of up to {len(str(degree))} digits in S: "
+            f"give a model with fewer steps, whose degree is at most {MOST_DEGREE}"
+        )
+    return program
 
 
 def derivation(model: Stack) -> str:
@@ -148,8 +147,8 @@ class _Reader:
         if attn.normalise not in ("linear", "relu"):
             raise NoFormula(f"{attn.normalise} attention is no polynomial of the prompt")
         scale, which = Fraction(attn.scale), list(range(attn.n_heads))
-        W_Q, W_K, W_V, W_O = map(_array, (attn.W_Q, attn.W_K, attn.W_V, attn.W_O))
-        b_Q, b_K = _array(attn.b_Q), _array(attn.b_K)
+        W_Q, W_K, W_V, W_O = map(as_array, (attn.W_Q, attn.W_K, attn.W_V, attn.W_O))
+        b_Q, b_K = as_array(attn.b_Q), as_array(attn.b_K)
         if attn.normalise == "relu":
             if n is None:
                 raise NoFormula("ReLU attention divides by a number of examples that is not known")
@@ -184,7 +183,7 @@ class _Reader:
 
     def mlp(self, mlp: MLP) -> Factors:
         """The map of registers that an MLP adds, if its ReLUs come in pairs."""
-        W_in, b_in, W_out, b_out = map(_array, (mlp.W_in, mlp.b_in, mlp.W_out, mlp.b_out))
+        W_in, b_in, W_out, b_out = map(as_array, (mlp.W_in, mlp.b_in, mlp.W_out, mlp.b_out))
         neurons, alone = paired_neurons(W_in, b_in, W_out)
         constant = [neuron for neuron in alone if not W_in[:, neuron].any()]
         if len(constant) < len(alone):
@@ -205,7 +204,7 @@ class _Reader:
 
     def answer(self, model: Stack) -> Mapping[str, Fraction]:
         """The factors of the scalar registers in the output."""
-        W_U, b_U = _array(model.unembed.W_U), model.unembed.b_U
+        W_U, b_U = as_array(model.unembed.W_U), model.unembed.b_U
         if W_U.shape[1] != 1:
             raise NoFormula(f"the unembedding has {W_U.shape[1]} outputs")
         found = self.blocks(_matrix(W_U), "W_U", self.at, [(ONE, 0)])
@@ -254,7 +253,3 @@ def _matrix(weights: np.ndarray) -> Matrix:
 
 def _entries(vector: np.ndarray) -> list[tuple[int, Fraction]]:
     return [(i, Fraction(vector[i])) for i in vector.nonzero()[0].tolist()]
-
-
-def _array(weights: Tensor) -> np.ndarray:
-    return weights.detach().cpu().double().numpy()

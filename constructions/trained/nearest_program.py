@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.polynomial import Chebyshev
-from torch import Tensor
 
+from constructions.exactness import as_array
 from constructions.transformer import Transformer
 
 
@@ -45,11 +45,11 @@ class NearestProgram:
     @classmethod
     def of(cls, model: Transformer) -> NearestProgram:
         """The program nearest to a model of linear attention on packed examples, without MLPs."""
-        E = _array(model.embed.W_E)
+        E = as_array(model.embed.W_E)
         d, scores, distance = len(E) - 1, [], []
         vectors, scalars = E[None, :d], E[None, d]
         for attn in model.attentions:
-            W_Q, W_K, W_V, W_O = map(_array, (attn.W_Q, attn.W_K, attn.W_V, attn.W_O))
+            W_Q, W_K, W_V, W_O = map(as_array, (attn.W_Q, attn.W_K, attn.W_V, attn.W_O))
             queries, keys = (np.einsum("wid,hdk->hwik", vectors, W) for W in (W_Q, W_K))
             blocks = float(attn.scale) * np.einsum("hvik,hwjk->hvwij", queries, keys)
             factors = np.trace(blocks, axis1=-2, axis2=-1) / d
@@ -59,7 +59,7 @@ class NearestProgram:
             moves = W_V @ W_O
             vectors = np.concatenate([vectors, *(vectors @ move for move in moves)])
             scalars = np.concatenate([scalars, *(scalars @ move for move in moves)])
-        return cls(tuple(scores), scalars @ _array(model.unembed.W_U)[:, 0], tuple(distance))
+        return cls(tuple(scores), scalars @ as_array(model.unembed.W_U)[:, 0], tuple(distance))
 
     def shuffled(self, rng: np.random.Generator) -> NearestProgram:
         """The program whose factors are permuted at random among the blocks of each layer."""
@@ -92,7 +92,3 @@ class NearestProgram:
             p = np.concatenate([p, *(t * p * K for K in kernels)])
             a = np.concatenate([a, np.zeros(len(p) - len(a))])
         return np.asarray(self.answer @ g)
-
-
-def _array(weights: Tensor) -> np.ndarray:
-    return weights.detach().cpu().double().numpy()

@@ -376,8 +376,9 @@ def test_models_outside_the_theorem_have_no_formula(model):
 
 
 def test_a_model_of_many_steps_has_no_printed_formula():
-    with pytest.raises(InputError, match="degree"):
-        newton(2, 20, 0.25, "ladder").formula()
+    for k in (20, 3000):
+        with pytest.raises(InputError, match="degree"):
+            newton(2, k, 0.25, "ladder").formula()
 
 
 def test_the_same_numbers_are_needed_at_every_dimension():
@@ -411,6 +412,27 @@ def test_long_recursions_are_decided_modulo_a_long_prime(layout, k):
     wrong = Run(fault=fault)
     found = formula(wrong, newton_statement(wrong, layout, "gram", 0.25).at(2, 3, k))
     assert found.verdict is Verdict.FAILS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda run: newton_statement(run, "direct", "identity", 0.25).at(2, 3, 1000),
+        lambda run: newton_statement(run, "ladder", "identity", 0.25).at(2, 3, 1000),
+        lambda run: descent_statement(run, "direct", 0.25).at(2, 3, 1000),
+        lambda run: descent_statement(run, "ladder", 0.25).at(2, 3, 1000),
+        lambda run: chebyshev_statement(run, 1.0, 32.0).at(2, 3, 1000),
+    ],
+)
+def test_a_thousand_steps_of_other_recursions_are_decided(build):
+    def fault(model: Transformer) -> Transformer:
+        with torch.no_grad():
+            model.blocks[-1].attn.W_O *= 1 + 2.0**-40
+        return model
+
+    assert formula(*case(build)).verdict is Verdict.HOLDS
+    assert formula(*case(build, fault)).verdict is Verdict.FAILS
 
 
 def test_registers_of_a_derivation_are_compared_with_the_proof():

@@ -105,13 +105,8 @@ def derivation(case: Case) -> Finding:
     x = fmpq_poly([0, 1])
     of, one = OneByOneMatrices(Polynomials(x * x)), OneByOne(fmpq_poly([1]))
     model, formulas = case.model, case.model.formulas()
-    factors: dict[str, Any] = {
-        "x": 1,
-        "b": x,
-        "x b": x,
-        "1": 1,
-        "y": 0,
-    }  # for n = d = 1, X = x, y = 1, at x_q = 1
+    # For n = d = 1, the example x with label 1 and the query 1, whose label is 0.
+    factors: dict[str, Any] = {"x": 1, "b": x, "x b": x, "1": 1, "y": 0}
     wrong = []
     for stage in model.stages:
         parts = formulas[stage.after][stage.register].parts
@@ -119,17 +114,17 @@ def derivation(case: Case) -> Finding:
         times = of.number(*stage.times.as_integer_ratio())
         if times * OneByOne(held) != stage.holds(of, OneByOne(x), one, one):
             wrong.append(str(stage))
-    pages = model.derivation()
+    sizes = "all n and inputs" if model.interface.n is None else "all inputs"
     return Finding(
         "derivation",
-        "formulas of registers compared with the layer invariants of the proof, for all d, n and "
-        "inputs",
+        "formulas of registers at queries compared with the layer invariants of the proof, for "
+        f"{sizes}",
         "formula",
         len(model.stages) - len(wrong),
         len(model.stages),
         Verdict.of(not wrong) if model.stages else Verdict.UNDECIDED,
         f"register {wrong[0]} differs" if wrong else f"{len(model.stages)} registers are equal",
         "as proved",
-        detail=pages,
+        detail=model.derivation(),
         detailed=True,
     )

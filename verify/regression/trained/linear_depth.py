@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from typing import Annotated
 
 import numpy as np
@@ -13,12 +12,16 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, LEVEL, NOTHING, agreeing, below, estimated, resampled
 from verify.finding import Finding, labelled
+from verify.regression.trained.linear_models import (
+    DEPTHS,
+    LARGEST,
+    QUICK,
+    largest_eigenvalues,
+    usual,
+)
 from verify.regression.trained.options import LINEAR
 from verify.regression.trained.predictors import answers_of, prompts_of
 
-DEPTHS = (1, 2, 3, 4)
-QUICK = 1000  # largest number of prompts in a quick run
-LARGEST = 3.0  # means are over prompts whose S/n has eigenvalues of at most this
 CUTOFFS = (2.0, 2.5, LARGEST, 4.0)  # 73 %, 97 %, all but 30 and all but a few of 10⁴ prompts
 
 
@@ -85,24 +88,6 @@ def tripled_and_most(depth: int) -> tuple[int, int]:
     (3^L − 1)/2 is the largest possible number of terms, which the layout "ladder" attains.
     """
     return 3 ** (depth - 1), (3**depth - 1) // 2
-
-
-def largest_eigenvalues(p: Prompts) -> np.ndarray:
-    """The largest eigenvalue of XᵀX/n for each prompt, (m,).
-
-    There are m prompts `p`, and X are the n examples of a prompt.
-    """
-    x = p.x
-    return np.asarray(np.linalg.eigvalsh(x.swapaxes(-1, -2) @ x)[:, -1] / x.shape[-2])
-
-
-def usual(p: Prompts, largest: float) -> Prompts:
-    """The prompts for which XᵀX/n has no eigenvalue above `largest`.
-
-    X are the n examples of a prompt in `p`.
-    """
-    kept = largest_eigenvalues(p) <= largest
-    return Prompts(*(getattr(p, field.name)[kept] for field in fields(p)))
 
 
 def best_descent(p: Prompts, steps: int) -> tuple[float, float]:

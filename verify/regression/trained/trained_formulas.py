@@ -14,7 +14,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import Trained, models_of
 from verify.evidence.statistics import BY, Mean, above, below, ratio
 from verify.finding import Finding, labelled
-from verify.regression.trained.linear_depth import DEPTHS, LARGEST, QUICK, usual
+from verify.regression.trained.linear_models import DEPTHS, LARGEST, QUICK, usual
 from verify.regression.trained.options import LINEAR
 from verify.regression.trained.predictors import answers_of, prompts_of
 
