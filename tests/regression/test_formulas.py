@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -221,6 +222,45 @@ def test_a_program_computes_its_formulas_on_examples(layers, seed):
                     number += (x.transpose() * at(p) * b)[0, 0] if factor is None else p[0] * factor
                 found = [number]
             assert [Fraction(int(v.p), int(v.q)) for v in found] == held[name], name
+
+
+ONE_OF_S = ([], {("1", "r"): Fraction(1)}, {})  # r = 1
+B_IN_V = ([({("1", "s"): Fraction(1)}, {("u", "v"): Fraction(1)})], {("v", "v"): Fraction(-1)}, {})
+XB_IN_R = ([({("u", "u"): Fraction(1)}, {("s", "r"): Fraction(1)})], {}, {})
+
+
+def heads(score: tuple[str, str], value: tuple[str, str]) -> tuple[list, dict, dict]:
+    return [({score: Fraction(1)}, {value: Fraction(1)})], {}, {}
+
+
+@pytest.mark.parametrize(
+    ("layers", "reason"),
+    [
+        ([heads(("1", "1"), ("u", "v"))], "Σ x_i"),
+        ([ONE_OF_S, heads(("u", "u"), ("r", "s"))], "Σ x_i"),
+        ([ONE_OF_S, heads(("1", "s"), ("r", "s"))], "Σ y_i over"),
+        ([heads(("1", "1"), ("s", "r"))], "Σ y_i over"),
+        ([heads(("1", "s"), ("s", "r"))], "Σ y_i² over"),
+        ([XB_IN_R, heads(("1", "s"), ("r", "r"))], "bᵀ q(S) b"),
+        ([B_IN_V, heads(("v", "u"), ("s", "r"))], "bᵀ q(S) b"),
+        ([B_IN_V, heads(("v", "v"), ("u", "u"))], "bᵀ q(S) b"),
+        ([heads(("s", "s"), ("u", "v"))], "second factor"),
+        ([XB_IN_R, heads(("r", "r"), ("u", "u"))], "second factor"),
+        ([ONE_OF_S], "constant"),
+    ],
+)
+def test_sums_that_are_no_functions_of_the_moments_are_refused(layers, reason):
+    """Each with one head on registers u = x, s = y, and r = 1, v = b or r = xᵀb."""
+    with pytest.raises(NoFormula, match=re.escape(reason)):
+        program_of(layers).prediction(Polynomials())
+
+
+def test_the_number_of_examples_is_needed_where_it_is_added():
+    layers = [ONE_OF_S, heads(("1", "1"), ("r", "r"))]
+    *_, last = program_of(layers).contents(Polynomials())
+    assert last["r"] == {"1": 1 + 3}
+    with pytest.raises(NoFormula, match="number of examples"):
+        [*replace(program_of(layers), n=None).contents(Polynomials())]
 
 
 def test_many_random_programs_have_formulas_and_many_have_none():
