@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from constructions import chebyshev, gradient_descent, hyperpower, induction_heads, newton
-from constructions.blocks import MLP, LayerNorm
+from constructions.blocks import MLP, LayerNorm, PosEmbed
 from constructions.formulas import register_program
 from constructions.transformer import Transformer
 from theory.kinds import InputError
@@ -369,7 +369,32 @@ def wrong_unembedding(model: Transformer) -> None:
     model.unembed.W_U[model.stream["x"].start] = 1.0
 
 
+def scaled(model: Transformer) -> None:
+    model.interface.scale = 2.0
+
+
+def with_positions(model: Transformer) -> None:
+    model.pos_embed = PosEmbed(torch.ones(9, model.d_model).double())
+
+
+def with_final_norm(model: Transformer) -> None:
+    model.ln_final = LayerNorm(model.d_model).double()
+
+
+def with_output_bias(model: Transformer) -> None:
+    model.unembed.b_U = torch.nn.Parameter(torch.ones(1).double())
+
+
+def with_own_score(model: Transformer) -> None:
+    model.blocks[1].attn.masks = ("diagonal",)
+
+
 OUTSIDE = {
+    scaled: "divides its inputs",
+    with_positions: "adds positions",
+    with_final_norm: "final layer norm",
+    with_output_bias: "the unembedding has a bias",
+    with_own_score: "layer 2, head 1: the score of a token with itself",
     one_entry: "layer 2, head 1: the block of W_V W_O from u to u",
     swapped_entry: "layer 2, head 1: the block of W_Q W_Kᵀ from u to x",
     biased: "layer 2, head 1: the block of W_Q W_Kᵀ from 1 to x",
@@ -392,8 +417,24 @@ def test_what_is_outside_the_theorem_is_undecided_and_named(change):
     found = formula(*case(CASES["direct"], fault))
     assert found.verdict is Verdict.UNDECIDED
     assert OUTSIDE[change] in found.detail
-    with pytest.raises(NoFormula, match=r"layer 2|the block of W_"):
+    with pytest.raises(NoFormula, match=re.escape(OUTSIDE[change])):
         fault(newton(3, 2, 1 / 32)).formula()
+
+
+@pytest.mark.parametrize("bias", [-1.0, 1.0])
+def test_a_neuron_without_inputs_adds_the_relu_of_its_bias(bias):
+    model = newton(3, 2, 1 / 32)
+    wanted, D = model.formula(), model.d_model
+    out = torch.zeros(1, D).double()
+    out[0, model.stream["estimate"]] = 1.0
+    zeros = torch.zeros(D, 1).double(), torch.full((1,), bias).double()
+    model.blocks[0].mlp = MLP(*zeros, out, torch.zeros(D).double())
+    if bias < 0:
+        assert model.formula() == wanted
+    else:
+        assert model.formulas()[1]["estimate"].parts == {"1": 1}
+        with pytest.raises(NoFormula, match="constant"):
+            model.formula()
 
 
 @pytest.mark.parametrize(
