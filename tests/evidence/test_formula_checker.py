@@ -147,6 +147,31 @@ def test_labels_of_a_query_are_zero_and_masks_matter() -> None:
             formula_checker.computed(statement)
 
 
+@pytest.mark.parametrize(
+    ("mask", "query", "key"),
+    [
+        ("context-only", "y", "y"),
+        ("context-only", "1", "y"),
+        ("context-only", "y", "1"),
+        ("context-only", "1", "1"),
+        ("diagonal", "x", "x"),
+        ("diagonal", "1", "y"),
+    ],
+)
+def test_scores_outside_the_theorem_are_rejected(mask: str, query: str, key: str) -> None:
+    """The head adds a multiple of a label, or a product of inputs, to the prediction."""
+    statement, at = deepcopy(stated("direct")), {"x": 0, "y": 4, "estimate": 5}
+    heads = statement["model"]["blocks"][-1]["heads"]
+    head = {"rule": "linear", "mask": mask, "b_Q": ["0"], "b_K": ["0"]}
+    for part, register in (("Q", query), ("K", key), ("V", "y")):
+        head[part] = [["1" if i == at.get(register) else "0"] for i in range(6)]
+    head["O"] = [["1" if i == at["estimate"] else "0" for i in range(6)]]
+    head |= {f"b_{part}": ["1"] for part, one in (("Q", query), ("K", key)) if one == "1"}
+    heads.append(head)
+    with rejects(error=ArithmeticError):
+        formula_checker.computed(statement)
+
+
 def test_claims_certify_formulas_beyond_the_sizes_of_the_identity() -> None:
     from verify.claim import Run
 

@@ -31,7 +31,7 @@ from theory.regression.register_programs import (
     RegisterProgram,
 )
 from verify.claim import Run
-from verify.domains.one_variable import long_prime, missed
+from verify.domains.one_variable import long_prime, missed, passes_miller_rabin
 from verify.evidence.formula import derivation, formula
 from verify.evidence.statement import Case
 from verify.finding import Verdict
@@ -612,6 +612,15 @@ def test_long_primes_are_primes_of_their_length(bits):
     drawn = {long_prime(np.random.default_rng(seed), bits) for seed in range(5)}
     assert len(drawn) == 5
     assert all(fmpz(p).is_prime() and p.bit_length() == bits for p in drawn)
+
+
+def test_the_test_of_miller_and_rabin():
+    """Also products that pass Fermat's test, and that pass its own to the bases 2, 3, 5 and 7."""
+    rng = np.random.default_rng(0)
+    found = [p for p in range(5, 2000, 2) if passes_miller_rabin(p, rng)]
+    assert found == [p for p in range(5, 2000, 2) if fmpz(p).is_prime()]
+    assert not any(passes_miller_rabin(n, rng) for n in (561, 211 * 421 * 631, 3215031751))
+    assert passes_miller_rabin(2**127 - 1, rng)
 
 
 def test_the_error_probability_adds_three_bounds():

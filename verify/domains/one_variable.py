@@ -81,7 +81,7 @@ def long_prime(rng: np.random.Generator, bits: int) -> int:
     """
     while True:
         candidate = 2 ** (bits - 1) + _random(rng, bits - 1) | 1
-        if fmpz(candidate).is_probable_prime() and _passes(candidate, rng):
+        if fmpz(candidate).is_probable_prime() and passes_miller_rabin(candidate, rng):
             return candidate
 
 
@@ -100,8 +100,8 @@ def missed(degree: int, coefficient_bits: int, bits: int) -> float:
     return (degree + divides) / 2 ** (bits - 1) + TRIED * 4.0**-ROUNDS
 
 
-def _passes(candidate: int, rng: np.random.Generator) -> bool:
-    """Whether an odd number passes all rounds of the test of Miller and Rabin."""
+def passes_miller_rabin(candidate: int, rng: np.random.Generator) -> bool:
+    """Whether an odd number ≥ 5 passes all rounds of the test of Miller and Rabin."""
     twos = (candidate - 1 & 1 - candidate).bit_length() - 1
     for _ in range(ROUNDS):
         base = 2 + _random(rng, candidate.bit_length() + 64) % (candidate - 3)

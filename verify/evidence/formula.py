@@ -75,8 +75,9 @@ def _compared(run: Run, case: Case, program: RegisterProgram) -> tuple[str, str 
         return x * program.prediction(ring), case.of.algorithm(of, matrix, one, one, case.k).entry
 
     sizes = Sizes(VARIABLE * VARIABLE)
-    each: tuple[Size, Size] = both(sizes, VARIABLE)
-    degree = max(size.degree for size in each)
+    ours, theirs = both(sizes, VARIABLE)
+    difference: Size = ours - theirs
+    degree, bits = difference.degree, sizes.coefficient_bits(difference)
     if degree <= 2 * MOST_DEGREE:
         x = fmpq_poly([0, 1])
         ours, theirs = both(Polynomials(x * x), x)
@@ -85,7 +86,6 @@ def _compared(run: Run, case: Case, program: RegisterProgram) -> tuple[str, str 
             f"the prediction is {g}, and {ours - theirs} is added to x·g(x²) of the algorithm"
         )
         return str(g), None if ours == theirs else different
-    bits = sizes.coefficient_bits(each[0] - each[1])
     length = MISSED + max(degree, bits).bit_length()
     residues = Residues(long_prime(run.rng, length), run.rng)
     ours, theirs = both(residues, residues.x)
