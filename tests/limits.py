@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 from refusals import rejects
 
 from theory import machine
-from theory.kinds import kinds_of
+from theory.kinds import read
 
 
-def at_most(function: Callable[..., Any], name: str, last: int) -> None:
-    """Requires that `last` is the largest integer that the parameter's kind accepts.
+def limited(function: Callable[..., Any], name: str, least: Any, most: Any) -> None:
+    """Requires that the kind of a parameter accepts both ends of its range, and none beyond them.
 
-    The function is not called: at its limit a call may take long.
+    The function is not called: at its limit a call may take long. An end may be None.
     """
-    kind = (kinds_of(function) or {})[name]
-    assert kind is not None
-    assert kind.read(name, last) == last
-    with rejects(name):
-        kind.read(name, last + 1)
+    kind = get_type_hints(function, include_extras=True)[name]
+    for end, step in ((least, -1), (most, 1)):
+        if end is not None:
+            assert read(kind, name, end) == end
+            with rejects(name):
+                read(kind, name, end + step)
 
 
 def needs_memory(call: Callable[[], Any], monkeypatch: Any, times: int = 64) -> None:

@@ -1,65 +1,30 @@
-"""Functions and adders beyond their default sizes and options, beside definitions; and limits."""
+"""Functions of `theory.arithmetic` at many sizes, compared with definitions."""
 
 from fractions import Fraction
-from itertools import chain, combinations, permutations
+from itertools import permutations
 from math import cos, pi
 
-import mpmath
 import numpy as np
 import pytest
+from arithmetic_by_definition import (
+    ADDERS,
+    SETS,
+    enough_bits,
+    gap,
+    most_bits,
+    moved,
+    rng,
+    teeth,
+)
 from refusals import rejects
 
-from constructions import adder, linear_adder, modular_addition
 from theory import arithmetic as A
-from theory.arithmetic.congruence import number_of_candidates, odd_modulus
 from theory.arithmetic.residues import second_differences
 
-SETS = tuple(chain.from_iterable(combinations((5, 4, 3, 2, 1), k) for k in range(1, 6)))
 SIZES = (1, 2, 3, 4, 5, 16, 17, 33, 64, 130, 301, 1000)
+
+
 MODULI = (3, 5, 17, 33, 65, 129, 301)
-ADDERS = [
-    *((20, step, alpha) for step in (1, 2, 3, 4, 5) for alpha in (0.25, 4.0)),
-    *((p, step, alpha) for p in (30, 530, 2010) for step in (1, 5) for alpha in (0.5, 12.0, 64.0)),
-    (530, 7, 64.0),
-    (2510, 5, 12.0),
-    (20_010, 5, 64.0),
-]
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-def teeth(F, d):
-    return sum(cos(2 * pi * (f * int(d) % 10) / 10) for f in F)
-
-
-def gap(p, alpha, error, F=A.ZHOU):
-    """The least gap over all candidates and all integer errors up to `error`."""
-    c, e = np.arange(p), np.arange(-error, error + 1)[:, None]
-    z = np.array([teeth(F, k) for k in range(10)])[c % 10] + alpha * np.cos(2 * pi * (c - e) / p)
-    return (z[:, 0] - z[:, 1:].max(1)).min()
-
-
-def moved(alpha, bits):
-    """The bound on a rounded logit: three combs, and the bump."""
-    with mpmath.workprec(4000):
-        off = mpmath.sqrt(2) * mpmath.mpf(2) ** (-bits - 1)
-        bump = (alpha + off) * (1 + off) ** 2 - alpha
-        return float(3 * (3 * off + 3 * off**2 + off**3) + bump)
-
-
-def most_bits(alpha):
-    """The largest b with 2^3b (2α + 8) ≤ 2^53, negative for a huge α."""
-    b = 20
-    while Fraction(2) ** (3 * b) * (2 * Fraction(alpha) + 8) > 2**53:
-        b -= 1
-    return b
-
-
-def enough_bits(p, step, alpha):
-    least = gap(p, alpha, 2 * (step // 2))
-    return [b for b in range(1, most_bits(alpha) + 1) if 2 * moved(alpha, b) < least]
 
 
 @pytest.mark.parametrize("L", [*range(31), 260, 999, 1000, 10**6 + 4, 2**60])
@@ -89,22 +54,6 @@ def test_logits(p, alpha, s, error):
             teeth(F, c - s) + alpha * cos(2 * pi * ((c - s) % p - error) / p) for c in range(p)
         ]
         assert np.allclose(A.adder_logits(p, alpha, s, error, F), wanted, atol=1e-11)
-
-
-@pytest.mark.parametrize("p", [20, 30, 80, 90, 100, 530, 2510, 10**5, 10**9])
-def test_limits_of_alpha(p):
-    """The gain of s + d at the error 5 is cos(2π(d − 5)/p) − cos(2π·5/p)."""
-    with mpmath.workprec(300):
-        turn = 2 * mpmath.pi / p
-        gains = [mpmath.cos((d - 5) * turn) - mpmath.cos(5 * turn) for d in range(1, 10)]
-        for F in SETS:
-            above = [float(A.comb(F, 0) - A.comb(F, d)) for d in range(1, 10)]
-            limits = [float(a / gain) for a, gain in zip(above, gains, strict=True)]
-            alpha, d = A.largest_alpha(p, F)
-            assert alpha == pytest.approx(min(limits), rel=1e-9, abs=1e-9)
-            assert limits[d - 1] == pytest.approx(min(limits), rel=1e-9, abs=1e-9)
-    default, (limit, _) = A.default_alpha(p), A.largest_alpha(p)
-    assert default == max(a for a in 2.0 ** np.arange(-3, 7) if a <= limit)
 
 
 @pytest.mark.parametrize("p", [20, 50, 270, 1010])
@@ -342,94 +291,3 @@ def test_confounds(p, m):
     assert np.allclose(A.without_confounds(E, repeated), wanted, atol=1e-9)
     one = A.without_confounds(E, confound[:, :1])
     assert np.allclose(A.without_confounds(E, confound[:, 0]), one)
-
-
-@pytest.mark.parametrize(
-    ("call", "last", "name"),
-    [
-        (lambda n: A.round_to_multiple([n], 1), 2**53, "n"),
-        (lambda step: A.round_to_multiple([1], step), 2**53, "step"),
-        (lambda bits: A.rounding_of_logits(1.0, bits), 1074, "bits"),
-        (lambda f: A.comb([f], 1), 5, "F"),
-        (lambda f: A.period(f), 5, "f"),
-        (lambda k: A.few_frequencies_margin(401, [k]), 400, "K"),
-        (lambda step: adder(30, step, 1.0), 60, "step"),
-        (lambda n: adder(30)([n, 0]), 30, "tokens"),
-        (lambda n: linear_adder(300)([0, n]), 300, "tokens"),
-        (lambda n: modular_addition(17)([n, 0]), 16, "tokens"),
-    ],
-)
-def test_largest_values(call, last, name):
-    call(last)
-    with rejects(name):
-        call(last + 1)
-
-
-def test_kinds_at_their_limits():
-    last = 2**53 - 2**53 % 10
-    assert number_of_candidates(20) == 20
-    assert number_of_candidates(last) == last
-    assert odd_modulus(3) == 3
-    assert A.default_alpha(last) == 64
-    assert A.bin_of(2, 4) == 2
-    for call in (
-        lambda: A.bin_of(Fraction(199, 100), 398),
-        lambda: A.bin_of(1.75, 7),
-    ):
-        with rejects("period"):
-            call()
-    for p in (10, 15, 25, last + 10):
-        with rejects("p"):
-            number_of_candidates(p)
-    for p in (1, 4):
-        with rejects("p"):
-            odd_modulus(p)
-    with rejects("f"):
-        A.period(0)
-    with rejects("K"):
-        A.few_frequencies_margin(401, [0])
-
-
-@pytest.mark.parametrize(
-    ("largest", "step", "alpha"),
-    [
-        *((3, 1, None), (10, 4, 4.0), (10, 5, 7.9), (50, 5, None), (260, 5, None)),
-        *((1000, 3, None), (10, 5, 8.1), (30, 6, 1.0), (30, 7, 1.0)),
-    ],
-)
-def test_adders_of_all_bits(largest, step, alpha):
-    """Within the theorem, exactly the sufficient bits are accepted; outside, all exact ones."""
-    p = A.n_candidates(largest)
-    weight = A.default_alpha(p) if alpha is None else alpha
-    promised = step <= 5 and weight <= A.largest_alpha(p)[0]
-    most = most_bits(weight)
-    accepted = enough_bits(p, step, weight) if promised else range(1, most + 1)
-    for bits in range(1, most + 2):
-        if bits not in accepted:
-            with rejects("bits", "alpha"):
-                adder(largest, step, alpha, bits)
-        elif bits in (accepted[0], most):
-            margin = adder(largest, step, alpha, bits).interface.margin
-            wanted = gap(p, weight, 2 * (step // 2)) - 2 * moved(weight, bits)
-            assert margin == pytest.approx(max(wanted, 0.0), rel=1e-6, abs=1e-11)
-
-
-@pytest.mark.parametrize(
-    ("L", "step", "alpha"), [(33, 5, None), (130, 4, 32.0), (300, 5, None), (999, 2, 16.0)]
-)
-def test_adders(L, step, alpha):
-    numbers = rng(L).integers(L + 1, size=(1200, 2))
-    ends = [[a, b] for a in (0, 1, 2, 3, L // 2, L - 3, L - 2, L - 1, L) for b in (0, 1, L - 1, L)]
-    pairs = np.concatenate([numbers, ends])
-    assert (adder(L, step, alpha)(pairs).numpy()[:, 0] == pairs.sum(1)).all()
-    assert (linear_adder(10 * L)(pairs).numpy()[:, 0] == pairs.sum(1)).all()
-    assert linear_adder(10 * L)([10 * L, 10 * L]).tolist() == [20 * L]
-
-
-@pytest.mark.parametrize("p", [33, 65, 101])
-def test_modular_adders(p):
-    pairs = rng(p).integers(p, size=(60, 2))
-    pairs[:2] = [[0, 0], [p - 1, p - 1]]
-    logits = modular_addition(p).logits(pairs)[:, 0].numpy()
-    wanted = 2 * (p * (np.arange(p) == pairs.sum(1, keepdims=True) % p) - 1)
-    assert np.allclose(logits, wanted, atol=1e-9 * p)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from structures_by_definition import laid_out, one_search
 
 from theory.structures import (
     band_order,
@@ -35,41 +36,9 @@ CLOUDS = st.integers(1, 3).flatmap(
 )
 
 
-def laid_out(points, which, axis):
-    """By recursion: coordinates, and then who was given first."""
-    if len(which) < 2:
-        return which
-    ordered = sorted(which, key=lambda i: (points[i][axis], i))
-    m, after = len(which) // 2, (axis + 1) % len(points[0])
-    below, above = laid_out(points, ordered[:m], after), laid_out(points, ordered[m + 1 :], after)
-    return [*below, ordered[m], *above]
-
-
 @given(points=CLOUDS)
 def test_the_layout_by_recursion(points):
     assert kd_order(np.array(points)).tolist() == laid_out(points, list(range(len(points))), 0)
-
-
-def one_search(x, q, lookups):
-    """One query, with a list of what is pending."""
-    cells, pending, bracket = [], [], (0, len(x), 0)
-    while len(cells) < lookups:
-        lo, hi, axis = bracket
-        if lo >= hi:
-            if not pending:
-                return cells + [cells[-1]] * (lookups - len(cells))
-            first = min(pending, key=lambda each: each[0])
-            pending.remove(first)
-            bracket = first[1]
-            continue
-        m, after = (lo + hi) // 2, (axis + 1) % len(q)
-        cells.append(m)
-        away, sides = q[axis] - x[m][axis], ((lo, m, after), (m + 1, hi, after))
-        near, far = sides[::-1] if away >= 0 else sides
-        if far[0] < far[1]:
-            pending.append((abs(away), far))
-        bracket = near
-    return cells
 
 
 @given(points=CLOUDS, data=st.data())

@@ -1,0 +1,131 @@
+"""Models of `constructions.language` at many sizes, compared with definitions."""
+
+import math
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from language_by_definition import law, rng
+from refusals import rejects
+
+from constructions.language import (
+    fact_model,
+    log_probabilities,
+    parity_by_linear_tokens,
+    parity_with_steps,
+    sample,
+    string_model,
+    string_probabilities,
+)
+from constructions.language.parity_with_steps import sharpness_for_steps
+from theory import language as L
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 31, 32, 33, 63, 64, 65, 127, 128, 130])
+def test_digits_of_counts(k):
+    d = 150
+    positions = rng(k).permutation(d)[:k]
+    words = (rng(1).random((40, d)) < np.linspace(0, 1, 40)[:, None]).astype(int)
+    words[-2], words[-1] = 0, 1
+    digits = len(f"{k:b}")
+    wanted = [[int(x) for x in f"{int(w[positions].sum()):0{digits}b}"] for w in words]
+    assert L.linear_tokens(words, positions).tolist() == wanted
+    model = parity_by_linear_tokens(d, positions)
+    assert model.generate(words, digits).tolist() == wanted
+    logits = model.logits(words)
+    assert (logits[:, : d - 1, 2] == 2 * k + 1).all()
+    assert (logits[:, : d - 1, :2] <= 2 * k).all()
+    assert (logits[:, d - 1, 2] == 0).all()
+    answers = model(words)
+    assert (answers[:, : d - 1] == -1).all()
+    assert (answers[:, d - 1] == np.array(wanted)[:, 0]).all()
+
+
+@pytest.mark.parametrize(("d", "k"), [(2, 2), (33, 16), (65, 64), (130, 2)])
+@pytest.mark.parametrize("soft", [False, True])
+def test_long_chains_of_thought(d, k, soft):
+    positions = rng(k).permutation(d)[:k]
+    least = math.log(3.5 * (d + k))
+    assert sharpness_for_steps(d, k) == pytest.approx(least)
+    words = rng(d).integers(2, size=(3, d))
+    model = parity_with_steps(d, k, positions, sharpness=least * (1 + 1e-12) if soft else None)
+    level, nodes = words[:, positions], []
+    while level.shape[1] > 1:
+        level = level[:, ::2] ^ level[:, 1::2]
+        nodes.append(level)
+    nodes = np.concatenate(nodes, axis=1)
+    assert (model.generate(words, k - 1).numpy() == nodes).all()
+    history = np.concatenate([words, nodes[:, :-1]], axis=1)
+    answers, logits = model(history), model.logits(history)
+    assert (answers[:, : d - 1] == -1).all()
+    assert (answers[:, d - 1 :].numpy() == nodes).all()
+    assert np.allclose(logits[:, : d - 1, 2], 2)
+    assert np.allclose(logits[:, d - 1 :, 2], 0)
+    if soft:
+        with rejects("sharpness"):
+            parity_with_steps(d, k, positions, sharpness=least * (1 - 1e-9))
+    default = parity_with_steps(d, k).generate(words, k - 1)
+    assert (default[:, -1].numpy() == words[:, :k].sum(1) % 2).all()
+
+
+@pytest.mark.parametrize(
+    ("V", "length", "m"),
+    [
+        (1, 2, 1),
+        (2, 2, 4),
+        (2, 9, 5),
+        (100, 3, 1),
+        (5, 4, 65),
+        (9, 4, 7),
+        (33, 2, 17),
+        (33, 2, 1),
+    ],
+)
+def test_models_of_strings(V, length, m):
+    whole = m == V**length
+    draw = rng(V + length)
+    codes = draw.choice(V**length, m, replace=False)
+    given = codes[:, None] // V ** np.arange(length)[::-1] % V
+    p = law(m, zeros=True) if whole else [x * F(2, 3) for x in law(m)]
+    model = string_model(V, given, p)
+    wanted = np.full(V**length, 0.0 if whole else 1 / 3 / max(1, V**length - m))
+    wanted[codes] = [float(x) for x in p]
+    assert np.allclose(string_probabilities(model, length), wanted, rtol=1e-12, atol=1e-25)
+    assert string_probabilities(model, length - 1).sum() == pytest.approx(1)
+    assert string_probabilities(model, length - 1).shape == (V ** (length - 1),)
+    some = given[[i for i in range(m) if p[i]]]
+    found = log_probabilities(model, np.insert(some, 0, V, axis=1)).sum(-1).numpy()
+    assert np.allclose(found, [math.log(x) for x in p if x])
+    if m < V**length:
+        counts, facts = [*range(m)], given
+        if m > 1:
+            for name in ("calibrated", "good-turing", "memoriser"):
+                known = L.probabilities_of_seen(law(m), counts, name)
+                left = 1 - float(sum(known))
+                wanted = np.full(V**length, left / (V**length - (m - 1)))
+                wanted[codes[1:]] = [float(x) for x in known]
+                of = fact_model(V, facts, law(m), counts, name)
+                found = string_probabilities(of, length)
+                assert np.allclose(found, wanted, rtol=1e-12, atol=1e-25)
+
+
+@pytest.mark.parametrize(("V", "length"), [(2, 9), (33, 2)])
+def test_samples(V, length):
+    """Frequencies of the given strings, and of each first symbol, within five errors."""
+    draw = rng(V)
+    codes = draw.choice(V**length, 5, replace=False)
+    given = codes[:, None] // V ** np.arange(length)[::-1] % V
+    p = [F(1, 4), F(1, 8), F(1, 16), F(1, 16), F(1, 4)]
+    model = string_model(V, given, p)
+    drawn = sample(model, np.full((3, 1000, 1), V), length, 7).numpy().reshape(3000, length)
+    for row, x in zip(given, map(float, p), strict=True):
+        assert abs((drawn == row).all(1).mean() - x) < 5 * (x * (1 - x) / 3000) ** 0.5
+    first = string_probabilities(model, 1).numpy()
+    counted = np.bincount(drawn[:, 0], minlength=V) / 3000
+    assert (abs(counted - first) <= 5 * (first * (1 - first) / 3000) ** 0.5).all()
+    few = sample(model, [V, *given[0][:-1]], 1, 3)
+    assert few.shape == (1,)
+    with rejects("steps"):
+        sample(model, [V, *given[0][:-1]], 2, 3)
+    with rejects("length"):
+        string_probabilities(model, 28)

@@ -1,0 +1,40 @@
+"""Limits of parameters of memory: the last value is accepted, and the next one is refused."""
+
+import math
+
+import numpy as np
+from memory_by_definition import signs
+from refusals import rejects
+
+from theory import memory as m
+
+
+def test_limits_of_flows():
+    """The norms in limits of times are spectral norms, also of matrices that are not normal."""
+    V = np.array([[0.0, 100.0], [0.0, 0.0]])
+    X = np.eye(2)
+    m.euclidean_flow(X, [0.0, 0.2], V=V, QK=1e-9)
+    for beyond in (np.nextafter(0.2, 1), 50.0):
+        with rejects("times"):
+            m.euclidean_flow(X, [0.0, beyond], V=V, QK=1e-9)
+    with rejects("times"):
+        m.sphere_flow(X, 1.0, [0.0, 1e6 * (1 + 1e-9)])
+    with rejects("times"):
+        m.sphere_flow(X, 1.0, [0.0, 1e6 * math.exp(-100) * 1.01], "USA", V)
+    m.sphere_flow(X, 1.0, [0.0, 1e6 * math.exp(-100) * 0.99], "USA", V)
+    m.hemisphere_probability(10_000, 2)
+    with rejects("n"):
+        m.hemisphere_probability(10_001, 2)
+    with rejects("gamma"):
+        m.escape_time(1.0, 2, 1.0)
+    with rejects("beta"):
+        m.orthogonal_gap(2, 710.0, [0.0], "USA")
+    assert m.orthogonal_gap(2, 709.0, [0.0], "USA").tolist() == [1.0]
+    patterns = signs(2, 3)
+    with rejects("degree"):
+        m.dense_energy(patterns, patterns, 10_001)
+    assert m.dense_energy(patterns, patterns, 10_000)[0] < 0
+    large = np.array([[0, 2**60], [2**60, 0]])
+    m.hopfield_fields(large, [1, 1], [2**60, 2**60])
+    with rejects("2"):
+        m.hopfield_fields(large, [1, 1], [2**60 + 2**11, 2**60])

@@ -1,0 +1,74 @@
+"""The text of formulas, read as a reader does."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import pytest
+from flint import fmpq, fmpq_poly
+from formula_by_definition import RATIONALS, S
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theory.regression import Formula
+from theory.regression.formulas import polynomial_text
+
+
+def evaluated(text: str, at: Fraction) -> Fraction:
+    """The value of the text of a polynomial in S, read as a reader does."""
+    text = text.replace("−", "-").replace("·", "*").replace("⁻¹", "**-1*")
+    raised = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+    text = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda found: "**" + found[0].translate(raised), text)
+    for one, fraction in (("½", "1/2"), ("¼", "1/4"), ("¾", "3/4"), ("⅛", "1/8")):
+        text = text.replace(one, fraction)
+    text = re.sub(r"(\d+)/(\d+) ?", r"F(\1,\2)", text)
+    text = re.sub(r"\)S", ")*S", re.sub(r"(\d) S", r"\1*S", text))
+    return eval(text, {"F": Fraction, "S": at})
+
+
+@given(st.lists(RATIONALS, max_size=5))
+def test_the_text_of_a_short_polynomial_is_the_polynomial(coefficients):
+    p = fmpq_poly([fmpq(c.numerator, c.denominator) for c in coefficients])
+    at = Fraction(3, 7)
+    assert evaluated(polynomial_text(p), at) == sum(c * at**i for i, c in enumerate(coefficients))
+
+
+@given(RATIONALS, RATIONALS, st.integers(1, 3), st.integers(2, 40), st.booleans())
+def test_powers_are_recognised(c, alpha, m, N, inverse):
+    at = Fraction(2, 5)
+    power = fmpq_poly([1, *[0] * (m - 1), fmpq(-alpha.numerator, alpha.denominator)]) ** N
+    factor = fmpq(c.numerator, c.denominator)
+    p = factor * ((1 - power) // S if inverse else power)
+    wanted = c * ((1 - (1 - alpha * at**m) ** N) / at if inverse else (1 - alpha * at**m) ** N)
+    text = polynomial_text(p)
+    assert evaluated(text, at) == wanted
+    assert len(text) < 60
+
+
+@pytest.mark.parametrize(
+    ("parts", "text", "degree"),
+    [
+        ({}, "0", 0),
+        ({"x": S}, "S x", 3),
+        ({"x": 1 - S, "b": 2 * S}, "(1 − S) x + 2 S b", 4),
+        ({"y": 1 + 0 * S, "x b": -S}, "y − xᵀ S b", 5),
+        ({"y": -1 + 0 * S, "1": 3 + 0 * S}, "−y + 3", 1),
+        ({"1": 1 + 0 * S}, "1", 0),
+        ({"x": 0 * S}, "0", 0),
+    ],
+)
+def test_the_text_of_a_register(parts, text, degree):
+    assert str(Formula(parts)) == text
+    assert Formula({name: p for name, p in parts.items() if p != 0}).degree == degree
+
+
+def test_long_polynomials_are_shortened():
+    text = polynomial_text(fmpq_poly([fmpq(1, 3 + i) for i in range(30)]))
+    assert text == "1/3 + ¼S + 1/5 S² + … + 1/32 S²⁹"
+
+
+def test_long_fractions_are_rounded():
+    """Also those that are no floats, and whose digits Python does not convert."""
+    p = fmpq_poly([fmpq(10**5000 + 1, 10**5000), fmpq(1, 3**20000), fmpq(7**9000, 2), fmpq(1, 7)])
+    assert polynomial_text(p) == "1 + 10⁻⁹⁵⁴² S + 10⁷⁶⁰⁶ S² + 1/7 S³"

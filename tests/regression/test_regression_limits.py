@@ -1,0 +1,62 @@
+"""Limits of parameters of regression: the last value is accepted, and the next one is refused."""
+
+from fractions import Fraction
+
+import pytest
+from refusals import rejects
+
+import constructions as c
+from constructions.regression import newton_with_pauses
+from theory import regression as r
+from theory.regression.precision import newton_digits
+
+
+def test_growth_at_its_limits():
+    assert r.growth_of([1, 10**5, 10**10, 10**15]) == "exponential"
+    with rejects("steps"):
+        r.growth_of([1, 10**5, 10**10, 10**15 + 1])
+
+
+def test_limits_of_moments_and_errors():
+    for call, name in [
+        (lambda: r.wishart_moments(10**4 + 1, 10**4, 1), "n"),
+        (lambda: r.wishart_moments(4, 1, 10**4 + 1), "n_moments"),
+        (lambda: r.wishart_moments(5, 3, 1), "n"),
+        (lambda: r.wishart_moments(3, 3, 1), "n"),
+        (lambda: r.wishart_moments(3, 4, 1), "n"),
+        (lambda: r.polynomial_errors(4, 1, 2001), "n_terms"),
+        (lambda: r.gradient_descent_error(4, 1, 2001, 0.1), "k"),
+        (lambda: r.best_step_size(4, 1, 2001), "k"),
+    ]:
+        with rejects(name):
+            call()
+    assert float(r.gradient_descent_error(4, 1, 130, 1e-6)) > 0
+
+
+def test_limits_of_digits():
+    for start, bound in (("gram", Fraction(1, 8)), ("identity", Fraction(1, 2))):
+        assert newton_digits([[2]], bound * Fraction(999, 1000), start, 10)[-1] >= 10
+        with rejects("alpha"):
+            newton_digits([[2]], bound, start, 10)
+    with rejects():
+        newton_digits([[1, 0], [0, Fraction(1, 10**25)]], 1, "gram", 5)
+    with rejects("digits"):
+        newton_digits([[1]], 1, "gram", 10**6 + 1)
+
+
+def test_limits_of_models():
+    for rejected, name in [
+        (lambda: c.newton(1, 1001, 0.5), "k"),
+        (lambda: c.newton(1, 1001, 0.5, causal=True), "k"),
+        (lambda: c.newton(1, 1001, 0.5, interleaved=True), "k"),
+        (lambda: newton_with_pauses(1, 1001, 0.5), "k"),
+        (lambda: c.chebyshev(1, 10**100 + 1, 1.0, 2.0), "k"),
+        (lambda: c.hyperpower(1, 1, 10**9 + 1, 0.5), "order"),
+        (lambda: c.chebyshev(1, 2, 2.0 + 1e-15, 2.0), "smallest"),
+        (lambda: c.chebyshev(1, 2, 2.0**-962, 2.0**-961), "smallest"),
+        (lambda: c.chebyshev(1, 2, 2.0**958, 2.0**960), "smallest"),
+        (lambda: c.gradient_descent(1, 0, 0.5, "ladder"), "k"),
+    ]:
+        with rejects(name):
+            rejected()
+    assert c.hyperpower(1, 1, 10**9, 0.5)([[1.0]], [1.0], [1.0]).item() == pytest.approx(1)
