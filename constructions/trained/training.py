@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -79,7 +80,9 @@ def train(
             f"processes, {process.size}"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder) if process.rank == 0 else nullcontext():
+    with _alone(folder) if process.rank == 0 else nullcontext(), warnings.catch_warnings():
+        # The joint vector is not the chunk that cuDNN's LSTM wants: it copies the weights.
+        warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous")
         run = State.begin(configuration, folder, process)
         for step in keep:
             if step <= run.step and not is_whole(_snapshot(folder, step)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from small_models import MODELS, PUBLIC
 
 from constructions import hop, induction_heads, newton
 from constructions.trained import load, log_of, preset, train
@@ -45,6 +46,18 @@ def test_retrieval_on_a_gpu(build, dtype):
     assert torch.equal(model(tokens).cpu(), wanted(tokens))
     soft = model.sharpened(wanted.least_sharpness() * 1.001)
     assert torch.equal(soft(tokens).cpu(), wanted(tokens))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_construction_on_a_gpu(name):
+    """Inputs are lists, on no device; answers are on the device of the weights."""
+    arguments, inputs = MODELS[name]
+    wanted, model = PUBLIC[name](*arguments), PUBLIC[name](*arguments).to("cuda")
+    found = model(*inputs)
+    assert found.device.type == "cuda"
+    torch.testing.assert_close(found.cpu(), wanted(*inputs))
+    for here, there in zip(model.streams(*inputs), wanted.streams(*inputs), strict=True):
+        torch.testing.assert_close(here.cpu(), there)
 
 
 @pytest.mark.parametrize("model", ["transformer", "lstm"])
