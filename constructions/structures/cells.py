@@ -158,9 +158,9 @@ class Table(Cells):
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         points, queries = inputs
-        # A zero for each extra cell, in the number system of the points.
-        none = xp.concat([points[..., :1] * 0] * self.n_cells, axis=-1)
-        numbers = none + xp.arange(self.n_cells)
+        zero = points[..., :1] * 0  # in the number system of the points, and on their device
+        numbers = xp.concat([zero + t for t in range(self.n_cells)], axis=-1)
+        none = numbers * 0
         x, q = points * 0, queries * 0
         rows = [
             xp.stack([points, x + 1, x, x, x, x], axis=-1),
@@ -210,9 +210,9 @@ class Sketch(Interface):
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         stream, queries = inputs
-        indices = self.vocabulary_size + xp.arange(self.n_cells)
-        cells = xp.concat([stream[..., :1] * 0] * self.n_cells, axis=-1) + indices
-        tokens = xp.concat([stream, cells, queries + self.vocabulary_size + self.n_cells], axis=-1)
+        first = stream[..., :1] * 0 + self.vocabulary_size
+        cells = [first + c for c in range(self.n_cells)]
+        tokens = xp.concat([stream, *cells, queries + self.vocabulary_size + self.n_cells], axis=-1)
         stored = stream.shape[-1] + self.n_cells
         return Prompt(tokens, stored, slice(stored, None))
 

@@ -85,7 +85,7 @@ class LaidOut(Interface):
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         points, queries = inputs
         x, q = points[..., :1] * 0, queries[..., :1] * 0
-        cells = x + xp.arange(self.n_points)[:, None]
+        cells = xp.concat([x[..., i : i + 1, :] + i for i in range(self.n_points)], axis=-2)
         rows = [
             xp.concat([points, x + 1, cells, points * 0, x], axis=-1),
             xp.concat([queries * 0, q, q, queries, q + 1], axis=-1),

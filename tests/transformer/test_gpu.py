@@ -8,6 +8,7 @@ from small_models import MODELS, PUBLIC
 
 from constructions import hop, induction_heads, newton
 from constructions.trained import load, log_of, preset, train
+from constructions.trained.presets import PRESETS
 from theory.regression import gaussian_prompts
 from theory.retrieval import random_sequences
 from verify.evidence.rounding import with_rounding_bound
@@ -58,6 +59,18 @@ def test_every_construction_on_a_gpu(name):
     torch.testing.assert_close(found.cpu(), wanted(*inputs))
     for here, there in zip(model.streams(*inputs), wanted.streams(*inputs), strict=True):
         torch.testing.assert_close(here.cpu(), there)
+
+
+@pytest.mark.parametrize(
+    ("task", "size", "model"),
+    [(task, *kind) for task in PRESETS for kind in PRESETS[task] if "paper" not in kind[0]],
+)
+def test_every_task_is_trained_on_a_gpu(task, size, model, tmp_path):
+    if task == "digits":
+        pytest.importorskip("sklearn", reason="its file has the digits")
+    path = train(preset(task, size, model=model, steps=2), tmp_path, device="cuda")
+    assert log_of(path)[-1]["step"] == 2
+    assert all(W.isfinite().all() for W in load(path).parameters())
 
 
 @pytest.mark.parametrize("model", ["transformer", "lstm"])
