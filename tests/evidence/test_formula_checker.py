@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from copy import deepcopy
 from fractions import Fraction
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import fmpz
 from refusals import rejects
 
 from constructions import gradient_descent, hyperpower, newton
@@ -170,6 +172,20 @@ def test_scores_outside_the_theorem_are_rejected(mask: str, query: str, key: str
     heads.append(head)
     with rejects(error=ArithmeticError):
         formula_checker.computed(statement)
+
+
+def test_degrees_that_need_a_prime_of_thousands_of_bits_are_rejected() -> None:
+    with rejects("degree", error=ArithmeticError):
+        formula_checker.computed(stated("direct") | {"steps": 5000})
+
+
+def test_its_primes_are_prime() -> None:
+    def drawn(*which: Any) -> int:
+        return random.Random(repr(which)).getrandbits(200)
+
+    large = [2**127 - 1, 2**89 - 1, (2**61 - 1) * (2**89 - 1), (2**89 - 1) ** 2]
+    found = [p for p in (*range(5, 3000), *large) if formula_checker.prime(p, drawn)]
+    assert found == [p for p in (*range(5, 3000), *large) if fmpz(p).is_prime()]
 
 
 def test_claims_certify_formulas_beyond_the_sizes_of_the_identity() -> None:

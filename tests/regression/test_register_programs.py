@@ -32,7 +32,9 @@ def pairs(more: tuple[str, ...] = ()) -> list[tuple[str, str]]:
     return [(a, b) for a, b in product(kinds, kinds) if kinds[a] == kinds[b]]
 
 
-MAPS = st.dictionaries(st.sampled_from(pairs()), NUMBERS, max_size=2)
+MAPS = st.dictionaries(
+    st.sampled_from([pair for pair in pairs(("1",)) if pair[1] != "1"]), NUMBERS, max_size=2
+)
 
 
 HEADS = st.tuples(
@@ -73,10 +75,11 @@ def by_definition(program: RegisterProgram, X: list, y: list, token: int) -> dic
     for layer in program.layers:
         after = [dict(each) for each in state]
         for t in range(tokens):
+            read = {**state[t], "1": [1]}
             for (source, target), c in (layer.own or {}).items():
-                after[t][target] = plus(after[t][target], c, state[t][source])
+                after[t][target] = plus(after[t][target], c, read[source])
             for head, i in product(layer.heads, range(n)):
-                asked, given = {**state[t], "1": [1]}, {**state[i], "1": [1]}
+                asked, given = read, {**state[i], "1": [1]}
                 score = sum(
                     c * sum(a * b for a, b in zip(asked[query], given[key], strict=True))
                     for (query, key), c in head.scores.items()
@@ -86,7 +89,7 @@ def by_definition(program: RegisterProgram, X: list, y: list, token: int) -> dic
         state = [dict(each) for each in after]
         for t in range(tokens):
             for (source, target), c in (layer.mlp or {}).items():
-                state[t][target] = plus(state[t][target], c, after[t][source])
+                state[t][target] = plus(state[t][target], c, {**after[t], "1": [1]}[source])
     return state[token]
 
 
@@ -136,6 +139,9 @@ ONE_OF_S = ([], {("1", "r"): Fraction(1)}, {})  # r = 1
 B_IN_V = ([({("1", "s"): Fraction(1)}, {("u", "v"): Fraction(1)})], {("v", "v"): Fraction(-1)}, {})
 
 
+ONE_AND_Y_IN_R = ([], {("1", "r"): Fraction(1), ("s", "r"): Fraction(1)}, {})
+
+
 XB_IN_R = ([({("u", "u"): Fraction(1)}, {("s", "r"): Fraction(1)})], {}, {})
 
 
@@ -156,6 +162,7 @@ def heads(score: tuple[str, str], value: tuple[str, str]) -> tuple[list, dict, d
         ([B_IN_V, heads(("v", "v"), ("u", "u"))], "bᵀ q(S) b"),
         ([heads(("s", "s"), ("u", "v"))], "second factor"),
         ([XB_IN_R, heads(("r", "r"), ("u", "u"))], "second factor"),
+        ([ONE_AND_Y_IN_R, heads(("r", "s"), ("u", "v"))], "second factor"),
         ([ONE_OF_S], "constant"),
     ],
 )

@@ -11,7 +11,10 @@ from theory.regression import gaussian_prompts, gradient_descent_iterates
 
 
 def rotated(model, rng):
-    """The model in another basis of its stream: no coordinate belongs to one register."""
+    """The model in another basis of its stream: no coordinate belongs to one register.
+
+    Queries are halved and scores doubled, which changes no score.
+    """
     R = torch.from_numpy(rng.standard_normal((model.d_model, model.d_model)))
     with torch.no_grad():
         model.embed.W_E.copy_(model.embed.W_E @ R)
@@ -21,6 +24,8 @@ def rotated(model, rng):
                 weights = getattr(attn, name)
                 weights.copy_(torch.linalg.solve(R, weights))
             attn.W_O.copy_(attn.W_O @ R)
+            attn.W_Q /= 2
+            attn.scale *= 2
     return model
 
 
