@@ -206,6 +206,6 @@ class Examples(Interface):
 
     def _leading(self, x: Any, x_query: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The leading dimensions that become further queries, and those of the prompts."""
-        leading = tuple(torch.broadcast_shapes(x.shape[:-2], x_query.shape[:-1]))
+        leading = np.broadcast_shapes(x.shape[:-2], x_query.shape[:-1])
         own = len(leading) - (x.ndim - 2) if self.several_queries else 0
         return leading[:own], leading[own:]

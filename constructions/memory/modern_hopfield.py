@@ -131,8 +131,8 @@ class Stored(Interface):
                     f"as an array (…, {rows[0]}, {d})"
                 )
         try:
-            leading = torch.broadcast_shapes(Y.shape[:-2], R.shape[:-2])
-        except RuntimeError:
+            leading = np.broadcast_shapes(Y.shape[:-2], R.shape[:-2])
+        except ValueError:
             raise InputError(
                 f"`stored` has leading dimensions {tuple(Y.shape[:-2])} and `state` has "
                 f"{tuple(R.shape[:-2])}: give leading dimensions that broadcast"

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
-from scipy.signal import lfilter
+import scipy  # its filters are loaded when they are used
 
 from theory import machine
 from theory.kinds import Integers, Reals, Within, checked
@@ -57,7 +57,7 @@ def count_min_error(
         factor = np.zeros(each + 1)
         factor[0] += 1 - s
         factor[-1] += s
-        others = lfilter([1.0], factor, probabilities)
+        others = scipy.signal.lfilter([1.0], factor, probabilities)
         more = np.clip(1 - others.cumsum(), 0, 1)
         total += p[c == each].sum() * (more**rows).sum()
     return float(total)

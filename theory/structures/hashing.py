@@ -33,8 +33,8 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
+import scipy  # its statistics are loaded when they are used
 from scipy.cluster.vq import kmeans2
-from scipy.stats import binom
 
 from theory import machine
 from theory.kinds import InputError, Reals, Seed, StepsArray, Within, checked, read
@@ -116,7 +116,9 @@ def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> n
         "give fewer lookups or points",
     )
     earlier = np.arange(n_points)[:, None]
-    return np.asarray(binom.cdf(np.arange(lookups), earlier, 1 / n_buckets).mean(axis=0))
+    return np.asarray(
+        scipy.stats.binom.cdf(np.arange(lookups), earlier, 1 / n_buckets).mean(axis=0)
+    )
 
 
 @checked
