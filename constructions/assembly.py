@@ -235,7 +235,8 @@ def _stack(stream: Stream, readings: LinearReads) -> tuple[np.ndarray, np.ndarra
 
 def _padded(arrays: Sequence[np.ndarray]) -> torch.Tensor:
     """The arrays stacked, narrower ones padded with zeros."""
-    shapes = np.array([array.shape for array in arrays])
-    padding = shapes.max(axis=0) - shapes
-    padded = [np.pad(a, [(0, more) for more in by]) for a, by in zip(arrays, padding, strict=True)]
-    return torch.as_tensor(np.stack(padded))
+    widest = map(max, zip(*(array.shape for array in arrays), strict=True))
+    padded = np.zeros((len(arrays), *widest))
+    for row, array in zip(padded, arrays, strict=True):
+        row[tuple(map(slice, array.shape))] = array
+    return torch.as_tensor(padded)
