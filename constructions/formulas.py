@@ -9,7 +9,8 @@ what the model depends on: the basis of keys and values within a head does not m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Literal
 
@@ -22,7 +23,7 @@ from constructions.examples import Examples, packed
 from constructions.pairs import paired_heads, paired_neurons
 from constructions.stream import Stream
 from theory.kinds import InputError
-from theory.regression.formulas import Formula
+from theory.regression.formulas import Formula, combination_text
 from theory.regression.polynomial_sizes import Sizes
 from theory.regression.register_programs import (
     ONE,
@@ -34,7 +35,7 @@ from theory.regression.register_programs import (
     RegisterProgram,
 )
 
-MOST_DEGREE = 10**4
+MOST_BITS = 2**30  # of all coefficients of a polynomial: about ten seconds
 
 Matrix = dict[tuple[int, int], Fraction]  # the non-zero entries
 
@@ -48,36 +49,52 @@ def register_program(model: Stack) -> RegisterProgram:
     """
     interface, stream = model.interface, model.stream
     if not isinstance(interface, Examples) or interface.encode is not packed:
-        raise NoFormula(f"{model.name} does not read tokens (x_i, y_i) and (x_q, 0)")
-    if interface.scale != 1 or model.pos_embed is not None or model.ln_final is not None:
         raise NoFormula(
-            f"{model.name} divides its inputs, adds positions or has a final layer norm"
+            f"{model.name} does not read tokens (x_i, y_i) and (x_q, 0): give a model that does, "
+            "such as those of newton with the layout direct, ladder or paper"
         )
-    reader = _Reader(stream, interface.d)
+    for what, outside in {
+        "divides its inputs": interface.scale != 1,
+        "adds positions": model.pos_embed is not None,
+        "has a final layer norm": model.ln_final is not None,
+    }.items():
+        if outside:
+            raise NoFormula(f"{model.name} {what}, which is outside the theorem")
+    for name, W in model.named_parameters():
+        if W.is_meta or not W.isfinite().all():
+            what = "has no values" if W.is_meta else "contains NaN or an infinite number"
+            raise NoFormula(f"{model.name}: the weight {name} {what}")
+    with _naming(model):
+        reader = _Reader(stream, interface.d)
     layers = []
     for number, block in enumerate(model.blocks, start=1):
-        try:
+        with _naming(model, f", layer {number}"):
             if block.norm is not None or block.ln1 is not None or block.ln2 is not None:
                 raise NoFormula("a normalisation of tokens is no polynomial")
             heads, own = tuple[RegisterHead, ...](), None
             if block.attn is not None:
                 heads, own = reader.attention(block.attn, interface.n)
             mlp = None if block.mlp is None else reader.mlp(block.mlp)
-        except NoFormula as outside:
-            raise NoFormula(f"{model.name}, layer {number}, {outside}") from None
         layers.append(RegisterLayer(heads, own, mlp))
-    try:
+    with _naming(model):
         embedding, answer = reader.embedding(as_array(model.embed.W_E)), reader.answer(model)
-    except NoFormula as outside:
-        raise NoFormula(f"{model.name}, {outside}") from None
     return RegisterProgram(reader.kinds, embedding, tuple(layers), answer, interface.n)
+
+
+@contextmanager
+def _naming(model: Stack, place: str = "") -> Iterator[None]:
+    """NoFormula raised inside names the model and the place."""
+    try:
+        yield
+    except NoFormula as outside:
+        raise NoFormula(f"{model.name}{place}, {outside}") from None
 
 
 def formulas(model: Stack) -> tuple[dict[str, Formula], ...]:
     """The formula of each register after the embedding and after each layer.
 
-    Raises NoFormula for a model outside the theorem, and InputError for polynomials in S of a
-    degree above 10⁴.
+    Raises NoFormula for a model outside the theorem, and InputError for polynomials in S whose
+    coefficients have more than 2³⁰ bits together.
     """
     contents = _printable(model).contents(Polynomials())
     return tuple({name: Formula(now[name]) for name in now} for now in contents)
@@ -85,18 +102,23 @@ def formulas(model: Stack) -> tuple[dict[str, Formula], ...]:
 
 def formula(model: Stack) -> Formula:
     """The formula xᵀ g(S) b of the prediction at a query x; raises the errors of `formulas`."""
-    return Formula({"x b": _printable(model).prediction(Polynomials())})
+    program = _printable(model)
+    with _naming(model):
+        return Formula({"x b": program.prediction(Polynomials())})
 
 
 def _printable(model: Stack) -> RegisterProgram:
     """The program of a model; raises InputError if its polynomials are too long to be printed."""
-    program = register_program(model)
-    contents = (content for now in program.contents(Sizes()) for content in now.values())
-    degree = max((size.degree for content in contents for size in content.values()), default=0)
-    if degree > MOST_DEGREE:
+    program, sizes = register_program(model), Sizes()
+    with _naming(model):
+        contents = [content for now in program.contents(sizes) for content in now.values()]
+    every = [size for content in contents for size in content.values()]
+    if any(sizes.all_bits(size) > MOST_BITS for size in every):
+        degree = max(size.degree for size in every)
+        shown = str(degree) if degree < 10**9 else f"more than 10^{len(str(degree)) - 1}"
         raise InputError(
-            f"the formulas of {model.name} have a degree of up to {len(str(degree))} digits in S: "
-            f"give a model with fewer steps, whose degree is at most {MOST_DEGREE}"
+            f"the formulas of {model.name} have degree {shown} in S, and more than "
+            f"2^{MOST_BITS.bit_length() - 1} bits: give a model with fewer steps"
         )
     return program
 
@@ -104,26 +126,54 @@ def _printable(model: Stack) -> RegisterProgram:
 def derivation(model: Stack) -> str:
     """The formulas of all registers, layer by layer, as a page of text.
 
-    Each layer is described by its heads and MLP primitives, followed by the registers that it
-    changes. Raises the errors of `formulas`.
+    Each layer is described by its heads and the linear map of its MLP, as they are read from the
+    tensors, followed by the registers that it changes. Raises the errors of `formulas`.
     """
+    program = _printable(model)
+    contents = program.contents(Polynomials())
     before: dict[str, Formula] = {}
+    sizes = "" if program.n is None else f" It is for n = {program.n} examples."
     lines = [
         f"{model.name}, with S = XᵀX and b = Xᵀy. A token has an input x and a label y, which is 0 "
-        "for a query."
+        f"for a query.{sizes} A head adds Σ_i score_i · value_i over the examples i to the "
+        "registers after the arrows, where ⟨r, s⟩ has r at the token and s at the example."
     ]
-    parts = ["embedding", *(f"layer {i}" for i in range(1, len(model.blocks) + 1))]
-    words = [(), *(block.lines for block in model.blocks)]
-    for part, described, now in zip(parts, words, formulas(model), strict=True):
+    parts = ["embedding", *(f"layer {i}" for i in range(1, len(program.layers) + 1))]
+    words = list[list[str]]([[], *map(_described, program.layers)])
+    for part, described, each in zip(parts, words, contents, strict=True):
+        now = {name: Formula(content) for name, content in each.items()}
         changed = [
             f"{name} = {now[name]}"
             for name in now
             if str(now[name]) != str(before.get(name, Formula({})))
         ]
-        each = [*described, *changed]
-        lines += [f"{part if i == 0 else '':10} {line}" for i, line in enumerate(each)]
+        shown = [*described, *changed]
+        lines += [f"{part if i == 0 else '':10} {line}" for i, line in enumerate(shown)]
         before = now
     return "\n".join([*lines, f"prediction {formula(model)}"])
+
+
+def _described(layer: RegisterLayer) -> list[str]:
+    """The heads and the maps of a layer, a line for each."""
+    lines = []
+    for number, head in enumerate(layer.heads, start=1):
+        score = {
+            f"⟨{query}, {key}⟩".replace(f"⟨{ONE}, {ONE}⟩", ""): factor
+            for (query, key), factor in head.scores.items()
+        }
+        lines.append(f"head {number}: score {combination_text(score)}, value {_moves(head.values)}")
+    for what, factors in (("token itself", layer.own), ("mlp", layer.mlp)):
+        if factors:
+            lines.append(f"{what}: {_moves(factors)}")
+    return lines
+
+
+def _moves(factors: Factors) -> str:
+    """A linear map of registers, as in "½u − x → u, y → s"."""
+    into: dict[str, dict[str, Fraction]] = {}
+    for (source, target), factor in factors.items():
+        into.setdefault(target, {})["" if source == ONE else source] = factor
+    return ", ".join(f"{combination_text(sources)} → {target}" for target, sources in into.items())
 
 
 class _Reader:
@@ -134,7 +184,10 @@ class _Reader:
             raise NoFormula("for d = 1, vector and scalar registers have the same width: use d ≥ 2")
         wrong = {name: width for name, width in stream.widths.items() if width not in (1, d)}
         if wrong:
-            raise NoFormula(f"registers have other widths than d = {d} and 1: {wrong}")
+            raise NoFormula(
+                f"registers have other widths than d = {d} and 1: {wrong}; for a trained model, "
+                "the nearest program is NearestProgram.of(model)"
+            )
         self.kinds: dict[str, Literal["vector", "scalar"]] = {
             name: "vector" if width == d else "scalar" for name, width in stream.widths.items()
         }

@@ -203,22 +203,24 @@ class Transformer(Stack):
         return least_sharpness(self, error)
 
     def formula(self) -> Formula:
-        """The formula xᵀ g(S) b of the prediction at a query x, for all d, n and inputs.
+        """The formula xᵀ g(S) b of the prediction at a query x, for all n and inputs.
 
         S = XᵀX and b = Xᵀy for the examples X (n × d) with labels y (n,). The polynomial g is read
-        from the tensors; it is `formula().parts["x b"]`. The raised errors are those of `formulas`.
+        from the tensors; it is `formula().parts["x b"]`. It is also the formula of other models
+        whose tensors, for other d, contain the same program on registers. If the weights contain
+        n, the formula is valid for this n. The raised errors are those of `formulas`.
         """
         return formula(self)
 
     def formulas(self) -> tuple[dict[str, Formula], ...]:
         """The formulas of all registers after the embedding and after each layer.
 
-        Each formula is valid for all dimensions d of the inputs, all numbers n of examples (unless
-        the weights contain n) and all inputs; see `theory.regression.register_programs`.
+        Each formula is valid for all inputs and all numbers n of examples, unless the weights
+        contain n; see `theory.regression.register_programs`.
 
         Raises NoFormula, a ValueError, for models other than linear attention over examples whose
         blocks between registers are multiples of the identity; the message names the layer and the
-        block. Raises ValueError for formulas of degree above 10⁴ in S.
+        block. Raises ValueError for formulas whose coefficients have more than 2³⁰ bits together.
         """
         return formulas(self)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+from copy import deepcopy
 from fractions import Fraction
 
 import pytest
@@ -10,9 +12,10 @@ from flint import fmpq, fmpq_poly
 from formula_by_definition import RATIONALS, S
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory.regression import Formula
-from theory.regression.formulas import polynomial_text
+from theory.regression.formulas import combination_text, polynomial_text
 
 
 def evaluated(text: str, at: Fraction) -> Fraction:
@@ -60,7 +63,7 @@ def test_powers_are_recognised(c, alpha, m, N, inverse):
 )
 def test_the_text_of_a_register(parts, text, degree):
     assert str(Formula(parts)) == text
-    assert Formula({name: p for name, p in parts.items() if p != 0}).degree == degree
+    assert Formula(parts).degree == degree
 
 
 def test_long_polynomials_are_shortened():
@@ -71,4 +74,44 @@ def test_long_polynomials_are_shortened():
 def test_long_fractions_are_rounded():
     """Also those that are no floats, and whose digits Python does not convert."""
     p = fmpq_poly([fmpq(10**5000 + 1, 10**5000), fmpq(1, 3**20000), fmpq(7**9000, 2), fmpq(1, 7)])
-    assert polynomial_text(p) == "1 + 10⁻⁹⁵⁴² S + 10⁷⁶⁰⁶ S² + 1/7 S³"
+    assert polynomial_text(p) == "≈1 + ≈3.758·10⁻⁹⁵⁴³ S + ≈3.814·10⁷⁶⁰⁵ S² + 1/7 S³"
+
+
+@given(st.floats(min_value=5e-324, allow_infinity=False))
+def test_rounded_numbers_are_marked_and_right_to_four_digits(value):
+    exactly = Fraction(value)
+    text = polynomial_text(fmpq_poly([fmpq(exactly.numerator, exactly.denominator)]))
+    rounded = text.startswith("≈")
+    assert rounded == (max(exactly.numerator, exactly.denominator) >= 10**8)
+    if rounded:
+        plain = text[1:].translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+        raised = plain != text[1:]
+        mantissa, tens = re.fullmatch(r"(.*?)·?10(-?\d+)" if raised else "(.*)()", plain).groups()
+        found = Fraction(mantissa or 1) * Fraction(10) ** int(tens or 0)
+        assert abs(found - exactly) <= exactly / 2000
+
+
+def test_formulas_are_compared_copied_and_pickled():
+    formula = Formula({"x": 1 - S / 3, "b": 2 * S})
+    for other in (pickle.loads(pickle.dumps(formula)), deepcopy(formula)):
+        assert other == formula
+        assert hash(other) == hash(formula)
+    assert formula != Formula({"x": 1 - S / 3})
+
+
+def test_parts_have_known_names():
+    with rejects("'q'"):
+        Formula({"q": S})
+
+
+@pytest.mark.parametrize(
+    ("factors", "text"),
+    [
+        ({}, "0"),
+        ({"x": 0}, "0"),
+        ({"x": 1, "y": -1}, "x − y"),
+        ({"x": Fraction(-1, 2), "": 3, "y": Fraction(2, 3)}, "−½x + 3 + 2/3 y"),
+    ],
+)
+def test_the_text_of_a_linear_combination(factors, text):
+    assert combination_text({name: Fraction(c) for name, c in factors.items()}) == text

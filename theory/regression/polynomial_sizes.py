@@ -58,6 +58,10 @@ class Sizes:
         bits = max(abs(numerator), 1).bit_length() - denominator.bit_length() + 1
         return Size(0, max(twos, int(odd > 1)), bits)
 
+    def all_bits(self, size: Size) -> int:
+        """A bound on the bits of all coefficients of base^power·f together, for a polynomial f."""
+        return (size.degree + 1) * self.coefficient_bits(size)
+
     def coefficient_bits(self, size: Size) -> int:
         """A bound on the bits of the coefficients of base^power·f, for a polynomial f."""
         return max(1, size.bits + size.power * (self.base - 1).bit_length())

@@ -18,7 +18,7 @@ from verify.finding import Finding, Verdict, equal
 DIMENSIONS = range(2, 9)  # at which the program is read from the tensors
 FEW = (2, 3)  # the same in self-tests, and for models with more layers than this:
 MANY_LAYERS = 50
-MOST_DEGREE = 3000  # of a polynomial in S that is computed with all coefficients
+MOST_BITS = 2**30  # of all coefficients of a polynomial that is computed
 MISSED = 70  # bits of a prime beyond those of the degree: the error probability is below 2^−60
 
 
@@ -78,7 +78,7 @@ def _compared(run: Run, case: Case, program: RegisterProgram) -> tuple[str, str 
     ours, theirs = both(sizes, VARIABLE)
     difference: Size = ours - theirs
     degree, bits = difference.degree, sizes.coefficient_bits(difference)
-    if degree <= 2 * MOST_DEGREE:
+    if sizes.all_bits(difference) <= MOST_BITS:
         x = fmpq_poly([0, 1])
         ours, theirs = both(Polynomials(x * x), x)
         g = Formula({"x b": program.prediction(Polynomials())})
