@@ -57,7 +57,7 @@ def test_signs_need_no_floats():
         lucas = fibonacci[n - 1] + fibonacci[n + 1]
         close = Golden(Fraction(lucas), Fraction(-fibonacci[n]))
         assert close.sign == (1 if n % 2 else -1)
-        assert float(close) == pytest.approx(close.sign * 4 / float(close.conjugate), rel=1e-15)
+        assert float(close) == pytest.approx(close.sign * 4 / float(close.conjugate), 1e-15, 0)
 
 
 @given(st.integers(-200, 200))

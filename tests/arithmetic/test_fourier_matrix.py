@@ -16,7 +16,8 @@ from theory.arithmetic import (
     printed_quadratic,
     printed_scales,
 )
-from verify.arithmetic.fourier_matrix import eigenvalues, fourier_matrix
+from verify.arithmetic import fourier_matrix as claims
+from verify.arithmetic.fourier_matrix import eigenvalues, fourier_matrix, orthonormal
 from verify.arithmetic.printed import printed, rank
 from verify.claim import Run
 from verify.finding import Verdict
@@ -47,6 +48,13 @@ def test_the_printed_numbers():
     assert "2.062986 and 1.938937" in found.words
     (erratum,) = printed(Run())
     assert erratum.verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, Verdict.HOLDS), (1 + 1e-11, Verdict.FAILS)])
+def test_a_transform_with_an_error_above_rounding_fails(factor, verdict, monkeypatch):
+    right = claims.transform
+    monkeypatch.setattr(claims, "transform", lambda p: right(p) * factor)
+    assert orthonormal(530).verdict is verdict
 
 
 @pytest.mark.parametrize("p", [3, 5, 101])

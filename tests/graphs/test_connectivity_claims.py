@@ -58,6 +58,8 @@ def test_subgraphs_are_minimal():
     W, out = [np.eye(12, dtype=int)], np.tile(np.eye(6, dtype=int), (4, 1))
     least = minimal_subgraph(path(6), W, out, 0, 3)
     assert connected(least)[0].tolist() == [1, 1, 1, 1, 0, 0]
+    out = np.tile(np.eye(12, dtype=int), (4, 1))  # of 66 edges, one to three are left
+    assert minimal_subgraph(clique(12), [None], out, 0, 11).sum() - 12 <= 2 * 3
 
 
 def test_signed_weights_of_four_nodes_differ():

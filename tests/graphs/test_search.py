@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions.graphs import search
+from constructions.transformer import Transformer
 from theory.graphs import (
     all_graphs,
     connected,
@@ -22,6 +23,7 @@ from theory.graphs import (
 from theory.graphs import search as by_edges
 from verify.claim import Run, installed
 from verify.finding import Verdict
+from verify.graphs.graph_search import whole_component
 
 FOUND = search(3).interface.found
 EDGES = st.integers(1, 8).flatmap(
@@ -95,6 +97,17 @@ def test_found_are_the_nodes_up_to_bottom():
     assert FOUND([]) == []
 
 
+@pytest.mark.parametrize(
+    ("tokens", "verdict"),
+    [([2, -1], Verdict.HOLDS), ([1, -1], Verdict.FAILS), ([2, -1, 0], Verdict.FAILS)],
+)
+def test_wrong_nodes_and_a_missing_end_fail(tokens, verdict, monkeypatch):
+    """The tokens decoded from node 0 and the edge to node 2."""
+    monkeypatch.setattr(Transformer, "generate", lambda *_: np.array(tokens))
+    graphs = [(np.array([[0, 2]]), 0)]
+    assert whole_component(search(3), graphs).verdict is verdict
+
+
 def test_the_sharpness_does_not_depend_on_sizes():
     assert search(12).least_sharpness() == search(3, 2).least_sharpness() < 4
     rng = np.random.default_rng(0)
@@ -159,6 +172,7 @@ def test_files_without_edges(tmp_path, text, names):
         (lambda: FOUND([[1, -1], [2, -1]]), "tokens"),
         (lambda: FOUND([1.5, -1]), "tokens"),
         (lambda: FOUND([77, -1]), "tokens"),
+        (lambda: FOUND([0, -2]), "tokens"),
         (lambda: read_edges("nowhere.json"), "nowhere.json"),
     ],
 )

@@ -21,6 +21,11 @@ def test_all_pairs_of_both_are_right(layers):
     assert (disentangled(2 * m, layers)(cycles(2 * m)) == 0).any()
 
 
+def test_the_threshold_is_below_the_outputs_of_connected_pairs():
+    """3m + 3 for m = 4·3^(L − 1)."""
+    assert [float(two_cycles(L).unembed.b_U[0]) for L in (1, 2, 3)] == [15, 39, 111]
+
+
 @pytest.mark.slow
 def test_three_layers():
     model = two_cycles(3)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from refusals import rejects
 
-from theory.language import is_it_valid, rescaling_gain
+from theory.language import IsItValid, is_it_valid, rescaling_gain
 from verify.claim import Run
-from verify.language.is_it_valid import instance
+from verify.finding import Verdict
+from verify.language.is_it_valid import _calibrated, instance
 
 ONE = is_it_valid([1], [[F(3, 4), F(1, 4), 0, 0]], [[F(1, 2), 0, F(1, 3), F(1, 6)]], [[0, 1]])
 
@@ -40,6 +41,13 @@ def test_over_confidence_is_lost_in_the_loss():
     each = is_it_valid([1], [p], [g], [[0, 1]])
     assert each.over_confidence(F(1, 3)) == F(1, 2)
     assert 2 * F(1, 2) ** 2 <= float(rescaling_gain(p, g, [2]))
+
+
+@pytest.mark.parametrize(("more", "verdict"), [(F(0), Verdict.HOLDS), (F(1, 10), Verdict.FAILS)])
+def test_a_bound_above_the_error_of_some_instance_fails(more, verdict, monkeypatch):
+    right = IsItValid.bound.fget
+    monkeypatch.setattr(IsItValid, "bound", property(lambda each: right(each) + more))
+    assert _calibrated(Run(), 200).verdict is verdict
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from verify.sensitivity import random_table
 from verify.sensitivity import random_weights as random
 from verify.sensitivity import sensitivity as module
 from verify.sensitivity.sensitivity import sensitivity
-from verify.sensitivity.spectral_bias import spectral_bias
+from verify.sensitivity.spectral_bias import _lemma, spectral_bias
 
 
 def verdicts(claim, run, **options):
@@ -86,11 +86,31 @@ def test_of_no_sizes_the_steps_of_a_proof_are_undecided():
     assert found["shifts"] is Verdict.HOLDS
 
 
+@pytest.mark.parametrize(
+    ("eigenvalues", "failing"),
+    [
+        ([2, 3, 2, 1], set()),
+        ([3, 1, 2, 2], {"lemma"}),
+        ([1, 2, 1, -1], {"positive"}),
+        ([3, 2, 1, 0], {"not-monotone"}),
+    ],
+)
+def test_eigenvalues_that_contradict_the_lemma_fail(eigenvalues, failing):
+    of_all = [list(map(Fraction, each)) for each in ([2, 1, 1, 0], eigenvalues, [1, 1, 0, 0])]
+    found = _lemma(of_all)
+    assert {each.id for each in found if each.verdict is Verdict.FAILS} == failing
+
+
 def test_half_spaces_are_told_from_others():
     words = tabulated(lambda words: computation.majority(words)[..., -1], 5) < 0
     parity = tabulated(lambda words: computation.parity(words)[..., -1], 3) < 0
     assert is_linear_threshold(words)
     assert not is_linear_threshold(parity)
+    table = np.array([False, True])
+    for bit in range(8):  # x₁ ∧ (x₂ ∨ (x₃ ∧ …)) has the Fibonacci numbers as weights
+        fixed = np.full_like(table, bit % 2)
+        table = np.concatenate([table, fixed] if fixed[0] else [fixed, table])
+    assert is_linear_threshold(table)
     assert random.linear_fraction(np.array([parity, np.zeros(8, bool)])) == 0.5
 
 

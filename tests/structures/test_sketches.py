@@ -19,6 +19,8 @@ from theory.structures import (
     random_hashes,
     zipf,
 )
+from verify.finding import Verdict
+from verify.structures.sketches import DEPTHS, _between
 
 RNG = np.random.default_rng(0)
 
@@ -105,3 +107,14 @@ def test_zipf():
     assert np.isclose(zipf(100, 1.2).sum(), 1)
     assert np.isclose(zipf(4, 1.0)[0] / zipf(4, 1.0)[3], 4)
     assert np.isclose(one_row_error(zipf(100, 1.2), 100, 32), 2.7923, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("careful", "verdict"), [(0, Verdict.FAILS), (1, Verdict.HOLDS), (2, Verdict.FAILS)]
+)
+def test_one_estimate_outside_of_count_and_count_min_fails(careful, verdict):
+    counts = np.ones((2, 3), dtype=int)
+    names = [f"{name} {d}" for name in ("conservative", "count-min") for d in DEPTHS]
+    estimates = {name: counts.copy() for name in names}
+    estimates[f"conservative {DEPTHS[1]}"][1, 2] = careful
+    assert _between(counts, estimates).verdict is verdict
