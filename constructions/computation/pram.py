@@ -185,9 +185,9 @@ class _Compiled:
         )
         if (bits := exact_in(model).bits) > FLOAT64_BITS:
             raise InputError(
-                f"scores of {program.name} take {bits} bits, and float64 has 53: "
-                f"give a program of fewer than {program.processors} processors, or a largest value "
-                f"`most` below {self.most}"
+                f"scores of {program.name} take {bits} bits, and float64 has 53: give a program "
+                "with fewer processors or a smaller `most`; it has "
+                f"processors={program.processors} and most={self.most}"
             )
         return model
 
@@ -292,12 +292,16 @@ class _Compiled:
         return relus[each.op]
 
     def gate(self, step: Step, each: Set) -> LinearRead:
-        """The gate of a Set: 1 where it does not act, that is at other kinds.
+        """The gate of a Set: 0 where it acts, and at least 1 where it does not.
 
-        It is also 1 at BOS if the result could be non-zero there.
+        It does not act at other kinds, and at kinds where a later Set of the step sets the same
+        register. It also does not act at BOS if the result could be non-zero there.
         """
         if each.at is not None:
-            return one - self.value(each.at)
+            kinds = self.program.kinds
+            later = [x.at for x in step.sets[step.sets.index(each) + 1 :] if x.into == each.into]
+            over = [at for at in later if at is not None and kinds[at] & kinds[each.at]]
+            return sum(map(self.value, over), start=one - self.value(each.at))
         loud = {write.into for write in step.writes if self.program.empty(write)}
         makes = any(x in loud if isinstance(x, str) else x > 0 for x in each.operands)
         return self.value("bos") if makes else 0.0 * one

@@ -83,6 +83,43 @@ def test_random_programs_run_as_defined_and_as_layers(seed):
     assert (model(*inputs).numpy() == last[program.answer]).all()
 
 
+@settings(max_examples=15)
+@given(st.lists(st.frozensets(st.integers(1, 4), min_size=1), min_size=2, max_size=4))
+def test_the_last_operation_on_a_register_counts_where_sets_of_processors_overlap(members):
+    kinds = {f"k{i}": each for i, each in enumerate(members)}
+    sets = (
+        Set("x", "plus" if i % 2 else "copy", ("y", i)[: 1 + i % 2], k) for i, k in enumerate(kinds)
+    )
+    program = Program("over", 4, ("x", "y"), "x", (Step(sets=tuple(sets)),), kinds=kinds, most=9)
+    inputs = [5, 6, 7, 8], [1, 2, 3, 9]
+    wanted = by_definition(program, *inputs)[-1]["x"]
+    *_, last = program.run(*inputs)
+    assert last["x"].tolist() == pram(program)(*inputs).tolist() == wanted
+
+
+def test_changes_to_what_a_run_yields_do_not_change_the_run():
+    wanted = list(list_ranking(3).run([2, 3, 0]))
+    for held, right in zip(list_ranking(3).run([2, 3, 0]), wanted, strict=True):
+        assert {n: v.tolist() for n, v in held.items()} == {n: v.tolist() for n, v in right.items()}
+        for values in held.values():
+            values += 1
+
+
+@pytest.mark.parametrize("op", [*OPS])
+@pytest.mark.parametrize("shift", [-(2**62 - 1), -1, 0, 2**62 - 1])
+def test_the_largest_numbers_do_not_overflow(op, shift):
+    """Also: a write allocates no memory for each number up to `most`."""
+    most = 2**62 - 1
+    names = ("x", "m") + ("y",) * (op == "where")
+    names = names[: OPS[op][0]] + ("x", "y") * (op == "plus")
+    reads, writes = (Read("x", ("x", "y"), "a", shift),), (Write("x", "y", "m"),)
+    sets = Set("x", op, names), Set("z", "copy", ("a",))
+    program = Program("big", 2, ("x", "y", "z"), "x", (Step(reads, writes, sets),), most=most)
+    inputs = [most, 3], [most, 1], [0, 0]
+    wanted = by_definition(program, *inputs)[-1]
+    assert {n: v.tolist() for n, v in [*program.run(*inputs)][-1].items()} == wanted
+
+
 def test_every_operation_is_tried_by_random_programs():
     programs = [random_program(seed) for seed in range(30)]
     steps = [step for program in programs for step in program.steps]

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import accumulate, chain, repeat
 from typing import Annotated, TypeAlias
 
 import numpy as np
@@ -35,21 +35,31 @@ INDEX = "index"
 
 RESERVED = ("bos", "1")
 BYTES = 512  # approximate memory for the registers of a processor
+LARGEST = 2**62 - 1  # of a register or a shift: the sum of two of them fits in int64
 
 Registers = dict[str, np.ndarray]
 Operand: TypeAlias = str | Steps
 """A register, or a number."""
 
+
+def _total(most: int, *numbers: np.ndarray) -> np.ndarray:
+    """The sum of integers in 0 … most, clipped at `most`; no partial sum exceeds int64."""
+    total = np.zeros((), dtype=np.int64)
+    for each in numbers:
+        total = np.asarray(np.minimum(total, most - each) + each)
+    return total
+
+
 OPS: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
-    "copy": (1, lambda x: x),
-    "min": (2, np.minimum),
-    "max": (2, np.maximum),
-    "plus": (2, lambda *x: np.asarray(sum(x))),
-    "minus": (2, np.subtract),
-    "where": (3, lambda flag, x, y: np.asarray(np.where(flag > 0, x, y))),
+    "copy": (1, lambda most, x: x),
+    "min": (2, lambda most, x, y: np.minimum(x, y)),
+    "max": (2, lambda most, x, y: np.maximum(x, y)),
+    "plus": (2, _total),
+    "minus": (2, lambda most, x, y: np.maximum(x - y, 0)),
+    "where": (3, lambda most, flag, x, y: np.asarray(np.where(flag > 0, x, y))),
 }
-"""Local operations by name: the number of operands (for plus, the minimum number) and the function.
-Results are clipped to 0 … `most`."""
+"""Local operations by name: the number of operands (for plus, the minimum number) and the function,
+whose first argument is the limit `most` of the results."""
 
 
 def processors_fit(count: int) -> None:
@@ -74,7 +84,7 @@ class Read:
     of: str
     at: tuple[str, ...]
     into: str
-    shift: Integer = 0
+    shift: Annotated[Integer, Within(least=-LARGEST, most=LARGEST)] = 0
 
 
 @checked
@@ -94,7 +104,7 @@ class Write:
     to: str
     into: str
     cell: Steps = 0
-    cells: Count = 1
+    cells: Annotated[Count, Within(most=LARGEST)] = 1
     empty: Steps | None = None
 
 
@@ -127,8 +137,9 @@ class Step:
     A read or a write moves numbers between processors. All reads and writes are simultaneous, with
     the values of registers before the step. A local operation sets a register of a processor from
     registers of the same processor. All local operations are simultaneous too: their operands have
-    the values before the step, or are results of its reads and writes. If several operations set
-    one register of a processor, the last of them counts.
+    the values before the step, or are results of its reads and writes. Operations on different
+    sets of processors may set the same register; if a processor is in several of these sets, the
+    last of the operations counts.
     """
 
     reads: tuple[Read, ...] = ()
@@ -154,10 +165,11 @@ class Program:
     kinds    named sets of processors; each name is also a register, which is 1 at the processors
              of the set and 0 at the others
     answer   the register that is the output
-    most     the largest number in a register; at least N, which is the default
+    most     the largest number in a register; at least N, which is the default, and below 2^62
 
     Raises `ValueError` if (a) a name is not a register or is used twice, (b) an operation has a
-    wrong number of operands, or (c) a number is outside 0 … most.
+    wrong number of operands, (c) a number is outside 0 … most, or (d) two operations of a step set
+    one register at the same set of processors, or one of them at all processors.
     """
 
     name: str
@@ -168,7 +180,7 @@ class Program:
     repeat: Steps = 1
     initial: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kinds: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    most: Steps = 0
+    most: Annotated[Steps, Within(most=LARGEST)] = 0
 
     def __post_init__(self) -> None:
         N = self.processors
@@ -220,8 +232,8 @@ class Program:
     def run(self, *inputs: ArrayLike) -> Iterator[Registers]:
         """Yields the values of the registers before the first step and after each step.
 
-        The values are a dictionary from the names of the registers in `state` to arrays. Each input
-        has shape (…, N'), with one number for each of N' processors.
+        The values are a dictionary from the names of the registers in `state` to arrays, which are
+        copies. Each input has shape (…, N'), with one number for each of N' processors.
 
         Raises `ValueError` if (a) N' is larger than the number of processors of the program, (b)
         the inputs have different shapes, or (c) a number is outside 0 … most, where `most` is the
@@ -234,10 +246,9 @@ class Program:
             first = np.array([*values, *[0] * self.processors])[: shape[-1]]
             held[name] = held[name] + first
         held |= dict(zip(self.inputs, given, strict=True))
-        yield held
-        for _ in range(self.repeat):
-            for step in self.steps:
-                yield (held := self._after(step, held))
+        steps = chain.from_iterable(repeat(self.steps, self.repeat))
+        for now in accumulate(steps, self._after, initial=held):
+            yield {name: values.copy() for name, values in now.items()}
 
     def checked(self, *inputs: ArrayLike) -> list[np.ndarray]:
         """The inputs of the program as int64 arrays of one shape (…, N') for N' processors.
@@ -272,27 +283,30 @@ class Program:
         """
         return self.most if write.empty is None else write.empty
 
-    def _after(self, step: Step, held: Registers) -> Registers:
+    def _after(self, held: Registers, step: Step) -> Registers:
         shape = next(iter(held.values())).shape
         here = np.broadcast_to(np.arange(1, shape[-1] + 1), shape)
         kinds = {kind: np.isin(here, [*members]) for kind, members in self.kinds.items()}
         seen = {**held, INDEX: here, **{kind: at.astype(int) for kind, at in kinds.items()}}
         now = dict(seen)
         for read in step.reads:
-            place = sum((seen[name] for name in read.at), start=np.full(shape, read.shift))
+            total = _total(self.most - min(read.shift, 0), *(seen[name] for name in read.at))
+            place = np.broadcast_to(total + read.shift, shape)
             cells = np.concatenate([np.zeros((*shape[:-1], 1), int), seen[read.of]], axis=-1)
             now[read.into] = np.take_along_axis(cells, place.clip(0, shape[-1]), axis=-1)
         for write in step.writes:
-            last, nothing = write.cells * shape[-1] + write.cell, self.most + 1
-            cells = np.full((*shape[:-1], max(self.most, last) + 1), nothing)
+            nothing = self.most + 1
+            cells = np.full((*shape[:-1], shape[-1] + 1), nothing)
+            to, cell = np.divmod(seen[write.to], write.cells)
+            to[(cell != write.cell) | (to > shape[-1])] = 0
             batch = np.indices(shape, sparse=True)[:-1]
-            np.minimum.at(cells, (*batch, seen[write.to]), seen[write.value])
-            come = cells[..., write.cells + write.cell : last + 1 : write.cells]
+            np.minimum.at(cells, (*batch, to), seen[write.value])
+            come = cells[..., 1:]
             now[write.into] = np.where(come == nothing, self.empty(write), come)
         after = dict(held)
         for each in step.sets:
-            operands = (now[x] if isinstance(x, str) else np.int64(x) for x in each.operands)
-            value = np.clip(OPS[each.op][1](*operands), 0, self.most)
+            operands = (now[x] if isinstance(x, str) else np.asarray(x) for x in each.operands)
+            value = OPS[each.op][1](self.most, *operands)
             at = kinds[each.at] if each.at is not None else np.True_
             after[each.into] = np.where(at, value, after[each.into])
         return after
