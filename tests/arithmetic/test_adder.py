@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -135,6 +136,12 @@ def test_the_least_gap_is_that_of_all_candidates(tens, alpha, error, F):
     logits = [adder_logits(p, alpha, 0, e, F) for e in range(-error, error + 1)]
     wanted = min(z[0] - z[1:].max() for z in logits)
     assert least_gap(p, alpha, error, F) == pytest.approx(wanted, abs=1e-9 * (1 + alpha))
+
+
+@pytest.mark.parametrize("p", [10**4, 10**8, 10**10])
+def test_the_least_gap_keeps_its_digits_for_many_candidates(p):
+    """Without an error it is 1 − cos(2π·10/p) = 2 sin²(10π/p)."""
+    assert least_gap(p, 1.0, 0) == pytest.approx(2 * math.sin(10 * math.pi / p) ** 2, rel=1e-12)
 
 
 def test_above_the_limit_another_candidate_is_predicted():

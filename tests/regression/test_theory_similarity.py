@@ -66,6 +66,12 @@ def test_what_is_not_linear_is_not_explained():
     assert explained == pytest.approx(34**2 / 10 / (1 + 1 + 64 + 64))
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-200, 1.0, 1e200])
+def test_the_explained_fraction_does_not_depend_on_the_size_of_predictions(size):
+    _, explained = r.induced_weights([[1.0, 2], [3, 1], [0, 1]], size * np.array([3.0, 4, 1]))
+    assert explained == pytest.approx(float(size > 0))
+
+
 def test_similarity_of_weights_is_the_mean_cosine():
     a = np.array([[[[1.0, 0], [0, 1]], [[1, 1], [2, 0]]]])
     b = np.array([[[[1.0, 0], [0, -1]], [[1, 0], [1, 0]]]])

@@ -93,6 +93,15 @@ def test_ridge_solves_its_normal_equations(problem, penalty):
     assert np.linalg.norm(r.ridge(x, y, penalty) - as_float(w)) <= bound
 
 
+@pytest.mark.parametrize("penalty", [1.0, 1e-20, 1e-40, 1e-300])
+def test_ridge_with_a_tiny_penalty_is_the_least_norm_solution_at_any_rank(penalty):
+    """Although the rounding error of a singular value 0 can exceed the penalty."""
+    for x, y in (([[1, 1], [1, 1]], [1, 1]), ([[1, 2], [2, 4], [-1, -2]], [1, 0, 2])):
+        S, b = np.transpose(x) @ x, np.transpose(x) @ y
+        w = b / (np.trace(S) + penalty)  # S has rank 1, and b is an eigenvector
+        np.testing.assert_allclose(r.ridge(x, y, penalty), w, atol=1e-14)
+
+
 # With integers in −2…2 and dyadic parameters every operation below is exact in float64.
 @given(integer_examples(n=3, d=2, size=2), st.integers(0, 4))
 def test_gradient_descent_recursion_is_exact(problem, k):

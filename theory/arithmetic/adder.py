@@ -143,12 +143,14 @@ def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = 
     Raises `ValueError` if the errors do not fit in memory.
     """
     machine.fits_in_memory(f"errors up to {shown(error)}", 2000 * error, "give a smaller error")
-    teeth = np.array([float(comb(F, k)) for k in range(10)])
+    below = np.array([float(comb(F, 0) - comb(F, k)) for k in range(10)])
     e = np.arange(-error, error + 1)[:, None]
     d = e + np.arange(-15, 16)
-    others = teeth[d % 10] + alpha * np.cos(2 * np.pi * (d - e) / p)
-    right = teeth[0] + alpha * np.cos(2 * np.pi * e[:, 0] / p)
-    return float((right - np.where(d % p, others, -np.inf).max(1)).min())
+    # cos a − cos b = 2 sin((b + a)/2) sin((b − a)/2), without the loss of digits in a difference.
+    product = 2 * np.sin(np.pi * d / p) * np.sin(np.pi * (d - 2 * e) / p)
+    with np.errstate(over="ignore"):
+        gaps = below[d % 10] + alpha * product
+    return float(gaps[d % p != 0].min())
 
 
 @checked

@@ -140,12 +140,14 @@ def induced_weights(queries: Queries, predictions: Predictions) -> tuple[np.ndar
         raise InputError(
             f"queries has {T} rows of dimension {d}, too few for a fit: give more than {d} queries"
         )
+    unit = abs(p).max(-1, keepdims=True)
+    unit[unit == 0] = 1  # all predictions are 0
     with np.errstate(over="ignore", invalid="ignore"):
         w = (np.linalg.pinv(Q) @ p[..., None])[..., 0]
-        left = ((p - (Q @ w[..., None])[..., 0]) ** 2).sum(-1)
-        total = (p**2).sum(-1)
-    _finite(np.concatenate([w.ravel(), left.ravel(), total.ravel()]), "queries and predictions")
-    return w, np.asarray(1 - np.divide(left, total, out=np.zeros_like(total), where=total > 0))
+        left = (((p - (Q @ w[..., None])[..., 0]) / unit) ** 2).sum(-1)
+        total = ((p / unit) ** 2).sum(-1)
+    _finite(np.concatenate([w.ravel(), left.ravel()]), "queries and predictions")
+    return w, np.asarray(1 - np.divide(left, total, out=np.ones_like(total), where=total > 0))
 
 
 @checked
