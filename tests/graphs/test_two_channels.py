@@ -74,6 +74,7 @@ def test_i_and_j_by_hand():
         (lambda: kronecker(Channels(ONE[0], ONE[0]), 2), "A B"),
         (lambda: kronecker(Channels(ONE * np.nan, ONE), 2), "A"),
         (lambda: kronecker(Channels(ONE, [["a"]]), 2), "B"),
+        (lambda: kronecker(Channels([[2**62]], [[2**62]]), 2), "A B"),
     ],
 )
 def test_rejected_matrices(call, names):

@@ -208,6 +208,8 @@ BAD = [
     (lambda: random_tree(2, 5, rng()), "n_leaves"),
     (lambda: enough_for_terms(400, 2, 0.3, 0.1), "mu"),
     (lambda: signals(np.ones((3, 2))), "gradients"),
+    (lambda: signals([[2**40], [2**40]]), "gradients 4.84e+24"),
+    (lambda: signals([[2**31, -(2**31)], [0, 0]]), "gradients 9.22e+18"),
 ]
 
 

@@ -52,6 +52,16 @@ def test_searches(N):
             lo, hi = (cell + 1, hi) if x[cell] <= q else (lo, cell + 1)
 
 
+@pytest.mark.parametrize("scale", [1, 2**30, 2**56, 2**57])
+def test_integers_up_to_the_ends_of_int64(scale):
+    """Lookups and neighbours do not change if all numbers are multiplied by one integer."""
+    x, q = np.array([-63, -20, 1, 16, 62]), np.arange(-63, 63)
+    search = structures.interpolation_search(-64 * scale, 63 * scale)
+    usual = looked_at(structures.interpolation_search(-64, 63), x, q, 5)
+    assert (looked_at(search, x * scale, q * scale, 5) == usual).all()
+    assert (structures.nearest(x * scale, q * scale) == structures.nearest(x, q)).all()
+
+
 @pytest.mark.parametrize("hi", [2, 3, 130, 1001, 4000])
 def test_places_next_to_halves(hi):
     """Queries whose places are halves, up to the rounding of the queries to integers."""

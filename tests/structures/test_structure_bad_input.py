@@ -42,6 +42,7 @@ def words(q, N):
         (lambda: S.hard_points(10**9, 20, 1, 0), "sets"),
         (lambda: S.uniform_cloud(10**6, 10**9, 2, 1, 0), "sets"),
         (lambda: S.nearest_in_cloud(np.zeros((10**6, 3)), np.zeros((10**6, 3))), "points"),
+        (lambda: S.nearest_in_cloud([[0, 0]], [[2**31, 2**31]]), "points 2147483648"),
         # orders and trees
         (lambda: S.in_order([[1], [2]], [0, 0]), "order"),
         (lambda: S.treap_found([1, 1], 1), "weights"),
@@ -71,6 +72,8 @@ def words(q, N):
         (lambda: S.unpacked(1, 10**10, 2), "base"),
         (lambda: S.cell_bits(10**10, 2), "base"),
         (lambda: S.random_hashes(10**6, 10**3, 10**6, 2, 0), "sets"),
+        (lambda: S.count_min([2**63 - 1, 1], [[0, 0]], 1), "counts"),
+        (lambda: S.count_sketch([2**62] * 3, [[0] * 3], [[1] * 3], 1), "counts"),
         (lambda: S.best_answers([10**12], [1], [1]), "numbers"),
     ],
 )

@@ -141,15 +141,20 @@ def kronecker(channels: Channels, n_nodes: Count) -> np.ndarray:
     (rows, columns), and the result has shape (rows·n, columns·n).
 
     Raises `ValueError` if (a) A and B are not matrices of one shape, (b) an entry is not a finite
-    real number, or (c) the result does not fit in memory.
+    real number, (c) a sum of an entry of A and one of B exceeds int64, or (d) the result does not
+    fit in memory.
     """
     A, B = (array_of(name, each) for name, each in zip("AB", channels, strict=True))
     if A.ndim != 2 or A.shape != B.shape:
         raise InputError(
             f"A and B have shapes {A.shape} and {B.shape}: give two matrices of one shape"
         )
-    for name, each in (("A", A), ("B", B)):
-        read(Matrix, name, each)
+    largest = sum(abs(read(Matrix, name, each)) for name, each in (("A", A), ("B", B))).max()
+    if A.dtype.kind in "iu" and B.dtype.kind in "iu" and largest >= 2.0**63:
+        raise InputError(
+            f"A and B are integers with sums up to {largest:.3g}: give integers with sums below "
+            "2^63, or give floats"
+        )
     machine.fits_in_memory(
         f"weights of {shown(n_nodes)} nodes", 32 * n_nodes * n_nodes * A.size, "give fewer nodes"
     )

@@ -44,7 +44,8 @@ def signals(gradients: Annotated[Any, Numbers("words parameters")]) -> np.ndarra
     the parity ±1 of the bits in S, and E is the mean over all words.  `gradients` (2^d, parameters)
     has a row ∇f for each word, and the result (2^d,) has an entry for each S.  Rows and entries are
     in the order of `theory.sequences.all_sequences`.  The results are integers if the gradients
-    are.  Raises `ValueError` unless the number of words is a power of two from 2 to 2^14.
+    are.  Raises `ValueError` unless the number of words is a power of two from 2 to 2^14, and for
+    integers whose results could exceed int64.
     """
     d = len(gradients).bit_length() - 1
     if len(gradients) != 2**d or not 1 <= d <= MOST:
@@ -52,6 +53,13 @@ def signals(gradients: Annotated[Any, Numbers("words parameters")]) -> np.ndarra
             f"gradients have shape {gradients.shape}: "
             f"give an array of shape (2^d, parameters) with d from 1 to {MOST}"
         )
+    if gradients.dtype.kind == "i":
+        most = (abs(gradients.astype(float)).sum(axis=0) ** 2).sum()  # reached if all are positive
+        if most >= 2.0**63:
+            raise InputError(
+                f"gradients are integers, and a result can be {most:.3g}: give smaller integers, "
+                "whose results are below 2^63, or give floats"
+            )
     spectrum = gradients
     for _ in range(d):
         even, odd = spectrum[::2], spectrum[1::2]

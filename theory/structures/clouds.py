@@ -21,7 +21,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.kinds import Numbers, Seed, SignedUnit, Within, checked
+from theory.kinds import InputError, Numbers, Seed, SignedUnit, Within, checked
 from theory.structures.points import Levels, Size, check_memory, hard_points
 
 Cloud: TypeAlias = Annotated[Any, Numbers("... N d")]
@@ -36,14 +36,22 @@ def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
 
     The N points x_a in d dimensions have shape (…, N, d), and the m queries have shape (…, m, d).
     If several points are equally near, the result is the index of the first.  Raises ValueError for
-    arrays that do not fit in memory.
+    arrays that do not fit in memory, and for integers whose squared distances could exceed int64.
     """
     machine.fits_in_memory(
         f"the distances of {points.shape} points and {queries.shape} queries",
         16 * queries.size * points.shape[-2],
         "take fewer queries",
     )
-    return ((points[..., None, :, :] - queries[..., :, None, :]) ** 2).sum(-1).argmin(-1)
+    x, q = points[..., None, :, :], queries[..., :, None, :]
+    if x.dtype.kind == q.dtype.kind == "i" and q.size:
+        ends = [int(each) for array in (x, q) for each in (array.min(), array.max())]
+        if (max(ends) - min(ends)) ** 2 * x.shape[-1] >= 2**63:
+            raise InputError(
+                f"points and queries are integers from {min(ends)} to {max(ends)}: give integers "
+                "whose squared distances are below 2^63, or give floats"
+            )
+    return ((x - q) ** 2).sum(-1).argmin(-1)
 
 
 @checked

@@ -88,6 +88,12 @@ def interpolated(
 def _interpolated(
     at: np.ndarray, first: np.ndarray, last: np.ndarray, below: np.ndarray, above: np.ndarray
 ) -> np.ndarray:
+    whole = [each.dtype.kind == "i" for each in (at, below, above)]
+    if all(whole) and at.size:
+        widest = max(int(above.max()), int(at.max())) - min(int(below.min()), int(at.min()))
+        if 4 * widest * (int(last.max()) + 1) >= 2**63:  # beyond int64: integers of Python
+            at, below, above = (each.astype(object) for each in (at, below, above))
+            first, last = first.astype(object), last.astype(object)
     W = above - below
     C = (at - below) * (last - first) + first * W
     least, most = (first + 1) * W, (last - 1) * W

@@ -37,7 +37,7 @@ class Ascending(Numbers):
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         array = super()._entries(name, array)
-        falls = np.diff(array, axis=-1) <= 0
+        falls = array[..., 1:] <= array[..., :-1]  # a difference of integers could overflow
         if falls.any():
             *row, at = map(int, np.argwhere(falls)[0])
             before, after = array[(*row, at)], array[(*row, at + 1)]
@@ -66,7 +66,11 @@ def nearest(points: Points, queries: Queries) -> np.ndarray:
     The points x_a are N ascending numbers and have shape (…, N), and the m queries have shape
     (…, m).  If two points are equally near, the result is the index of the first.
     """
-    return abs(points[..., None, :] - queries[..., :, None]).argmin(-1)
+    x, q = points[..., None, :], queries[..., :, None]
+    above, below = np.maximum(x, q), np.minimum(x, q)
+    if above.dtype.kind == "i":  # differences of int64 fit in uint64
+        above, below = above.astype(np.uint64), below.astype(np.uint64)
+    return (above - below).argmin(-1)
 
 
 @checked

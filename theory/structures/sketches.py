@@ -50,8 +50,8 @@ Listed: TypeAlias = Annotated[Count, Within(most=10**8)]
 """An integer from 1 to 10^8: a number of items or cells."""
 Streams: TypeAlias = Annotated[Any, Integers("... n", Within(least=0, below="V"))]
 """Items below V, shape (…, n)."""
-Counts: TypeAlias = Annotated[Any, Integers("... V", Within(least=0))]
-"""Integers ≥ 0, one for each item, shape (…, V)."""
+Counts: TypeAlias = Annotated[Any, Integers("... V", Within(least=0, most=10**9))]
+"""Integers from 0 to 10^9, one for each item, shape (…, V)."""
 CountArray: TypeAlias = Annotated[Any, Integers("...", Within(least=0))]
 """Integers ≥ 0, of the shape of the other arrays."""
 WeightArray: TypeAlias = Annotated[Any, Reals("...", Within(least=0))]
