@@ -10,6 +10,7 @@ import sympy
 from by_id import findings
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from theory.regression.by_definition import least_squares
 from verify.claim import Run
@@ -47,6 +48,16 @@ def test_a_step_too_large_fails_to_converge_but_is_computed(factor, holds):
     found = findings(gradient_descent, **sizes, step_size=limit * factor / 2)
     failing = [f.id for f in found.values() if f.verdict is not Verdict.HOLDS]
     assert failing == ([] if holds else ["converges"])
+
+
+@pytest.mark.parametrize("options", [{"domain": "formula"}, {"explain": True}])
+def test_all_layouts_are_those_with_a_formula_if_formulas_are_wanted(options):
+    """Causal models are rejected before the first finding, and left out of `all`."""
+    found = findings(gradient_descent, k=3, d=2, n=3, **options)
+    assert {id.partition("/")[0] for id in found} - {"converges"} == {"direct", "ladder"}
+    assert {finding.verdict for finding in found.values()} == {Verdict.HOLDS}
+    with rejects(*options):
+        next(gradient_descent.findings(Run(), layout="causal", **options))
 
 
 # ogd

@@ -133,6 +133,23 @@ def test_interleaved_prompts(start):
     assert found["direct/size"].bound["width"] == 11
 
 
+@pytest.mark.parametrize("wanted", [{"domain": "formula"}, {"explain": True}])
+@pytest.mark.parametrize("model", [{"layout": "causal"}, {"interleaved": True}])
+def test_formulas_of_other_models_are_rejected_with_the_option(wanted, model):
+    with rejects(*wanted):
+        findings(k=2, d=2, n=3, **model, **wanted)
+
+
+def test_the_formula_of_the_layout_paper_needs_no_prompts():
+    found = findings(k=1, d=2, n=10**4, domain="formula")
+    assert {id for id in found if id.endswith("formula")} == {
+        "direct/formula",
+        "ladder/formula",
+        "paper/formula",
+    }
+    assert failing(found) == []
+
+
 def test_the_stated_size_takes_no_time_modulo_primes():
     """d = 20, n = 40, k = 12: the error probability is printed, and small."""
     options = {"d": 20, "n": 40, "k": 12, "layout": "direct", "domain": "modular"}

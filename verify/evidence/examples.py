@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from constructions.regression.stages import Inverse
+from theory.kinds import InputError
 from theory.regression.matrices import identity, matrix_power, start_matrix
 from verify.claim import Run
 from verify.evidence.agreement import float_agreement, recursion_by_balls, transformer_in_float
@@ -73,6 +74,11 @@ def computes(
     of, d, n, k = case.of, case.d, case.n, case.k
     rows = min(n, most_rows or n)
     in_other_domains = equality(run, of.at(d, rows, k), domain)
+    if explain and not of.formula:
+        raise InputError(
+            f"explain is True, and no formula is read from {case.model.name}: omit explain, or "
+            "give a model without a causal mask and with one token for each example"
+        )
     derived = [derivation(case)] if explain else []
     sizes = {"d": d, "n": n, "k": k, **of.parameters}
     if of.formula and domain in ("all", "formula"):

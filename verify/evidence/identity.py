@@ -52,7 +52,8 @@ def _affordable(case: Case, domain: DomainName) -> None:
     sizes, (d, n) = f"d = {case.d}, n = {case.n}, k = {case.k}", (case.d, case.n)
     if domain == "formula" and not case.of.formula:
         raise InputError(
-            f"the prediction of {case.model.name} has no formula x_qᵀ g(S) b: give another domain"
+            f"domain is 'formula', and no formula is read from {case.model.name}: give another "
+            "domain, or a model without a causal mask and with one token for each example"
         )
     if domain == "exact" and n * d * _degree(case.of.at(1, 1, case.k)) > MOST_EXACT:
         raise InputError(
@@ -83,7 +84,7 @@ def _in_domains(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
         )
         yield over_the_rationals(run, of.at(d, n, smaller))
     if domain == "modular" or (domain == "all" and of.polynomial):
-        # A formula is compared for all d and n; the forward pass is compared for fewer steps.
+        # A formula is compared for all n; the forward pass is compared for fewer steps.
         fewer = domain == "all" and of.formula
         smaller = _largest(of, k, lambda case: _degree(case) <= LARGEST_MODULAR) if fewer else k
         yield modulo_primes(run, of.at(d, n, smaller))

@@ -30,7 +30,7 @@ MODULO = (
     "equal predictions for d = 2 and n = 3, modulo random primes with error probabilities of at "
     "most 1e-20",
 )
-FORMULA = (formula, "equal formulas of the predictions, for all d, n and inputs (paper: n = 3)")
+FORMULA = (formula, "equal formulas of the predictions, for all n (paper: n = 3) and inputs")
 COMPARED: dict[DomainName, tuple[Callable[..., Finding] | None, str]] = {
     "all": FORMULA,
     "formula": FORMULA,
@@ -65,7 +65,7 @@ def depth(
         int, option("largest number of steps k in the table", min=0, max=LARGEST_K)
     ] = 12,
     domain: Annotated[
-        DomainName, option("number system in which the layouts are compared")
+        DomainName, option("how the layouts are compared: in a number system, or by formulas")
     ] = "all",
     largest_condition: Annotated[
         float,

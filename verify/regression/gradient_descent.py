@@ -9,11 +9,18 @@ from theory.kinds import Positive, read
 from verify.claim import Run, claim, option
 from verify.evidence.certificates import Recursion, certify
 from verify.evidence.examples import computes
-from verify.evidence.identity import DomainName
 from verify.finding import Finding, labelled
 from verify.regression.convergence import descent_converges, safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.regression.options import DOMAINS, NUMBERS, Descent, Explain, Prompts, in_each_domain
+from verify.regression.options import (
+    DOMAINS,
+    NUMBERS,
+    Descent,
+    Equality,
+    Explain,
+    Prompts,
+    in_each_domain,
+)
 from verify.regression.statements import descent_statement
 
 Layouts = Literal["all", Descent]
@@ -35,12 +42,17 @@ def gradient_descent(
     k: Annotated[int, option("number of steps of the algorithm", min=1, max=10**4)] = 10,
     d: Annotated[int, option("dimension of the inputs", min=1, max=500)] = 5,
     n: Annotated[int, option("number of examples in a prompt", min=1, max=10**4)] = 10,
-    layout: Annotated[Layouts, option("the construction")] = "all",
+    layout: Annotated[
+        Layouts,
+        option(
+            "the construction; all: each of them, but not causal with --explain or --domain formula"
+        ),
+    ] = "all",
     step_size: Annotated[
         float | None,
         option("step size η; default: a power of two for which every prompt converges"),
     ] = None,
-    domain: Annotated[DomainName, option("number system of the equality")] = "all",
+    domain: Equality = "all",
     samples: Prompts = 50,
     explain: Explain = False,
 ) -> Iterator[Finding]:
@@ -58,8 +70,12 @@ def gradient_descent(
     examples = gaussian_examples(run, samples, n, d)
     chosen_size = safe_alpha(examples.x, "identity") if step_size is None else step_size
     eta = read(Positive, "step_size", chosen_size)
-    for chosen in get_args(Descent) if layout == "all" else [layout]:
-        case = descent_statement(run, chosen, eta).at(d, n, k)
+    layouts = get_args(Descent) if layout == "all" else (layout,)
+    cases = {chosen: descent_statement(run, chosen, eta).at(d, n, k) for chosen in layouts}
+    by_formula = explain or domain == "formula"
+    for chosen, case in cases.items():
+        if layout == "all" and by_formula and not case.of.formula:
+            continue
         yield from labelled(chosen, computes(run, case, examples, domain, explain=explain))
         of = Recursion(f"{k} steps of gradient descent", 1, eta, "identity", k)
         certify(run, case, of)

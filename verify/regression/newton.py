@@ -13,7 +13,6 @@ from verify.domains import Rational
 from verify.evidence.agreement import transformer_in_float
 from verify.evidence.certificates import Recursion, certify
 from verify.evidence.examples import computes
-from verify.evidence.identity import DomainName
 from verify.evidence.statement import Inputs, predict
 from verify.finding import Finding, equal, labelled
 from verify.regression.convergence import distance_to_ols, newton_converges, safe_alpha
@@ -22,6 +21,7 @@ from verify.regression.options import (
     CAUSAL,
     DOMAINS,
     LAYOUTS,
+    Equality,
     Explain,
     Layouts,
     Prompts,
@@ -71,7 +71,13 @@ def newton(
     k: Annotated[int, option("number of steps of the algorithm", min=0, max=10**4)] = 5,
     d: Annotated[int, option("dimension of the inputs", min=1, max=500)] = 5,
     n: Annotated[int, option("number of examples in a prompt", min=1, max=10**4)] = 10,
-    layout: Annotated[Layouts, option("the construction")] = "all",
+    layout: Annotated[
+        Layouts,
+        option(
+            "the construction; all: direct, ladder and, from αS, paper if prompts × n² ≤ 5·10⁶ or "
+            "with --domain formula"
+        ),
+    ] = "all",
     start: Annotated[Start, option("M₀ = αS (gram) or αI (identity)")] = "gram",
     alpha: Annotated[
         float | None,
@@ -80,7 +86,7 @@ def newton(
     interleaved: Annotated[
         bool, option("use prompts with a token for each input and each label", "--interleaved")
     ] = False,
-    domain: Annotated[DomainName, option("number system of the equality")] = "all",
+    domain: Equality = "all",
     samples: Prompts = 100,
     explain: Explain = False,
 ) -> Iterator[Finding]:
@@ -104,7 +110,7 @@ def newton(
         )
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, start) if alpha is None else float(alpha)
-    pairs = len(examples.x) * n * n
+    pairs = 0 if domain == "formula" else len(examples.x) * n * n
     rows = QUICK if run.quick else None
     cases = {
         chosen: newton_statement(run, chosen, start, scale, interleaved).at(d, n, k)

@@ -35,7 +35,20 @@ Prompts = Annotated[
 ]
 
 Explain = Annotated[
-    bool, option("print the formulas of all registers, layer by layer", "--explain")
+    bool,
+    option(
+        "print the formulas of all registers, layer by layer (for layouts without a causal mask "
+        "and d ≥ 2)",
+        "--explain",
+    ),
+]
+
+Equality = Annotated[
+    DomainName,
+    option(
+        "how equality is checked: in a number system, or by formulas that are read from the "
+        "tensors, for all n and inputs (for layouts without a causal mask)"
+    ),
 ]
 
 
