@@ -16,6 +16,7 @@ def test_hyperpower_of_any_order(k, order):
     assert [f.id for f in found.values() if f.verdict is not Verdict.HOLDS] == []
     layers = next(L for L in range(9) if 4 * order**k + 1 <= 3**L)
     assert found["size"].measured["layers"] == layers
+    assert found["start-identity/formula"].evidence == "formula"
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 9, 16])

@@ -30,16 +30,23 @@ def newton(
 
 
 def hyperpower(
-    of: NumberSystem, X: Matrix, y: Matrix, Q: Matrix, k: int, order: int, alpha: float
+    of: NumberSystem,
+    X: Matrix,
+    y: Matrix,
+    Q: Matrix,
+    k: int,
+    order: int,
+    alpha: float,
+    start: Start,
 ) -> Matrix:
     """Predictions Q M_k Xᵀ y after k hyperpower steps, whose sums are computed term by term.
 
-    A step is M_{j+1} = M_j Σ_{i<order} (I − S M_j)^i, where S = XᵀX and M₀ = alpha·S. The rows of X
-    (n × d) are n examples of dimension d, and y (n × 1) are their labels. The rows of Q (m × d) are
-    m queries, and the result is m × 1.
+    A step is M_{j+1} = M_j Σ_{i<order} (I − S M_j)^i, where S = XᵀX. M₀ is alpha·S (start "gram")
+    or alpha·I (start "identity"). The rows of X (n × d) are n examples of dimension d, and y
+    (n × 1) are their labels. The rows of Q (m × d) are m queries, and the result is m × 1.
     """
     S = X.transpose() * X
-    M, unit = start_matrix(of, S, alpha, "gram"), identity(of, S.nrows())
+    M, unit = start_matrix(of, S, alpha, start), identity(of, S.nrows())
     for _ in range(k):
         E, raised, total = unit - S * M, unit, unit
         for _ in range(order - 1):

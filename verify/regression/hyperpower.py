@@ -8,16 +8,16 @@ from typing import Annotated
 
 import constructions
 from theory.kinds import Positive, read
-from theory.regression import by_definition
+from theory.regression import Start, by_definition
 from verify.claim import Run, claim, option
 from verify.evidence.certificates import Recursion, certify
 from verify.evidence.examples import computes
-from verify.evidence.identity import DomainName
+from verify.evidence.formula import formula
 from verify.evidence.statement import OverExamples
-from verify.finding import Finding
+from verify.finding import Finding, labelled
 from verify.regression.convergence import newton_converges, safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.regression.options import DOMAINS, Explain, Prompts, in_each_domain
+from verify.regression.options import DOMAINS, Equality, Explain, Prompts, in_each_domain
 
 
 @claim(
@@ -37,7 +37,7 @@ def hyperpower(
         float | None,
         option("scale α of M₀; default: a power of two for which every prompt converges"),
     ] = None,
-    domain: Annotated[DomainName, option("number system of the equality")] = "all",
+    domain: Equality = "all",
     samples: Prompts = 50,
     explain: Explain = False,
 ) -> Iterator[Finding]:
@@ -49,20 +49,29 @@ def hyperpower(
     M_k converges to the pseudo-inverse of S iff 0 < α < 2/λmax², where λmax is the largest
     eigenvalue of S. For p = 2, the hyperpower iteration is the Newton–Schulz iteration. Fewer
     layers do not suffice, because the prediction is a polynomial of degree 4p^k + 1 in the prompt,
-    and a layer at most triples the degree (claim `depth`).
+    and a layer at most triples the degree (claim `depth`). The claim also compares the formula
+    of the prediction from M₀ = αI.
     """
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, "gram") if alpha is None else alpha
     scale = read(Positive, "alpha", scale)
-    case = OverExamples(
-        build=lambda d, n, k: run.build(constructions.hyperpower, d, k, order, scale),
-        algorithm=partial(by_definition.hyperpower, order=order, alpha=scale),
-        repeat={"order": order, "alpha": scale},
-        formula=True,
-        theorem="hyperpower",
-        parameters={"p": order},
-    ).at(d, n, k)
+
+    def statement(start: Start) -> OverExamples:
+        return OverExamples(
+            build=lambda d, n, k: run.build(
+                constructions.hyperpower, d, k, order, scale, start=start
+            ),
+            algorithm=partial(by_definition.hyperpower, order=order, alpha=scale, start=start),
+            repeat={"order": order, "alpha": scale},
+            formula=True,
+            theorem="hyperpower",
+            parameters={"p": order},
+        )
+
+    case = statement("gram").at(d, n, k)
     yield from computes(run, case, examples, domain, explain=explain)
+    if domain in ("all", "formula"):
+        yield from labelled("start identity", [formula(run, statement("identity").at(d, n, k))])
     of = Recursion(f"{k} steps of order {order}", k, scale, order=order)
     certify(run, case, of)
     if domain in ("all", "float"):
