@@ -1,4 +1,4 @@
-"""Reads what linear transformers compute from their weights, as formulas for all d, n and inputs.
+"""Reads what linear transformers compute from their weights, as formulas for all n and inputs.
 
 Prints the formulas of all registers of three models, layer by layer: two layouts of the
 Newton–Schulz iteration, and one of them with a wrong sign in a layer, which the formulas show.

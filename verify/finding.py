@@ -65,7 +65,8 @@ class Finding:
     `id` names the finding within its claim, for all options: "ladder/size".  `evidence` is the kind
     of evidence:
         proved       follows from an argument that was checked step by step for all inputs
-        formula      equal polynomials, read from the tensors: for all d, n and inputs
+        formula      equal polynomials, read from the tensors: for all n and inputs, and every d at
+                     which the tensors contain the same program
         exact        exact arithmetic on the instances named
         identity     equal for all inputs of these sizes: symbolically, or mod random primes with
                      the error probability stated in `words`

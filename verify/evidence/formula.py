@@ -1,4 +1,4 @@
-"""The formula of a prediction, read from the tensors: equality for all d, n and inputs."""
+"""The formula of a prediction, read from the tensors: equality for all n and inputs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from flint import fmpq_poly
 
+from constructions.blocks import plural
 from constructions.formulas import register_program
 from theory.regression.formulas import Formula
 from theory.regression.polynomial_sizes import VARIABLE, Size, Sizes
@@ -22,17 +23,20 @@ MOST_BITS = 2**30  # of all coefficients of a polynomial that is computed
 MISSED = 70  # bits of a prime beyond those of the degree: the error probability is below 2^−60
 
 
-def formula(run: Run, case: Case) -> Finding:
+def formula(run: Run, case: Case, algorithm: str = "the algorithm") -> Finding:
     """The finding that the polynomial g of the prediction x_qᵀ g(S) b is that of the algorithm.
 
-    The tensors of several dimensions d must contain the same program on registers.
+    The tensors of several dimensions d must contain the same program on registers. The polynomials
+    are then equal for all numbers n of examples (unless the weights contain n), all inputs, and
+    every dimension at which the tensors contain this program. `algorithm` describes the algorithm
+    in words.
     """
-    id, sizes = "formula", "all d, n and inputs"
+    id, sizes = "formula", "all n and inputs"
     try:
         programs = _programs(run, case)
         program = programs[case.d if case.d > 1 else 2]
         if program.n is not None:
-            sizes = f"all d and inputs, n = {program.n}"
+            sizes = f"all inputs, n = {program.n}"
         differing = [d for d, other in programs.items() if other != program]
         g, wrong = _compared(run, case, program)
     except NoFormula as outside:
@@ -51,10 +55,11 @@ def formula(run: Run, case: Case) -> Finding:
     return equal(
         id,
         f"polynomial g of the prediction x_qᵀ g(S) b that is read from the tensors, and that of "
-        f"the algorithm, for {sizes}, k = {case.k}",
+        f"{algorithm}, for {sizes}, k = {case.k}",
         wrong,
         evidence="formula",
-        words=f"equal: {g}; the program is the same at d = {', '.join(map(str, programs))}",
+        words=f"equal: {g}; read at d = {', '.join(map(str, programs))}, and valid for every d at "
+        "which the tensors contain the same program",
     )
 
 
@@ -123,7 +128,9 @@ def derivation(case: Case) -> Finding:
         len(model.stages) - len(wrong),
         len(model.stages),
         Verdict.of(not wrong) if model.stages else Verdict.UNDECIDED,
-        f"register {wrong[0]} differs" if wrong else f"{len(model.stages)} registers are equal",
+        f"register {wrong[0]} differs"
+        if wrong
+        else f"equal in {plural(len(model.stages), 'register')}",
         "as proved",
         detail=model.derivation(),
         detailed=True,

@@ -17,9 +17,9 @@ Status, the novelty:
     our size      known except for the size or the construction, which is ours
     new           not known to be in print
 
-Scope of the evidence, from strong to weak: *all sizes and inputs*; *all inputs of these sizes*;
-*all sequences up to a length* (or all graphs, words, pairs up to a size); named *instances*; a
-*sample*.
+Scope of the evidence, from strong to weak: *all sizes and inputs*; *all n and inputs*, for the d
+that are named; *all inputs of these sizes*; *all sequences up to a length* (or all graphs, words,
+pairs up to a size); named *instances*; a *sample*.
 
 Outcome of a replication: *replicated*, *not replicated* or *mixed*, with the number of seeds.
 """
@@ -45,7 +45,7 @@ VERIFY = Path(__file__).parent.parent
 STATUS = ("known", "our proof", "our size", "new")
 SCOPES = (
     "all sizes and inputs",
-    "all d, n and inputs",
+    "all n and inputs",
     "all inputs of these sizes",
     "all sequences up to a length",
     "instances",

@@ -14,12 +14,12 @@ from theory.kinds import InputError
 from verify.claim import Run, claim, option
 from verify.evidence.examples import in_float64
 from verify.evidence.formula import derivation, formula
-from verify.evidence.identity import DomainName, equality
+from verify.evidence.identity import equality
 from verify.evidence.registers import registers_hold
 from verify.evidence.size import size
 from verify.finding import Finding, Verdict, at_most
 from verify.regression.data import gaussian_examples
-from verify.regression.options import DOMAINS, Explain, Prompts, in_each_domain
+from verify.regression.options import DOMAINS, Equality, Explain, Prompts, in_each_domain
 from verify.regression.statements import chebyshev_statement
 
 ROUNDINGS = 40  # roundings in a factor: a logarithm, at most five exponentials, products and sums
@@ -41,7 +41,7 @@ def chebyshev(
     n: Annotated[int, option("number of examples in a prompt", min=1, max=10**4)] = 10,
     smallest: Annotated[float, option("lower end a of the interval")] = 1.0,
     largest: Annotated[float, option("upper end b of the interval")] = 32.0,
-    domain: Annotated[DomainName, option("number system of the equality")] = "all",
+    domain: Equality = "all",
     samples: Prompts = 50,
     explain: Explain = False,
 ) -> Iterator[Finding]:
@@ -73,7 +73,9 @@ def chebyshev(
         examples = gaussian_examples(run, samples, n, d)
         best = _best_of_its_layers(run, smallest, largest)
     if domain in ("all", "formula"):
-        yield formula(run, case)
+        yield formula(
+            run, case, "the product formulas with the coefficients rounded as in the weights"
+        )
     yield from derived
     yield size(case.model, case.of.theorem, d=d, k=k)
     yield _coefficients(k, smallest, largest)
