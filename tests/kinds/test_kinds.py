@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any, Literal, get_origin
 
 import numpy as np
@@ -347,6 +348,24 @@ def scaled(kind: Literal["power", "ratio", "memory", "depth"], x: Finite = 1.0) 
 def test_limits_of_the_machine_are_one_line(kind):
     with rejects("scaled", "x", "1000000.0"):
         scaled(kind, 1e6)
+
+
+class Ratio:
+    def __call__(self, x: float) -> float:
+        return x / 0
+
+
+@checked
+def applied(function: Callable[[float], float], x: Finite) -> float:
+    return function(x)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: x / 0, partial(lambda y, x: x / y, 0), Ratio(), partial(Ratio())]
+)
+def test_errors_of_a_given_function_are_not_changed(function):
+    with pytest.raises(ZeroDivisionError):
+        applied(function, 1.0)
 
 
 def test_a_long_value_is_shortened():

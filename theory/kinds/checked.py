@@ -7,7 +7,8 @@ import sys
 from collections import ChainMap, abc
 from collections.abc import Callable, Mapping
 from decimal import DecimalException
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
+from traceback import walk_tb
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -46,8 +47,8 @@ def checked(function: F) -> F:
     are declared by its fields. Parameters whose annotation declares no kind, *args and **kwargs are
     passed on unchecked. InputError for a wrong argument is raised before the function is entered.
     An overflow, a division by 0, a MemoryError or a RecursionError of the function becomes an
-    InputError that names the numbers given. Missing or unknown arguments raise Python's
-    TypeError.
+    InputError that names the numbers given. If it is raised in a function that is an argument, it
+    is not changed. Missing or unknown arguments raise Python's TypeError.
     """
     if isinstance(function, type):
         made = function.__init__  # type: ignore[misc]
@@ -84,10 +85,21 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
         except tuple(LIMITS) as error:
             places = zip(signature.positional, given, strict=False)
             values = {name: value for (name, _), value in places} | kwargs
+            codes = {_code(value) for value in values.values()}
+            if any(frame.f_code in codes for frame, _ in walk_tb(error.__traceback__)):
+                raise  # an error of the caller's function
             raise _beyond(function.__name__, values, error) from error
 
     vars(call)["__kinds__"] = lambda: parameter_kinds(function, names)
     return call  # type: ignore[return-value]
+
+
+def _code(value: Any) -> Any:
+    """The code that runs if the value is called, or None if it is not written in Python."""
+    while isinstance(value, partial):
+        value = value.func
+    called = value if hasattr(value, "__code__") else getattr(type(value), "__call__", None)
+    return getattr(called, "__code__", None)
 
 
 def _beyond(name: str, values: Mapping[str, Any], error: Exception) -> InputError:
