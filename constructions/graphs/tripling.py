@@ -66,7 +66,7 @@ def tripling(n_nodes: Count, n_layers: Steps, *, clipped: bool = False) -> Trans
     head = Head(reached, reached, reached, "reached")
     cut = [ReLU(reached - one, "reached", -1.0)] if clipped else []
     layer = block(stream, [head], cut, mask="full")
-    interface = Graph(n_nodes, threshold=0.5, margin=1.0) if clipped else Graph(n_nodes)
+    interface = Graph(n_nodes, threshold=0.5, margin=1.0 if clipped else None)
     return Transformer(
         embed(stream, A={"reached": 1.0}),
         [layer] * n_layers,

@@ -46,11 +46,11 @@ from constructions.call import construction
 from constructions.regression.ladder import Plan, Rung, ladder, powers
 from constructions.regression.ladder_layers import SLOTS, check_memory
 from constructions.transformer import Transformer
-from theory.kinds import Count, InputError, Positive, Within
+from theory.kinds import Count, InputError, Positive, Steps, Within
 from theory.regression.matrices import NumberSystem, identity
 
-Steps: TypeAlias = Annotated[Count, Within(most=10**100)]
-"""An integer from 1 to 10¹⁰⁰, for which 211 layers suffice."""
+FewerSteps: TypeAlias = Annotated[Steps, Within(most=10**100)]
+"""An integer from 0 to 10¹⁰⁰, for which 211 layers suffice."""
 
 # If 2/(a + b) is between MINUTE and 1/MINUTE, it is a normal float64.
 MINUTE = 2.0**-960
@@ -101,16 +101,16 @@ class Combinations:
 
 
 @construction
-def chebyshev(d: Count, k: Steps, smallest: Positive, largest: Positive) -> Transformer:
+def chebyshev(d: Count, k: FewerSteps, smallest: Positive, largest: Positive) -> Transformer:
     """A transformer that computes k steps of Chebyshev's method for least squares.
 
     `chebyshev(d, k, smallest, largest)(x, y, x_query)` is the prediction x_qᵀ Q_k(S) Xᵀ y, where
-    Q_k is a polynomial of degree k − 1. The rows of X are the examples x (…, n, d), y (…, n) are
-    their labels, x_q = x_query (…, d) is the query, and S = XᵀX. Among all polynomials Q of degree
-    k − 1, Q_k is the polynomial for which the residual R(λ) = 1 − λ·Q(λ) has the smallest maximum
-    of |R| on [smallest, largest]. The formulas are in `chebyshev.py`. The model has ⌈log₃(2k + 1)⌉
-    layers of at most 9 linear heads and width at most 5d + 3. The model accepts any number of
-    examples.
+    Q_k is a polynomial of degree k − 1, and Q_0 = 0. The rows of X are the examples x (…, n, d), y
+    (…, n) are their labels, x_q = x_query (…, d) is the query, and S = XᵀX. Among all polynomials Q
+    of degree k − 1, Q_k is the polynomial for which the residual R(λ) = 1 − λ·Q(λ) has the smallest
+    maximum of |R| on [smallest, largest]. The formulas are in `chebyshev.py`. The model has
+    ⌈log₃(2k + 1)⌉ layers of at most 9 linear heads and width at most 5d + 3. The model accepts any
+    number of examples.
 
     If every non-zero eigenvalue λ of S lies in [smallest, largest], then |R(λ)| is at most 2((√κ −
     1)/(√κ + 1))^k with κ = largest/smallest, plus the rounding of the weights (see `chebyshev.py`).

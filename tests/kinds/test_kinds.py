@@ -307,11 +307,12 @@ def test_one_number_for_all_prompts_may_come_before_the_prompts():
         scaled([0.5, 1.0], np.ones((3, 1)))
 
 
-def test_large_powers_of_two_are_written_as_such():
+def test_large_powers_are_written_as_such():
     assert str(Within(least=1, below=2**500)) == " ≥ 1 and < 2^500"
     assert str(Within(least=0, most=2**30)) == " from 0 to 2^30"
     assert str(Within(most=2**53 - 1)) == f" ≤ {2**53 - 1}"
     assert str(Within(most=1024)) == " ≤ 1024"
+    assert str(Within(most=10**100)) == " ≤ 10^100"
 
 
 def test_a_truth_value_is_no_number():

@@ -21,7 +21,7 @@ EPS = fmpq(1, 2**53)
 @given(
     d=st.integers(1, 3),
     n=st.integers(1, 4),
-    k=st.integers(1, 12),
+    k=st.integers(0, 12),
     bounds=st.sampled_from([(1, 2), (1, 9), (fmpq(1, 8), 64), (3, fmpq(25, 8))]),
     seed=st.integers(0, 99),
 )

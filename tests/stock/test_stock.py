@@ -19,6 +19,7 @@ from constructions import (
     newton,
     newton_with_pauses,
     previous_token,
+    tripling,
     turing_machine,
 )
 from constructions.blocks import MLP
@@ -29,6 +30,7 @@ from constructions.stock.gadgets import chosen
 from constructions.stock.softened import tokens_read
 from constructions.stock.translated import measured
 from theory.computation import MACHINES
+from theory.graphs import path
 
 RNG = np.random.default_rng(0)
 D, N, K = 2, 5, 2
@@ -294,6 +296,16 @@ def test_leading_dimensions_and_further_queries_are_the_originals():
         stock(x, y, Q.reshape(2, 3, D)), model(X, Y, Q).reshape(2, 3), atol=1e-9
     )
     np.testing.assert_allclose(stock(X[0], Y[0], Q[0]), model(X[0], Y[0], Q[0]), atol=1e-9)
+
+
+def test_an_error_is_allowed_for_connected_pairs_of_unconnected_nodes():
+    """The outputs of `tripling` are integers, so that an error below ½ changes no answer."""
+    model, A = tripling(5, 1), path(5)
+    A[2, 3] = A[3, 2] = 0
+    stock = to_encoder(model, A, error=1e-4)
+    assert (stock(A) == model(A)).all()
+    assert (stock.logits(A) - model.logits(A)).abs().max() < 1e-4
+    assert not stock.bound(A).any()
 
 
 def test_the_least_order_that_is_sure_of_the_error_is_taken():

@@ -98,7 +98,7 @@ def _code(value: Any) -> Any:
     """The code that runs if the value is called, or None if it is not written in Python."""
     while isinstance(value, partial):
         value = value.func
-    called = value if hasattr(value, "__code__") else getattr(type(value), "__call__", None)
+    called = value if hasattr(value, "__code__") else vars(type(value)).get("__call__")
     return getattr(called, "__code__", None)
 
 

@@ -87,11 +87,13 @@ ANY = Within()
 
 
 def _written(limit: float | str) -> str:
-    """A limit in a message: a large or small power of two as such, 2^500 or 2^-1022."""
+    """A limit in a message: large or small powers as such, 2^500, 2^-1022 or 10^15."""
     if isinstance(limit, float) and 0 < limit < 2**-30 and math.frexp(limit)[0] == 0.5:
         return f"2^{math.frexp(limit)[1] - 1}"
     if isinstance(limit, int) and limit >= 2**30 and not limit & (limit - 1):
         return f"2^{limit.bit_length() - 1}"
+    if isinstance(limit, int) and limit >= 10**15 and limit == 10 ** (len(str(limit)) - 1):
+        return f"10^{len(str(limit)) - 1}"
     return str(limit)
 
 
