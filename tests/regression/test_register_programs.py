@@ -157,6 +157,7 @@ def heads(score: tuple[str, str], value: tuple[str, str]) -> tuple[list, dict, d
         ([ONE_OF_S, heads(("1", "s"), ("r", "s"))], "Σ y_i over"),
         ([heads(("1", "1"), ("s", "r"))], "Σ y_i over"),
         ([heads(("1", "s"), ("s", "r"))], "Σ y_i² over"),
+        ([B_IN_V, heads(("1", "s"), ("v", "u"))], "Σ y_i over"),
         ([XB_IN_R, heads(("1", "s"), ("r", "r"))], "bᵀ q(S) b"),
         ([B_IN_V, heads(("v", "u"), ("s", "r"))], "bᵀ q(S) b"),
         ([B_IN_V, heads(("v", "v"), ("u", "u"))], "bᵀ q(S) b"),
@@ -170,6 +171,13 @@ def test_sums_that_are_no_functions_of_the_moments_are_refused(layers, reason):
     """Each with one head on registers u = x, s = y, and r = 1, v = b or r = xᵀb."""
     with pytest.raises(NoFormula, match=re.escape(reason)):
         program_of(layers).prediction(Polynomials())
+
+
+def test_a_constant_multiplies_the_factor_of_a_scalar_key():
+    """The score 3·⟨1, xᵀb⟩ of an example, with the value x, adds 3 S b."""
+    head = {("1", "r"): Fraction(3)}, {("u", "u"): Fraction(1)}
+    *_, last = program_of([XB_IN_R, ([head], {}, {})]).contents(Polynomials())
+    assert last["u"] == {"x": 1, "b": fmpq_poly([0, 3])}
 
 
 def test_the_number_of_examples_is_needed_where_it_is_added():
