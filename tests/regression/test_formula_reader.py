@@ -1,0 +1,73 @@
+"""What the reader of formulas takes from the tensors: scales, biases, norms and sums of heads."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from refusals import rejects
+
+from constructions import gradient_descent, newton
+from constructions.attention import Attention
+from constructions.blocks import MLP, UnitNorm
+from constructions.formulas import register_program
+from constructions.stream import Stream
+from theory.regression import NoFormula
+
+
+def write(stream: Stream, register: str) -> torch.Tensor:
+    """The matrix (width, D) that writes to a register; its transpose reads the register."""
+    return torch.eye(sum(stream.widths.values())).double()[stream[register]]
+
+
+def test_the_scale_of_the_scores_is_a_factor_of_the_formula():
+    model = gradient_descent(3, 1, 0.25)
+    model.blocks[0].attn.scale = 2.0
+    assert model.formula() == gradient_descent(3, 1, 0.5).formula()
+
+
+def test_maps_of_several_heads_with_the_diagonal_mask_are_added():
+    """Two heads with the score 1 add x to u each."""
+    model = newton(3, 2, 0.25)
+    zeros, one = torch.zeros(2, model.d_model, 1).double(), torch.ones(2, 1).double()
+    W_V = write(model.stream, "x").T.expand(2, -1, 3)
+    W_O = write(model.stream, "u").expand(2, 3, -1)
+    model.blocks[0].attn = Attention(
+        zeros, zeros, W_V, W_O, one, one, normalise="linear", mask="diagonal"
+    )
+    assert register_program(model).layers[0].own == {("x", "u"): 2}
+
+
+def test_a_derivation_repeats_no_register_that_a_layer_leaves_alone():
+    assert newton(3, 2, 0.25).derivation().count("y = y") == 1
+
+
+def test_a_normalisation_of_the_whole_block_is_outside_the_theorem():
+    model = newton(3, 2, 0.25)
+    model.blocks[1].norm = UnitNorm()
+    with rejects("layer 2", error=NoFormula):
+        model.formula()
+
+
+@pytest.mark.parametrize("other", [-1.0, 1.0])
+def test_neurons_are_opposite_only_if_their_biases_are(other):
+    """relu(y + 1) − relu(−y − 1) = y + 1, but relu(y + 1) − relu(−y + 1) is not linear in y."""
+    model = newton(3, 2, 0.25)
+    y, estimate = (write(model.stream, register) for register in ("y", "estimate"))
+    signs, zeros = torch.tensor([[1.0], [-1.0]]).double(), torch.zeros(model.d_model).double()
+    biases = torch.tensor([1.0, other]).double()
+    model.blocks[0].mlp = MLP((signs * y).T, biases, signs * estimate, zeros)
+    if other < 0:
+        added = {("y", "estimate"): 1, ("1", "estimate"): 1}
+        assert register_program(model).layers[0].mlp == added
+    else:
+        with rejects("layer 1", "neuron 1", error=NoFormula):
+            register_program(model)
+
+
+def test_heads_of_relu_are_opposite_only_if_their_keys_are_equal():
+    """Also the biases of their keys."""
+    model = newton(3, 2, 0.25, "paper", n=4)
+    with torch.no_grad():
+        model.blocks[1].attn.b_K[0] += 1
+    with rejects("layer 2", "head 1", error=NoFormula):
+        model.formula()
