@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theory.regression.polynomial_sizes import VARIABLE, Sizes
-from verify.domains.one_variable import long_prime, missed, passes_miller_rabin
+from verify.domains.one_variable import Residues, long_prime, missed, passes_miller_rabin
 
 
 @given(st.lists(st.tuples(st.sampled_from("+-*"), RATIONALS), min_size=1, max_size=8))
@@ -33,8 +33,15 @@ def test_sizes_bound_polynomials(steps):
 @pytest.mark.parametrize("bits", [61, 64, 89, 300])
 def test_long_primes_are_primes_of_their_length(bits):
     drawn = {long_prime(np.random.default_rng(seed), bits) for seed in range(5)}
+    assert max(drawn) - min(drawn) > 2 ** (bits - 4)  # they are spread over all such primes
     assert len(drawn) == 5
     assert all(fmpz(p).is_prime() and p.bit_length() == bits for p in drawn)
+
+
+def test_random_points_are_spread_over_all_residues():
+    p = 2**127 - 1
+    points = [int(Residues(p, np.random.default_rng(seed)).x) for seed in range(5)]
+    assert max(points) - min(points) > p / 8
 
 
 def test_the_test_of_miller_and_rabin():
