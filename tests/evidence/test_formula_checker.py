@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import fmpz
+from flint import fmpq, fmpq_poly, fmpz
+from hypothesis import given
+from hypothesis import strategies as st
 from refusals import rejects
 
 from constructions import gradient_descent, hyperpower, newton
@@ -53,6 +55,7 @@ def stated(name: str) -> dict[str, Any]:
 def test_formulas_are_verified_and_those_of_other_recursions_are_not(name: str) -> None:
     statement, (model, _) = stated(name), MODELS[name]
     found = formula_checker.computed(statement)
+    assert int(found["prime"]).bit_length() >= 72 + found["degree"].bit_length()
     if name != "long ladder":
         assert found["degree"] >= model.formula().parts["x b"].degree()
     twice = str(2 * Fraction(statement["alpha"]))
@@ -186,6 +189,53 @@ def test_its_primes_are_prime() -> None:
     large = [2**127 - 1, 2**89 - 1, (2**61 - 1) * (2**89 - 1), (2**89 - 1) ** 2]
     found = [p for p in (*range(5, 3000), *large) if formula_checker.prime(p, drawn)]
     assert found == [p for p in (*range(5, 3000), *large) if fmpz(p).is_prime()]
+
+
+DYADIC = st.builds(Fraction, st.integers(-9, 9), st.sampled_from([1, 2, 8]))
+
+
+@given(st.lists(st.tuples(st.sampled_from("+*"), DYADIC), min_size=1, max_size=8))
+def test_its_sizes_bound_polynomials(steps: list[tuple[str, Fraction]]) -> None:
+    size: Any = formula_checker.Size((1, 0, 0))
+    p = t = fmpq_poly([0, 1])
+    for sign, value in steps:
+        q = t + fmpq(value.numerator, value.denominator)
+        other = formula_checker.Size((1, 0, 0)) + formula_checker.Size.number(value)
+        p, size = (p + q, size + other) if sign == "+" else (p * q, size * other)
+    degree, twos, bits = size
+    coefficients = [Fraction(int(c.p), int(c.q)) for c in p.coeffs()]
+    assert p.degree() <= degree
+    assert all((c * 2**twos).denominator == 1 for c in coefficients)
+    assert sum(map(abs, coefficients)) <= Fraction(2) ** bits
+
+
+def test_its_random_point_is_as_long_as_its_prime() -> None:
+    """The prediction is x_qᵀ S b, and the evidence contains the residue of t."""
+    of = OverExamples(lambda *_: newton(2, 0, 1.0), lambda *_: None).at(2, 3, 0)
+    found = formula_checker.computed(by_formula(of, Recursion("", 0, 1.0)))
+    assert int(found["value"]) > 2**60
+
+
+def nothing(**change: Any) -> dict[str, Any]:
+    """The statement that a model without layers predicts 0 = x_qᵀ (0·S) b."""
+    embed, unembed = [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]], [["0"], ["0"], ["1"]]
+    model = {"embed": embed, "positions": [], "blocks": [], "unembed": unembed} | change
+    sizes = {"registers": [2, 1], "steps": 0, "order": 1, "start": "gram", "alpha": "0"}
+    return {"kind": "formula", "name": "", **sizes, "model": model | {"b_unembed": ["0"]}}
+
+
+def test_its_prime_depends_on_every_weight() -> None:
+    """Otherwise, weights could be chosen for a known prime and a known point."""
+    changed = [nothing(), *(nothing(unembed=[["0"], ["0"], [weight]]) for weight in ("2", "-1"))]
+    assert len({formula_checker.computed(statement)["prime"] for statement in changed}) == 3
+
+
+def test_weights_are_integers_over_powers_of_two() -> None:
+    """The size of a denominator is bounded only then."""
+    formula_checker.computed(nothing(unembed=[["0"], ["0"], ["5/8"]]))
+    for weight in ("1/3", "5/12"):
+        with rejects(weight, error=ArithmeticError):
+            formula_checker.computed(nothing(unembed=[["0"], ["0"], [weight]]))
 
 
 def test_claims_certify_formulas_beyond_the_sizes_of_the_identity() -> None:
