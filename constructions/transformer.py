@@ -314,8 +314,9 @@ class Decoder:
         *leading, t = array.shape
         if tuple(leading) != self.leading or self.count + t > self.context:
             raise InputError(
-                f"tokens have shape {array.shape}: give tokens (…, t) with leading dimensions "
-                f"{self.leading} and t ≤ {self.context - self.count}"
+                f"tokens have shape {array.shape} after {self.count} of {self.context} tokens: "
+                f"give tokens (…, t) with leading dimensions {self.leading}, or build a decoder "
+                "with a larger context"
             )
         tokens = torch.from_numpy(np.ascontiguousarray(array)).to(self.model.like.device)
         for part in tokens.split(CAUSAL_BLOCK, dim=-1):

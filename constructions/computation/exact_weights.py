@@ -203,22 +203,19 @@ _NAMES = ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K")
 
 def _translatable(model: Transformer) -> None:
     """Raises ValueError for a part that is not translated."""
-    part = ""
+    part, remedy = "", ""
     if model.ln_final is not None or any(b.ln1 or b.ln2 or b.norm for b in model.blocks):
-        part = "a norm"
+        part, remedy = "a norm", "a model without norms"
     for attn in model.attentions:
         if attn.normalise != "hardmax":
             part = f"{attn.normalise} attention"
+            remedy = "a model with hardmax attention, such as model.sharpened(None)"
         if "context-only" in attn.masks:
-            part = "a context-only mask"
+            part, remedy = "a context-only mask", "a model with other masks"
     if model.interface.frequencies:
-        part = "frequencies as answers"
+        part, remedy = "frequencies as logits", "a model that does not compare frequencies"
     if part:
-        raise InputError(
-            f"{model.name} has {part}, which cannot be translated: give a model with hardmax "
-            "attention, such as model.sharpened(None), without norms, without context-only masks "
-            "and without frequencies as answers"
-        )
+        raise InputError(f"{model.name} has {part}, which cannot be translated: give {remedy}")
 
 
 def _exact(weights: Tensor) -> np.ndarray:

@@ -36,8 +36,9 @@ def to_circuit(model: Transformer, n: Count, gates: Gates = "threshold") -> Thre
     model in real arithmetic, with exact ties. The model in torch gives the same answers, unless
     float64 rounding changes an answer.
 
-    The model must be a transformer over tokens, with hardmax attention and without layer norms.
-    Raises `ValueError` for any other model, for a head with a context-only mask, for a length n
+    The model must be a transformer over tokens, with hardmax attention, without layer norms, and
+    without logits that are frequencies (as in `in_context_ngram`). Raises `ValueError` for any
+    other model, for a head with a context-only mask, for a length n
     that the model does not accept, and for circuits that would be too large.
     """
     exact = exact_model(model, n)

@@ -107,8 +107,8 @@ class Tokens(Interface):
             )
         if n_tokens > self.max_length:
             raise InputError(
-                f"the sequence has {n_tokens} tokens, but the model was built for max_length "
-                f"= {self.max_length}: build the model with max_length={n_tokens}"
+                f"the sequence has {n_tokens} tokens, but the model takes at most "
+                f"{self.max_length}: {self._longer(n_tokens)}"
             )
         if self.slots is not None:
             _in_place(array, self.slots[:n_tokens])
@@ -124,6 +124,12 @@ class Tokens(Interface):
         The sequence has `given` tokens.
         """
         return f": give all {self.least} tokens"
+
+    def _longer(self, n_tokens: int) -> str:
+        """The remedy for sequences that are too long."""
+        if self.slots is None:
+            return f"build the model with max_length={n_tokens}"
+        return "build a model for longer sequences"
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
         (tokens,) = inputs
@@ -170,9 +176,9 @@ class Tokens(Interface):
         given, ended = sequence.shape[-1], torch.zeros(sequence.shape[:-1], dtype=torch.bool)
         if given + steps - 1 > self.max_length:
             raise InputError(
-                f"{given} tokens and {steps} steps need max_length = {given + steps - 1}, but "
-                f"the model has max_length = {self.max_length}: build the model with "
-                f"max_length={given + steps - 1}"
+                f"{given} tokens and {steps} steps need sequences of {given + steps - 1} tokens, "
+                f"but the model takes at most {self.max_length}: give at most "
+                f"{self.max_length - given + 1} steps, or {self._longer(given + steps - 1)}"
             )
         said = torch.full((*sequence.shape[:-1], steps), -1)
         decoder = model.decoder(ended.shape, len(self.prefix) + given + max(steps - 1, 0))

@@ -139,7 +139,7 @@ def test_values_before_are_read_as_they_stand():
         (lambda: circuit_evaluator(2, 2).generate([1], 1), "prompt 1 8 bit 2"),
         (lambda: circuit_evaluator(2, 2)([1, 0, 2, 18, 18]), "5 8 table 1 2"),
         (lambda: circuit_evaluator(2, 2)([[1, 0, 2, 18, 18, 3, 20]]), "7 8 right 1 2"),
-        (lambda: circuit_evaluator(1, 1).generate([1, 2, 18, 18], 2), "max_length 4 2"),
+        (lambda: circuit_evaluator(1, 1).generate([1, 2, 18, 18], 2), "2 5 4 1"),
     ],
 )
 def test_what_is_no_circuit_is_rejected(call, names):

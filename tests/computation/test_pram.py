@@ -220,7 +220,10 @@ def program(*sets: Set, reads=(), writes=(), **fields) -> Program:
         ),
         (lambda: pram(replace(program(MOVE), processors=10**10, most=10**10)), "GiB"),
         (lambda: pram(program(MOVE, repeat=10**12)), "layers"),
-        (lambda: pram(program(MOVE, writes=[Write("x", "index", "a")], most=2**50)), "53"),
+        (
+            lambda: pram(program(MOVE, writes=[Write("x", "index", "a")], most=2**50)),
+            "53 processors=3",
+        ),
         (lambda: ranks([2, 1]), "successors 1"),
         (lambda: ranks([3, 0]), "successors 3 2"),
     ],

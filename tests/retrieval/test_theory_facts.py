@@ -218,7 +218,7 @@ def test_texts_without_a_question_at_the_end(text):
 def test_a_profession_needs_the_relation():
     lexicon = r.Lexicon(relations=("boss",))
     assert r.answer("Jane's boss is Tom. Who is Jane's boss?", lexicon) == "Tom"
-    with rejects("'Jane is a baker.'"):
+    with rejects("'Jane is a baker.'", "profession"):
         r.read("Jane is a baker. Who is Jane's boss?", lexicon)
 
 

@@ -4,8 +4,8 @@
     conjunction  part & part & …
     part         !part   (formula)   symbol   true   false   sum comparison sum
     sum          terms joined by + or −; a term is an integer, or a count #symbol or #(formula),
-                 which may have a factor, as in 2#a or 2*#a
-    comparison   one of = != < <= > >=
+                 which may have a factor, as in 2#a or 2*#a; the first term may have a sign −
+    comparison   one of = == != < <= > >=
 
 Symbols are a … z.  Spaces are ignored.
 """
@@ -103,7 +103,7 @@ def _is_number(token: str) -> bool:
 def _comparison(reader: Reader) -> Formula:
     left, constant = _sum(reader)
     if reader.next not in ("=", "==", "!=", "<", "<=", ">", ">="):
-        reader.fail("one of = != < <= > >=")
+        reader.fail("one of = == != < <= > >=")
     sign = reader.take()
     right, other = _sum(reader)
     terms = dict.fromkeys([*left, *right], 0)
@@ -156,7 +156,7 @@ def _term(reader: Reader) -> tuple[int, Formula | None]:
     if reader.next == "(":
         return size, _closed(reader)
     if (found := _named(reader)) is None:
-        reader.fail("a symbol or '('")
+        reader.fail("a symbol from a to z or '('")
     return size, found
 
 

@@ -217,7 +217,12 @@ def _kinds(parts: Sequence[str], lexicon: Lexicon) -> str:
 def _statement(parts: Sequence[str], lexicon: Lexicon) -> Fact:
     """The fact in a statement; the last word is "."."""
     kinds = _kinds(parts, lexicon)
-    if kinds in ("N is a O .", "N is an O .") and PROFESSION in lexicon.relations:
+    if kinds in ("N is a O .", "N is an O ."):
+        if PROFESSION not in lexicon.relations:
+            raise InputError(
+                f"{_sentence(parts)!r} states a profession, and the lexicon has no relation "
+                f"{PROFESSION!r}: add this relation to the lexicon"
+            )
         return Fact(parts[0], PROFESSION, parts[3])
     if kinds in ("the R of N is N .", "the R of N is O ."):
         return Fact(parts[3], parts[1], parts[5])
