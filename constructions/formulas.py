@@ -37,18 +37,22 @@ from theory.regression.register_programs import (
 
 MOST_BITS = 2**30  # of all coefficients of a polynomial: about ten seconds
 
+Kinds = Mapping[str, Literal["vector", "scalar"]]
 Matrix = dict[tuple[int, int], Fraction]  # the non-zero entries
 
 
-def register_program(model: Stack) -> RegisterProgram:
+def register_program(model: Stack, kinds: Kinds | None = None) -> RegisterProgram:
     """The program on whole registers that the tensors of a model contain.
+
+    Registers of width d are vectors and those of width 1 are scalars. For d = 1 these widths are
+    equal: `kinds` gives the kind of each register.
 
     Raises NoFormula, with the layer, the head and the block, for a model that is outside the
     theorem: softmax or hardmax attention, causal masks, ReLUs that do not come in pairs, layer
     norms, positions, or a block between two registers that is no multiple of the identity.
     """
     interface, stream = model.interface, model.stream
-    if not isinstance(interface, Examples) or interface.encode is not packed:
+    if type(interface) is not Examples or interface.encode is not packed:
         raise NoFormula(
             f"{model.name} does not read tokens (x_i, y_i) and (x_q, 0): give a model that does, "
             "such as those of newton with the layout direct, ladder or paper"
@@ -57,6 +61,7 @@ def register_program(model: Stack) -> RegisterProgram:
         "divides its inputs": interface.scale != 1,
         "adds positions": model.pos_embed is not None,
         "has a final layer norm": model.ln_final is not None,
+        "divides by n and takes fewer examples": interface.at_most,
     }.items():
         if outside:
             raise NoFormula(f"{model.name} {what}, which is outside the theorem")
@@ -65,7 +70,7 @@ def register_program(model: Stack) -> RegisterProgram:
             what = "has no values" if W.is_meta else "contains NaN or an infinite number"
             raise NoFormula(f"{model.name}: the weight {name} {what}")
     with _naming(model):
-        reader = _Reader(stream, interface.d)
+        reader = _Reader(stream, interface.d, kinds)
     layers = []
     for number, block in enumerate(model.blocks, start=1):
         with _naming(model, f", layer {number}"):
@@ -143,9 +148,7 @@ def derivation(model: Stack) -> str:
     for part, described, each in zip(parts, words, contents, strict=True):
         now = {name: Formula(content) for name, content in each.items()}
         changed = [
-            f"{name} = {now[name]}"
-            for name in now
-            if str(now[name]) != str(before.get(name, Formula({})))
+            f"{name} = {now[name]}" for name in now if now[name] != before.get(name, Formula({}))
         ]
         shown = [*described, *changed]
         lines += [f"{part if i == 0 else '':10} {line}" for i, line in enumerate(shown)]
@@ -179,8 +182,8 @@ def _moves(factors: Factors) -> str:
 class _Reader:
     """The registers of a stream, and the blocks of matrices between them."""
 
-    def __init__(self, stream: Stream, d: int) -> None:
-        if d == 1:
+    def __init__(self, stream: Stream, d: int, kinds: Kinds | None) -> None:
+        if d == 1 and kinds is None:
             raise NoFormula("for d = 1, vector and scalar registers have the same width: use d ≥ 2")
         wrong = {name: width for name, width in stream.widths.items() if width not in (1, d)}
         if wrong:
@@ -188,9 +191,11 @@ class _Reader:
                 f"registers have other widths than d = {d} and 1: {wrong}; for a trained model, "
                 "the nearest program is NearestProgram.of(model)"
             )
-        self.kinds: dict[str, Literal["vector", "scalar"]] = {
+        self.kinds: Kinds = kinds or {
             name: "vector" if width == d else "scalar" for name, width in stream.widths.items()
         }
+        if self.kinds.keys() != stream.widths.keys():
+            raise NoFormula("registers have other names than those whose kinds are given")
         self.at = [(name, i) for name, width in stream.widths.items() for i in range(width)]
 
     def attention(
@@ -205,7 +210,7 @@ class _Reader:
         if attn.normalise == "relu":
             if n is None:
                 raise NoFormula("ReLU attention divides by a number of examples that is not known")
-            which, alone = paired_heads(W_Q, W_K, W_V, W_O, b_Q, b_K)
+            which, alone = paired_heads(attn.masks, W_Q, W_K, W_V, W_O, b_Q, b_K)
             if alone:
                 raise NoFormula(f"head {alone[0] + 1}: a ReLU without its opposite is not linear")
             scale /= n

@@ -5,10 +5,13 @@ relu(s)·v + relu(−s)·(−v) = s·v
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 
 def paired_heads(
+    masks: Sequence[str],
     W_Q: np.ndarray,
     W_K: np.ndarray,
     W_V: np.ndarray,
@@ -18,12 +21,13 @@ def paired_heads(
 ) -> tuple[list[int], list[int]]:
     """One head of each pair of ReLU heads that act as one linear head, and the heads without pair.
 
-    The arrays are the weights of `Attention`, whose first dimension numbers the heads.
+    The arrays are the weights of `Attention`, whose first dimension numbers the heads. The heads of
+    a pair have the same mask.
     """
     heads = range(len(W_Q))
     inputs = [_key(W_Q[h], b_Q[h]) for h in heads]
     opposite = [_key(-W_Q[h], -b_Q[h]) for h in heads]
-    rest = [_key(W_K[h], b_K[h], W_V[h]) for h in heads]
+    rest = [(masks[h], _key(W_K[h], b_K[h], W_V[h])) for h in heads]
     return _pairs(
         [(inputs[h], rest[h], _key(W_O[h])) for h in heads],
         [(opposite[h], rest[h], _key(-W_O[h])) for h in heads],

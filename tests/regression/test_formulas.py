@@ -12,7 +12,6 @@ import pytest
 import torch
 from flint import fmpq, fmpq_poly
 from formula_by_definition import S
-from refusals import rejects
 
 from constructions import chebyshev, gradient_descent, hyperpower, induction_heads, newton
 from constructions.blocks import MLP, LayerNorm, PosEmbed
@@ -361,29 +360,3 @@ def test_registers_of_a_derivation_are_compared_with_the_proof():
     _, wrong = case(CASES["direct"], fault)
     found = derivation(wrong)
     assert (found.verdict, found.measured) == (Verdict.FAILS, 1)
-
-
-def test_a_derivation_is_read_from_the_tensors():
-    """Also its heads: a changed weight changes the line of its head."""
-    model = newton(2, 2, 0.25)
-    assert "head 1: score ⟨u, x⟩, value −½u → u" in model.derivation()
-    with torch.no_grad():
-        model.blocks[1].attn.W_V *= -3
-    assert "head 1: score ⟨u, x⟩, value 3/2 u → u" in model.derivation()
-    assert "n = 3 examples" in newton(2, 1, 0.25, "paper", n=3).derivation()
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda model: model.to("meta"), ("embed.W_E",)),
-        (lambda model: model.to(torch.float16), ("blocks.18.attn.W_V", "infinite")),
-        (lambda model: model.blocks[2].attn.W_K.fill_(torch.nan), ("blocks.2.attn.W_K", "NaN")),
-    ],
-)
-def test_weights_that_are_no_numbers_are_named(change, words):
-    model = newton(2, 20, 0.25)
-    with torch.no_grad():
-        change(model)
-    with rejects(*words, error=NoFormula):
-        model.formula()

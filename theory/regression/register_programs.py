@@ -9,12 +9,14 @@ vector register.
 scalar registers, and let every layer consist of
 (i)  linear heads that attend to the examples.  The score of a head is Σ c_rs ⟨r, s⟩ over pairs of a
      query register r and a key register s of the same kind, and its value is Σ v_rs r, added to
-     registers s of the same kind;
-(ii) linear maps of the token's own registers, which add Σ v_rs r to registers s of the same kind.
+     registers s of the same kind.  In scores, the constant 1 may stand for a scalar register;
+(ii) linear maps of the token's own registers and of the constant 1, which add Σ v_rs r to registers
+     s of the same kind.
 Then after every layer, for all d, n, X and y and at every token, a vector register contains
 p(S) x + q(S) b, and a scalar register contains a·y + xᵀ g(S) b + c.  The numbers a and c and the
-polynomials p, q and g depend on the numbers of the program alone, provided that no sum below
-contains an undefined moment.
+polynomials p, q and g depend on the numbers of the program alone (and on n, if a sum below contains
+it), provided that no sum below contains an undefined moment.  A sum contains it even if the terms
+of several heads cancel.
 
 **Proof.**  By induction over layers.  The claim is true after the embedding, and (ii) preserves it.
 For a head, write score and value of example i as affine functions of (x_i, y_i):

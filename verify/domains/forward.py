@@ -6,7 +6,7 @@ It reads the tensors that torch runs and is written against the formulas of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,7 +105,7 @@ def _attention(attn: Attention, H: Matrix, n_examples: int, domain: Domain) -> M
     examples = _first_rows(H, n_examples, domain) if "context-only" in attn.masks else H
     heads, normalise = list(range(attn.n_heads)), str(attn.normalise)
     if normalise == "relu" and not domain.ordered:
-        heads, normalise = _linear_heads(W), "mean"
+        heads, normalise = _linear_heads(W, attn.masks), "mean"
     total = None
     for h in heads:
         mask = attn.masks[h]
@@ -251,13 +251,13 @@ def _square_root(value: Entry, domain: Domain) -> Entry:
     return square_root(value)
 
 
-def _linear_heads(W: dict[str, np.ndarray]) -> list[int]:
+def _linear_heads(W: dict[str, np.ndarray], masks: Sequence[str]) -> list[int]:
     """One head of each pair relu(s)·v + relu(−s)·(−v) = s·v; other heads raise NotPolynomial."""
-    heads, alone = paired_heads(*W.values())
+    heads, alone = paired_heads(masks, *W.values())
     if alone:
         raise NotPolynomial(
-            f"ReLU head {alone[0] + 1} has no partner with the opposite query and output, so "
-            "relu(s)·v is not part of a linear head s·v"
+            f"ReLU head {alone[0] + 1} has no partner with the opposite query and output and the "
+            "same mask, so relu(s)·v is not part of a linear head s·v"
         )
     return heads
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flint import fmpq_poly
+from flint import fmpq_poly, nmod_mat
 
 from constructions.blocks import plural
 from constructions.formulas import register_program
@@ -12,12 +12,13 @@ from theory.regression.formulas import Formula
 from theory.regression.polynomial_sizes import VARIABLE, Size, Sizes
 from theory.regression.register_programs import NoFormula, Polynomials, RegisterProgram, Ring
 from verify.claim import Run
+from verify.domains.modular import Modular, random_prime
 from verify.domains.one_variable import OneByOne, OneByOneMatrices, Residues, long_prime, missed
 from verify.evidence.statement import Case
 from verify.finding import Finding, Verdict, equal
 
-DIMENSIONS = range(2, 9)  # at which the program is read from the tensors
-FEW = (2, 3)  # the same in self-tests, and for models with more layers than this:
+DIMENSIONS = range(1, 9)  # at which the program is read from the tensors
+FEW = (1, 2, 3)  # the same in self-tests, and for models with more layers than this:
 MANY_LAYERS = 50
 MOST_BITS = 2**30  # of all coefficients of a polynomial that is computed
 MISSED = 70  # bits of a prime beyond those of the degree: the error probability is below 2^−60
@@ -26,19 +27,24 @@ MISSED = 70  # bits of a prime beyond those of the degree: the error probability
 def formula(run: Run, case: Case, algorithm: str = "the algorithm") -> Finding:
     """The finding that the polynomial g of the prediction x_qᵀ g(S) b is that of the algorithm.
 
-    The tensors of several dimensions d must contain the same program on registers. The polynomials
-    are then equal for all numbers n of examples (unless the weights contain n), all inputs, and
-    every dimension at which the tensors contain this program. `algorithm` describes the algorithm
-    in words.
+    The program on registers is read from the tensors at several dimensions d. The polynomials are
+    equal for all numbers n of examples (unless the weights contain n), all inputs, and every
+    dimension at which the tensors contain one of these programs.
+
+    The algorithm, which `algorithm` describes in words, is defined by products of matrices, so its
+    prediction is x_qᵀ g(S) b with one polynomial g for all d and n. This g is read off its
+    predictions for d = n = 1, and is compared with its predictions at random inputs with d = 2 and
+    n = 3.
     """
-    id, sizes = "formula", "all n and inputs"
+    id, sizes, wrong = "formula", "all n and inputs", None
     try:
         programs = _programs(run, case)
-        program = programs[case.d if case.d > 1 else 2]
-        if program.n is not None:
-            sizes = f"all inputs, n = {program.n}"
-        differing = [d for d, other in programs.items() if other != program]
-        g, wrong = _compared(run, case, program)
+        if programs[0][0].n is not None:
+            sizes = f"all inputs, n = {programs[0][0].n}"
+        for program, dimensions in programs:
+            g, difference = _compared(run, case, program)
+            if difference is not None:
+                wrong = f"at d = {dimensions[0]}, {difference}"
     except NoFormula as outside:
         return Finding(
             id,
@@ -50,29 +56,44 @@ def formula(run: Run, case: Case, algorithm: str = "the algorithm") -> Finding:
             "the model is outside the theorem on register programs",
             detail=str(outside),
         )
-    if differing:
-        wrong = f"the programs at d = {differing[0]} and at other d have different numbers"
+    read = " and ".join(f"d = {', '.join(map(str, of_d))}" for _, of_d in programs)
     return equal(
         id,
         f"polynomial g of the prediction x_qᵀ g(S) b that is read from the tensors, and that of "
         f"{algorithm}, for {sizes}, k = {case.k}",
         wrong,
         evidence="formula",
-        words=f"equal: {g}; read at d = {', '.join(map(str, programs))}, and valid for every d at "
-        "which the tensors contain the same program",
+        words=f"equal: {g}; read at {read}, and valid for every d at which the tensors contain "
+        "the same program",
     )
 
 
-def _programs(run: Run, case: Case) -> dict[int, RegisterProgram]:
-    """The programs of the tensors at several d."""
+def _programs(run: Run, case: Case) -> list[tuple[RegisterProgram, list[int]]]:
+    """The different programs of the tensors at several d, each with its dimensions."""
     few = case.model.n_layers > MANY_LAYERS or not run.extends
-    dimensions = sorted({*(FEW if few else DIMENSIONS), *([case.d] if case.d > 1 else [])})
-    models = {d: case.of.at(d, case.n, case.k).model for d in dimensions if d != case.d}
-    return {d: register_program(models.get(d, case.model)) for d in dimensions}
+    dimensions = sorted({*(FEW if few else DIMENSIONS), case.d}, reverse=True)
+    found: list[tuple[RegisterProgram, list[int]]] = []
+    for d in dimensions:
+        model = case.model if d == case.d else case.of.at(d, case.n, case.k).model
+        program = register_program(model, found[0][0].kinds if d == 1 else None)
+        same = next((of_d for other, of_d in found if other == program), None)
+        if same is None:
+            found.append((program, [d]))
+        else:
+            same.insert(0, d)
+    return found
 
 
 def _compared(run: Run, case: Case, program: RegisterProgram) -> tuple[str, str | None]:
-    """The polynomial g in words, and the difference of the two polynomials x·g(x²), if any."""
+    """The polynomial g in words, and the difference from that of the algorithm, if any."""
+    words, different = _for_one_example(run, case, program)
+    if different is None and not _is_of_the_form(run, case, program):
+        different = "the algorithm does not predict x_qᵀ g(S) b at inputs with d = 2"
+    return words, different
+
+
+def _for_one_example(run: Run, case: Case, program: RegisterProgram) -> tuple[str, str | None]:
+    """The polynomial g in words, and its difference from the algorithm's for d = n = 1, if any."""
 
     def both(ring: Ring, x: Any) -> tuple[Any, Any]:
         of: Any = OneByOneMatrices(ring)
@@ -99,6 +120,28 @@ def _compared(run: Run, case: Case, program: RegisterProgram) -> tuple[str, str 
         f"{length} bits, error probability ≤ {missed(degree, bits, length):.1e}"
     )
     return words, None if ours == theirs else f"they differ modulo {residues.of.modulus()}"
+
+
+class FunctionsOf:
+    """The ring of polynomials in a square matrix, as matrices."""
+
+    def __init__(self, of: Modular, t: nmod_mat) -> None:
+        self.of, self.t = of, t
+
+    def number(self, numerator: int, denominator: int = 1) -> nmod_mat:
+        size = self.t.nrows()
+        c, zero = self.of.number(numerator, denominator), self.of.number(0)
+        return self.of.matrix([[c if i == j else zero for j in range(size)] for i in range(size)])
+
+
+def _is_of_the_form(run: Run, case: Case, program: RegisterProgram) -> bool:
+    """Whether the algorithm predicts x_qᵀ g(S) b at random inputs modulo a prime."""
+    domain = Modular(random_prime(run.rng))
+    small = case.of.at(2, 3 if program.n is None else program.n, case.k)
+    given = small.random(domain, run.rng)
+    _, X, y, query = given.matrices
+    g = program.prediction(FunctionsOf(domain, X.transpose() * X))
+    return bool(query * g * X.transpose() * y == small.by_definition(given))
 
 
 def derivation(case: Case) -> Finding:
