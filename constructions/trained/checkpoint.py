@@ -171,10 +171,13 @@ def ship(name: str | Path) -> Path:
     Weights are rounded to float16, with a relative error of at most 2^−11 or, for numbers below
     2^−14, an absolute error of at most 2^−25. A snapshot after STEP steps is called NAME-stepSTEP.
 
-    Raises ValueError if `load` does, and for weights larger than 65504, the largest number of
-    float16.
+    Raises ValueError if `load` does, for a model of the package, and for weights larger than 65504,
+    the largest number of float16.
     """
-    path, model, record = path_of(name), load(name), sidecar(name)
+    path = path_of(name)
+    if path.resolve().parent == SHIPPED.resolve():
+        raise InputError(f"{path.stem} is shipped already: give the weights of a run")
+    model, record = load(name), sidecar(name)
     largest = max(float(W.abs().max()) for W in model.parameters())
     if largest > torch.finfo(torch.float16).max:
         raise InputError(

@@ -75,14 +75,18 @@ def test_what_ships_is_rounded_to_half_its_size(run, tmp_path, monkeypatch, caps
     assert sidecar(run.name)["bytes"] < 0.6 * sidecar(run / "model.safetensors")["bytes"]
     assert sidecar(run.name)["loss"] == sidecar(run / "model.safetensors")["loss"]
     assert log_of(run.name) == log_of(run / "model.safetensors")
+    for again in (run.name, tmp_path / f"{run.name}.safetensors"):
+        with rejects(run.name, "shipped"):
+            checkpoint.ship(again)
+    assert shipped() == [run.name]
 
 
-def test_a_model_on_the_way_ships_under_its_step(run, tmp_path, monkeypatch):
+def test_a_model_on_the_way_ships_under_its_step(copy, tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "SHIPPED", tmp_path)
     for end in ("safetensors", "json"):
-        shutil.copy(run / f"model.{end}", tmp_path / f"model-step7.{end}")
-    path = checkpoint.ship(tmp_path / "model-step7.safetensors")
-    assert path.name == f"{tmp_path.name}-step7.safetensors"
+        shutil.copy(copy / f"model.{end}", copy / f"model-step7.{end}")
+    path = checkpoint.ship(copy / "model-step7.safetensors")
+    assert path.name == f"{copy.name}-step7.safetensors"
     assert log_of(path) == []
 
 
