@@ -14,7 +14,7 @@ from verify.language.learned_gates import reopened
 from verify.language.linear_tokens import GUESSED, RIGHT, _learned, linear_tokens
 from verify.language.one_gradient_step import one_gradient_step
 from verify.language.parity_with_steps import parity_with_steps
-from verify.language.restriction_access import restriction_access
+from verify.language.restriction_access import _terms, restriction_access
 from verify.language.sparse_and import sparse_and
 from verify.language.sparse_and_growth import sparse_and_growth
 
@@ -62,6 +62,14 @@ def test_noise_is_that_of_the_samples():
 def test_combinations_that_no_range_of_an_option_excludes_are_rejected(claim, options, parameter):
     with rejects(parameter):
         list(claim.findings(Run(quick=True), **{**claim.defaults, **options}))
+
+
+def test_terms_that_share_variables_may_be_learned_from_a_tenth_of_the_restrictions():
+    """At d = 3, one restriction reveals all terms of 3 literals."""
+    found = {d: list(_terms(Run(seed=0), d, 3)) for d in (3, 10)}
+    assert [f.id for f in found[3]] == ["found"]
+    assert [f.id for f in found[10]] == ["found", "too-few"]
+    assert {f.verdict for d in found for f in found[d]} == {Verdict.HOLDS}
 
 
 @pytest.mark.parametrize(("right", "guessed"), [(1, 0.5), (RIGHT - 0.01, 0.5), (1, GUESSED + 0.01)])
