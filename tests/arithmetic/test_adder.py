@@ -243,6 +243,7 @@ def test_it_holds_at_other_options(options):
         (lambda: linear_adder(10)([11, 0]), "tokens"),
         (lambda: linear_adder(260).half(), "float16"),
         (lambda: list(claim.findings(Run(), largest=5000)), "5000 1250"),
+        (lambda: list(claim.findings(Run(), step=6)), "step 5"),
         (lambda: list(claim.findings(Run(), largest=10, alpha=-1.0)), "alpha"),
     ],
 )

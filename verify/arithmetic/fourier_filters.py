@@ -327,12 +327,12 @@ def effects(model: Transformer, table: dict[str, Filtered], L: int, step: int) -
     none, low, high = (table[name] for name in ("none removed", "low removed", "high removed"))
     yield same(
         "none",
-        "fraction of right predictions of the adder if no bins are removed",
+        f"right predictions of the adder for {none.pairs} pairs if no bins are removed",
         str(none.right),
         str(none.pairs),
         evidence=evidence,
-        words=f"{100 * none.accuracy:.4g} %",
-        wanted="all pairs",
+        words=str(none.right),
+        wanted=f"all {none.pairs}",
     )
     strange = [e for e in low.errors if e % 10]
     yield same(

@@ -18,7 +18,7 @@ SMALL = 60  # largest number in quick runs
 
 Largest = Annotated[int, option("the largest number that is added", min=10, max=MOST)]
 Step = Annotated[
-    int, option("sizes of numbers are rounded to multiples of this number", min=1, max=1000)
+    int, option("sizes of numbers are rounded to multiples of this number", min=1, max=5)
 ]
 Alpha = Annotated[
     float | None, option("the weight α of the bump; by default 64, or less for small numbers")
