@@ -28,6 +28,7 @@ from theory.kinds import Choice, InputError
 from theory.terminal import Once, in_words, run
 
 DIVERGED, USAGE, INTERRUPTED = 1, 2, 130
+PROMPTS, SEED = 1000, 1_000_000  # of an evaluation, by default
 
 app = typer.Typer(
     add_completion=False,
@@ -135,11 +136,24 @@ def train_command(
 @app.command("evaluate", cls=Once)
 def evaluate_command(
     name: Annotated[str, typer.Argument(help="a shipped checkpoint, or a file ….safetensors")],
-    prompts: Annotated[int, typer.Option(min=2, max=MOST_FRESH, help="fresh prompts")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="seed of the prompts")] = 1_000_000,
+    prompts: Annotated[
+        int | None,
+        typer.Option(min=2, max=MOST_FRESH, help=f"fresh prompts, by default {PROMPTS}"),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=SEEDS, help=f"seed of the prompts, by default {SEED}"),
+    ] = None,
 ) -> None:
     """Evaluate a trained model on new random prompts, and print the best possible values."""
-    for line in configuration_of(name).task.evaluate(load(name), prompts, seed):
+    task = configuration_of(name).task
+    for option, value in (("--prompts", prompts), ("--seed", seed)):
+        if value is not None and not task.fresh:
+            raise InputError(
+                f"{option} has no effect on {name}, which is evaluated on all inputs: omit {option}"
+            )
+    count, drawn_by = PROMPTS if prompts is None else prompts, SEED if seed is None else seed
+    for line in task.evaluate(load(name), count, drawn_by):
         print(line)
 
 

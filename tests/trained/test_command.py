@@ -113,6 +113,8 @@ def test_train_and_evaluate_automata(tmp_path, capsys):
         ("train automata --automaton S3 --stay 0.5", "S3"),
         ("train hop --stay 0.5", "stay"),
         ("train", "task"),
+        ("evaluate text-small-lstm-2-layers-last-seed0 --prompts 5", "--prompts"),
+        ("evaluate facts-tiny-2-layers-seed0 --seed 1000000", "--seed"),
         ("evaluate nothing", "nothing"),
         ("evaluate nothing --prompts 0", "--prompts"),
         ("melt", "melt"),

@@ -30,6 +30,8 @@ class Classification(Corpus):
     stop: Literal["accuracy", "loss"] = "accuracy"
     until: Positive = 0.99
 
+    fresh = False
+
     def __post_init__(self) -> None:
         if self.until > 1 and self.stop == "accuracy":
             raise InputError(
@@ -69,7 +71,10 @@ class Classification(Corpus):
 
     @checked
     def evaluate(self, model: Model, prompts: FreshPrompts, seed: Steps) -> Iterator[str]:
-        """Yields accuracy and cross-entropy on all training inputs and on all held-out inputs."""
+        """Yields accuracy and cross-entropy on all training inputs and on all held-out inputs.
+
+        `prompts` and `seed` have no effect.
+        """
         for name, held_out in (("of training", False), ("held out", True)):
             accuracy, entropy = self.measured(model, held_out=held_out)
             labels = self.examples[held_out][1]

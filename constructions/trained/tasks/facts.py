@@ -43,6 +43,8 @@ class Facts(Corpus, kind="facts"):
     documents: Count
     world: Steps = 0
 
+    fresh = False
+
     def __post_init__(self) -> None:
         if self.base ** (2 * self.digits) > MOST:
             raise InputError(
@@ -110,7 +112,7 @@ class Facts(Corpus, kind="facts"):
     def evaluate(self, model: Model, prompts: FreshPrompts, seed: Steps) -> Iterator[str]:
         """Yields measures of recall and hallucination, from the probabilities of all strings.
 
-        `prompts` and `seed` are not used.
+        `prompts` and `seed` have no effect.
         """
         probabilities = string_probabilities(model, self.length).numpy()
         of, tau = self.levels(probabilities), 1 / int(self.levels(probabilities).unseen.sum())

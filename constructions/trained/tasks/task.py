@@ -86,6 +86,7 @@ class Task(ABC):
     kinds: ClassVar[dict[str, type[Task]]] = {}
     models: ClassVar[tuple[str, ...]] = ("transformer",)  # admissible kinds of models
     taught: ClassVar[bool] = False  # whether there can be a curriculum
+    fresh: ClassVar[bool] = True  # whether `evaluate` draws new prompts, or takes all inputs
 
     def __init_subclass__(cls, kind: str = "") -> None:
         if kind:
