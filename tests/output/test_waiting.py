@@ -1,9 +1,17 @@
 """Long runs are announced."""
 
 import time
+from collections.abc import Iterator
 
 import pytest
+from points import Point
 
+from theory.computation import flip_flop
+from theory.computation.cascade import cascade
+from verify.claim import Run, claim
+from verify.cli import main as cli
+from verify.evidence.certificates import for_every_length
+from verify.finding import Finding, same
 from verify.output import waiting
 from verify.output.waiting import announced, watched
 
@@ -48,3 +56,18 @@ def test_a_loop_of_more_than_a_minute_is_announced_with_an_estimate(
     assert len(errors.splitlines()) == lines
     assert ("2 of 100" in errors) == bool(lines)
     assert ("10 min" in errors) == bool(lines)
+
+
+def test_a_slow_certificate_is_announced(monkeypatch, tmp_path, capsys):
+    @claim(certifies=True)
+    def it(run: Run) -> Iterator[Finding]:
+        """Every automaton is its cascade."""
+        for _ in range(4):
+            run.certify(lambda: for_every_length(cascade(flip_flop())))
+        yield same("a", "a", 1, 1)
+
+    for name in ("MEASURED", "LONG"):
+        monkeypatch.setattr(waiting, name, 1e-9)
+    monkeypatch.setattr(cli, "installed", lambda: {"it": Point(it)})
+    assert cli.main(["it", "--certificate", str(tmp_path / "c.json")]) == 0
+    assert "certificate" in capsys.readouterr().err

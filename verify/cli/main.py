@@ -233,7 +233,7 @@ def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
             f"with these options, {name} has no statement to certify: choose other options "
             "(`docs/certificates.md` lists the options with a certificate)"
         )
-    write_certificate(file, name, run.certificates)
+    write_certificate(file, name, run.progress(run.certificates, "statements of the certificate"))
 
 
 def list_statements(

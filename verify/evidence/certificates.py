@@ -8,7 +8,7 @@ compute the evidence; a statement that they do not verify is not written.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -179,7 +179,7 @@ def for_every_length(of: Cascade) -> Statement:
     }
 
 
-def write_certificate(path: Path, claim: str, statements: Sequence[Statement]) -> None:
+def write_certificate(path: Path, claim: str, statements: Iterable[Statement]) -> None:
     """Writes the statements with their evidence to a file.
 
     Raises ValueError for a statement that does not hold, or a file that cannot be written.
