@@ -173,7 +173,8 @@ def _name_of(it: Any, at: str) -> str:
 def _found(name: str) -> Any:
     """The class or function of this library with the name module:name."""
     module, _, rest = name.partition(":")
-    if module.split(".")[0] not in _packages():
+    package = module.split(".")[0]
+    if package not in OURS and package not in _added():
         raise InputError(
             f"the file refers to {name}, which is not of this library: give a file with only "
             "classes and functions of the library"
@@ -192,10 +193,9 @@ def _found(name: str) -> Any:
     return found
 
 
-def _packages() -> set[str]:
-    """The packages of this library, and the packages that add theorems to it."""
-    added = entry_points(group="verify.ledgers")
-    return {*OURS, *(point.value.split(".")[0] for point in added)}
+def _added() -> set[str]:
+    """The packages that add theorems to this library."""
+    return {point.value.split(".")[0] for point in entry_points(group="verify.ledgers")}
 
 
 class Reader:
