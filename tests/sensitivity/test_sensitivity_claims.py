@@ -183,6 +183,7 @@ def test_no_draws_are_undecided():
     assert found.verdict is Verdict.UNDECIDED
     assert {"4", "20"} <= set(found.words.split())
     assert random._below("deep", ("a", "b"), many / 2, many, "").verdict is Verdict.HOLDS
+    assert random._below("deep", ("a", "b"), many, many / 2, "").verdict is Verdict.FAILS
 
 
 def test_functions_and_their_sums_with_parity_are_told_apart():
