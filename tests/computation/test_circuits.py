@@ -220,6 +220,9 @@ def test_means_over_tokens_that_the_word_chooses_have_all_denominators():
     circuit = to_circuit(marked_majority(8), 8)
     assert circuit.largest_weight > 100
     assert circuit.depth == 4
+    words = 1 - np.eye(36, 35, dtype=int)  # 34 or 35 marks, as many at odd as at even places, ±1
+    wanted = [i % 2 for i in range(35)] + [1]
+    assert to_circuit(marked_majority(35), 35).answers(words).tolist() == wanted
 
 
 def changed(**parts) -> Transformer:
@@ -257,6 +260,7 @@ def infinite(model: Transformer) -> Transformer:
         (lambda: changed(ln_final=LayerNorm(6)), 2, "threshold", "norm"),
         (lambda: normed(contains_aa(3), norm=UnitNorm()), 2, "threshold", "norm"),
         (lambda: normed(contains_aa(3), ln1=LayerNorm(6)), 2, "and-or", "norm"),
+        (lambda: normed(contains_aa(3), ln2=LayerNorm(6)), 2, "and-or", "norm"),
         (lambda: frequencies(contains_aa(3)), 2, "threshold", "frequencies"),
         (lambda: skip_gram(np.eye(2), 1024), 2, "threshold", "skip_gram"),
         (lambda: infinite(contains_aa(3)), 2, "threshold", "weights"),

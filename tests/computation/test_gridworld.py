@@ -64,6 +64,9 @@ def test_units_of_the_last_layer_that_read_or_write_more_are_noticed():
     assert counted(model, 2).verdict is HOLDS
     model.blocks[2].mlp.W_in.data[model.stream["step"], :2] = 0.4
     assert counted(model, 2).verdict is FAILS
+    model = gridworld_walk(5, 8)
+    model.blocks[2].mlp.W_in.data[model.stream["later5"]] *= 0.5
+    assert later(model, 5).verdict is FAILS
     model = gridworld_walk(2, 6)
     model.blocks[2].mlp.b_out.data[model.stream["state"]] += 1
     assert counted(model, 2).verdict is FAILS

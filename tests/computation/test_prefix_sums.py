@@ -9,9 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import rejects
 
+from constructions.blocks import Stage
 from constructions.computation import prefix_sums
 from theory.computation import window_sums
 from theory.computation.prefix_sums import tree_depth
+from verify.computation.prefix_sums import registers
+from verify.finding import Verdict
 
 
 @settings(max_examples=15)
@@ -41,6 +44,14 @@ def test_the_depth_of_a_tree(leaves, fan):
 def test_windows_by_hand():
     assert window_sums([1, 2, 3, 4], 2).tolist() == [1, 3, 5, 7]
     assert window_sums([[1, 2, 3]], 5).tolist() == [[1, 3, 6]]
+
+
+def test_one_wrong_sum_of_a_register_fails():
+    model, x = prefix_sums(9, 2), np.ones((2, 9))
+    assert registers(model, x).verdict is Verdict.HOLDS
+    last = np.eye(9)[8, :, None]
+    model.stages = (Stage(1, "sum", lambda x: window_sums(x, 2)[..., None] + last),)
+    assert registers(model, x).verdict is Verdict.FAILS
 
 
 def test_real_numbers_and_tensors():
