@@ -1,6 +1,7 @@
 """The nearest-neighbour head against `theory.retrieval.nearest_neighbour`, and its soft limit."""
 
 import numpy as np
+import pytest
 import torch
 from exact import fractions, predict, prompt
 from flint import fmpq
@@ -9,7 +10,10 @@ from hypothesis import strategies as st
 
 from constructions import nearest_neighbour
 from theory import retrieval as theory
+from verify.claim import Run
 from verify.domains import Ball, Rational
+from verify.finding import Verdict
+from verify.retrieval import nearest_neighbour as claims
 
 EPS = 2.0**-53
 sizes = {"n": st.integers(1, 12), "d": st.integers(1, 4), "seed": st.integers(0, 999)}
@@ -75,6 +79,22 @@ def test_softmax_is_the_kernel_smoother(beta, m, n, d, seed):
     assert (abs(found - theory.kernel_smoother(x, y, q, beta)) <= bound).all()
     one = theory.kernel_smoother_by_definition(x[0], y[0], q[0, 0], beta)
     assert abs(found[0, 0] - one) <= bound
+
+
+@pytest.mark.parametrize("n", [1, 5])
+@pytest.mark.parametrize(
+    ("find", "factor"),
+    [
+        (lambda run, model, n: claims._integers(run, model, n, 8), 1 + 1e-14),
+        (lambda run, model, n: claims._smoother(run, model.sharpened(4.0), n, 8, 4.0), 1 + 1e-10),
+        (lambda run, model, n: claims._enclosed(run, model.sharpened(4.0), n, 4.0), 2),
+    ],
+)
+def test_labels_with_an_error_fail(find, factor, n):
+    model = nearest_neighbour(2)
+    assert find(Run(seed=0), model, n).verdict is Verdict.HOLDS
+    model.blocks[0].attn.W_V *= factor
+    assert find(Run(seed=0), model, n).verdict is Verdict.FAILS
 
 
 def test_balls_enclose_the_kernel_smoother():

@@ -39,7 +39,7 @@ Knots: TypeAlias = Annotated[Count, Within(most=1000)]
 POWERS = 2.0 ** np.arange(-2, 2.5, 0.5)
 STEPS = 2.0 ** np.arange(-1, 20, 1.5)
 TINY = 1e-100  # squared errors below TINY times the squared components cannot be fitted
-EVERY = 8  # the initial guess is fitted to every eighth error
+GUESSED = 8  # the initial guess is fitted to the largest eighth of the errors
 
 
 class Filter(NamedTuple):
@@ -93,7 +93,8 @@ def fitted_filter(
     total = _total(errors, components)
 
     def guessed() -> tuple[float, float]:
-        few = (errors[::EVERY], components[::EVERY], z[::EVERY])
+        largest = np.argsort(-np.abs(errors), kind="stable")[: -(-len(errors) // GUESSED)]
+        few = (errors[largest], components[largest], z[largest])
         tried = [(p, m) for p in (POWERS if power is None else [power]) for m in STEPS]
         return min(tried, key=lambda at: float((_left(*few, *at) ** 2).sum()))
 
@@ -204,10 +205,10 @@ def _logarithms(z: np.ndarray, power: float) -> tuple[np.ndarray, np.ndarray, np
 
 def _total(errors: np.ndarray, components: np.ndarray) -> float:
     """The sum of squared errors.  Raises ValueError where no filter can be fitted."""
-    if len(errors) < EVERY:
+    if len(errors) < GUESSED:
         raise InputError(
             f"errors has {len(errors)} entries, which are too few for a fit: "
-            f"give at least {EVERY} errors"
+            f"give at least {GUESSED} errors"
         )
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         total = (errors**2).sum()

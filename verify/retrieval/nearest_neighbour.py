@@ -21,6 +21,7 @@ from verify.finding import Finding, at_most, no_counterexample
 
 GRID = 3  # largest absolute value of the integer coordinates of the exact instances
 EPS = np.finfo(float).eps
+ROUNDING = 1e-60  # allowed for an enclosure with 256 bits
 
 
 @claim(
@@ -131,8 +132,11 @@ def _smoother(run: Run, soft: Transformer, n: int, samples: int, sharpness: floa
 
 
 def _enclosed(run: Run, soft: Transformer, n: int, sharpness: float) -> Finding:
-    """Compares an enclosure of the distance from softmax to the nearest label with its bound."""
-    worst, shown, domain = 0.0, "", Ball()
+    """Compares an enclosure of the distance from softmax to the nearest label with its bound.
+
+    The bound is 0 if all labels or all distances are equal, so `ROUNDING` is added to the bound.
+    """
+    domain, ratios, distances = Ball(), list[float](), list[float]()
     for x, y, query in zip(*_grid(run, 5, n, soft.interface.d), strict=True):
         gaps = np.diff(np.unique(((x - query) ** 2).sum(-1))).tolist()
         nearest = nearest_neighbour_by_definition(x, y, query).as_integer_ratio()
@@ -140,10 +144,11 @@ def _enclosed(run: Run, soft: Transformer, n: int, sharpness: float) -> Finding:
             value = outputs(soft, soft.prompt(x, y, query), domain).tolist()[0][0]
             distance = abs(value - domain.number(*nearest)).upper()
             leaked = (-arb(sharpness) * gaps[0]).exp() if gaps else arb(0)
-            bound = (n - 1) * leaked * int(np.ptp(y))
-            ratio = float(distance / bound) if bound else 0.0 if distance < 1e-60 else np.inf
-        if ratio >= worst:
-            worst, shown = ratio, f"{float(distance):.2e}"
+            bound = (n - 1) * leaked * int(np.ptp(y)) + ROUNDING
+            ratios.append(float(distance / bound))
+            distances.append(float(distance))
+    worst = float(np.max(ratios))
+    shown = f"{distances[int(np.argmax(ratios))]:.2e}"
     return at_most(
         "enclosed",
         f"distance of the softmax output at β = {sharpness:g} from the mean label of the nearest "
@@ -152,6 +157,6 @@ def _enclosed(run: Run, soft: Transformer, n: int, sharpness: float) -> Finding:
         worst,
         1.0,
         words=f"at most {worst:.0%} of the bound of the prompt, for a distance of {shown}",
-        wanted="at most the bound (n − 1)·e^(−βγ)·(max y − min y), where γ is the difference of "
-        "the two smallest squared distances",
+        wanted=f"at most the bound (n − 1)·e^(−βγ)·(max y − min y) + {ROUNDING:g}, where γ is the "
+        "difference of the two smallest squared distances",
     )

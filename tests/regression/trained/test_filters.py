@@ -55,6 +55,14 @@ def test_newton_steps_are_found_again(spectrum, start, power, k):
     assert other.unexplained > 1e-3
 
 
+def test_many_steps_are_found_from_the_few_errors_that_are_left():
+    z = np.full((40, 1), 1e-4)
+    z[[13, 20, 29], 0] = 1e-7, 2e-7, 4e-7
+    fit = fitted_filter(filter_residual(z, 1, 2**21)[:, 0], np.ones((40, 1)), z)
+    assert (fit.power, fit.steps / 2**21) == pytest.approx((1, 1))
+    assert fit.unexplained < 1e-12
+
+
 def test_gradient_steps_are_found_again_and_chebyshev_is_another_filter(spectrum):
     found, errors, components, z = spectrum
     fit = fitted_filter(errors(found.gradient_descent([48], 1 / found.largest)[0]), components, z)
