@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -67,6 +68,14 @@ def test_both_bounds_on_the_late_time_are_checked(factors, monkeypatch):
     assert orthogonal_start._asymptotic_time().verdict is Verdict.HOLDS
     monkeypatch.setattr(orthogonal_start, "escape_ratio_bounds", bounds)
     assert orthogonal_start._asymptotic_time().verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+def test_a_late_rate_outside_of_either_end_fails(factor, monkeypatch):
+    """Every second diameter, the one at the end of an interval, is wrong."""
+    right, factors = hemisphere.cone_diameter, cycle([1.0, factor])
+    monkeypatch.setattr(hemisphere, "cone_diameter", lambda *given: right(*given) * next(factors))
+    assert hemisphere._late_rate(Run(), 4, 3, 1.0).verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize("factor", [1 + 1e-9, 1 - 1e-9])

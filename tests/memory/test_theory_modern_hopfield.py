@@ -218,6 +218,8 @@ def test_cluster_radius_in_the_three_regimes():
     assert cluster_radius(X, [0], 200.0) < 1e-4
     assert cluster_radius(X, [0], 1.0) == math.inf or cluster_radius(X, [0], 1.0) > 0.1
     assert cluster_radius([[1.0]], [0], 5.0) == 0
+    near = [[1.0, 0.0]] + 9 * [[0.9, 0.1]]  # the other patterns have a weight of at most 1, not 9
+    assert cluster_radius(near, [0], 0.01) == pytest.approx(math.hypot(0.1, 0.1), rel=1e-12)
 
 
 @given(

@@ -7,6 +7,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ from theory.memory.sphere import (
     sphere_velocity,
     uniform_tokens,
 )
+from theory.memory.sphere_balls import escape_ratio_bounds
 
 EPS = 2.0**-53
 PAIR = np.eye(2)
@@ -235,6 +237,13 @@ def test_the_time_of_escape_is_when_the_equation_gets_there(n, beta, form):
         assert orthogonal_start(n, beta, [time], form)[0] == pytest.approx(gamma, abs=1e-9)
     if (n, beta) == (2, 0.0):
         assert time == pytest.approx(math.atanh(0.99), rel=1e-14)
+
+
+def test_the_bounds_on_the_time_of_escape_are_their_formulas():
+    end = 4 * (math.exp(-2) + math.exp(-4)) * math.atanh(0.99)
+    wanted = 1 - math.exp(-3.96), 1 + 8 / (3 * 16) + end
+    found = escape_ratio_bounds(arb(4), arb(0.99))
+    assert tuple(map(float, found)) == pytest.approx(wanted, rel=1e-14)
 
 
 @pytest.mark.parametrize("n", [4, 5, 9, 20])

@@ -54,6 +54,13 @@ def test_a_square_or_product_out_of_range_is_rejected(power):
             model(np.ldexp(x, power // 2), y, np.ldexp(query, np.sign(power) * 1000))
 
 
+def test_a_sum_of_products_out_of_range_is_rejected():
+    """The squares 2^1022 of the entries of x are float64 numbers, and their sum 2^1024 is not."""
+    for model in map(BUILT.__getitem__, OF_EXAMPLES):
+        with rejects("x", "float64"):
+            model(np.full((2, 2), 2.0**511), np.ones(2), np.ones(2))
+
+
 def test_one_tiny_example_is_rejected_where_each_square_is_a_divisor():
     x, y, query = [[1e-170, 0.0], [0.0, 1.0]], [1.0, 2.0], [1.0, 1.0]
     with rejects("x"):

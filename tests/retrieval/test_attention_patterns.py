@@ -18,6 +18,13 @@ def test_brackets():
     assert skip_gram(table, 52).logits([filler, right])[-1].tolist() == [0.0, 0.5, 0.5]
 
 
+def test_the_gap_is_the_smallest_of_every_row():
+    table = np.eye(40)
+    table[35, 0] = 1.001  # above the score 1 of the token itself
+    (margin,) = skip_gram(table, 64).blocks[0].margins
+    assert margin.gap == 1.001 - 1.0
+
+
 def test_at_every_sharpness_a_table_of_equal_scores_averages():
     model = skip_gram(np.ones((2, 2)), 8)
     assert model.blocks[0].margins[0].gap == np.inf

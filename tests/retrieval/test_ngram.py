@@ -7,6 +7,7 @@ import torch
 
 from constructions import in_context_ngram, induction_heads
 from theory.retrieval import dirichlet_predictor_by_definition, markov_sequences, random_sequences
+from verify.retrieval.ngram import head_states
 
 
 @pytest.mark.parametrize("alpha", [1, 2])
@@ -17,6 +18,13 @@ def test_it_is_the_bayes_predictor(order, alpha):
         posterior = dirichlet_predictor_by_definition(row, 3, order, alpha)
         assert predicted.tolist() == [[float(p) for p in here] for here in posterior]
         assert {sum(here) for here in posterior} == {Fraction(1)}
+
+
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_the_gap_of_every_head_is_checked(order):
+    model = in_context_ngram(3, 8, order, 1)
+    checked = [(states.layer, states.head) for states in head_states(model, order, 1)]
+    assert checked == [*((1, head) for head in range(order - 1)), (model.n_layers, 0)]
 
 
 def test_without_smoothing_the_bigram_is_the_mean_induction_head():

@@ -73,7 +73,7 @@ def test_composition_prompts():
             assert game.required(prompt) == composition_by_definition(f, range(5), x) == f[x]
 
 
-@pytest.mark.parametrize("bits", [1, 48, 96])
+@pytest.mark.parametrize("bits", [1, 2, 48, 64, 96])
 def test_the_least_size_at_which_a_bound_is_not_vacuous(bits):
     n = int(index_game(5).least_size(bits).removeprefix("n = "))
     assert n % 2 == 1
