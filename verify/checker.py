@@ -23,12 +23,20 @@ answer; @stages: kind size first reads rows; @answer reads rows; @ kind name d n
 alpha prompt points examples model"""  # of each dictionary; a colon is an entry of a list
 WORDS = r"""(?x)name=".{0,999}"|rule="(linear|hardmax)"|mask="(full|(strictly\ )?causal|diagonal)"
 |mask="context-only"|start="(gram|identity)"|kind="(polynomial|sequences|cascade|counter|latch)"
-|kind="table"|(d|n|steps|order|points|letters|length|hops|examples|start|size|first)=[0-9]{1,5}
+|kind="table"|(d|n|order|points|letters|length)=[1-9][0-9]{0,4}
+|(steps|hops|examples|start|size|first)=[0-9]{1,5}
 |(prefix:|reads:|automaton::)=[0-9]{1,5}|rows\.=(-1|[0-9]{1,5})|prompt::="[xyq][0-9_]{1,9}"
 |(prefix|reads|stages|blocks|heads|mlp|b_\w+|(automaton|prompt|embed|positions|unembed|[QKVO]|in
 |out):?)=\[\]|(|model|answer|rows|(stages|blocks|heads|mlp):)=\{\}|(alpha|b_\w+:|(prompt|embed
-|positions|unembed|[QKVO]|in|out)::)=(?P<number>"-?[0-9]{1,400}(/[0-9]{1,400})?")"""
+|positions|unembed|[QKVO]|in|out)::)=(?P<number>"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")"""
 MOST_BYTES, MOST_WORK = 2**25, 2**28  # of a file, and multiplications for a statement
+CHECKERS = {"certificates": "checker", "gaps": "gap_checker", "formulas": "formula_checker"}
+OUTPUTS = {  # by a field of the statement
+    "alpha": "q M_{steps} X^T y for all X ({n} x {d}), y, q; order {order}, {start}, alpha {alpha}",
+    "hops": "hop_{hops}, on all {letters}^{length} sequences",
+    "stages": "the states of the automaton, on words of every length",
+    "automaton": "the states of the automaton, on all {letters}^{length} sequences",
+}
 
 
 def require(holds: bool, words: str) -> None:
@@ -69,13 +77,12 @@ class Numbers(int):
 
     def read(self, spec: Any, at: str = "") -> Any:  # with numbers for 0, 1, … and fractions
         text = json.dumps(type(spec)() if isinstance(spec, list | dict) else spec)
-        require(bool(ok := re.fullmatch(WORDS, f"{at}={text}")), f"{at or 'it'} is {spec!a:.300}")
+        ok, verb = re.fullmatch(WORDS, f"{at}={text}"), "contains" if at[-1:] == ":" else "is"
+        require(bool(ok), f"{at.rstrip(':.') or 'the statement'} {verb} {spec!a:.300}")
         if isinstance(spec, dict):
             known = [sorted(fields.split()) for fields in FIELDS.split(";")]
-            require(
-                at == "rows" or sorted([*spec, f"@{at}"]) in known,
-                f"unknown fields {[*spec]!a:.300}",
-            )
+            held = at == "rows" or sorted([*spec, f"@{at}"]) in known
+            require(held, f"unknown fields {[*spec]!a:.300}")
             return {k: self.read(v, "rows." if at == "rows" else k) for k, v in spec.items()}
         if isinstance(spec, list):
             return [self.read(v, f"{at}:") for v in spec]
@@ -149,8 +156,7 @@ def prime(p: int) -> bool:
 def polynomial(spec: Any) -> dict[str, Any]:
     n, d, steps, order, points = (spec[f] for f in ("n", "d", "steps", "order", "points"))
     named = {v for row in spec["prompt"] for v in row if v[0] in "xyq"}
-    sized = min(n, d, order, points) > 0 and len(named) == n * d + n + d
-    require(sized, "a size is 0, or the prompt has more inputs or fewer")
+    require(len(named) == n * d + n + d, "the prompt has more inputs or fewer")
     require(points < 9 and order * (steps + 1) * d * d * (n + d) < 2**24, "it is too large")
     X = [[f"x{i + 1}_{j + 1}" for j in range(d)] for i in range(n)]
     y, q = [f"y{i + 1}" for i in range(n)], [f"q{j + 1}" for j in range(d)]
@@ -192,7 +198,7 @@ def sequences(spec: Any) -> dict[str, Any]:
 
     letters, length, first = spec["letters"], spec["length"], len(spec["prefix"])
     many = max(letters, 2) ** min(length, 21)
-    require(letters * length > 0 and many <= 2**20, "its sequences are too many, or none")
+    require(many <= 2**20, "its sequences are too many")
     R, margins = Numbers(), set[Any]()
     model = R.read(spec["model"], "model")
     gaps = [set[Any]() for _ in model["blocks"]]
@@ -244,31 +250,37 @@ def unique(fields: Any) -> dict[str, Any]:
     return known
 
 
-def verified(text: bytes) -> Iterator[Any]:
-    """The statements of a file, each once it is verified."""
+def verified(text: bytes) -> Iterator[str]:
+    """A sentence for each statement of a file, once it is verified; its name is not checked."""
     if len(text) > MOST_BYTES:
         raise ValueError(f"a file has at most {MOST_BYTES} bytes")
-    certificates = (file := json.loads(text, object_pairs_hook=unique))["certificates"]
-    require(certificates != [], "it has no certificates")
-    require(
-        {*file} <= {"claim", "certificates", "gaps", "formulas"}, f"unknown fields {[*file]!a:.300}"
-    )
+    file = json.loads(text, object_pairs_hook=unique)
+    fields = [*file] if isinstance(file, dict) else []
+    if "certificates" not in fields:
+        others = [f"use {CHECKERS[each]}.py for its {each}" for each in fields if each in CHECKERS]
+        raise ValueError("; ".join(["it has no field 'certificates'", *others]))
+    require({*fields} <= {"claim", *CHECKERS}, f"unknown fields {fields!a:.300}")
+    certificates = file["certificates"]
+    require(isinstance(certificates, list) and certificates != [], "it has no certificates")
     for one in certificates:
         spec, evidence = one["statement"], one["evidence"]
         require(len(one) == 2, f"unknown fields {[*one]!a:.300}")
         found = computed(spec)
         same = json.dumps(found, sort_keys=True) == json.dumps(evidence, sort_keys=True)
-        require(same, f"evidence {found}, not {evidence!a}")
-        yield {k: v for k, v in spec.items() if isinstance(v, int | str)}
+        require(same, f"the evidence is {evidence!a:.200}, not that of this statement, {found}")
+        outputs = next(words for field, words in OUTPUTS.items() if field in spec)
+        yield f"the outputs are {outputs.format(**spec)} (named {spec['name']!a})"
 
 
 if __name__ == "__main__":
     try:
-        (path,) = sys.argv[1:]
-        with open(path, "rb") as file:
-            for statement in verified(file.read(MOST_BYTES + 1)):
-                print(f"verified: {statement!a}")
+        if len(sys.argv) != 2:
+            raise ValueError("give one file: python checker.py FILE")
+        with open(sys.argv[1], "rb") as file:
+            for sentence in verified(file.read(MOST_BYTES + 1)):
+                print(f"verified: {sentence}")
     except Exception as error:
-        wrong, what = isinstance(error, ArithmeticError), f"{error!a:.200}; python checker.py FILE"
-        print(f"wrong: {error!s:.500}" if wrong else f"cannot read a certificate: {what}")
+        wrong, own = isinstance(error, ArithmeticError), isinstance(error, ValueError)
+        what = str(error) if wrong or own else ascii(error)
+        print(f"{'wrong' if wrong else 'cannot read a certificate'}: {what:.500}")
         sys.exit(1 if wrong else 2)

@@ -27,15 +27,19 @@ from collections.abc import Iterator
 from fractions import Fraction
 from hashlib import shake_256
 from itertools import count
+from math import gcd, prod
 from typing import Any
 
 FIELDS = """@ kind name registers steps order start alpha model; @model embed positions blocks
 unembed b_unembed; @blocks: heads mlp; @heads: rule mask Q K V O b_Q b_K"""
 WORDS = r"""(?x)name=".{0,999}"|kind="formula"|rule="linear"|mask="(diagonal|context-only)"
-|start="(gram|identity)"|(steps|order|registers:)=[0-9]{1,5}|positions=\[\]|mlp=\[\]
+|start="(gram|identity)"|(steps|registers:)=[0-9]{1,5}|order=[1-9][0-9]{0,4}|(positions|mlp)=\[\]
 |(blocks|heads|registers|b_\w+|(embed|unembed|[QKVO]):?)=\[\]|(|model|(blocks|heads):)=\{\}
-|(alpha|b_\w+:|(embed|unembed|[QKVO])::)=(?P<number>"-?[0-9]{1,400}(/[0-9]{1,400})?")"""
+|(alpha|b_\w+:|(embed|unembed|[QKVO])::)=(?P<number>"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")"""
 MOST_BYTES, MOST_WORK, MOST_BITS = 2**25, 2**26, 4096  # of a file, of a statement, of a prime
+CHECKERS = {"certificates": "checker", "gaps": "gap_checker", "formulas": "formula_checker"}
+SENTENCE = """for all n and all real X (n x {d}), y and x, the prediction is x^T M_{steps} b \
+(order {order}, start {start}, alpha {alpha}; named {name!a})"""
 Factors = dict[tuple[int, int], Fraction]  # the numbers c, by pairs of registers
 
 
@@ -46,7 +50,8 @@ def require(holds: bool, words: str) -> None:
 
 def read(spec: Any, at: str = "") -> Any:  # with exact numbers in place of fractions
     text = json.dumps(type(spec)() if isinstance(spec, list | dict) else spec)
-    require(bool(ok := re.fullmatch(WORDS, f"{at}={text}")), f"{at or 'it'} is {spec!a:.300}")
+    ok, verb = re.fullmatch(WORDS, f"{at}={text}"), "contains" if at[-1:] == ":" else "is"
+    require(bool(ok), f"{at.rstrip(':.') or 'the statement'} {verb} {spec!a:.300}")
     if isinstance(spec, dict):
         known = [sorted(fields.split()) for fields in FIELDS.split(";")]
         require(sorted([*spec, f"@{at}"]) in known, f"unknown fields {[*spec]!a:.300}")
@@ -84,7 +89,9 @@ class Size(tuple[int, int, int]):
         return Size((degree, e, b + 1))
 
     def __mul__(self, other: Any) -> "Size":
-        return Size(map(sum, zip(self, other, strict=True)))
+        size = Size(map(sum, zip(self, other, strict=True)))
+        require(max(size).bit_length() < MOST_BITS, "its degree is too large")
+        return size
 
     @classmethod
     def number(cls, q: Fraction) -> "Size":
@@ -98,24 +105,28 @@ class Statement:
     def __init__(self, spec: Any) -> None:
         self.widths, self.work, self.layers = [*spec["registers"]], 0, list[Any]()
         model, d, last = spec["model"], len(spec["model"]["embed"]) - 1, len(self.widths)
-        require(d >= 2 and {*self.widths} <= {d, 1}, "registers have other widths than d ≥ 2 and 1")
-        self.embed = self.factors(model["embed"], None, [d, 1], self.widths)
-        self.unembed = self.factors(model["unembed"], None, self.widths, [1])
+        widths = sorted({*self.widths, 1})
+        require(
+            d >= 2 and {*widths} <= {d, 1}, f"widths of registers are {widths}, not d > 1 and 1"
+        )
+        self.embed = self.factors("embed", model["embed"], None, [d, 1], self.widths)
+        self.unembed = self.factors("unembed", model["unembed"], None, self.widths, [1])
         require(model["b_unembed"] == [0], "the prediction has a bias")
-        for block in model["blocks"]:
+        for layer, block in enumerate(model["blocks"], 1):
             self.layers.append(heads := list[Any]())
-            for head in block["heads"]:
+            for number, head in enumerate(block["heads"], 1):
+                at = f"layer {layer}, head {number}"
                 biased = [*self.widths, 1]  # the last register is the constant 1
                 K = [[*row] for row in zip(*head["K"], head["b_K"], strict=True)]
-                scores = self.factors([*head["Q"], head["b_Q"]], K, biased, biased)
-                values = self.factors(head["V"], head["O"], self.widths, self.widths)
+                scores = self.factors(f"{at}, Q K^T", [*head["Q"], head["b_Q"]], K, biased, biased)
+                values = self.factors(f"{at}, V O", head["V"], head["O"], self.widths, self.widths)
                 own = head["mask"] == "diagonal"
                 constant = {*scores} <= {(last, last)}
                 linear = all(biased[r] == d for r, _ in scores)
-                require(constant if own else linear, "a score is neither a number nor linear")
+                require(constant if own else linear, f"{at}: its scores are outside the theorem")
                 heads.append((own, scores, values))
 
-    def factors(self, A: Any, B: Any, rows: list[int], columns: list[int]) -> Factors:
+    def factors(self, at: str, A: Any, B: Any, rows: list[int], columns: list[int]) -> Factors:
         """The numbers c of the blocks c·I of A, or of A B; other blocks are outside the theorem."""
         found: dict[tuple[int, int], dict[tuple[int, int], Fraction]] = {}
         places = [
@@ -123,7 +134,7 @@ class Statement:
         ]
         height, width = len(places[0]), len(places[1])
         shaped = len(A) == height and all(len(row) == width for row in (A if B is None else B))
-        require(shaped, "a matrix has another shape than the registers")
+        require(shaped, f"{at}: a matrix has another shape than the registers")
         for (r, i), row in zip(places[0], A, strict=True):
             if B is not None:
                 self.work += len(row) + 16 * width * sum(map(bool, row))
@@ -136,7 +147,7 @@ class Statement:
         for (r, s), block in found.items():
             c = next(iter(block.values()))
             scalar = rows[r] == columns[s] and block == {(i, i): c for i in range(rows[r])}
-            require(scalar, f"the block between registers {r + 1} and {s + 1} is no multiple of I")
+            require(scalar, f"{at}: the block of registers {r + 1} and {s + 1} is no multiple of I")
         return {pair: Fraction(next(iter(block.values()))) for pair, block in found.items()}
 
     def prediction(self, number: Any, t: Any) -> Any:
@@ -192,9 +203,7 @@ def computed(spec: Any) -> dict[str, Any]:
     """The evidence of a statement; raises ArithmeticError if it is wrong or has no meaning."""
     try:
         hashed, spec = json.dumps(spec, sort_keys=True), read(spec)
-        require(
-            spec["order"] > 0 and spec["order"] * (spec["steps"] + 1) < 2**20, "it is too large"
-        )
+        require(spec["order"] * (spec["steps"] + 1) < 2**20, "its steps or order are too large")
         of, sizes = Statement(spec), list[Any]()
         for f in (of.prediction, lambda number, t: solved(spec, number, t)):
             sizes.append(f(Size.number, Size((1, 0, 0))))
@@ -209,7 +218,8 @@ def computed(spec: Any) -> dict[str, Any]:
         return int.from_bytes(shake_256(f"{hashed}{which}".encode()).digest(length // 8 + 16))
 
     large = (2 ** (length - 1) + drawn(i) % 2 ** (length - 1) for i in count())
-    Residue.p = next(p for p in large if prime(p, drawn))
+    small = prod(range(3, 2000, 2))  # a large number with a small factor is no prime
+    Residue.p = next(p for p in large if gcd(p, small) == 1 and prime(p, drawn))
     t = Residue(drawn("t") % Residue.p)
     ours, theirs = of.prediction(Residue.number, t), solved(spec, Residue.number, t)
     require(ours == theirs, "the formulas differ")
@@ -221,34 +231,35 @@ def unique(fields: Any) -> dict[str, Any]:
     return known
 
 
-def verified(text: bytes) -> Iterator[Any]:
-    """The statements of a file, each once it is verified."""
+def verified(text: bytes) -> Iterator[str]:
+    """A sentence for each statement of a file, once it is verified; its name is not checked."""
     if len(text) > MOST_BYTES:
         raise ValueError(f"a file has at most {MOST_BYTES} bytes")
-    formulas = (file := json.loads(text, object_pairs_hook=unique))["formulas"]
-    require(formulas != [], "it has no formulas")
-    require(
-        {*file} <= {"claim", "certificates", "gaps", "formulas"}, f"unknown fields {[*file]!a:.300}"
-    )
-    for one in formulas:
+    file = json.loads(text, object_pairs_hook=unique)
+    fields = [*file] if isinstance(file, dict) else []
+    if "formulas" not in fields:
+        others = [f"use {CHECKERS[each]}.py for its {each}" for each in fields if each in CHECKERS]
+        raise ValueError("; ".join(["it has no field 'formulas'", *others]))
+    require({*fields} <= {"claim", *CHECKERS}, f"unknown fields {fields!a:.300}")
+    require(isinstance(file["formulas"], list) and file["formulas"] != [], "it has no formulas")
+    for one in file["formulas"]:
         spec, evidence = one["statement"], one["evidence"]
         require(len(one) == 2, f"unknown fields {[*one]!a:.300}")
         found = computed(spec)
-        require(
-            json.dumps(found) == json.dumps(evidence), f"evidence {found}, not {evidence!a:.300}"
-        )
-        yield {k: v for k, v in spec.items() if isinstance(v, int | str)}
+        same = json.dumps(found, sort_keys=True) == json.dumps(evidence, sort_keys=True)
+        require(same, f"the evidence is {evidence!a:.200}, not that of this statement, {found}")
+        yield SENTENCE.format(d=len(spec["model"]["embed"]) - 1, **spec)
 
 
 if __name__ == "__main__":
     try:
-        (path,) = sys.argv[1:]
-        with open(path, "rb") as file:
-            for statement in verified(file.read(MOST_BYTES + 1)):
-                print(f"verified: {statement!a}")
+        if len(sys.argv) != 2:
+            raise ValueError("give one file: python formula_checker.py FILE")
+        with open(sys.argv[1], "rb") as file:
+            for sentence in verified(file.read(MOST_BYTES + 1)):
+                print(f"verified: {sentence}")
     except Exception as error:
-        wrong, usage = isinstance(error, ArithmeticError), "python formula_checker.py FILE"
-        print(
-            f"wrong: {error!s:.500}" if wrong else f"cannot read formulas: {error!a:.200}; {usage}"
-        )
+        wrong, own = isinstance(error, ArithmeticError), isinstance(error, ValueError)
+        what = str(error) if wrong or own else ascii(error)
+        print(f"{'wrong' if wrong else 'cannot read formulas'}: {what:.500}")
         sys.exit(1 if wrong else 2)

@@ -40,8 +40,11 @@ WORDS = r"""(?x)name=".{0,999}"|kind="lookups"|first="(before|behind)"|rule="har
 |(length|letters|hops)=[1-9][0-9]{0,3}|mask="(strictly\ )?causal"
 |(blocks|heads|mlp|b_\w+|(embed|positions|unembed|[QKVO]|in|out):?)=\[\]
 |(|model|(blocks|heads|mlp):)=\{\}|(b_\w+:|(embed|positions|unembed|[QKVO]|in|out)::)=
-(?P<number>"-?[0-9]{1,400}(/[0-9]{1,400})?")"""  # an entry of a list has a colon
+(?P<number>"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")"""  # an entry of a list has a colon
 MOST_BYTES, MOST_WORK = 2**25, 2**27  # of a file, and multiplications for a statement
+CHECKERS = {"certificates": "checker", "gaps": "gap_checker", "formulas": "formula_checker"}
+SENTENCE = """on all sequences of up to {length} tokens of {letters} symbols, the outputs are \
+hop_{hops} (named {name!a})"""
 Matrix = list[list[Any]]
 Look = tuple[str, str, str, dict[str, str]]  # mask, query, key, what is copied
 
@@ -78,7 +81,8 @@ def program(first: str, hops: int) -> list[Look]:
 def read(spec: Any, at: str = "") -> Any:
     """Returns the value of field `at` with numbers in place of texts; others raise an error."""
     text = json.dumps(type(spec)() if isinstance(spec, list | dict) else spec)
-    require(bool(ok := re.fullmatch(WORDS, f"{at}={text}")), f"{at or 'it'} is {spec!a:.300}")
+    ok, verb = re.fullmatch(WORDS, f"{at}={text}"), "contains" if at[-1:] == ":" else "is"
+    require(bool(ok), f"{at.rstrip(':.') or 'the statement'} {verb} {spec!a:.300}")
     if isinstance(spec, dict):
         known = [sorted(fields.split()) for fields in FIELDS.split(";")]
         require(sorted([*spec, f"@{at}"]) in known, f"unknown fields {[*spec]!a:.300}")
@@ -211,31 +215,35 @@ def unique(fields: Any) -> dict[str, Any]:
     return known
 
 
-def verified(text: bytes) -> Iterator[Any]:
-    """The statements of a file, each once it is verified."""
+def verified(text: bytes) -> Iterator[str]:
+    """A sentence for each statement of a file, once it is verified; its name is not checked."""
     if len(text) > MOST_BYTES:
         raise ValueError(f"a file has at most {MOST_BYTES} bytes")
-    gaps = (file := json.loads(text, object_pairs_hook=unique))["gaps"]
-    require(gaps != [], "it has no gaps")
-    require(
-        {*file} <= {"claim", "certificates", "gaps", "formulas"}, f"unknown fields {[*file]!a:.300}"
-    )
-    for one in gaps:
+    file = json.loads(text, object_pairs_hook=unique)
+    fields = [*file] if isinstance(file, dict) else []
+    if "gaps" not in fields:
+        others = [f"use {CHECKERS[each]}.py for its {each}" for each in fields if each in CHECKERS]
+        raise ValueError("; ".join(["it has no field 'gaps'", *others]))
+    require({*fields} <= {"claim", *CHECKERS}, f"unknown fields {fields!a:.300}")
+    require(isinstance(file["gaps"], list) and file["gaps"] != [], "it has no gaps")
+    for one in file["gaps"]:
         spec, evidence = one["statement"], one["evidence"]
         require(len(one) == 2, f"unknown fields {[*one]!a:.300}")
         found = computed(spec)
         same = json.dumps(found, sort_keys=True) == json.dumps(evidence, sort_keys=True)
-        require(same, f"evidence {found}, not {evidence!a}")
-        yield {k: v for k, v in spec.items() if isinstance(v, int | str)}
+        require(same, f"the evidence is {evidence!a:.200}, not that of this statement, {found}")
+        yield SENTENCE.format(**spec)
 
 
 if __name__ == "__main__":
     try:
-        (path,) = sys.argv[1:]
-        with open(path, "rb") as file:
-            for statement in verified(file.read(MOST_BYTES + 1)):
-                print(f"verified: {statement!a}")
+        if len(sys.argv) != 2:
+            raise ValueError("give one file: python gap_checker.py FILE")
+        with open(sys.argv[1], "rb") as file:
+            for sentence in verified(file.read(MOST_BYTES + 1)):
+                print(f"verified: {sentence}")
     except Exception as error:
-        wrong, usage = isinstance(error, ArithmeticError), "python gap_checker.py FILE"
-        print(f"wrong: {error!s:.500}" if wrong else f"cannot read gaps: {error!a:.200}; {usage}")
+        wrong, own = isinstance(error, ArithmeticError), isinstance(error, ValueError)
+        what = str(error) if wrong or own else ascii(error)
+        print(f"{'wrong' if wrong else 'cannot read gaps'}: {what:.500}")
         sys.exit(1 if wrong else 2)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from refusals import check_line
 
 from tests.evidence.test_certificates import SMALL, certificate, induction, steps_of_newton
 from tests.evidence.test_formula_checker import stated
 from tests.evidence.test_gap_checker import hops_said, induction_said
 from verify import checker, formula_checker, gap_checker
+from verify.cli.main import main
 from verify.evidence.certificates import write_certificate
 
 CHECKERS = {"certificates": checker, "gaps": gap_checker, "formulas": formula_checker}
@@ -51,13 +54,53 @@ def test_the_file_alone_verifies(kind: str, tmp_path: Path) -> None:
 @each
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("no json", 2), ("[]", 2), ("{}", 2), ('{"KIND": []}', 1), ('{"KIND": [{}]}', 2)],
+    [
+        *(("no json", 2), ("[]", 2), ("{}", 2), ("null", 2), ('{"KIND": [{}]}', 2)),
+        *(('{"KIND": []}', 1), ('{"KIND": {}}', 1), ('{"KIND": ""}', 1), ('{"KIND": null}', 1)),
+    ],
 )
 def test_what_is_no_certificate_gets_one_line(
     kind: str, text: str, code: int, tmp_path: Path
 ) -> None:
     done = run(kind, tmp_path / "c.json", text.replace("KIND", kind))
     assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (code, "", 1)
+
+
+@each
+def test_a_file_for_another_checker_names_this_checker(kind: str, tmp_path: Path) -> None:
+    for other in CHECKERS.keys() - {kind}:
+        write_certificate(tmp_path / "c.json", "some", STATED[other]())
+        done = run(kind, tmp_path / "c.json")
+        assert (done.returncode, done.stderr) == (2, "")
+        check_line(done.stdout, kind, other, Path(str(CHECKERS[other].__file__)).name)
+
+
+def test_the_commands_that_are_printed_check_the_file(tmp_path: Path) -> None:
+    """One command for each field of the file."""
+    statements = [made for made_of in STATED.values() for made in made_of()]
+    *names, command = write_certificate(tmp_path / "a file.json", "some", statements)
+    assert all(any(each["name"] in line for line in names) for each in statements)
+    _, commands = command.split(": ")
+    assert [Path(line.split()[1]).name for line in commands.split("&&")] == [
+        Path(str(checker.__file__)).name for checker in CHECKERS.values()
+    ]
+    python = shlex.quote(sys.executable)
+    line = commands.replace("python ", f"{python} ")
+    root = Path(__file__).parents[2]
+    done = subprocess.run(line, shell=True, cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.count("verified: ")) == (0, len(statements))
+
+
+@pytest.mark.parametrize("quiet", [[], ["--quiet"], ["--json", "-"]])
+def test_the_claim_prints_what_it_certifies_unless_it_is_quiet(
+    quiet: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["newton", "--layout", "direct", "--domain", "formula", "--k", "12"]
+    path = tmp_path / "c.json"
+    assert main([*options, "--certificate", str(path), *quiet]) == 0
+    statements = [one["statement"]["name"] for one in json.loads(path.read_text())["formulas"]]
+    out = capsys.readouterr().out
+    assert ("formula_checker.py" in out and statements[0] in out) == (not quiet)
 
 
 def test_a_statement_of_no_kind_is_wrong(tmp_path: Path) -> None:
@@ -71,10 +114,12 @@ def test_what_is_printed_was_verified(tmp_path: Path) -> None:
     text = json.dumps({"certificates": [certificate(statement)]})
     done = run("certificates", tmp_path / "c.json", text)
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
-    assert "'d': 1, 'n': 1, 'steps': 1, 'order': 2" in done.stdout
+    assert "M_1 X^T y for all X (1 x 1)" in done.stdout
     path = tmp_path / "gaps.json"
     write_certificate(path, "one", [hops_said(2, 2, 3)])
-    assert "'letters': 2, 'length': 3, 'hops': 2" in run("gaps", path).stdout
+    assert "up to 3 tokens of 2 symbols, the outputs are hop_2" in run("gaps", path).stdout
+    write_certificate(path, "one", [stated("direct from I")])
+    assert "(n x 3), y and x, the prediction is x^T M_3 b" in run("formulas", path).stdout
 
 
 @pytest.mark.parametrize(
@@ -113,5 +158,5 @@ def test_it_is_short_and_needs_the_standard_library_alone(kind: str) -> None:
     imported = {
         line.split()[1].split(".")[0] for line in lines if line.startswith(("import", "from"))
     }
-    assert len(lines) <= 275
+    assert len(lines) <= 290
     assert imported <= sys.stdlib_module_names

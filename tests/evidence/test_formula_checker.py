@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterator
 from copy import deepcopy
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,10 +22,11 @@ from constructions.formulas import register_program
 from constructions.transformer import Transformer
 from theory.regression.register_programs import Polynomials
 from verify import formula_checker
-from verify.evidence.certificates import Recursion, by_formula
+from verify.evidence.certificates import Recursion, by_formula, write_certificate
 from verify.evidence.statement import OverExamples
 from verify.finding import Verdict
 from verify.regression.gradient_descent import gradient_descent as descent_claim
+from verify.regression.hyperpower import hyperpower as hyperpower_claim
 from verify.regression.newton import newton as newton_claim
 
 MODELS: dict[str, tuple[Transformer, Recursion]] = {
@@ -238,15 +241,41 @@ def test_weights_are_integers_over_powers_of_two() -> None:
             formula_checker.computed(nothing(unembed=[["0"], ["0"], [weight]]))
 
 
-def test_claims_certify_formulas_beyond_the_sizes_of_the_identity() -> None:
+@pytest.mark.parametrize(
+    ("layer", "part", "product"), [(1, "Q", "Q K"), (3, "Q", "Q K"), (1, "V", "V O")]
+)
+def test_a_block_outside_the_theorem_is_named_with_its_place(
+    layer: int, part: str, product: str
+) -> None:
+    statement = deepcopy(stated("direct"))
+    head = statement["model"]["blocks"][layer - 1]["heads"][0]
+    row = next(row for row in head[part] if {*row} != {"0"})
+    row[:] = [str(2 * Fraction(value)) for value in row]
+    with rejects(f"layer {layer}", "head 1", product, error=ArithmeticError):
+        formula_checker.computed(statement)
+
+
+def test_steps_are_not_run_beyond_the_largest_degree() -> None:
+    start = time.process_time()
+    with rejects("degree", error=ArithmeticError):
+        formula_checker.computed(stated("direct") | {"steps": 99999, "order": 10})
+    assert time.process_time() - start < 5
+
+
+def test_claims_certify_formulas_beyond_the_sizes_of_the_identity(tmp_path: Path) -> None:
     from verify.claim import Run
 
     for check, options, kinds in (
         (newton_claim, {"k": 3, "layout": "direct"}, {"formula", "polynomial"}),
         (newton_claim, {"k": 12, "layout": "ladder"}, {"formula"}),
         (newton_claim, {"k": 2, "layout": "causal"}, {"polynomial"}),
+        (newton_claim, {"k": 2, "layout": "direct", "d": 1}, {"polynomial"}),
+        (hyperpower_claim, {"k": 1, "d": 1}, {"polynomial"}),
+        (descent_claim, {"k": 30, "layout": "direct", "d": 1}, {"polynomial"}),
         (descent_claim, {"k": 3, "layout": "direct"}, {"formula", "polynomial"}),
     ):
         run = Run(certificates=[])
-        assert check.verdict(run, d=2, n=3, domain="modular", **options) is Verdict.HOLDS
+        options = {"d": 2, "n": 3, "domain": "modular"} | options
+        assert check.verdict(run, **options) is Verdict.HOLDS
         assert {statement["kind"] for statement in run.certificates or []} == kinds
+        write_certificate(tmp_path / "c.json", "some", run.certificates or [])

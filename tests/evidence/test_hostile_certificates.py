@@ -140,6 +140,21 @@ def test_a_hostile_statement_is_wrong_and_takes_no_time(what: str) -> None:
         computed(name, change(MADE[name]()))
 
 
+@pytest.mark.parametrize("name", ["polynomial", "lookups", "formula"])
+def test_a_wrong_value_is_named_with_its_field(name: str) -> None:
+    for value in ("1/0", 3, None):
+        with rejects("b_unembed", str(value), error=ArithmeticError):
+            computed(name, weight(value)(MADE[name]()))
+    with rejects("name", error=ArithmeticError):
+        computed(name, MADE[name]() | {"name": 1})
+
+
+@pytest.mark.parametrize("name", ["polynomial", "formula"])
+def test_an_order_of_zero_is_named(name: str) -> None:
+    with rejects("order", "0", error=ArithmeticError):
+        computed(name, MADE[name]() | {"order": 0})
+
+
 def texts(kind: str) -> dict[str, str]:
     """Files that are no certificates, or state something beside what is verified."""
     statement = MADE[

@@ -189,7 +189,9 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
             run = Run(seed, quick, plot=picture, certificates=stated, progress=bar)
             verdict = check(name, claim, run, options, output).verdict
         if file is not None:
-            _certified(file, name, run, verdict)
+            lines = _certified(file, name, run, verdict)
+            if not (quiet or output.silent):
+                print(*lines, sep="\n")
         return EXIT[verdict]
 
     offered = {"plot": claim.draws, "certificate": claim.certifies}
@@ -220,8 +222,11 @@ def _apart(files: dict[str, Any]) -> None:
             )
 
 
-def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
-    """Write the certificate of a run; raises ValueError if it is empty or the claim fails."""
+def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> list[str]:
+    """Write the certificate of a run, and describe it in lines.
+
+    Raises ValueError if it is empty or the claim fails.
+    """
     from verify.evidence.certificates import write_certificate
 
     if verdict is not Verdict.HOLDS:
@@ -233,7 +238,8 @@ def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> None:
             f"with these options, {name} has no statement to certify: choose other options "
             "(`docs/certificates.md` lists the options with a certificate)"
         )
-    write_certificate(file, name, run.progress(run.certificates, "statements of the certificate"))
+    statements = run.progress(run.certificates, "statements of the certificate")
+    return write_certificate(file, name, statements)
 
 
 def list_statements(

@@ -8,6 +8,7 @@ compute the evidence; a statement that they do not verify is not written.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,6 +32,14 @@ from verify.output.files import deliver
 POINTS = 2  # modulo primes of 61 bits: the probability that a difference is missed is below 2^−60
 MOST_TERMS = 512  # of the powers of the residual that a recursion adds up
 MOST_WORDS = 512  # sequences that the checker runs within seconds
+
+CHECKERS = {  # by the kind of a statement; the field of the file, and the checker that reads it
+    "polynomial": ("certificates", checker),
+    "sequences": ("certificates", checker),
+    "cascade": ("certificates", checker),
+    "lookups": ("gaps", gap_checker),
+    "formula": ("formulas", formula_checker),
+}
 
 KINDS = {"flip-flop": "latch"}  # the file format's word for it, which does not change
 
@@ -80,12 +89,15 @@ def for_all_inputs(case: Case, of: Recursion) -> Statement:
 def certify(run: Run, case: Case, of: Recursion) -> None:
     """Adds the statements that a model computes a recursion for all inputs to the certificate.
 
-    The statement about the formula is for all d and n. The statement about all inputs of one size
-    is omitted if there is a formula and its numbers would have thousands of digits.
+    The statement about the formula is for all n; it requires d ≥ 2, so that the registers of
+    vectors and of scalars have different widths. The statement about all inputs of one size is
+    omitted if there is a statement about the formula, and the numbers of the former would have
+    thousands of digits.
     """
-    if case.of.formula:
+    formula = case.of.formula and case.d > 1
+    if formula:
         run.certify(lambda: by_formula(case, of))
-    if not case.of.formula or of.order**of.steps <= MOST_TERMS:
+    if not formula or of.order**of.steps <= MOST_TERMS:
         run.certify(lambda: for_all_inputs(case, of))
 
 
@@ -93,7 +105,7 @@ def by_formula(case: Case, of: Recursion) -> Statement:
     """Returns the statement that the formula of a model's prediction is that of the recursion `of`.
 
     The formula is xᵀ M b with S = XᵀX and b = Xᵀy, for all examples X and labels y and all queries
-    x. The model consists of linear heads without MLPs.
+    x. The model consists of linear heads without MLPs, and d ≥ 2.
     """
     return {
         "kind": "formula",
@@ -179,23 +191,25 @@ def for_every_length(of: Cascade) -> Statement:
     }
 
 
-def write_certificate(path: Path, claim: str, statements: Iterable[Statement]) -> None:
-    """Writes the statements with their evidence to a file.
+def write_certificate(path: Path, claim: str, statements: Iterable[Statement]) -> list[str]:
+    """Writes the statements with their evidence to a file, and returns lines that describe it.
+
+    The lines contain the names of the statements and the commands that check them.
 
     Raises ValueError for a statement that does not hold, or a file that cannot be written.
     """
     made: dict[str, Any] = {"claim": claim}
+    lines, commands = [f"written: {path}"], dict[str, None]()
     for statement in statements:
-        kind, by = "certificates", checker.computed
-        if statement["kind"] == "lookups":
-            kind, by = "gaps", gap_checker.computed
-        if statement["kind"] == "formula":
-            kind, by = "formulas", formula_checker.computed
+        field, by = CHECKERS[statement["kind"]]
         try:
-            evidence = by(statement)
+            evidence = by.computed(statement)
         except ArithmeticError as wrong:
             raise InputError(f"{statement['name']} has no certificate: {wrong}") from None
-        made.setdefault(kind, []).append({"statement": statement, "evidence": evidence})
+        made.setdefault(field, []).append({"statement": statement, "evidence": evidence})
+        lines.append(f"  {field}: {statement['name']}")
+        script = f"{by.__name__.replace('.', '/')}.py"
+        commands[f"python {script} {shlex.quote(str(path))}"] = None
     text = f"{json.dumps(made, indent=1)}\n".encode()
     if len(text) > checker.MOST_BYTES:
         raise InputError(
@@ -203,6 +217,7 @@ def write_certificate(path: Path, claim: str, statements: Iterable[Statement]) -
             f"{checker.MOST_BYTES}: choose smaller sizes"
         )
     deliver(path, text)
+    return [*lines, f"check with: {' && '.join(commands)}"]
 
 
 def exactly(number: float) -> str:
