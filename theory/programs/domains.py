@@ -1,0 +1,227 @@
+"""The finite set of values of every s-op, over all sequences up to a length.
+
+The *leaves* of an s-op are `tokens`, `indices`, `length` and the aggregates and widths from which
+it is computed by elementwise maps.  Its values are those of the elementwise map at all combinations
+of values of the leaves, so that two occurrences of one leaf have one value.  A combination at which
+a function raises an error is dropped: no sequence at which the program has values contains it.
+
+    tokens                   the vocabulary
+    indices, length          0 … L − 1, and 1 … L, for sequences of at most L tokens
+    SelectorWidth(s)         0 … L
+    Aggregate(s, a)          the values of a, if at most one position is selected or if a is
+                             categorical; else all fractions a_0 + m·c/q with 1 ≤ q ≤ L between
+                             the smallest and the largest value of a, where a_0 is one value and all
+                             others differ from it by multiples of c; and the default, unless every
+                             row of s certainly selects a position
+
+These sets contain all values that occur, and may contain others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from fractions import Fraction
+from itertools import product
+from math import gcd, prod
+from typing import Any
+
+from theory.kinds import InputError
+from theory.programs.interpreter import NoValue, applied, linear, selects
+from theory.programs.language import (
+    Aggregate,
+    Expression,
+    Full,
+    Indices,
+    Length,
+    LinearSequenceMap,
+    Map,
+    Select,
+    Selector,
+    SelectorAnd,
+    SelectorOr,
+    SelectorWidth,
+    SequenceMap,
+    SOp,
+    Tokens,
+    Value,
+    exact,
+    expressions,
+    is_number,
+)
+
+MOST = 50_000  # values of an s-op, and combinations of values of its leaves
+
+Values = tuple[Any, ...]
+
+
+class Domains:
+    """The values of all s-ops of a program.
+
+    `vocabulary` contains the tokens, and sequences have at most `max_length` tokens. The aggregates
+    in `categorical` select equal values only.
+
+    Raises ValueError, with the s-op and the number of values, if there are more than 50 000.
+    """
+
+    def __init__(
+        self,
+        program: Expression,
+        vocabulary: Collection[Value],
+        max_length: int,
+        categorical: Collection[Aggregate] = (),
+    ) -> None:
+        self.vocabulary = tuple(exact(token) for token in vocabulary)
+        self.max_length, self.categorical = max_length, frozenset(categorical)
+        self.leaves: dict[SOp, tuple[SOp, ...]] = {}
+        self.tables: dict[SOp, dict[Values, Value]] = {}
+        self.values: dict[SOp, Values] = {}
+        for each in expressions(program):
+            if isinstance(each, SOp):
+                self._add(each)
+
+    def _add(self, sop: SOp) -> None:
+        """Computes leaves, table and values of an s-op, whose parts are known."""
+        operands = [part for part in sop.parts if isinstance(part, SOp)]
+        if isinstance(sop, Map | SequenceMap | LinearSequenceMap | Full):
+            leaves = dict.fromkeys(leaf for part in operands for leaf in self.leaves[part])
+            self.leaves[sop] = tuple(leaves)
+            self.tables[sop] = self._table(sop, operands)
+        else:
+            self.leaves[sop] = (sop,)
+            self.tables[sop] = {(value,): value for value in self._of_leaf(sop)}
+        self.values[sop] = ordered(self.tables[sop].values())
+
+    def _table(self, sop: SOp, operands: list[SOp]) -> dict[Values, Value]:
+        """The value of an elementwise map for each combination of values of its leaves."""
+        leaves = self.leaves[sop]
+        self._limit(sop, prod(len(self.values[leaf]) for leaf in leaves))
+        place = {leaf: i for i, leaf in enumerate(leaves)}
+        places = [[place[leaf] for leaf in self.leaves[part]] for part in operands]
+        table: dict[Values, Value] = {}
+        for at in product(*(self.values[leaf] for leaf in leaves)):
+            given = [tuple(at[i] for i in place) for place in places]
+            try:
+                parts = [self.tables[part][key] for part, key in zip(operands, given, strict=True)]
+                table[at] = _value(sop, parts)
+            except (KeyError, NoValue):
+                continue
+        return table
+
+    def _of_leaf(self, sop: SOp) -> Values:
+        L = self.max_length
+        match sop:
+            case Tokens():
+                return self.vocabulary
+            case Indices():
+                return tuple(range(L))
+            case Length():
+                return tuple(range(1, L + 1))
+            case SelectorWidth(selector):
+                least = int(self.never_empty(selector))
+                return tuple(range(least, 1 + (1 if self.at_most_one(selector) else L)))
+            case Aggregate(selector, inner, default):
+                values = self.values[inner]
+                single = sop in self.categorical or self.at_most_one(selector)
+                numbers = tuple(value for value in values if is_number(value))
+                none = tuple(value for value in values if value is None)
+                if not single and len(numbers) > 1 and len(numbers + none) == len(values):
+                    values = self._means(sop, numbers) + none
+                nothing = () if self.never_empty(selector) else (exact(default),)
+                return ordered((*values, *nothing))
+        raise InputError(f"{sop} is no expression of the language: give an s-op")
+
+    def _means(self, sop: Aggregate, values: Values) -> Values:
+        """The fractions that can be means of at most L of these numbers, and others."""
+        low, high, unit = Fraction(min(values)), Fraction(max(values)), _unit(values)
+        L, steps = self.max_length, (high - low) / unit
+        self._limit(sop, int(steps) * L * L // 4)  # about 0.3 L² fractions in each unit
+        return tuple(
+            exact(low + unit * Fraction(m, q))
+            for q in range(1, L + 1)
+            for m in range(int(steps) * q + 1)
+            if gcd(m, q) == 1
+        )
+
+    def _limit(self, sop: SOp, count: int) -> None:
+        if count > MOST:
+            raise InputError(
+                f"{sop} has up to {count:.3g} values at sequences of at most {self.max_length} "
+                f"tokens, more than {MOST}: give a smaller max_length or vocabulary"
+            )
+
+    def never_empty(self, selector: Selector) -> bool:
+        """Whether every row certainly selects a position, for example position i in row i."""
+        return self._reflexive(selector)
+
+    def _reflexive(self, selector: Selector) -> bool:
+        """Whether every position certainly selects itself."""
+        match selector:
+            case Select(_, _, "true"):
+                return True
+            case Select(keys, queries, _):
+                same = keys is queries or (type(keys) is type(queries) and keys.parts == ())
+                values = self.values[keys]
+                return bool(same) and all(
+                    v is not None and _selects(selector, v, v) for v in values
+                )
+            case SelectorAnd(fst, snd):
+                return self._reflexive(fst) and self._reflexive(snd)
+            case SelectorOr(fst, snd):
+                return self._reflexive(fst) or self._reflexive(snd)
+        return False
+
+    def at_most_one(self, selector: Selector) -> bool:
+        """Whether every row certainly selects at most one position.
+
+        So it is if the keys are different numbers at different positions, which are functions of
+        the position, and every query selects at most one of them.
+        """
+        match selector:
+            case Select(keys, queries, _) if {*map(type, self.leaves[keys])} == {Indices}:
+                table = self.tables[keys]
+                if len(table) < self.max_length or len({*table.values()}) < len(table):
+                    return False
+                return all(
+                    sum(_selects(selector, key, query) for key in table.values()) <= 1
+                    for query in self.values[queries]
+                )
+            case SelectorAnd(fst, snd):
+                return self.at_most_one(fst) or self.at_most_one(snd)
+        return False
+
+
+def ordered(values: Iterable[Value]) -> Values:
+    """Different values in a fixed order: None last, numbers by size before all others."""
+    found: dict[Any, None] = dict.fromkeys(values)
+    numbers = sorted(value for value in found if is_number(value))
+    others = [value for value in found if not is_number(value) and value is not None]
+    return (*numbers, *others, *([None] if None in found else []))
+
+
+def _value(sop: SOp, parts: list[Value]) -> Value:
+    match sop:
+        case Full(fill):
+            return exact(fill)
+        case Map(f, _) | SequenceMap(f, _, _):
+            return applied(sop, f, *parts)
+        case LinearSequenceMap(_, _, p, q):
+            return applied(sop, lambda a, b: linear(exact(p), exact(q), a, b), *parts)
+    raise AssertionError(sop)
+
+
+def _selects(select: Select, key: Value, query: Value) -> bool:
+    """The predicate, False where it raises an error."""
+    try:
+        return selects(select, key, query)
+    except NoValue:
+        return False
+
+
+def _unit(values: Values) -> Fraction:
+    """The largest number of which all differences of the values are multiples."""
+    unit = Fraction(0)
+    for value in values:
+        step = Fraction(value) - values[0]
+        common = unit.denominator * step.denominator
+        unit = Fraction(gcd(int(unit * common), int(step * common)), common)
+    return unit
