@@ -1,0 +1,81 @@
+"""The finite sets of values of s-ops, against the interpreter."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from library_by_definition import PROGRAMS
+from refusals import rejects
+
+from theory.programs import (
+    Aggregate,
+    Map,
+    Select,
+    SelectorWidth,
+    SequenceMap,
+    SOp,
+    indices,
+    length,
+    tokens,
+    trace,
+)
+from theory.programs.domains import Domains, ordered
+
+LARGE = {"shuffle_dyck"}  # the product of its means has more values than are listed
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in LARGE])
+def test_all_values_that_occur_are_listed(name):
+    program, vocabulary, _ = PROGRAMS[name]
+    domains = Domains(program, vocabulary, 6)
+    rng = np.random.default_rng(0)
+    sequences = [
+        *(x for n in range(1, 4) for x in product(vocabulary, repeat=n)),
+        *([vocabulary[i] for i in rng.integers(len(vocabulary), size=n)] for n in (4, 5, 6)),
+    ]
+    for x in sequences:
+        for each, row in trace(program, x).items():
+            if isinstance(each, SOp):
+                assert set(row) <= set(domains.values[each]), each
+
+
+@pytest.mark.parametrize(
+    ("sop", "wanted"),
+    [
+        (tokens, ("b", "a")),
+        (indices, (0, 1, 2)),
+        (length, (1, 2, 3)),
+        (Map(lambda i: i // 2, indices), (0, 1)),
+        (indices - indices, (0,)),  # both are the same position
+        (SequenceMap(lambda i, n: n - 1 - i, indices, length), (-2, -1, 0, 1, 2)),
+        (Map(lambda i: 1 / (i - 1), indices), (-1, 1)),
+        (SelectorWidth(Select(tokens, tokens, "==")), (1, 2, 3)),
+        (SelectorWidth(Select(tokens, tokens, "!=")), (0, 1, 2, 3)),
+        (SelectorWidth(Select(indices, indices - 1, "==")), (0, 1)),
+        (Aggregate(Select(indices, indices - 1, "=="), indices), (0, 1, 2, None)),
+        (Aggregate(Select(indices, indices, "<="), tokens == "a"),
+         (0, Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), 1)),
+        (Aggregate(Select(indices, indices, "<"), tokens, "c"), ("b", "a", "c")),
+    ],
+)  # fmt: skip
+def test_values_of_three_tokens(sop, wanted):
+    assert Domains(sop, "ba", 3).values[sop] == wanted
+
+
+def test_categorical_means_are_values():
+    mean = Aggregate(Select(tokens, tokens, "true"), indices)
+    assert len(Domains(mean, "ab", 4).values[mean]) > 4
+    assert Domains(mean, "ab", 4, categorical=[mean]).values[mean] == (0, 1, 2, 3)
+
+
+def test_too_many_values_are_named():
+    program, vocabulary, _ = PROGRAMS["depth"]
+    with rejects("linear_sequence_map", "tokens"):
+        Domains(program, vocabulary, 40)
+
+
+def test_the_order_of_values():
+    assert ordered(["b", None, 2, Fraction(1, 2), "a", 2]) == (Fraction(1, 2), 2, "b", "a", None)
