@@ -38,6 +38,7 @@ and the queries of the `following` tokens are compared with these keys.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from copy import copy
 from typing import Literal, NamedTuple
@@ -47,12 +48,14 @@ from torch import Tensor, nn
 
 from constructions.maps import all_zero, moved_by, span
 from constructions.tensors import weight
+from theory import machine
 from theory.kinds import InputError, Positive, checked
 
 Normalise = Literal["linear", "relu", "softmax", "hardmax"]
 Mask = Literal["full", "causal", "strictly causal", "context-only", "diagonal"]
 
 CAUSAL_BLOCK = 256  # tokens per block of the causal linear sum: small enough to stay in cache
+LARGE = 2**30  # bytes of scores above which the available memory is checked
 
 
 class Attention(nn.Module):
@@ -276,8 +279,14 @@ class Heads(NamedTuple):
         """The pattern before normalisation, and the divisor of each row.
 
         Dividing the sums of values costs less than dividing the pattern, and the hardmax average
-        of integers is then rounded only once.
+        of integers is then rounded only once. Raises ValueError for scores that do not fit in
+        memory.
         """
+        *leading, asking, _ = Q.shape
+        needed = 2 * Q.element_size() * math.prod((*leading, asking, K.shape[-2]))
+        if needed > LARGE and Q.device.type == "cpu":
+            what = f"the scores of {math.prod(leading[:-1]):.4g} prompts of {K.shape[-2]} tokens"
+            machine.fits_in_memory(what, needed, "give fewer or shorter prompts")
         scores = Q @ K.transpose(-1, -2)
         hidden = self.hidden(scores)
         if self.normalise == "linear":

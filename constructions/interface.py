@@ -199,18 +199,31 @@ class Model(nn.Module, ABC):
             pass
         return self.unembedding(self.seen(H[..., prompt.answers, :]))
 
+    def _outputs(self, prompt: Prompt) -> Tensor:
+        """The result of `run`. Raises ValueError if the memory does not suffice."""
+        try:
+            return self.run(prompt)
+        except RuntimeError as error:
+            if isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error):
+                raise InputError(
+                    f"{self.name} needs more memory than is available for prompts of shape "
+                    f"{tuple(prompt.tokens.shape)}: give fewer or shorter prompts"
+                ) from None
+            raise
+
     def forward(self, *inputs: Any) -> Any:
         """The answers, as the interface defines them.
 
-        Raises ValueError for inputs that the interface rejects, and for answers that are not
-        finite. `logits` and `streams` also return numbers that are not finite.
+        Raises ValueError for inputs that the interface rejects, for answers that are not finite,
+        and if the memory does not suffice. `logits` and `streams` also return numbers that are not
+        finite.
         """
         if self.like.is_meta:
             raise InputError(
                 f"{self.name} is on the device meta, without numbers: give a model on the CPU"
             )
         given = self.interface.check(self.like, *inputs)
-        answers = self.interface.read(self.run(self.interface.write(torch, *given)), *given)
+        answers = self.interface.read(self._outputs(self.interface.write(torch, *given)), *given)
         if isinstance(answers, Tensor) and not torch.isfinite(answers).all():
             kind = str(self.like.dtype).removeprefix("torch.")
             raise InputError(
@@ -221,7 +234,7 @@ class Model(nn.Module, ABC):
 
     def logits(self, *inputs: Any) -> Tensor:
         """The outputs of the unembedding at the answer tokens, (…, answers, d_out)."""
-        return self.run(self.prompt(*inputs))
+        return self._outputs(self.prompt(*inputs))
 
     def streams(self, *inputs: Any) -> Iterator[Tensor]:
         """Yields the residual stream (…, T, D) after the embedding and after each layer."""

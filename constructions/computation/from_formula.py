@@ -37,7 +37,7 @@ def from_formula(
     `theory.computation.temporal_logic` (past LTL, linear temporal logic with the operator `since`).
     Counting logic (C-RASP) compares sums of counts, where `#φ` is the number of positions so far at
     which φ holds. A text that contains a count `#` is parsed as counting logic, for example
-    `#a = #b & #(#a < #b) = 0`; its symbols are letters from a to z. Other texts are parsed as past
+    `#a = #b & #(#a < #b) = 0`; its symbols are from a to z. Other texts are parsed as past
     LTL, for example `a since b`.
 
     | logic    | layers                          | heads/layer   | softmax at `sharpness`          |

@@ -64,11 +64,9 @@ from constructions.primitives import ReLU
 from constructions.stream import LinearRead, Map, Stream, one
 from constructions.tokens import placed, rows_fit, written
 from constructions.transformer import Transformer
-from theory import machine
 from theory.computation.pram import INDEX, Operand, Program, Read, Set, Step
 from theory.kinds import InputError
 
-LARGE = 2**30  # bytes of scores above which the memory is checked
 CHOOSE = ("copy", "min", "max", "where")
 FLOAT64_BITS = 53
 
@@ -111,10 +109,6 @@ class Processors(Interface):
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
         given = self.program.checked(*as_many(inputs, *self.program.inputs))
-        count = given[0].shape[-1] + 1
-        if (scores := 16 * given[0].size * count) > LARGE:
-            what = f"the scores of {given[0].size / (count - 1):.4g} prompts of {count} tokens"
-            machine.fits_in_memory(what, scores, "give fewer or shorter prompts")
         return tuple(torch.from_numpy(each).to(like.device, like.dtype) for each in given)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:

@@ -26,12 +26,9 @@ from constructions.interface import Draw, Interface, Prompt, finite_tensors
 from constructions.stream import Stream, one
 from constructions.tokens import placed, rows_fit
 from constructions.transformer import Transformer
-from theory import machine
 from theory.computation.kinds import FanIn
 from theory.computation.prefix_sums import tree_depth, window_sums
 from theory.kinds import Count, InputError, Reals
-
-LARGE = 2**30  # bytes of scores above which the memory is checked
 
 
 class Numbers(Interface):
@@ -53,9 +50,6 @@ class Numbers(Interface):
                 f"x has {x.shape[-1]} numbers and the model was built for at most "
                 f"{self.max_length}: build a model with max_length={x.shape[-1]}"
             )
-        if (scores := 16 * x.numel() * (x.shape[-1] + 1)) > LARGE:
-            what = f"the scores of {x.numel() / x.shape[-1]:.4g} rows of {x.shape[-1]} numbers"
-            machine.fits_in_memory(what, scores, "give fewer or shorter rows")
         return (x,)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:

@@ -64,7 +64,9 @@ def in_context_ngram(
     followed the context (the last order − 1 tokens) in the sequence so far, and total is the sum of
     the counts over all V = `vocabulary_size` symbols. The answer is the most frequent symbol; in a
     tie, it is the smallest of the most frequent symbols. With α = 0 the logits have one more
-    column, which is 1 if the context has not occurred; the answer is then −1.
+    column, which is 1 if the context has not occurred; the answer is then −1. The model puts αV
+    tokens in front of every sequence, or one if α = 0, so it needs memory for prompts of αV + T
+    tokens.
 
     The first of the two layers has order − 1 heads, and the second layer has one head. The width
     is order·r + 2V + 2·order + 4 with r = ⌈log₂V⌉ (1 if V = 1). For order 1 the model consists of

@@ -13,10 +13,7 @@ from constructions.assembly import unembed
 from constructions.blocks import Unembed
 from constructions.interface import Interface, Model, Prompt, all_below, as_many
 from constructions.stream import LinearRead, Map, Stream
-from theory import machine
 from theory.kinds import Count, InputError, Integers, NonNegative, Steps, Within, checked, read
-
-LARGE = 2**30  # bytes of scores above which the available memory is checked
 
 
 class Tokens(Interface):
@@ -84,15 +81,6 @@ class Tokens(Interface):
         self.answered = slice(1) if whole else slice(len(prefix), None)
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
-        tokens = self._tokens(like, inputs)
-        n_tokens = tokens.shape[-1]
-        if (scores := 16 * tokens.numel() * (n_tokens + len(self.prefix))) > LARGE:
-            what = f"the scores of {tokens.numel() / n_tokens:.4g} sequences of {n_tokens} tokens"
-            machine.fits_in_memory(what, scores, "give fewer or shorter prompts")
-        return (tokens,)
-
-    def _tokens(self, like: Tensor, inputs: tuple[Any, ...]) -> Tensor:
-        """The sequences; the memory that their scores need is not checked."""
         (tokens,) = as_many(inputs, "one array of tokens")
         if isinstance(tokens, Tensor) and tokens.is_floating_point():  # bfloat16, which numpy lacks
             kind = str(tokens.dtype).removeprefix("torch.")
@@ -116,7 +104,7 @@ class Tokens(Interface):
             raise InputError(
                 f"the prompt has {n_tokens} tokens, fewer than {self.least}{self.lacking(n_tokens)}"
             )
-        return torch.from_numpy(np.ascontiguousarray(array)).to(like.device)
+        return (torch.from_numpy(np.ascontiguousarray(array)).to(like.device),)
 
     def lacking(self, given: int) -> str:
         """The part of an error message that names the tokens that a short sequence lacks.
@@ -172,7 +160,7 @@ class Tokens(Interface):
                 "tokens: give a model whose answers are tokens"
             )
         steps = read(Steps, "steps", steps)
-        sequence = self._tokens(model.like, (tokens,))
+        (sequence,) = self.check(model.like, tokens)
         given, ended = sequence.shape[-1], torch.zeros(sequence.shape[:-1], dtype=torch.bool)
         if given + steps - 1 > self.max_length:
             raise InputError(

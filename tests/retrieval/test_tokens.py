@@ -242,5 +242,5 @@ def test_too_small_a_sharpness_is_rejected_with_one_that_works(name):
 def test_scores_that_do_not_fit_are_rejected():
     model = induction_heads(3, 2_000_000)
     tokens = np.zeros(2_000_000, dtype=np.int64)
-    with rejects("2000000 tokens"):
+    with rejects("2000001 tokens"):
         model(tokens)

@@ -10,7 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
 
+from constructions import (
+    attention,
+    binary_search,
+    in_context_ngram,
+    nearest_neighbour,
+    newton,
+    pram,
+    prefix_sums,
+    sphere_dynamics,
+)
 from constructions.attention import CAUSAL_BLOCK, Attention
+from theory import machine
+from theory.computation import list_ranking
 
 
 @pytest.mark.parametrize("mask", MASKS)
@@ -107,6 +119,43 @@ def test_linear_maps_of_the_own_token_beside_sums_over_examples(T):
             values = torch.einsum("...sd,hdv->...hsv", H, attn.W_V)
             added = torch.einsum("...hts,...hsv,hvo->...to", attn.pattern(H, 2), values, attn.W_O)
             assert torch.equal(attn(H, 2), added)
+
+
+def several(T: int, d: int) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(T, d))
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs"),
+    [
+        (lambda: in_context_ngram(4, 15, 2, 100), ([0, 1, 2],)),
+        (lambda: nearest_neighbour(2), (several(300, 2), several(300, 1)[:, 0], [0.0, 1.0])),
+        (lambda: sphere_dynamics(2, 1.0, 0.1, 1), (np.tile([0.6, 0.8], (300, 1)),)),
+        (lambda: newton(2, 1, 1e-3, interleaved=True), (several(300, 2), np.ones(300), [1.0, 1.0])),
+        (lambda: binary_search(9), (np.arange(1, 512), [7])),
+        (lambda: prefix_sums(400), (np.ones(300),)),
+        (lambda: pram(list_ranking(400)), (np.zeros(300, dtype=int),)),
+    ],
+)
+def test_scores_beyond_the_memory_are_rejected(model, inputs, monkeypatch):
+    """Also of tokens that the model adds to its inputs."""
+    built = model()
+    monkeypatch.setattr(attention, "LARGE", 2**10)
+    monkeypatch.setattr(machine, "available_memory", lambda: 2**30)
+    built(*inputs)
+    monkeypatch.setattr(machine, "available_memory", lambda: 2**16)
+    with rejects("scores"):
+        built(*inputs)
+
+
+def test_memory_that_torch_lacks_is_one_line(monkeypatch):
+    def beyond(*_):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: …")
+
+    model = newton(2, 1, 0.25)
+    monkeypatch.setattr(model.blocks[0], "forward", beyond)
+    with rejects("newton"):
+        model([[1.0, 2.0]], [1.0], [1.0, 1.0])
 
 
 def test_as_many_masks_as_heads():

@@ -148,7 +148,7 @@ def test_long_texts_are_continued_in_memory_that_their_scores_do_not_fit(monkeyp
     tokens = np.arange(8_500) % 3
     # Enough for 256 rows of scores, not for all of them.
     monkeypatch.setattr(machine, "available_memory", lambda: 2**28)
-    with rejects("8500 tokens"):
+    with rejects("8501 tokens"):
         model(tokens)
     assert model.generate(tokens, 3).tolist() == tokens[[-2, -1, -2]].tolist()
     monkeypatch.setattr(machine, "available_memory", lambda: 2**20)
