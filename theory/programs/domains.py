@@ -43,11 +43,9 @@ from theory.programs.language import (
     SequenceMap,
     SOp,
     Tokens,
-    Value,
-    exact,
     expressions,
-    is_number,
 )
+from theory.programs.values import Value, exact, is_number
 
 MOST = 50_000  # values of an s-op, and combinations of values of its leaves
 

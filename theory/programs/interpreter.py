@@ -24,11 +24,9 @@ from theory.programs.language import (
     SequenceMap,
     SOp,
     Tokens,
-    Value,
-    exact,
     expressions,
-    is_number,
 )
+from theory.programs.values import Value, exact, is_number
 
 Row = list[Any]  # a value, or a row of a selector, for each position
 

@@ -27,18 +27,14 @@ The classes and their attributes have the names that they have in Tracr [Lindner
 
 from __future__ import annotations
 
-import math
 import operator
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-
 from theory.kinds import InputError, shown
+from theory.programs.values import Value, exact, is_number, quotient
 
-Value = Hashable
 E = TypeVar("E", bound="Expression")
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -355,39 +351,6 @@ class SelectorNot(Selector):
 
 
 tokens, indices, length = Tokens(), Indices(), Length()
-
-
-def exact(value: Any) -> Value:
-    """The value as an exact number, if it is a number: an int, a Fraction or a bool.
-
-    A float is the rational number that it represents. Other values must be hashable, and are
-    returned unchanged. Raises ValueError for NaN, infinities and values that are not hashable.
-    """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise InputError(f"a value is {value}: values are finite numbers or other objects")
-        value = Fraction(value)
-    if isinstance(value, Fraction) and value.denominator == 1:
-        return int(value)
-    try:
-        hash(value)
-    except TypeError:
-        raise InputError(
-            f"a value is {shown(value)}, which is not hashable: give, for example, a tuple"
-        ) from None
-    return value
-
-
-def is_number(value: Any) -> bool:
-    """Whether an exact value is a number; True is 1 and False is 0."""
-    return isinstance(value, int | Fraction)
-
-
-def quotient(a: Any, b: Any) -> Value:
-    """The exact quotient a/b of two numbers."""
-    return exact(Fraction(a) / Fraction(b))
 
 
 def expressions(program: Expression) -> list[Expression]:

@@ -10,12 +10,12 @@ from theory.programs.language import (
     Map,
     SequenceMap,
     SOp,
-    Value,
     indices,
     length,
 )
 from theory.programs.library.counts import fraction_of_previous
 from theory.programs.library.positions import at, everywhere
+from theory.programs.values import Value
 
 
 def pair_balance(opening: Value = "(", closing: Value = ")") -> SOp:

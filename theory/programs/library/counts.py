@@ -12,11 +12,11 @@ from theory.programs.language import (
     SelectorWidth,
     SequenceMap,
     SOp,
-    Value,
     indices,
     length,
     tokens,
 )
+from theory.programs.values import Value
 
 
 def up_to_here() -> Selector:

@@ -13,12 +13,12 @@ from theory.programs.language import (
     SelectorWidth,
     SequenceMap,
     SOp,
-    Value,
     indices,
     tokens,
 )
 from theory.programs.library.counts import up_to_here
 from theory.programs.library.positions import at, everywhere
+from theory.programs.values import Value
 
 
 @checked
