@@ -16,12 +16,12 @@ def json_table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
     """The fields of a JSON file; the first of the `known` fields is required.
 
     If the file contains a value that is not a JSON object, this value becomes the value of the
-    first field. Raises ValueError for a file that cannot be read or is not JSON, for unknown
-    fields, and if the first field is missing.
+    first field. Raises ValueError for a file that cannot be read or is not JSON, for unknown or
+    repeated fields, and if the first field is missing.
     """
     content = content_of(path, MOST_BYTES)
     try:
-        given: Any = json.loads(content.decode())
+        given: Any = json.loads(content.decode(), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         where = " ".join(str(error).split())
         raise InputError(
@@ -41,4 +41,14 @@ def json_table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
             f"the name in {path} is {shown(name)}: give a name of at most "
             f"{MOST_CHARACTERS} printable characters"
         )
+    return fields
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The fields of an object; raises ValueError for a field that occurs twice."""
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in fields:
+            raise ValueError(f"the field {shown(name)} occurs twice")
+        fields[name] = value
     return fields

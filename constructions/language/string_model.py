@@ -60,8 +60,9 @@ def string_model(
     with V = `vocabulary_size`. These strings have the exact `probabilities` (m,). The remaining
     probability is uniform on all other strings of L symbols. The inputs of the model are sequences
     (…, T) of BOS (the token V) and T − 1 < L symbols. `logits` are the logits of the next symbol,
-    and `generate` decodes greedily. The model has one layer with L − 1 heads, width L(r + 1) + V +
-    1 for r = ⌈log₂(V + 1)⌉, and one hidden neuron for each prefix of a given string.
+    and `generate` decodes greedily. An impossible symbol has the logit −64, and so a probability of
+    at most e^−64, not 0. The model has one layer with L − 1 heads, width L(r + 1) + V + 1 for
+    r = ⌈log₂(V + 1)⌉, and one hidden neuron for each prefix of a given string.
 
     Raises ValueError for strings of one symbol or of more than 500, and for repeated strings. Also
     raises ValueError if a probability is negative, if the sum of the probabilities is more than 1,

@@ -188,6 +188,7 @@ def test_an_automaton_from_a_file(tmp_path):
     [
         ("{", "JSON"),
         ("[" * 100_000, "JSON"),
+        ('{"transitions": [[0, 0]], "transitions": [[1, 0]]}', "transitions"),
         ('{"transitions": [[0]], "name": 5}', "name 5"),
         ('{"transitions": [[0]], "name": "a\\nholds"}', "name 60"),
         ('{"transitions": [[0]], "name": "%s"}' % ("a" * 61), "name 60"),

@@ -228,6 +228,7 @@ BB2 = MACHINES["busy-beaver-2"]
         (lambda: TuringMachine(((None,),), names=("A", "B")), "state 1 names 2"),
         (lambda: BB2.run(3, [2]), "word"),
         (lambda: BB2.writing(None), "word"),
+        (lambda: BB2.writing(np.array(1)), "word"),
         (lambda: turing_machine(BB2, 4).interface.steps("RL"), "tokens"),
         (lambda: turing_machine(HALTS, 5), "idle"),
         (lambda: turing_machine(BB2, 10**9, addressed=True), "GiB"),

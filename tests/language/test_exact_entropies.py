@@ -55,6 +55,10 @@ def test_floats_of_small_differences_are_accurate(n, a, b):
     assert found == pytest.approx(a / b * log1p(1 / n), rel=1e-15)
 
 
+def test_only_the_number_0_is_false():
+    assert [bool(each) for each in (log(1), log(2), log(2) - log(2))] == [False, True, False]
+
+
 def test_logarithms_do_not_change():
     value = log(F(2))
     with pytest.raises(AttributeError):

@@ -38,6 +38,8 @@ def rng():
         (lambda: WORLD.model("liar"), "name"),
         (lambda: L.StringDistributions([0.5, 0.25, 0.25], [1, 0, 0]), "p"),
         (lambda: L.StringDistributions([1.0], [1.0]), "p"),
+        (lambda: L.StringDistributions([0.5, 0.1], [0.5, 0.5]), "p"),
+        (lambda: L.StringDistributions([0.5, 0.5], [0.5, 0.9]), "g"),
         (lambda: L.StringDistributions([0.5, NAN], [0.5, 0.5]), "p"),
         (lambda: VALID.misclassified(NAN), "t"),
         (lambda: VALID.over_confidence(0.5), "t"),

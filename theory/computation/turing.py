@@ -153,7 +153,7 @@ class TuringMachine:
 
         Raises `ValueError` for symbols ≥ n_symbols.
         """
-        if not isinstance(word, Sequence | np.ndarray):
+        if not isinstance(word, Sequence | np.ndarray) or getattr(word, "ndim", 1) == 0:
             raise InputError(f"word is {word!r}: give a list of the symbols on the tape, or []")
         symbols = (
             read(OneSequence, "word", word, below=self.n_symbols).tolist() if len(word) else []

@@ -92,6 +92,9 @@ class Log:
             return not self.coefficients
         return isinstance(other, Log) and self.coefficients == other.coefficients
 
+    def __bool__(self) -> bool:
+        return bool(self.coefficients)
+
     def __hash__(self) -> int:
         return hash(tuple(self.coefficients.items()))
 

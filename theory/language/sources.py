@@ -98,9 +98,7 @@ def source(start: Distribution, steps: Sequence[Sequence[Sequence[Exact]]]) -> S
             "for each symbol"
         )
     for state in range(S):
-        distribution(
-            f"the probabilities out of state {state}", [c for T in steps for c in T[state]]
-        )
+        distribution(f"the distribution out of state {state}", [c for T in steps for c in T[state]])
     return Source(start, tuple(tuple(tuple(map(Fraction, row)) for row in T) for T in steps))
 
 

@@ -53,7 +53,7 @@ class StringDistributions:
 
     p (2^T,) has the probabilities of the 2^T strings under the source, and g (2^T,) their
     probabilities under the model.  The strings are in lexicographic order.  Raises `ValueError` for
-    negative numbers, and unless p and g have 2^T entries for some T ≥ 1.
+    negative numbers, for sums other than 1, and unless p and g have 2^T entries for some T ≥ 1.
     """
 
     p: Chances
@@ -65,6 +65,12 @@ class StringDistributions:
                 f"p has {len(self.p)} entries: give 2^T probabilities, one for each string of T "
                 "bits"
             )
+
+        for name, each in (("p", self.p), ("g", self.g)):
+            if abs(each.sum() - 1) > 1e-9:
+                raise InputError(
+                    f"{name} has the sum {each.sum():g}: give probabilities whose sum is 1"
+                )
 
     @property
     def length(self) -> int:

@@ -133,7 +133,10 @@ def sphere_flow(
 
 @checked
 def smallest_inner_product(X: UnitTokens) -> np.ndarray:
-    """The smallest inner product (…,) of two of the n unit tokens, the rows of X (…, n, d)."""
+    """The smallest inner product (…,) of two of the n unit tokens, the rows of X (…, n, d).
+
+    For n = 1 the result is 1, the squared length of the token.
+    """
     return np.asarray((X @ X.swapaxes(-1, -2)).min(axis=(-1, -2)))
 
 
