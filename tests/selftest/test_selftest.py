@@ -55,6 +55,18 @@ def test_the_report_names_for_each_finding_what_kills_it_and_the_dead():
     assert lost(1.0) == 1.0
 
 
+def test_progress_counts_the_mutants_that_are_run():
+    counted = []
+
+    def progress(items, what):
+        counted.append(len(items))
+        return items
+
+    faults = [fault(), *(fault(claim=name) for name in ("other", "*"))]
+    report_on("it", watchful, 0, faults, progress=progress)
+    assert counted[0] == 2
+
+
 def test_a_finding_whose_only_fault_is_taken_away_is_dead():
     assert "value" in report_on("it", watchful, 0, []).dead
 

@@ -116,11 +116,12 @@ def report_on(
     """
     report = Report(name)
     cases = () if trained else claim.faults_seen
-    for fault in progress([f for f in faults if f.trained == trained], f"{name}, functions"):
+    own = [fault for fault in faults if fault.trained == trained and fault.claim in (name, "*")]
+    for fault in progress(own, f"{name}, functions"):
         if fault.claim == name:
             given = next(iter(claim.faults_seen), {}) if fault.options is None else fault.options
             _plant_in_function(report, claim, seed, fault, dict(given))
-        elif fault.claim == "*":
+        else:
             for options in cases:
                 _plant_in_function(report, claim, seed, fault, options)
     for options in cases:
