@@ -15,7 +15,8 @@ from constructions import gridworld_walk
 from theory.computation import gridworld as automaton_of
 from theory.sequences import all_sequences
 from verify.claim import Run
-from verify.computation.gridworld import counted, gridworld, later
+from verify.computation.gridworld import counted, gridworld, later, walks
+from verify.evidence import sequences
 from verify.finding import Verdict
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
@@ -80,3 +81,17 @@ def test_units_of_the_last_layer_that_read_or_write_more_are_noticed():
     mlp.b_in.data = torch.cat([mlp.b_in, torch.tensor([0.75, 0.5, 0.25], dtype=torch.float64)])
     mlp.W_out.data = torch.cat([mlp.W_out, added])
     assert later(model, 2).verdict is FAILS
+
+
+def test_the_scores_of_all_heads_and_tokens_are_limited(monkeypatch):
+    """A word of 4 symbols has 7 tokens in front, and 6 heads."""
+    monkeypatch.setattr(sequences, "SCORES", 2 * 6 * 11**2, raising=False)
+    model, parts = gridworld_walk(3, 4, start=3), []
+
+    def states(rows):
+        parts.append(len(rows))
+        return replace(automaton_of(3), start=3).run(rows)
+
+    statement = replace(walks(Run(), 3, 3), answers=states)
+    assert not list(sequences.differences(statement, model, all_sequences(4, 2)))
+    assert parts == [2] * 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
 from verify.finding import Evidence, Finding, Verdict, equal, labelled, no_counterexample
 
-PAIRS = 2_000_000  # the number of pairs of tokens whose scores are in memory at one time
+SCORES = 5_000_000  # the number of scores of a layer's heads that are in memory at one time
 FLOAT64_BITS = 53
 LONGER, MOST_LONGER = 8, 320  # longer sequences: 8 times as many tokens, up to 320
 
@@ -141,7 +142,8 @@ def margin_kept(
     evidence, holds = list[Evidence](), list[bool]()
     for model, rows in batches:
         size = f"V = {model.interface.vocabulary_size}, n = {model.interface.max_length}"
-        for apart in _distances(statement, model, rows):
+        distances = (_distances(statement, model, part) for part in _parts(model, rows))
+        for apart in chain.from_iterable(distances):
             least[size] = min(apart, least.get(size, apart))
             declared[size] = Fraction(model.interface.margin)
             if model.interface.frequencies:
@@ -180,6 +182,13 @@ def _distances(statement: OverTokens, model: Transformer, rows: np.ndarray) -> l
     most = model.interface.context
     apart = apart[np.isfinite(apart) & (abs(apart) > 0.5 / most)]
     return [Fraction(float(apart.min())).limit_denominator(most)] if apart.size else []
+
+
+def _parts(model: Transformer, rows: np.ndarray) -> Iterator[np.ndarray]:
+    """The rows in parts, for each of which `SCORES` scores at most are in memory, or one row."""
+    tokens = rows.shape[1] + len(model.interface.prefix)
+    size = max(1, SCORES // (tokens**2 * max(1, model.n_heads)))
+    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def answers_equal(
@@ -268,10 +277,8 @@ def exact_evidence(model: Transformer) -> Evidence:
 
 
 def differences(statement: OverTokens, model: Transformer, rows: np.ndarray) -> Iterator[str]:
-    """Yields, for each chunk of `rows`, the shortest sequence on which answers are wrong."""
-    chunk = max(1, PAIRS // rows.shape[1] ** 2)
-    for start in range(0, len(rows), chunk):
-        part = rows[start : start + chunk]
+    """Yields, for each part of `rows`, the shortest sequence on which answers are wrong."""
+    for part in _parts(model, rows):
         differs = model(part).numpy() != statement.answers(part)
         if differs.any():
             position = int(differs.any(0).argmax())
