@@ -160,7 +160,7 @@ CALLS = {
         (
             "relations",
             "one_gradient_step.relations",
-            once(lambda found: (found[0] + 5, *found[1:]), 2),
+            once(lambda found: (off_by(5)(found[0]), *found[1:]), 2),
             {"relations"},
         ),
         ("counted", "one_gradient_step.gradient_by_counting", once(ONE_MORE, 2), {"counted"}),
