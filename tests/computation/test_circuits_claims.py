@@ -178,3 +178,12 @@ def test_the_bound_on_gates_is_polynomial_for_fixed_layers_and_heads(heads):
     degree = math.prod(H + 1 for H in heads)
     for N in (10, 100):
         assert most_gates(2, 2 * N, heads) <= 2**degree * most_gates(2, N, heads)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_one_circuit_above_the_stated_depth_fails(more, monkeypatch):
+    found = translate(contains(in_a_row), range(1, 4))
+    most = 6 * found.model.n_layers + 2
+    monkeypatch.setattr(constant_depth_circuits, "depths", lambda _: {1: 1, 2: most + more, 3: 1})
+    verdict = Verdict.FAILS if more else Verdict.HOLDS
+    assert constant_depth_circuits.levels([found]).verdict is verdict

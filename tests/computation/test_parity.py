@@ -28,7 +28,7 @@ from theory.computation.parity import (
 from theory.kinds import InputError
 from theory.sequences import all_sequences
 from verify.claim import Run
-from verify.computation.ones import logits_by_ones, only_counts
+from verify.computation.ones import least_sharpness, logits_by_ones, only_counts
 from verify.computation.parity import bound_holds, closed_form, counts_ones
 from verify.domains import Ball
 from verify.evidence.sequences import differences
@@ -343,3 +343,13 @@ def test_extremes_are_all_such_words_where_they_are_few():
     ones = extremes(5).sum(1)
     assert sorted(ones) == [0, *[1] * 5, *[4] * 5, 5]
     assert len(extremes(1000)) == 130
+
+
+@pytest.mark.parametrize(("least", "holds"), [(1.0, True), (1 + 1e-9, False), (1 - 1e-9, False)])
+def test_another_least_sharpness_than_ln_2_fails(least, holds):
+    def build(beta):
+        if beta < least * math.log(2):
+            raise InputError("sharpness")
+
+    verdict = Verdict.HOLDS if holds else Verdict.FAILS
+    assert least_sharpness(build).verdict is verdict

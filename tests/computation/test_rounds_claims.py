@@ -9,12 +9,15 @@ import pytest
 import torch
 from refusals import rejects
 
+from constructions.computation import pram
 from constructions.exactness import Exactness
 from theory.computation.components import settled_after, slowest
 from theory.computation.edge_lists import all_graphs, families
-from theory.computation.list_ranking import all_lists
+from theory.computation.list_ranking import all_lists, list_ranking
 from theory.computation.pram import Program
 from verify.claim import Run
+from verify.computation import components as components_module
+from verify.computation import rounds as rounds_module
 from verify.computation.components import (
     components,
     enough,
@@ -225,3 +228,61 @@ def test_what_is_too_large_is_rejected_with_its_size():
         works_locally(construction(9, 9, 1), components(9, 9))
     with rejects("201"):
         draw(construction(201, 200, 1), shuffled_path(201, 0))
+
+
+def planted(right, change):
+    """The function, with its result changed."""
+    return lambda *given, **options: change(right(*given, **options))
+
+
+def two_lists(run):
+    return rounds_module._ranking(run, run.build(pram, list_ranking(4)), 4)
+
+
+FAULTS = {
+    "ranks": (rounds_module, "ranks", lambda found: [*found[:-1], found[-1] + 1], two_lists),
+    "sums": (
+        rounds_module,
+        "block_sums",
+        lambda found: found + (np.arange(found.shape[-1]) == 4),
+        lambda run: rounds_module._messages(run, 5),
+    ),
+    "hardmax": (
+        rounds_module,
+        "attention_in_rounds",
+        lambda found: ([[z + 1 for z in row] for row in found[0]], found[1]),
+        rounds_module._in_rounds,
+    ),
+    "softmax": (
+        rounds_module,
+        "attention_by_definition",
+        lambda found: [*found[:-1], [z + 1 for z in found[-1]]],
+        rounds_module._in_rounds,
+    ),
+    "rounds": (
+        rounds_module,
+        "rounds_of_a_layer",
+        lambda count: count - 1,
+        rounds_module._in_rounds,
+    ),
+    "steps": (
+        components_module,
+        "settled_after",
+        lambda count: count + 7,  # too many for 8 nodes alone
+        lambda run: [components_module.steps(run)],
+    ),
+    "all-small": (
+        components_module,
+        "least_labels",
+        lambda labels: np.where(np.arange(labels.shape[1]) == 2, 1, labels),
+        lambda run: [components_module.small_graphs(run)],
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_of_these_findings_can_fail(fault, monkeypatch):
+    module, name, change, find = FAULTS[fault]
+    monkeypatch.setattr(module, name, planted(getattr(module, name), change))
+    found = {f.id: f for f in find(Run(quick=True))}
+    assert found[fault].verdict is Verdict.FAILS

@@ -2,10 +2,12 @@
 
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from itertools import cycle
 
 import numpy as np
 import pytest
+import torch
 from refusals import rejects
 
 from theory.memory.hemisphere import patterns_in_a_hemisphere
@@ -13,7 +15,8 @@ from theory.memory.sphere import uniform_tokens
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.ledger.theorems import ledger
-from verify.memory import hemisphere, hopfield_capacity, orthogonal_start
+from verify.memory import hemisphere, hopfield_capacity, orthogonal_start, sphere_dynamics
+from verify.memory import printed as printed_bounds
 from verify.memory.clustering import clustering
 from verify.memory.printed import printed
 from verify.memory.sphere_dynamics import euler_findings
@@ -184,3 +187,66 @@ def test_every_erratum_of_the_ledger_is_shown():
 def test_beta_out_of_range(beta, unchecked):
     with rejects("beta"):
         list(clustering.findings(Run(quick=True), beta=beta))
+
+
+def planted(right, change):
+    """The function, with its result changed."""
+    return lambda *given, **options: change(right(*given, **options))
+
+
+def order():
+    X = uniform_tokens(np.random.default_rng(0), 4, 3)
+    models = [sphere_dynamics.sphere_dynamics(3, 1.0, 1 / L, L) for L in (16, 32, 64)]
+    return [sphere_dynamics._order(models, X, 1.0)]
+
+
+FAULTS = {
+    "Wendel": (
+        hemisphere,
+        {"hemisphere_probability": lambda p: p + Fraction(1, 10**9)},
+        lambda: [hemisphere.wendel_counted(True)],
+    ),
+    "still": (
+        hemisphere,
+        {"cone_diameter": lambda size: size * 0 + size[0]},
+        lambda: [hemisphere._exponential(Run(), 4, 3, 1.0)],
+    ),
+    "rate": (
+        hemisphere,
+        {"hemisphere_rate": lambda rate: rate * (1 - 1e-9)},
+        lambda: [hemisphere._exponential(Run(), 4, 3, 1.0)],
+    ),
+    "antipodal": (
+        claim_module,
+        {
+            "tangential": lambda v: [q + 1 for q in v],
+            "smallest_inner_product": lambda least: least - 0.02,
+        },
+        lambda: claim_module._antipodal(Run(), 3),
+    ),
+    "late gap": (
+        printed_bounds,
+        {"orthogonal_gap": lambda gap: gap * 3},
+        lambda: [printed_bounds.decay_later()],
+    ),
+    "order": (
+        sphere_dynamics,
+        {"sphere_flow": lambda flow: replace(flow, tokens=flow.tokens + 1e-2)},
+        order,
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_of_these_findings_can_fail(fault, monkeypatch):
+    module, changes, find = FAULTS[fault]
+    assert {finding.verdict for finding in find()} == {Verdict.HOLDS}
+    for name, change in changes.items():
+        monkeypatch.setattr(module, name, planted(getattr(module, name), change))
+    assert {finding.verdict for finding in find()} == {Verdict.FAILS}
+
+
+def test_a_pair_that_moves_fails():
+    model = sphere_dynamics.sphere_dynamics(3, 1.0, 0.25, 5)
+    model.blocks[0].attn.W_O *= torch.arange(model.d_model)  # a different factor for each entry
+    assert sphere_dynamics._pair_stays(model, 3).verdict is Verdict.FAILS

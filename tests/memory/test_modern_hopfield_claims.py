@@ -13,9 +13,11 @@ from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS
 from verify.finding import Verdict
+from verify.memory import modern_hopfield as claim_module
 from verify.memory import (
     modern_hopfield_bounds,
     modern_hopfield_energy,
+    modern_hopfield_retrieve,
     modern_hopfield_storage,
 )
 from verify.memory.attention_is_hopfield import attention_is_hopfield
@@ -233,3 +235,70 @@ def test_two_models_of_the_network_agree():
             exact = np.linalg.eigvalsh(np.array([[float(u) for u in row] for row in J]))[-1]
             assert exact <= float(spectral_bound(J)) * (1 + 1e-12)
         assert norm([arb(3), arb(4)]).contains(5)
+
+
+def planted(right, change):
+    """The function, with its result changed."""
+    return lambda *given, **options: change(right(*given, **options))
+
+
+INSTANCES = [(ModernNetwork(np.eye(3, 2), 2.0), [[arb(1), arb(3)]])]
+
+
+def descent():
+    return list(modern_hopfield_energy._descent(Run(), INSTANCES))
+
+
+def convergence():
+    return [modern_hopfield_energy._convergence(Run(), INSTANCES)]
+
+
+FAULTS = {
+    "divergence": (ModernNetwork, "energy", lambda E: 2 * E, descent),
+    "rise": (ModernNetwork, "energy", lambda E: -E, descent),
+    "residual": (ModernNetwork, "energy", lambda E: 0 * E, convergence),
+    "crowded": (
+        modern_hopfield_storage,
+        "separations",
+        lambda found: 0 * found,
+        lambda: [modern_hopfield_storage._many(Run(quick=True))],
+    ),
+    "not separated": (
+        modern_hopfield_storage,
+        "separations",
+        lambda found: found / 2,
+        lambda: [modern_hopfield_storage._separated_patterns(Run())],
+    ),
+    "float32": (
+        modern_hopfield_retrieve,
+        "retrieve",
+        lambda found: found * 1.01,
+        lambda: [modern_hopfield_retrieve.in_float32(Run())],
+    ),
+    "pruned too much": (
+        modern_hopfield_retrieve,
+        "_retrieved",
+        lambda found: found * (1 + 1e-3),
+        lambda: list(modern_hopfield_retrieve.pruning(Run(quick=True))),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_of_these_findings_can_fail(fault, monkeypatch):
+    where, name, change, find = FAULTS[fault]
+    assert {finding.verdict for finding in find()} == {Verdict.HOLDS}
+    monkeypatch.setattr(where, name, planted(getattr(where, name), change))
+    assert {finding.verdict for finding in find()} == {Verdict.FAILS}
+
+
+@pytest.mark.parametrize("name", ["_limit", "_number_of_updates"])
+def test_outputs_that_are_twice_as_large_fail(name):
+    def twice(model):
+        for attn in model.attentions:
+            attn.W_O *= 2
+        return model
+
+    find = getattr(claim_module, name)
+    assert find(Run(), 2, 3).verdict is Verdict.HOLDS
+    assert find(Run(fault=twice), 2, 3).verdict is Verdict.FAILS
