@@ -268,7 +268,7 @@ FAULTS = {
     "steps": (
         components_module,
         "settled_after",
-        lambda count: count + 7,  # too many for 8 nodes alone
+        lambda count: count + 8,  # too many for 8 nodes alone
         lambda run: [components_module.steps(run)],
     ),
     "all-small": (

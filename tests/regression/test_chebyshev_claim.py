@@ -6,6 +6,7 @@ from refusals import rejects
 
 from verify.claim import Run
 from verify.finding import Verdict
+from verify.regression import chebyshev as module
 from verify.regression.chebyshev import _best_of_its_layers, chebyshev
 from verify.regression.hyperpower import hyperpower
 
@@ -56,3 +57,14 @@ EMPTY = [(5e-324, 1e-323), (2.0, 1.0), (1.0, 1.0), (0.0, 1.0), (1.0, float("inf"
 def test_what_has_no_factors_in_float64_is_rejected(names, options):
     with rejects(*names):
         findings(chebyshev, **{"d": 1, "n": 1, **options})
+
+
+@pytest.mark.parametrize("kind", ["products", "unchanged", "once", "cubed"])
+def test_one_coefficient_off_by_more_than_its_rounding_fails(kind, monkeypatch):
+    assert module._coefficients(40, 1.0, 32.0).verdict is Verdict.HOLDS
+    plan = module.chebyshev_plan(40, 1.0, 32.0)
+    rung = next(each for rungs in plan for each in rungs if getattr(each, kind))
+    name = next(iter(getattr(rung, kind)))
+    getattr(rung, kind)[name] += 2.0**-40
+    monkeypatch.setattr(module, "chebyshev_plan", lambda *given: plan)
+    assert module._coefficients(40, 1.0, 32.0).verdict is Verdict.FAILS

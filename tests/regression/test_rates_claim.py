@@ -92,3 +92,26 @@ def test_stated_counts_that_are_wrong_fail():
                 steps=lambda c, e, right=count.steps, by=change: right(c, e) + by
             )
             assert rates_module._stated_count(wrong).verdict is Verdict.FAILS
+
+
+def test_conjugate_gradients_that_make_every_step_twice_fail(monkeypatch):
+    problem = rates_module.Problem(np.random.default_rng(0), 10.0, 4)
+    assert rates_module._conjugate_gradient_every_step(problem).verdict is Verdict.HOLDS
+    right = rates_module.conjugate_gradient_iterates
+    twice = lambda *given: (w for w in right(*given) for _ in range(2))  # noqa: E731
+    monkeypatch.setattr(rates_module, "conjugate_gradient_iterates", twice)
+    assert rates_module._conjugate_gradient_every_step(problem).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize(("step", "verdict"), [(0, Verdict.HOLDS), (2, Verdict.FAILS)])
+def test_one_step_that_does_not_double_the_digits_fails(step, verdict, monkeypatch):
+    digits = [1.0 * 2**j for j in range(8)]
+    changed = digits[:-step] + [0.99 * each for each in digits[-step:]] if step else digits
+    monkeypatch.setattr(rates_module, "newton_digits", lambda *given, **options: changed)
+    assert rates_module._digits_double(Run(), 100).verdict is verdict
+
+
+def test_too_few_stated_steps_fail():
+    for count in rates_module.COUNTS:
+        fewer = count._replace(steps=lambda c, e, right=count.steps: right(c, e) // 2)
+        assert rates_module._stated_count(fewer).verdict is Verdict.FAILS

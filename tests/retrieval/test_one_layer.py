@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from by_id import findings
+from flint import fmpq
 from refusals import rejects
 
 from constructions.blocks import LayerNorm
@@ -27,6 +28,7 @@ from verify.retrieval.messages import Split
 from verify.retrieval.one_layer import (
     _errs,
     _mistakes,
+    _reduction,
     judged,
     one_layer,
     random_layer,
@@ -258,3 +260,34 @@ def test_each_condition_on_a_pair_of_prompts_is_checked(wrong, exact, monkeypatc
 def test_an_even_length():
     with rejects("n_tokens", "128"):
         findings(one_layer, n_tokens=128)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_one_logit_of_the_message_that_is_off_fails(exact, monkeypatch):
+    game = index_game(9)
+    model = broad_average(4, 9) if exact else random_layer(4, 9, 1, False, 0)
+    split = Split(model, 9, game.alice, 2)
+    assert _reduction(Run(), "id", game, split, []).verdict is Verdict.HOLDS
+    right = split.complete
+
+    def complete(message, prompt):
+        first, *others = right(message, prompt)
+        return [first + fmpq(1, 10**6), *others]
+
+    monkeypatch.setattr(split, "complete", complete)
+    assert _reduction(Run(), "id", game, split, []).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_two_prompts_with_one_right_answer_are_no_mistake(wrong):
+    game = index_game(9)
+    if wrong:
+        game = game._replace(required=lambda prompt: 1)
+    found = _mistakes(Run(), "errs", game, broad_average(4, 9), [])
+    assert found.verdict is (Verdict.FAILS if wrong else Verdict.HOLDS)
+
+
+def test_two_layers_that_are_one_message_fail(monkeypatch):
+    monkeypatch.setattr(module, "Split", lambda *given: None)
+    *_, message = two_layers_find(Run(), 9, [])
+    assert message.verdict is Verdict.FAILS
