@@ -30,6 +30,7 @@ from theory.computation.counting import (
 from theory.computation.counting_syntax import in_language, parse
 from theory.sequences import all_sequences
 from verify.claim import Run
+from verify.computation import counting as claims
 from verify.computation.counting import counting
 from verify.finding import Verdict
 
@@ -340,3 +341,21 @@ def test_the_seed_draws_the_formulas():
         return next(found).words
 
     assert random(1) == random(1) != random(2)
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "wrong"),
+    [
+        ("layers", "layers_stated", lambda d: d - 1),
+        ("apart", "apart", lambda model, words: 0.999 * model.interface.margin),
+        ("language", "in_language", lambda name, words: words >= 0),
+    ],
+)
+def test_a_deep_model_close_logits_and_another_language_fail(id, name, wrong, monkeypatch):
+    def verdict():
+        found = counting.findings(Run(quick=True), max_length=4, samples=1)
+        return next(f.verdict for f in found if f.id == f"majority/{id}")
+
+    assert verdict() is Verdict.HOLDS
+    monkeypatch.setattr(claims, name, wrong)
+    assert verdict() is Verdict.FAILS

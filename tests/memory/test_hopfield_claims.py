@@ -171,3 +171,31 @@ def test_counts_decide_what_they_can():
     assert verdicts == [
         *(Verdict.FAILS, Verdict.HOLDS, Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED)
     ]
+
+
+def of_mean_field():
+    return hopfield_capacity._critical_load_by_the_mean_field()
+
+
+def of_unstable_bits():
+    return hopfield_capacity.unstable_bits(Run(), 0.2, 50, 20)
+
+
+@pytest.mark.parametrize(
+    ("find", "name", "change"),
+    [
+        (of_mean_field, "critical_load", lambda found: replace(found, load=found.load + 1e-9)),
+        (
+            of_mean_field,
+            "critical_load",
+            lambda found: replace(found, overlap=found.overlap - 1e-9),
+        ),
+        (of_unstable_bits, "unstable_bit_limit", lambda p: p * (1 + 1e-9)),
+        (of_unstable_bits, "unstable_bit_probability", lambda p: p + 0.1),
+    ],
+)
+def test_a_load_or_a_probability_that_is_off_fails(find, name, change, monkeypatch):
+    right = getattr(hopfield_capacity, name)
+    assert find().verdict is Verdict.HOLDS
+    monkeypatch.setattr(hopfield_capacity, name, lambda *given: change(right(*given)))
+    assert find().verdict is Verdict.FAILS

@@ -13,6 +13,7 @@ from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS
 from verify.finding import Verdict
+from verify.memory import attention_is_hopfield as attention_module
 from verify.memory import modern_hopfield as claim_module
 from verify.memory import (
     modern_hopfield_bounds,
@@ -302,3 +303,22 @@ def test_outputs_that_are_twice_as_large_fail(name):
     find = getattr(claim_module, name)
     assert find(Run(), 2, 3).verdict is Verdict.HOLDS
     assert find(Run(fault=twice), 2, 3).verdict is Verdict.FAILS
+
+
+def test_two_heads_of_one_beta_do_not_differ(monkeypatch):
+    given = Run(), np.eye(3, 2), np.array([[1.0, 2.0]])
+    assert {f.verdict for f in attention_module._two_heads(*given)} == {Verdict.HOLDS}
+    monkeypatch.setattr(attention_module, "BETAS", (1.0, 1.0))
+    own, other = attention_module._two_heads(*given)
+    assert (own.verdict, other.verdict) == (Verdict.HOLDS, Verdict.FAILS)
+
+
+@pytest.mark.parametrize("name", ["W_Q", "W_V"])
+def test_one_head_of_the_two_with_other_weights_fails(name):
+    def fault(model):
+        getattr(model.blocks[0].attn, name)[1] *= 1 + 2.0**-30
+        return model
+
+    given = np.eye(3, 2), np.array([[1.0, 2.0]])
+    own, _ = attention_module._two_heads(Run(fault=fault), *given)
+    assert own.verdict is Verdict.FAILS

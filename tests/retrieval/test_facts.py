@@ -15,6 +15,7 @@ from verify.claim import Run
 from verify.evidence.gaps import gap_finding
 from verify.evidence.registers import register_differences
 from verify.finding import Verdict
+from verify.retrieval import facts as claims
 from verify.retrieval.facts import facts, head_states
 
 EXAMPLE = (
@@ -289,3 +290,27 @@ def test_texts_outside_the_grammar_are_rejected_as_by_the_definition(text):
         answer(text)
     with rejects():
         MODEL(text)
+
+
+@pytest.mark.parametrize("register", ["owner", "inner", "object"])
+def test_one_fact_in_another_register_is_noticed(register, monkeypatch):
+    reader = facts(Run()).at(0, 64).model
+    text = "Jane is a doctor. John is a teacher. What is the profession of Jane?"
+    assert list(claims._wrong_facts(reader, text)) == []
+    right = reader.streams
+
+    def streams(tokens):
+        for H in right(tokens):
+            last = 1 + np.flatnonzero(tokens == claims.NUMBER["."])[-1]
+            H[last, reader.stream[register]] += 1
+            yield H
+
+    monkeypatch.setattr(reader, "streams", streams)
+    assert len(list(claims._wrong_facts(reader, text))) == 1
+
+
+def test_an_answer_that_is_not_the_parsers_fails(monkeypatch):
+    reader = facts(Run()).at(0, 64).model
+    assert claims._answers_as(reader, "id", claims.EXAMPLE).verdict is Verdict.HOLDS
+    monkeypatch.setattr(claims, "answer", lambda text: None)
+    assert claims._answers_as(reader, "id", claims.EXAMPLE).verdict is Verdict.FAILS
