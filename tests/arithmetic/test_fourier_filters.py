@@ -11,7 +11,7 @@ from by_id import not_holding
 from flint import fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import rejects
+from refusals import check_line, rejects
 
 from constructions import adder
 from theory.arithmetic import (
@@ -22,6 +22,7 @@ from theory.arithmetic import (
     leakage,
     null_space_projection,
 )
+from theory.kinds import InputError
 from verify.arithmetic.fourier_filters import (
     KEPT,
     filtered,
@@ -140,6 +141,14 @@ def test_predictions_with_each_filter():
 def test_it_holds_at_other_steps(step):
     """It holds for even steps too, where halves have errors of one sign."""
     assert not_holding(fourier_filters, **SMALL, step=step) == {}
+
+
+def test_an_alpha_that_is_too_small_is_rejected_by_its_own_limits():
+    """The claim has no option for the number of bits, which the message of `adder` names."""
+    with pytest.raises(InputError) as caught:
+        next(fourier_filters.findings(Run(), alpha=1e-4))
+    check_line(str(caught.value), "alpha")
+    assert "bits" not in str(caught.value)
 
 
 @pytest.mark.slow

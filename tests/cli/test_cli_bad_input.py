@@ -3,6 +3,7 @@
 Options out of the range that they declare are tried for every claim in `test_conformance.py`.
 """
 
+import re
 import shlex
 from importlib.metadata import version
 from pathlib import Path
@@ -142,3 +143,13 @@ def test_too_little_memory_is_one_line(error, capsys, monkeypatch):
 def test_a_seed_below_zero_is_rejected():
     with rejects("seed", "-1"):
         Run(seed=-1)
+
+
+@pytest.mark.parametrize("wrong", ["rates --condition 1", "clustering --beta 6"])
+def test_the_help_states_the_limits_of_numbers(wrong, capsys):
+    name, *_ = words = wrong.split()
+    assert cli.main(words) == 2
+    limits = set(re.findall(r"\d[\d.e]*", capsys.readouterr().err.split(": ")[-1]))
+    assert cli.main([name, "--help"]) == 0
+    assert len(limits) == 2
+    assert limits <= set(re.findall(r"\d[\d.e]*", capsys.readouterr().out))

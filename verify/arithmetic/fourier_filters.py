@@ -14,9 +14,16 @@ from flint import fmpq, fmpq_mat
 
 from constructions import adder
 from constructions.transformer import Transformer
-from theory.arithmetic.adder import default_alpha, default_bits, n_candidates, round_to_multiple
+from theory.arithmetic.adder import (
+    default_alpha,
+    default_bits,
+    n_candidates,
+    round_to_multiple,
+    sufficient_bits,
+)
 from theory.arithmetic.filters import leakage, null_space_projection
 from theory.arithmetic.fourier import fourier_bins, fourier_matrix
+from theory.kinds import InputError, Positive, read
 from verify.arithmetic.pairs import (
     Alpha,
     Largest,
@@ -77,8 +84,15 @@ def fourier_filters(
     high frequencies, the adder outputs the sum of the rounded numbers.
     """
     L = of_size(run, largest)
-    alpha = default_alpha(n_candidates(L)) if alpha is None else alpha
-    model = run.build(adder, L, step, alpha, default_bits(n_candidates(L), step, alpha))
+    p = n_candidates(L)
+    usual = default_alpha(p)
+    alpha = usual if alpha is None else read(Positive, "alpha", alpha)
+    if alpha < usual and not sufficient_bits(p, step, alpha):
+        raise InputError(
+            f"alpha is {alpha:g}: rounded weights could change predictions; give a larger alpha, "
+            f"such as {usual:g}"
+        )
+    model = run.build(adder, L, step, alpha, default_bits(p, step, alpha))
     yield from masks(run)
     yield registers_are_bins(model)
     yield leaks(model)

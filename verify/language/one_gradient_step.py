@@ -55,7 +55,9 @@ def one_gradient_step(
     run: Run,
     *,
     d: Annotated[int, option("number of bits", min=8, max=MOST)] = 32,
-    k: Annotated[int, option("number of bits of the parity, a power of two", min=4, max=MOST)] = 16,
+    k: Annotated[
+        int, option("number of bits of the parity, a power of two, at most d", min=4, max=MOST)
+    ] = 16,
 ) -> Iterator[Finding]:
     """One gradient step from zero attention scores, on the nodes of the tree of a parity, gives
     the tree: rounded to integers, the scores are 1 at the children of a node and 0 elsewhere.

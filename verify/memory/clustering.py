@@ -46,7 +46,10 @@ def clustering(
     *,
     n: Annotated[int, option("number of tokens", min=2, max=1000)] = 6,
     d: Annotated[int, option("dimension of the tokens", min=2, max=1000)] = 3,
-    beta: Annotated[float, option("inverse temperature β of the attention")] = 1.0,
+    beta: Annotated[
+        float,
+        option(f"inverse temperature β of the attention, from {BETAS[0]:g} to {BETAS[1]:g}"),
+    ] = 1.0,
     samples: Annotated[int, option("number of sets of uniform points", min=1, max=10**5)] = 200,
 ) -> Iterator[Finding]:
     """Under attention, tokens on the sphere that start in one open hemisphere converge to one

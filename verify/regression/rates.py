@@ -39,7 +39,7 @@ EPS = np.finfo(np.float64).eps
 def rates(
     run: Run,
     *,
-    condition: Annotated[float, option("condition number κ of S")] = 100.0,
+    condition: Annotated[float, option("condition number κ of S, above 1 and below 1e8")] = 100.0,
     d: Annotated[int, option("dimension of the inputs", min=2, max=64)] = 8,
     digits: Annotated[
         int, option("decimal digits of the multiprecision run", min=20, max=10**5)
@@ -61,7 +61,7 @@ def rates(
     correct digits, up to thousands of digits.
     """
     if not 1 < condition < 1e8:
-        raise InputError(f"condition is {condition}: give a condition number between 1 and 1e8")
+        raise InputError(f"condition is {condition}: give a number above 1 and below 1e8")
     problem = Problem(run.rng, condition, d)
     yield _gradient_descent_every_step(run, problem)
     yield from (_newton_every_step(run, problem, start) for start in STARTS)
