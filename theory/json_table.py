@@ -21,11 +21,12 @@ def json_table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
     """
     content = content_of(path, MOST_BYTES)
     try:
-        given: Any = json.loads(content.decode(), object_pairs_hook=_once)
+        given: Any = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         where = " ".join(str(error).split())
         raise InputError(
-            f"{path} is not JSON ({where}): write a JSON object with the field {known[0]!r}"
+            f"{path} is not JSON ({where}): write the {known[0]}, or an object with the field "
+            f"{known[0]!r}, as JSON"
         ) from None
     fields = given if isinstance(given, dict) else {known[0]: given}
     unknown = sorted(fields.keys() - set(known))

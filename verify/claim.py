@@ -18,6 +18,7 @@ import shlex
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from numbers import Integral, Real
@@ -312,6 +313,13 @@ def installed() -> dict[str, EntryPoint]:
                 "name; rename it"
             )
     return {name: point for name, point in found.items() if name not in COMMANDS}
+
+
+def unknown(name: str, known: Iterable[str], kind: str = "claim") -> InputError:
+    """The error for a name that no claim has, with the most similar of the `known` names."""
+    near = get_close_matches(name.lower(), list(known), n=1)
+    hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
+    return InputError(f"there is no {kind} '{name}': {hint}")
 
 
 def loaded(point: EntryPoint) -> Claim:

@@ -144,7 +144,8 @@ def path_of(name: str | Path) -> Path:
         return path
     if a_file:
         raise InputError(
-            f"there is no file {name}: give the path of the weights of a run, model.safetensors"
+            f"there is no regular file {name}: give the path of the weights of a run, "
+            "model.safetensors"
         )
     seeds = [other for other in shipped() if other.startswith(f"{name}-seed")]
     raise unknown(str(name), seeds or shipped())

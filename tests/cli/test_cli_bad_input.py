@@ -34,6 +34,7 @@ BAD_INPUT = {
     "build newton --save a.safetensors --save b.safetensors": ("--save",),
     "build induction --at vocabulary_size=0": ("vocabulary_size", "V"),
     "lst": ("lst", "lstm"),
+    "selftest newtn": ("newtn", "newton"),
     "zzzzzz": ("zzzzzz",),
     "newton --kk 3": ("--kk", "--k"),
     "newton --sampels 3": ("--sampels", "--samples"),
@@ -126,6 +127,8 @@ def test_bad_input_is_one_line_and_exit_2(line, capsys):
 def test_the_version_is_printed(capsys):
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out == f"weightwright {version('weightwright')}\n"
+    assert cli.main(["--help"]) == 0
+    assert "--version" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

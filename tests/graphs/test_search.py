@@ -117,7 +117,7 @@ def test_the_sharpness_does_not_depend_on_sizes():
 
 def test_edges_from_a_file(tmp_path):
     file = tmp_path / "mine.json"
-    file.write_text("[[0, 1], [3, 1]]")
+    file.write_text("[[0, 1], [3, 1]]", encoding="utf-8-sig")
     name, nodes, edges = read_edges(file)
     assert (name, nodes, edges.tolist()) == ("mine", 4, [[0, 1], [3, 1]])
     file.write_text(json.dumps({"edges": [[1, 1]], "nodes": 6, "name": "loop"}))

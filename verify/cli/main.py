@@ -10,7 +10,6 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,7 @@ from typer.exceptions import TyperException
 
 from theory.kinds import Count, InputError, read
 from theory.terminal import Once, in_words
-from verify.claim import COMMANDS, Claim, Run, installed, loaded, option
+from verify.claim import COMMANDS, Claim, Run, installed, loaded, option, unknown
 from verify.cli.parallel import Task, at_once
 from verify.cli.running import Checked, Output, among_others, check, news, not_run, summary
 from verify.finding import Verdict
@@ -107,7 +106,7 @@ def _app(words: Sequence[str]) -> typer.Typer:
         add_completion=False,
         no_args_is_help=False,
         rich_markup_mode=None,
-        help="Evidence for theorems about transformers.",
+        help="Evidence for theorems about transformers. `verify --version` prints the version.",
     )
     app.callback()(lambda: None)
     functions: list[Callable[..., Any]] = [
@@ -158,9 +157,8 @@ def _named(name: str, own: Iterable[str] | None = None) -> Claim:
     """
     points = installed()
     if name not in points:
-        near = get_close_matches(name.lower(), [*points, *(own or [])], n=1)
-        hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
-        raise InputError(f"there is no claim{' or command' * (own is not None)} '{name}': {hint}")
+        kind = "claim" if own is None else "claim or command"
+        raise unknown(name, [*points, *(own or [])], kind)
     return loaded(points[name])
 
 

@@ -33,7 +33,7 @@ def chosen(n_nodes: int | None, edges: Path | None, default: int) -> tuple[int, 
     own = None if edges is None else read_edges(edges)
     n = own.n_nodes if own is not None else default if n_nodes is None else n_nodes
     if not 2 <= n <= MOST_NODES:
-        raise InputError(f"a graph has {n} nodes: give a graph of 2 to {MOST_NODES} nodes")
+        raise InputError(f"the number of nodes is {n}: give a graph of 2 to {MOST_NODES} nodes")
     return n, own
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from theory.kinds import InputError, shown
-from verify.claim import Claim, installed, loaded, standing
+from verify.claim import Claim, installed, loaded, standing, unknown
 from verify.output.files import SCREEN, write
 from verify.selftest.function_mutations import function_faults
 from verify.selftest.run import Report, random_entries, report_on
@@ -86,9 +86,9 @@ def check_entries(
 
 def _chosen(names: Sequence[str]) -> dict[str, Claim]:
     points = installed()
-    unknown = [name for name in names if name not in points]
-    if unknown:
-        raise InputError(f"there is no claim '{unknown[0]}': run `verify list` to see all claims")
+    for name in names:
+        if name not in points:
+            raise unknown(name, points)
     load = loaded if names else standing
     return {name: load(points[name]) for name in names or points}
 
