@@ -115,15 +115,6 @@ CALLS = {
         ("over q", "squaring.streams", once(lambda passed: [2 * [*passed][-1]], 1), {"rational"}),
         ("softmax", "squaring.sufficient", once(off_by(9)), {"sharpness"}),
         (
-            "softmax",
-            "squaring.squaring_sharpness",
-            once(lambda bound: bound * (1 + 1e-9)),
-            {"sharpness"},
-        ),
-        ("softmax", "squaring.squares_to", once(np.logical_not), {"answers"}),
-        ("softmax", "squaring.enclosed_error", once(lambda error: (0.1, 0.2)), {"restored"}),
-        ("softmax", "squaring.lean_squaring_sharpness", once(off_by(2)), {"needed"}),
-        (
             "projection",
             "two_channels.two_channels_by_definition",
             once(ONE_MORE, 1),
@@ -138,6 +129,17 @@ CALLS = {
 def test_a_wrong_value_fails(call, target, fault, ids, monkeypatch):
     plant(monkeypatch, f"verify.graphs.{target}", fault)
     assert failing(CALLS[call]()) == ids
+
+
+def test_several_wrong_values_of_softmax_fail(monkeypatch):
+    for name, change in (
+        ("squaring_sharpness", lambda bound: bound * (1 + 1e-9)),
+        ("squares_to", np.logical_not),
+        ("enclosed_error", lambda error: (0.1, 0.2)),
+        ("lean_squaring_sharpness", off_by(2)),
+    ):
+        plant(monkeypatch, f"verify.graphs.squaring.{name}", once(change))
+    assert failing(CALLS["softmax"]()) == {"sharpness", "answers", "restored", "needed"}
 
 
 @pytest.mark.parametrize(("n", "L", "wrong"), [(5, 2, "over-q"), (3, 2, "small"), (5, 1, "large")])

@@ -122,6 +122,7 @@ def nothing(cells):
 )
 def test_a_wrong_value_fails(call, target, fault, ids, monkeypatch):
     monkeypatch.setattr(layouts, "RANKINGS", 20)
+    monkeypatch.setattr(layouts, "FEW", 2)
     plant(monkeypatch, f"verify.structures.{target}", fault)
     assert failing(CALLS[call]()) == ids
 
