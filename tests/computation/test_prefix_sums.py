@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -13,7 +15,7 @@ from constructions.blocks import Stage
 from constructions.computation import prefix_sums
 from theory.computation import window_sums
 from theory.computation.prefix_sums import tree_depth
-from verify.computation.prefix_sums import registers
+from verify.computation.prefix_sums import gaps, identity, registers
 from verify.finding import Verdict
 
 
@@ -52,6 +54,15 @@ def test_one_wrong_sum_of_a_register_fails():
     last = np.eye(9)[8, :, None]
     model.stages = (Stage(1, "sum", lambda x: window_sums(x, 2)[..., None] + last),)
     assert registers(model, x).verdict is Verdict.FAILS
+
+
+def test_a_weight_and_a_margin_of_the_last_head_are_checked():
+    model = prefix_sums(9, 3)
+    assert {found.verdict for found in (identity(model), gaps(3, model, 2))} == {Verdict.HOLDS}
+    model.blocks[1].attn.W_V[-1] *= 1 + 2.0**-40
+    first, last = model.blocks[1].margins
+    model.blocks[1].margins = first, replace(last, gap=1.01 * last.gap)
+    assert {found.verdict for found in (identity(model), gaps(3, model, 2))} == {Verdict.FAILS}
 
 
 def test_real_numbers_and_tensors():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -18,12 +19,15 @@ from theory.computation import (
 )
 from verify.claim import Run
 from verify.computation.shortcut import (
+    free_of_length,
     given_after,
     head_states,
     perfect_core,
     refused,
     shortcut,
+    simulates,
     tabled,
+    walked,
 )
 from verify.evidence.gaps import gap_finding
 from verify.finding import Verdict
@@ -66,6 +70,8 @@ def test_a_group_that_is_not_solvable_is_told(tmp_path):
     finding = refused(reason.value)
     assert (finding.measured, finding.bound) == (60, 60)
     assert "order 60 with a perfect core of order 60" in finding.words
+    reason.value.core = 59
+    assert refused(reason.value).verdict is FAILS
     assert perfect_core([(1, 0, 2), (1, 2, 0)]) == 1  # S3 is solvable
 
 
@@ -115,3 +121,15 @@ def test_stages_that_no_answer_needs_are_left_out():
     assert reads - {0} == set(range(1, len(of.stages) + 1))
     words = np.array([[0, 1, 0, 0, 1]])
     assert (construction(A, 5)(words).numpy() == A.run(words)).all()
+
+
+def test_a_state_that_differs_and_a_size_that_grows_fail():
+    of = cascade("S3")
+    assert walked(of).verdict is HOLDS
+    same = replace(of.automaton, transitions=of.automaton.transitions[:1] * 2)
+    assert walked(replace(of, automaton=same)).verdict is FAILS
+    statement = simulates(Run(), of, "robust", False)
+    deeper = replace(statement, build=lambda V, n: shortest if n < 9 else longest)
+    shortest, longest = construction("S3", 4, form="robust"), construction("S4", 32)
+    assert free_of_length(statement, shortest).verdict is HOLDS
+    assert free_of_length(deeper, shortest).verdict is FAILS

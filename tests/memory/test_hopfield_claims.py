@@ -199,3 +199,16 @@ def test_a_load_or_a_probability_that_is_off_fails(find, name, change, monkeypat
     assert find().verdict is Verdict.HOLDS
     monkeypatch.setattr(hopfield_capacity, name, lambda *given: change(right(*given)))
     assert find().verdict is Verdict.FAILS
+
+
+def test_cycles_of_length_2_without_symmetry_fail(monkeypatch):
+    right = hopfield_dynamics.walk
+
+    def walk(*given):
+        steps, length, end = right(*given)
+        return steps, np.minimum(length, 2), end
+
+    monkeypatch.setattr(hopfield_dynamics, "walk", walk)
+    found = {f.id: f.verdict for f in hopfield_dynamics.cycles(SMALL)}
+    assert found["cycles/asymmetric"] is Verdict.FAILS
+    assert found["cycles/symmetric"] is Verdict.HOLDS

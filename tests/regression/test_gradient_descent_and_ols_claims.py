@@ -19,7 +19,11 @@ from verify.finding import Verdict
 from verify.regression.convergence import descent_converges, newton_converges
 from verify.regression.gradient_descent import gradient_descent
 from verify.regression.ols import METHODS, ols
-from verify.regression.online_gradient_descent import online_gradient_descent
+from verify.regression.online_gradient_descent import (
+    _last_example_fitted,
+    online_gradient_descent,
+)
+from verify.regression.statements import online_statement
 
 ols_module = sys.modules["verify.regression.ols"]  # the package's claim has the same name
 
@@ -70,6 +74,16 @@ def test_online_gradient_descent_fits_the_last_example():
     assert found["modular"].evidence == "identity"
     assert float(found["modular"].words.split("≤ ")[1]) <= 1e-20
     assert "symbolic" not in found, "no polynomial, no symbolic domain"
+
+
+def test_a_last_example_that_is_nearly_fitted_fails():
+    def fault(model):
+        model.unembed.W_U *= 1 + 2.0**-40
+        return model
+
+    for run, verdict in ((Run(), Verdict.HOLDS), (Run(fault=fault), Verdict.FAILS)):
+        found = _last_example_fitted(run, online_statement(run).at(2, 3, 0))
+        assert found.verdict is verdict
 
 
 # ols

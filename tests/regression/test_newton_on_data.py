@@ -240,3 +240,14 @@ def test_predictions_do_not_replace_the_data(tmp_path):
     with rejects("--predictions"):
         findings(data=data, domain="float", k=1, predictions=data)
     assert data.read_bytes() == LONGLEY.read_bytes()
+
+
+def test_predictions_over_q_that_are_nearly_equal_fail():
+    def fault(model):
+        model.unembed.W_U *= 1 + 2.0**-40
+        return model
+
+    for run, verdict in ((Run(), Verdict.HOLDS), (Run(fault=fault), Verdict.FAILS)):
+        statement = module.newton_statement(run, "direct", "gram", 0.25)
+        found = module.exactly(statement, *read_examples(LONGLEY, None, rng()), 1)
+        assert found.verdict is verdict
