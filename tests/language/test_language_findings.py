@@ -29,6 +29,7 @@ from verify.language import (
     restriction_access,
     sampling_or_argmax,
     sparse_and,
+    sparse_certificates,
     tiny_worlds,
 )
 
@@ -336,3 +337,53 @@ def test_the_bound_on_one_of_three_models_fails(at, monkeypatch):
 def test_random_restrictions_that_miss_a_tree_fail(monkeypatch):
     monkeypatch.setattr(restriction_access, "of_restrictions", lambda *_: None)
     assert failing(restriction_access._large(QUICK)) == {"sizes"}
+
+
+@pytest.mark.parametrize(
+    ("name", "by", "call", "id"),
+    [
+        ("deterministic_bound", Fraction(1), lambda: tiny_worlds.sure(QUICK), "sure"),
+        ("over_confidence", Fraction(-1), lambda: tiny_worlds.forty_strings(True), "forty-strings"),
+        ("over_confidence", Fraction(-1), lambda: tiny_worlds.forty_answers(True), "forty-answers"),
+    ],
+)
+def test_one_wrong_world_of_many_fails(name, by, call, id, monkeypatch):
+    Levels = tiny_worlds.Levels
+    monkeypatch.setattr(Levels, name, once(off_by(by), 50)(getattr(Levels, name)))
+    assert failing(call()) == {id}
+
+
+def test_a_bound_that_fails_in_some_worlds_fails(monkeypatch):
+    plant(monkeypatch, "verify.language.tiny_worlds.bound_given_corpus", always(off_by(0.5)))
+    assert failing(tiny_worlds.probable(True)) == {"probable"}
+
+
+@pytest.mark.parametrize(
+    ("change", "ids"),
+    [
+        ({}, set()),
+        ({"error": 0.9}, {"largest/error"}),
+        ({"error": np.nan}, {"largest/right"}),
+        ({"vote": 0.9}, {"vote"}),
+        ({"norms": 0.9}, {"norms"}),
+        ({"vote_samples": 100.0}, {"vote-samples"}),
+        ({"norms_samples": 100.0}, {"norms-samples"}),
+    ],
+)
+def test_one_head_whose_bounds_are_not_vacuous_fails(change, ids):
+    head = sparse_certificates.Certified(0.0)
+    heads = [head, head._replace(**change), head]
+    assert failing(sparse_certificates.certificates(heads, 50, 3, 100, 3)) == ids
+
+
+@pytest.mark.parametrize(("name", "right"), [("attention", False), ("logistic", True)])
+def test_a_learner_with_another_result_than_observed_fails(name, right, monkeypatch):
+    wrong = sparse_and.LEARNERS[name]
+    failing_ones = [sparse_and.LEARNERS[each] for each in sparse_and.FAILING]
+
+    def success(run, T, m, learner):
+        return right if learner is wrong else learner not in failing_ones
+
+    monkeypatch.setattr(sparse_and, "success", success)
+    found = islice(sparse_and._learned(Run(), 20), len(sparse_and.LEARNERS))
+    assert failing(found) == {name}
