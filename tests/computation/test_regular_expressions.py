@@ -122,6 +122,7 @@ def test_a_language_of_ones_own():
         ("a c", "ab", "character 3"),
         ("a&", "ab", "character 3"),
         ("~", "ab", "character 2"),
+        ("(", None, "character 2"),
         ("a\n(", "ab", "character 4"),
         ("", "ab", "expression"),
         ("  ", "ab", "expression"),

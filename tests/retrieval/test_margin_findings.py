@@ -43,6 +43,7 @@ from verify.evidence.softmax import (
 )
 from verify.evidence.statement import OverTokens
 from verify.finding import Verdict
+from verify.retrieval import ngram
 from verify.retrieval.hop import head_states as hop_states
 from verify.retrieval.induction import head_states
 from verify.retrieval.induction import induction_heads as stated
@@ -257,6 +258,14 @@ def test_a_wrong_answer_has_no_margin():
     found = margin_kept(wrong, [(LATEST.at(3, 6).model, rows)])
     assert found.verdict is Verdict.FAILS
     assert found.measured["V = 3, n = 6"] < 0
+
+
+def test_a_margin_of_equal_logits_is_undecided_in_words():
+    """No context of four tokens comes back within three tokens."""
+    statement = ngram.stated(Run(), 5, 1)
+    found = margin_kept(statement, [(statement.at(2, 3).model, all_sequences(3, 2))])
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.words
 
 
 def test_scores_that_crowd_below_the_right_one_fail():

@@ -43,15 +43,15 @@ def regular_expression(text: str, alphabet: Alphabet | None = None) -> Language:
     """
     reader = Reader("regular expression", text, r"\S", MOST_CHARACTERS)
     named = "".join(sorted({token for token, _ in reader.tokens if token.isalnum()}))
-    if alphabet is None and not named:
-        raise InputError(
-            f"alphabet is None and {text!r} has no symbols: give an alphabet, such as 'ab'"
-        )
     alphabet = named if alphabet is None else alphabet
     of = _Expressions()
     expression = _either(reader, alphabet, of)
     if reader.next:
         reader.fail("an operator or the end")
+    if not alphabet:
+        raise InputError(
+            f"the regular expression {text!r} has no symbols: write one, or give the alphabet"
+        )
     return explored(expression, of.derivative, of.has_empty, alphabet, text.strip())
 
 
@@ -198,5 +198,6 @@ def _atom(reader: Reader, alphabet: str, of: _Expressions) -> int:
             reader.fail("')'")
         return found
     if not reader.next or reader.next not in alphabet:
-        reader.fail(f"a symbol of {alphabet!r}, '.', '~' or '('")
+        symbol = f"a symbol of {alphabet!r}" if alphabet else "a symbol"
+        reader.fail(f"{symbol}, '.', '~' or '('")
     return of.made("symbol", reader.take())

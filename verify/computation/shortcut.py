@@ -96,7 +96,8 @@ def shortcut(
             yield from agreement(run, statement, A.n_symbols, max_length, samples)
             for states_of_head in head_states(model, cascaded):
                 yield gap_finding(statement.label, model, states_of_head)
-            yield from labelled(statement.label, [tabled(model, cascaded)])
+            if model.n_layers:  # without layers there are no MLPs
+                yield from labelled(statement.label, [tabled(model, cascaded)])
         if model.n_layers:  # without layers softmax makes no error
             yield from labelled(A.name, softmax(run, statement, A, max_length))
         shown = shown or (model, cascaded)

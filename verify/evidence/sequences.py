@@ -161,7 +161,8 @@ def margin_kept(
         {size: float(apart) for size, apart in least.items()},
         {size: float(margin) for size, margin in declared.items()},
         Verdict.of(all(holds)) if holds else Verdict.UNDECIDED,
-        "; ".join(f"{float(apart):.4g} for {size}" for size, apart in least.items()),
+        "; ".join(f"{float(apart):.4g} for {size}" for size, apart in least.items())
+        or "no two logits differ",
         "at least 1/T for two different frequencies in T tokens"
         if ties
         else "equal to the margin declared by the model",
