@@ -2,7 +2,8 @@
 
 The *leaves* of an s-op are `tokens`, `indices`, `length` and the aggregates and widths from which
 it is computed by elementwise maps.  Its values are those of the elementwise map at all combinations
-of values of the leaves, so that two occurrences of one leaf have one value.  A combination at which
+of values of the leaves, so that two occurrences of one leaf have one value.  If there are more than
+50 000 combinations, the s-ops to which the map is applied are its leaves.  A combination at which
 a function raises an error is dropped: no sequence at which the program has values contains it.
 
     tokens                   the vocabulary
@@ -82,6 +83,8 @@ class Domains:
         operands = [part for part in sop.parts if isinstance(part, SOp)]
         if isinstance(sop, Map | SequenceMap | LinearSequenceMap | Full):
             leaves = dict.fromkeys(leaf for part in operands for leaf in self.leaves[part])
+            if prod(len(self.values[leaf]) for leaf in leaves) > MOST:
+                leaves = dict.fromkeys(operands)
             self.leaves[sop] = tuple(leaves)
             self.tables[sop] = self._table(sop, operands)
         else:
@@ -94,12 +97,16 @@ class Domains:
         leaves = self.leaves[sop]
         self._limit(sop, prod(len(self.values[leaf]) for leaf in leaves))
         place = {leaf: i for i, leaf in enumerate(leaves)}
-        places = [[place[leaf] for leaf in self.leaves[part]] for part in operands]
+        read = [(part,) if part in place else self.leaves[part] for part in operands]
+        places = [[place[leaf] for leaf in each] for each in read]
         table: dict[Values, Value] = {}
         for at in product(*(self.values[leaf] for leaf in leaves)):
             given = [tuple(at[i] for i in place) for place in places]
             try:
-                parts = [self.tables[part][key] for part, key in zip(operands, given, strict=True)]
+                parts = [
+                    key[0] if part in place else self.tables[part][key]
+                    for part, key in zip(operands, given, strict=True)
+                ]
                 table[at] = _value(sop, parts)
             except (KeyError, NoValue):
                 continue
@@ -148,8 +155,25 @@ class Domains:
             )
 
     def never_empty(self, selector: Selector) -> bool:
-        """Whether every row certainly selects a position, for example position i in row i."""
+        """Whether every row certainly selects a position: position i in row i, or a given one."""
+        match selector:
+            case Select(Indices(), queries, "==") if self._is_position(queries):
+                return True
+            case SelectorOr(fst, snd) if self.never_empty(fst) or self.never_empty(snd):
+                return True
         return self._reflexive(selector)
+
+    def _is_position(self, sop: SOp) -> bool:
+        """Whether the values are positions, as a function of the position and the length."""
+        kinds = [*map(type, self.leaves[sop])]
+        if not {*kinds} <= {Indices, Length}:
+            return False
+        for at, value in self.tables[sop].items():
+            i, n = (dict(zip(kinds, at, strict=True)).get(kind) for kind in (Indices, Length))
+            least = n if n is not None else 1 if i is None else i + 1
+            if (i is None or i < least) and not (isinstance(value, int) and 0 <= value < least):
+                return False
+        return True
 
     def _reflexive(self, selector: Selector) -> bool:
         """Whether every position certainly selects itself."""
