@@ -66,7 +66,7 @@ def test_good_turing(m, n):
 def test_bounds_of_good_turing(n):
     for gamma in (1e-9, 0.05, 0.7):
         wanted = 1 / n + 2.42 * math.sqrt(math.log(4 / gamma) / n)
-        assert L.deviation_bound(n, gamma) == pytest.approx(wanted, rel=1e-12)
+        assert L.deviation_bound(n, gamma) == pytest.approx(wanted, rel=1e-12, abs=0)
     assert L.most_mean_difference(n) == F(1, n) * F(n - 1, n) ** (n - 1)
     if n > 1:
         wanted = F(1, n) + F(n**n, (n + 1) ** (n + 1)) + F(4 * (n - 2) ** (n - 2), n**n)
@@ -133,17 +133,19 @@ def test_bounds_on_hallucination(a, over, facts, others, n, delta):
     assert L.expected_bound(a, over, facts, others, n) == a - over - F(facts, others) - F(1, n)
     assert L.expected_prompted_bound(a, over, facts, n) == a - over - F(2, facts) - F(1, n)
     wanted = float(a - over) - facts / others / delta
-    assert L.bound_given_corpus(a, over, facts, others, delta) == pytest.approx(wanted, rel=1e-12)
+    assert L.bound_given_corpus(a, over, facts, others, delta) == pytest.approx(
+        wanted, rel=1e-12, abs=0
+    )
     for squares in (0.0, 1e-6, 0.3):
         wanted = float(a - over - F(2, facts)) - math.sqrt(math.log(1 / delta) * squares / 2)
         found = L.prompted_bound_given_data(a, over, facts, delta, squares)
-        assert found == pytest.approx(wanted, rel=1e-12)
+        assert found == pytest.approx(wanted, rel=1e-12, abs=0)
     slack = 3 * facts / (delta * others) + math.sqrt(6 * math.log(6 / delta) / n)
-    assert L.printed_slack(facts, others, n, delta) == pytest.approx(slack, rel=1e-12)
+    assert L.printed_slack(facts, others, n, delta) == pytest.approx(slack, rel=1e-12, abs=0)
     found = L.printed_bound(a, over, facts, others, n, delta)
-    assert found == pytest.approx(float(a - over) - slack, rel=1e-12)
+    assert found == pytest.approx(float(a - over) - slack, rel=1e-12, abs=0)
     wanted = float(a - over) - 2 / others - (35 + 6 * math.log(n)) / math.sqrt(n)
-    assert L.printed_prompted_bound(a, over, others, n) == pytest.approx(wanted, rel=1e-12)
+    assert L.printed_prompted_bound(a, over, others, n) == pytest.approx(wanted, rel=1e-12, abs=0)
     for value in (1 + 2e-9, -2e-9, F(1001, 1000)):
         with rejects("over"):
             L.expected_bound(a, value, facts, others, n)

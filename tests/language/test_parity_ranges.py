@@ -128,16 +128,18 @@ def test_covers(d, k):
 def test_certificates(d, A, V, B, margin, samples, delta):
     for k, m in ((1, 1), (7, 300), (10**9, 3)):
         wanted = V * B * B * A / k**0.5 + V * B / m**0.5
-        assert L.cover_radius(A, V, B, k, m) == pytest.approx(wanted, rel=1e-12)
-        assert L.log_cover_size(d, k, m) == pytest.approx((k + m) * math.log(1 + 2 * d), rel=1e-12)
+        assert L.cover_radius(A, V, B, k, m) == pytest.approx(wanted, rel=1e-12, abs=0)
+        assert L.log_cover_size(d, k, m) == pytest.approx(
+            (k + m) * math.log(1 + 2 * d), rel=1e-12, abs=0
+        )
     for size in (0.0, 3.5, 1e6):
         wanted = (size + math.log(1 / delta)) / samples
-        assert L.occam(size, samples, delta) == pytest.approx(wanted, rel=1e-12)
+        assert L.occam(size, samples, delta) == pytest.approx(wanted, rel=1e-12, abs=0)
     k_q = math.ceil(16 * (V * A * B * B / margin) ** 2 * (1 - 1e-14))
     k_v = math.ceil(16 * (V * B / margin) ** 2 * (1 - 1e-14))
     wanted = ((k_q + k_v) * math.log(2 * d + 1) + math.log(1 / delta)) / samples
     found = L.margin_certificate(d, A, V, B, margin, samples, delta)
-    assert found == pytest.approx(wanted, rel=1e-6)
+    assert found == pytest.approx(wanted, rel=1e-6, abs=0)
     assert L.margin_certificate(1, 1.0, 9e99, 1.0, 1.0, 1, 0.5) > 1
     with rejects("margin"):
         L.margin_certificate(1, 1.0, 1.1e100, 1.0, 1.0, 1, 0.5)
@@ -156,7 +158,7 @@ def test_vote_bounds(T, margin, samples, delta):
         )
         for k in range(1, 10**5 + 1)
     )
-    assert L.vote_bound(T, margin, samples, delta) == pytest.approx(best, rel=1e-12)
+    assert L.vote_bound(T, margin, samples, delta) == pytest.approx(best, rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("T", [1, 5, 33, 300])

@@ -38,7 +38,7 @@ def test_given_strings_have_their_probabilities_and_the_rest_is_uniform():
         PROBABILITIES[STRINGS.index(string)] if string in STRINGS else F(1, 4) / 24
         for string in strings.tolist()
     ]
-    assert found == pytest.approx([float(each) for each in wanted], rel=1e-13)
+    assert found == pytest.approx([float(each) for each in wanted], rel=1e-13, abs=0)
 
 
 def test_the_next_symbol_by_all_strings():

@@ -86,7 +86,7 @@ def test_unstable_bits(P, d):
         wanted = float(Fraction(sum(math.comb(n, k) for k in range(most + 1)), 2**n))
     else:
         wanted = binom.cdf(most, n, 0.5)
-    assert m.unstable_bit_probability(P, d) == pytest.approx(wanted, rel=1e-9)
+    assert m.unstable_bit_probability(P, d) == pytest.approx(wanted, rel=1e-9, abs=0)
 
 
 @pytest.mark.parametrize("d", [2, 3, 33, 130, 1000, 10**6])
@@ -96,9 +96,9 @@ def test_thresholds(d):
         exact = Fraction(d ** (degree - 1), odd)
         for every, factor in ((False, 2), (True, 2 * degree)):
             wanted = float(exact) / (factor * math.log(d))
-            assert m.dense_patterns(d, degree, every) == pytest.approx(wanted, rel=1e-10)
+            assert m.dense_patterns(d, degree, every) == pytest.approx(wanted, rel=1e-10, abs=0)
             if degree == 2:
-                assert m.mceliece_patterns(d, every) == pytest.approx(wanted, rel=1e-10)
+                assert m.mceliece_patterns(d, every) == pytest.approx(wanted, rel=1e-10, abs=0)
     with rejects("d"):
         m.dense_patterns(2**53, 500)
 
@@ -107,13 +107,13 @@ def test_functions_of_loads():
     with mpmath.workdps(60):
         for load in (1e-3, 0.01, 0.138, 1.0, 30.0, 1e6):
             wanted = mpmath.ncdf(-1 / mpmath.sqrt(load))
-            assert m.unstable_bit_limit(load) == pytest.approx(float(wanted), rel=1e-10)
+            assert m.unstable_bit_limit(load) == pytest.approx(float(wanted), rel=1e-10, abs=0)
         for a in (-1.0, -0.999, -0.3, 0.0, 1e-3, 0.5, 0.999, 1.0):
             terms = [(1 + s * mpmath.mpf(a)) for s in (1, -1)]
             wanted = float(sum(t * mpmath.log(t) for t in terms if t) / 2)
-            assert m.large_deviation_rate(a) == pytest.approx(wanted, rel=1e-9)
+            assert m.large_deviation_rate(a) == pytest.approx(wanted, rel=1e-9, abs=0)
             if a > 0:
-                assert m.exponential_load((1 - a) / 2) == pytest.approx(wanted / 2, rel=1e-9)
+                assert m.exponential_load((1 - a) / 2) == pytest.approx(wanted / 2, rel=1e-9, abs=0)
     for digits in (1, 15, 60):
         found = m.critical_load(digits)
         with mpmath.workdps(digits + 20):
@@ -146,8 +146,12 @@ def test_confidence(k, n):
     for level in (0.5, 0.95, 0.9999):
         low, high = m.clopper_pearson(k, n, level)
         tail = (1 - level) / 2
-        assert low == 0 if k == 0 else binom.sf(k - 1, n, low) == pytest.approx(tail, rel=1e-6)
-        assert high == 1 if k == n else binom.cdf(k, n, high) == pytest.approx(tail, rel=1e-6)
+        assert (
+            low == 0 if k == 0 else binom.sf(k - 1, n, low) == pytest.approx(tail, rel=1e-6, abs=0)
+        )
+        assert (
+            high == 1 if k == n else binom.cdf(k, n, high) == pytest.approx(tail, rel=1e-6, abs=0)
+        )
     with rejects("successes"):
         m.clopper_pearson(n + 1, n, 0.95)
 
@@ -182,11 +186,14 @@ def test_bounds_of_modern_networks(N):
 
         for beta, M in ((1.0, 1.0), (4.0, 3.0)):
             eta = beta * M * size * (2 * gamma(d + 8) + 5 * u)
-            theta = math.exp(eta) * (1 + 40 * u) - 1
+            with mpmath.workdps(60):
+                theta = float(mpmath.exp(eta) * (1 + mpmath.mpf(40 * u)) - 1)
             off = 2 * theta / (1 - theta) if theta < 1 else math.inf
             local = off + gamma(2 * N + 6) * (1 + off) + math.exp(-80) * N
             wanted = M * min(local, 2 * (1 + gamma(2 * N + 9)))
-            assert m.update_rounding(N, d, beta, M, size, eps) == pytest.approx(wanted, rel=1e-6)
+            assert m.update_rounding(N, d, beta, M, size, eps) == pytest.approx(
+                wanted, rel=1e-6, abs=0
+            )
     for d, beta, K in [
         (2, 1.0, 3.0),
         (20, 1.0, 3.0),
@@ -204,7 +211,7 @@ def test_bounds_of_modern_networks(N):
                 half = mpmath.mpf(d - 1) / 2
                 beyond = mpmath.betainc(half, 0.5, 0, max(0, 1 - t * t), regularized=True) / 2
                 wanted = min(1.0, float(N * (N - 1) / 2 * (beyond if t >= 0 else 1 - beyond)))
-        assert m.failure_bound(N, d, beta, K) == pytest.approx(wanted, rel=1e-6)
+        assert m.failure_bound(N, d, beta, K) == pytest.approx(wanted, rel=1e-6, abs=0)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +292,7 @@ def test_orthogonal_starts(n, form):
         for gamma in (0.0, 0.3, 0.999):
             time = m.escape_time(beta, n, gamma, form)
             gap = m.orthogonal_gap(n, beta, [0.0, time], form)[-1]
-            assert gap == pytest.approx(1 - gamma, rel=1e-8)
+            assert gap == pytest.approx(1 - gamma, rel=1e-8, abs=0)
             assert m.orthogonal_start(n, beta, [0.0, time], form)[-1] == pytest.approx(
                 gamma, abs=1e-8
             )

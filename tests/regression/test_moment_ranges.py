@@ -59,16 +59,16 @@ def test_filters(N, d):
         errors = ((1 - z**p) ** m * components).sum(-1)
         found = r.fitted_filter(errors, components, z, p)
         assert found.power == p
-        assert found.steps == pytest.approx(m, rel=1e-4)
+        assert found.steps == pytest.approx(m, rel=1e-4, abs=0)
         assert found.unexplained < 1e-8
         if N > 8:
             found = r.fitted_filter(errors, components, z)
-            assert found[:2] == pytest.approx((p, m), rel=1e-3)
+            assert found[:2] == pytest.approx((p, m), rel=1e-3, abs=0)
     for mu in (1e-4, 0.3, 100.0):
         errors = (mu / (z + mu) * components).sum(-1)
         found, left = r.fitted_ridge(errors, components, z)
         assert left < 1e-6
-        assert N == 8 or found == pytest.approx(mu, rel=1e-2)
+        assert N == 8 or found == pytest.approx(mu, rel=1e-2, abs=0)
     for fit in (r.fitted_filter, r.fitted_ridge, r.unexplained_fraction):
         with rejects("errors"):
             fit(errors[:7], components[:7], z[:7])
@@ -134,7 +134,9 @@ def ordered_moments(n, d, count, top, nodes=60):
 )
 def test_moments_below_a_bound(n, d, top):
     found = [float(each) for each in r.wishart_moments(n, d, 4, top)]
-    assert found == pytest.approx(ordered_moments(n, d, 4, top, 120 if d < 3 else 50), rel=1e-9)
+    assert found == pytest.approx(
+        ordered_moments(n, d, 4, top, 120 if d < 3 else 50), rel=1e-9, abs=0
+    )
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_the_leak_of_a_crowd_is_attained(others, sharpness):
     """All others exactly one gap below."""
     bound = Margin(1.0, graded=False).leak(sharpness, 0.0, others)
     actual = leak([1.0] * others, sharpness, [0.0] * others)
-    assert bound == pytest.approx(actual, rel=1e-12)
+    assert bound == pytest.approx(actual, rel=1e-12, abs=0)
 
 
 def test_the_leak_of_a_full_lattice_is_nearly_attained():
@@ -146,7 +146,7 @@ def test_the_leak_of_a_full_lattice_is_nearly_attained():
         below = [float(m) for m in range(1, 40) for _ in range(4 * m)]
         actual = leak(below, sharpness, [0.0] * len(below))
         bound = Margin(1.0).leak(sharpness, 0.0, 10**9)
-        assert bound == pytest.approx(actual, rel=1e-9)
+        assert bound == pytest.approx(actual, rel=1e-9, abs=0)
 
 
 def test_leaks_at_the_ends():
@@ -165,7 +165,7 @@ def test_errors_of_both_sides_multiply_in_the_scores(part):
     ((leak,),) = softmax_error(model, beta, relative=part).leaks
     off = 2 * ((1 + part) ** 2 - 1)
     ratio = 8 * math.exp(beta * (2 * off - 2))
-    assert leak == pytest.approx(ratio / (1 + ratio), rel=1e-9)
+    assert leak == pytest.approx(ratio / (1 + ratio), rel=1e-9, abs=0)
 
 
 @pytest.mark.parametrize("part", [0.2, 0.25, 0.3])
