@@ -19,7 +19,7 @@ from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory.kinds import InputError
 
-OWN = ("check", "_tokens", "write", "read")  # methods of `Tokens` that static/model.js implements
+OWN = ("check", "write", "read")  # methods of `Tokens` that static/model.js implements
 DRAWS, USUAL = 200, 10  # the number of words from which the first is chosen, and their usual length
 
 
