@@ -350,7 +350,12 @@ class SelectorNot(Selector):
         _is("inner", self.inner, Selector)
 
 
-tokens, indices, length = Tokens(), Indices(), Length()
+tokens: SOp = Tokens()
+"""The tokens."""
+indices: SOp = Indices()
+"""The positions, from 0 on."""
+length: SOp = Length()
+"""The number of tokens."""
 
 
 def expressions(program: Expression) -> list[Expression]:
