@@ -153,7 +153,7 @@ SHORT = string_model(2, [[0, 1]], [1])
     ("call", "parameter"),
     [
         (lambda: string_probabilities(SHORT, 30), "2^30"),
-        (lambda: string_probabilities(SHORT, 3), "max_length"),
+        (lambda: string_probabilities(SHORT, 3), "sequence"),
         (lambda: string_probabilities(previous_token(3, 4), 2), "logits"),
         (lambda: Facts(base=100, digits=3, documents=5), "100^6"),
     ],
