@@ -25,7 +25,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy  # its submodules are loaded when they are used
 from scipy.special import expit, log_expit, softmax
 
 from theory.kinds import (
@@ -143,7 +143,9 @@ def logistic(words: BitWords, labels: BitLabels) -> Scores:
     `labels` (n,) of 0 and 1.  In the logistic loss, the two labels have equal total weight.
     """
     x = 2.0 * words - 1
-    found = minimize(_loss, np.zeros(x.shape[1] + 1), (x, labels), "L-BFGS-B", jac=True).x
+    found = scipy.optimize.minimize(
+        _loss, np.zeros(x.shape[1] + 1), (x, labels), "L-BFGS-B", jac=True
+    ).x
     return _linear(found)
 
 
@@ -165,7 +167,9 @@ def l1_logistic(words: BitWords, labels: BitLabels, penalty: NonNegative) -> Sco
         return total + penalty * parts[:-1].sum(), both
 
     bounds = [(0.0, None)] * (2 * T) + [(None, None)]
-    found = minimize(loss, np.zeros(2 * T + 1), jac=True, method="L-BFGS-B", bounds=bounds).x
+    found = scipy.optimize.minimize(
+        loss, np.zeros(2 * T + 1), jac=True, method="L-BFGS-B", bounds=bounds
+    ).x
     return _linear(_joined(found, T))
 
 

@@ -31,8 +31,8 @@ from math import comb
 from typing import Annotated
 
 import numpy as np
+import scipy  # its submodules are loaded when they are used
 from flint import fmpz_mat
-from scipy.optimize import linprog
 
 from theory.kinds import (
     Count,
@@ -170,7 +170,7 @@ def cone_diameter(X: UnitTokens, w: Vector) -> np.ndarray:
 
 def _direction(rows: np.ndarray) -> np.ndarray:
     n, d = rows.shape
-    solved = linprog(
+    solved = scipy.optimize.linprog(
         np.r_[np.zeros(d), -1.0],
         A_ub=np.c_[-rows, np.ones(n)],
         b_ub=np.zeros(n),

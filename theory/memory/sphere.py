@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.integrate import solve_ivp
+import scipy  # its submodules are loaded when they are used
 
 from theory.kinds import InputError, NonNegative, SignedUnit, SquareMatrix, checked
 from theory.memory.kinds import Times, UnitTokens
@@ -186,7 +186,7 @@ def integrate(
     if times[-1] == 0 or start.size == 0:
         return np.broadcast_to(start, (len(times), start.size)).copy()
     distinct, place = np.unique(times, return_inverse=True)
-    solved = solve_ivp(
+    solved = scipy.integrate.solve_ivp(
         velocity,
         (0.0, times[-1]),
         start,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
-from scipy.optimize import linprog
+import scipy  # its submodules are loaded when they are used
 
 from theory.kinds import checked
 from theory.sensitivity.walsh_hadamard import BooleanFunction, n_bits
@@ -23,5 +23,7 @@ def is_linear_threshold(values: Annotated[Any, BooleanFunction(most=10)]) -> boo
     """
     words = 2.0 * all_sequences(n_bits(values), 2) - 1
     signed = values[:, None] * np.column_stack([words, np.ones(len(words))])
-    found = linprog(np.zeros(signed.shape[1]), -signed, -np.ones(len(words)), bounds=(None, None))
+    found = scipy.optimize.linprog(
+        np.zeros(signed.shape[1]), -signed, -np.ones(len(words)), bounds=(None, None)
+    )
     return bool(found.status == 0)
