@@ -7,7 +7,6 @@ from typing import Any
 
 from theory.kinds import InputError, shown
 from theory.programs.language import (
-    COMPARISONS,
     Aggregate,
     Expression,
     Full,
@@ -23,6 +22,7 @@ from theory.programs.language import (
     length,
     tokens,
 )
+from theory.programs.values import COMPARISONS
 
 PRIMITIVES = {"TokensType": tokens, "IndicesType": indices, "LengthType": length}
 # class: its attributes, of which the first `parts` are expressions
@@ -89,7 +89,8 @@ def _kind(expression: Any) -> str:
         if each.__name__ in PRIMITIVES or each.__name__ in CLASSES:
             return each.__name__
     raise InputError(
-        f"{shown(expression)} is a {type(expression).__name__}: give an s-op or a selector"
+        f"{shown(expression)} is of the class {type(expression).__name__}: give an s-op or a "
+        "selector"
     )
 
 

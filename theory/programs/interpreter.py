@@ -8,7 +8,6 @@ from typing import Any
 
 from theory.kinds import InputError, checked, shown
 from theory.programs.language import (
-    COMPARISONS,
     Aggregate,
     Expression,
     Full,
@@ -26,7 +25,7 @@ from theory.programs.language import (
     Tokens,
     expressions,
 )
-from theory.programs.values import Value, exact, is_number
+from theory.programs.values import COMPARISONS, Value, exact, is_number
 
 Row = list[Any]  # a value, or a row of a selector, for each position
 
@@ -46,8 +45,8 @@ def evaluate(program: Expression, sequence: Any, *, causal: bool = False) -> Row
     the rational number that it represents.
 
     Raises ValueError for an empty sequence, for a token that is None, not hashable, NaN or infinite
-    and, naming the s-op, the position and the values, if a function raises an error or if a mean
-    is taken of different values that are not all numbers.
+    and, naming the s-op and the values, if a function raises an error or if a mean is taken of
+    different values that are not all numbers.
     """
     return trace(program, sequence, causal=causal)[program]
 

@@ -33,21 +33,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, TypeVar
 
 from theory.kinds import InputError, shown
-from theory.programs.values import Value, exact, is_number, quotient
+from theory.programs.values import COMPARISONS, Value, exact, is_number, quotient
 
 E = TypeVar("E", bound="Expression")
-
-COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "true": lambda key, query: True,
-    "false": lambda key, query: False,
-}
-"""Predicates of a key and a query that have a name."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,7 +170,10 @@ class Length(SOp):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Full(SOp):
-    """The constant `fill` at all positions."""
+    """The constant `fill` at all positions.
+
+    Raises ValueError for a value that is not hashable, NaN or infinite.
+    """
 
     fill: Value
     word = "full"
@@ -257,7 +248,8 @@ class Aggregate(SOp):
 
     If all selected values are equal, the mean is this value, which need not be a number.
 
-    Raises ValueError if `selector` is no selector or `sop` is no s-op.
+    Raises ValueError if `selector` is no selector or `sop` is no s-op, and for a default that is
+    not hashable, NaN or infinite.
     """
 
     selector: Selector

@@ -1,9 +1,10 @@
-"""The values of programs: exact numbers and other hashable objects."""
+"""The values of programs, exact numbers and other hashable objects, and their comparisons."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+import operator
+from collections.abc import Callable, Hashable
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,18 @@ import numpy as np
 from theory.kinds import InputError, shown
 
 Value = Hashable
+
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "true": lambda key, query: True,
+    "false": lambda key, query: False,
+}
+"""Predicates of a key and a query that have a name."""
 
 
 def exact(value: Any) -> Value:
