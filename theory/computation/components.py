@@ -24,8 +24,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components as components_of
+import scipy  # its submodules are loaded when they are used
 
 from theory import machine
 from theory.computation.kinds import Edges
@@ -114,7 +113,8 @@ def least_labels(edges: Annotated[Edges, Within(most="n_nodes")], n_nodes: Count
     labels = np.empty((*edges.shape[:-2], n), dtype=np.int64)
     for at in np.ndindex(edges.shape[:-2]):
         u, v = edges[at].T - 1
-        _, which = components_of(coo_array((np.ones(len(u)), (u, v)), shape=(n, n)), directed=False)
+        graph = scipy.sparse.coo_array((np.ones(len(u)), (u, v)), shape=(n, n))
+        _, which = scipy.sparse.csgraph.connected_components(graph, directed=False)
         _, first = np.unique(which, return_index=True)
         labels[at] = 1 + first[which]
     return labels

@@ -36,7 +36,7 @@ from fractions import Fraction
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from scipy.special import softmax
+import scipy  # its submodules are loaded when they are used
 
 from theory.kinds import Count, Exact, InputError, NonNegative, OpenUnit, Positive, Reals, checked
 from theory.language.distributions import Counted, PositiveExact
@@ -54,7 +54,7 @@ def head(q: Vector, v: Vector, X: Annotated[Any, Reals("... T d")]) -> np.ndarra
     The T tokens x_t of dimension d are the rows of `X` (…, T, d).  The query `q` and the output
     vector `v` have shape (d,).
     """
-    return np.asarray((softmax(X @ q, axis=-1) * (X @ v)).sum(axis=-1))
+    return np.asarray((scipy.special.softmax(X @ q, axis=-1) * (X @ v)).sum(axis=-1))
 
 
 @checked

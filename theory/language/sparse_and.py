@@ -26,7 +26,6 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy  # its submodules are loaded when they are used
-from scipy.special import expit, log_expit, softmax
 
 from theory.kinds import (
     Bits,
@@ -182,8 +181,8 @@ def _loss(form: np.ndarray, x: np.ndarray, labels: np.ndarray) -> tuple[float, n
     """The class-balanced logistic loss of (w, b) on x (m, T), and its gradient (T + 1,)."""
     sign, weight = 2.0 * labels - 1, _balanced(labels)
     z = sign * (x @ form[:-1] + form[-1])
-    pull = -weight * sign * expit(-z)
-    return float(-(weight * log_expit(z)).sum()), np.append(x.T @ pull, pull.sum())
+    pull = -weight * sign * scipy.special.expit(-z)
+    return float(-(weight * scipy.special.log_expit(z)).sum()), np.append(x.T @ pull, pull.sum())
 
 
 def _linear(form: np.ndarray) -> Scores:
@@ -201,7 +200,7 @@ def attention(words: BitWords, labels: BitLabels) -> Scores:
     (n,), of 0 and 1.
     """
     s, a, b = attention_parameters(words, labels)
-    return lambda words: a * (_to_score(words, len(s)) @ softmax(s)) + b
+    return lambda words: a * (_to_score(words, len(s)) @ scipy.special.softmax(s)) + b
 
 
 @checked
@@ -218,9 +217,9 @@ def attention_parameters(words: BitWords, labels: BitLabels) -> tuple[np.ndarray
     rates = np.concatenate([np.full(T, RATE), [RATE_OUT, RATE_OUT]])
     mean, square = np.zeros(T + 2), np.zeros(T + 2)
     for step in range(1, STEPS + 1):
-        alpha = softmax(theta[:T])
+        alpha = scipy.special.softmax(theta[:T])
         z = x @ alpha
-        pull = weight * (expit(theta[T] * z + theta[T + 1]) - y)
+        pull = weight * (scipy.special.expit(theta[T] * z + theta[T + 1]) - y)
         slope = theta[T] * alpha * ((pull @ x) - pull @ z)
         gradient = np.concatenate([slope, [pull @ z, pull.sum()]])
         mean = BETAS[0] * mean + (1 - BETAS[0]) * gradient

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import mpmath
 import numpy as np
-from scipy import special
+import scipy  # its submodules are loaded when they are used
 
 from theory.kinds import (
     Count,
@@ -43,7 +43,9 @@ def unstable_bit_probability(n_patterns: Size, d: Size) -> float:
     P = n_patterns
     most = ((P - 2) * (d - 1) - 1) // 2
     # P(Bin(n, p) ≤ k) = I_{1−p}(n − k, k + 1), the incomplete beta function
-    return float(special.betainc((P - 1) * (d - 1) - most, most + 1, 0.5)) if most >= 0 else 0.0
+    if most < 0:
+        return 0.0
+    return float(scipy.special.betainc((P - 1) * (d - 1) - most, most + 1, 0.5))
 
 
 @checked
@@ -55,7 +57,7 @@ def unstable_bit_limit(load: Positive) -> float:
     patterns per neuron, and Φ is the standard normal distribution function. For finite d, the
     probability is `unstable_bit_probability(αd, d)`.
     """
-    return float(special.ndtr(-1 / math.sqrt(load)))
+    return float(scipy.special.ndtr(-1 / math.sqrt(load)))
 
 
 @checked
@@ -109,7 +111,7 @@ def large_deviation_rate(a: SignedUnit) -> float:
     For d independent uniform signs, the probability that the mean exceeds a ≥ 0 is e^{−d·I(a) +
     o(d)}, as d → ∞.
     """
-    return float(special.xlogy(1 + a, 1 + a) + special.xlogy(1 - a, 1 - a)) / 2
+    return float(scipy.special.xlogy(1 + a, 1 + a) + scipy.special.xlogy(1 - a, 1 - a)) / 2
 
 
 @checked
@@ -222,8 +224,8 @@ def clopper_pearson(
     the wrong side of the true probability with probability at most (1 − level)/2 [Clopper1934].
     """
     k, n, tail = successes, trials, (1 - level) / 2
-    low = float(special.betaincinv(k, n - k + 1, tail)) if k else 0.0
-    high = float(special.betainccinv(k + 1, n - k, tail)) if k < n else 1.0
+    low = float(scipy.special.betaincinv(k, n - k + 1, tail)) if k else 0.0
+    high = float(scipy.special.betainccinv(k + 1, n - k, tail)) if k < n else 1.0
     return low, high
 
 
@@ -236,7 +238,8 @@ def median_interval(values: np.ndarray, level: float) -> tuple[float, float]:
     is (−∞, ∞).
     """
     n, tail = len(values), (1 - level) / 2
-    below = int((special.bdtr(np.arange(n), n, 0.5) < tail).sum())  # the valid k are 1 … below
+    # the valid k are 1 … below
+    below = int((scipy.special.bdtr(np.arange(n), n, 0.5) < tail).sum())
     if below == 0:
         return -math.inf, math.inf
     ordered = np.sort(values)

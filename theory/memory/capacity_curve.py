@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from scipy import special
+import scipy  # its submodules are loaded when they are used
 
 from theory import machine
 from theory.kinds import Count, OpenUnit, Reals, Seed, Steps, Within, checked
@@ -131,7 +131,7 @@ def mean_interval(fractions: np.ndarray, level: float) -> tuple[float, float]:
     spread = float(fractions.std(ddof=1)) if n > 1 else 0.0
     if spread == 0:
         return 0.0, 1.0
-    reach = -float(special.stdtrit(n - 1, (1 - level) / 2)) * spread / math.sqrt(n)
+    reach = -float(scipy.special.stdtrit(n - 1, (1 - level) / 2)) * spread / math.sqrt(n)
     return max(0.0, mean - reach), min(1.0, mean + reach)
 
 

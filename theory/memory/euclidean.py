@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy.linalg import expm
+import scipy  # its submodules are loaded when they are used
 
 from theory.kinds import Finite, InputError, Inputs, SquareMatrix, checked
 from theory.memory.kinds import Times
@@ -84,7 +84,7 @@ def euclidean_flow(
 
 
 def _attention(z: np.ndarray, t: float, V: np.ndarray, QK: np.ndarray) -> np.ndarray:
-    x = z @ expm(t * V).T
+    x = z @ scipy.linalg.expm(t * V).T
     with np.errstate(over="ignore", invalid="ignore"):
         scores = x @ QK @ x.swapaxes(-1, -2)
         scores -= scores.max(axis=-1, keepdims=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeAlias
 
 import mpmath
 import numpy as np
-from scipy.special import betainc
+import scipy  # its submodules are loaded when they are used
 
 from theory.kinds import (
     InputError,
@@ -306,7 +306,7 @@ def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -
     if beta * required <= 2 / n_patterns:
         return 1.0
     t = 1 - required / M**2
-    cap = float(betainc((d - 1) / 2, 0.5, max(0.0, 1 - t * t))) / 2
+    cap = float(scipy.special.betainc((d - 1) / 2, 0.5, max(0.0, 1 - t * t))) / 2
     return min(1.0, n_patterns * (n_patterns - 1) / 2 * (cap if t >= 0 else 1 - cap))
 
 

@@ -29,7 +29,7 @@ from itertools import product
 from typing import Annotated, TypeAlias
 
 import numpy as np
-from scipy.special import comb
+import scipy  # its submodules are loaded when they are used
 
 from theory.kinds import Count, InputError, Within, checked
 from theory.structures.bucket_table import Places
@@ -62,7 +62,7 @@ def _between_points(n: int, u: np.ndarray) -> np.ndarray:
     j = np.arange(1, n + 1)
     inside = (place - t) ** (j - 1) * (1 - place - t) ** (n - j)
     summed = ((s * weights / 2)[..., None] * inside).sum(-2)
-    return np.asarray(2 * n * comb(n - 1, j - 1) * summed)
+    return np.asarray(2 * n * scipy.special.comb(n - 1, j - 1) * summed)
 
 
 def _with_ends(probabilities: np.ndarray, u: np.ndarray, left: bool, right: bool) -> np.ndarray:

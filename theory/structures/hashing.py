@@ -34,7 +34,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import scipy  # its statistics are loaded when they are used
-from scipy.cluster.vq import kmeans2
 
 from theory import machine
 from theory.kinds import InputError, Reals, Seed, StepsArray, Within, checked, read
@@ -134,7 +133,7 @@ def k_means(
     with np.errstate(over="ignore"):
         if not np.isfinite((points**2).sum()):
             raise InputError("points have squares that overflow float64: rescale points")
-    centres, _ = kmeans2(points, n_buckets, minit="++", iter=20, rng=seed)
+    centres, _ = scipy.cluster.vq.kmeans2(points, n_buckets, minit="++", iter=20, rng=seed)
     half = (centres**2).sum(-1) / 2
     return lambda z: (Reals(f"... {d}").read("vectors", z) @ centres.T - half).argmax(-1)
 
