@@ -11,7 +11,7 @@ rounded: every number of a construction appears unchanged in the tensors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,25 +97,35 @@ def attention(
     All heads have the width of the widest head; the weights of narrower heads are padded with
     zeros.
     """
-    weights, masks = [], []
-    for head in heads:
-        (W_Q, b_Q), (W_K, b_K) = _stack(stream, head.query), _stack(stream, head.key)
-        W_V, b_V = _stack(stream, head.value)
-        W_O = np.concatenate([stream.placement(name) for name in _each(head.output)])
-        W_O = head.times.matrix @ W_O if isinstance(head.times, Map) else head.times * W_O
-        if W_Q.shape != W_K.shape or W_V.shape[1] != W_O.shape[0]:
+    heads, D = tuple(heads), stream.d_model
+    outputs = [_placed(stream, head) for head in heads]
+    widths = [
+        (_width(head.query), _width(head.key), _width(head.value), len(W_O))
+        for head, W_O in zip(heads, outputs, strict=True)
+    ]
+    for head, (query, key, value, written) in zip(heads, widths, strict=True):
+        if query != key or value != written:
             raise InputError(
                 f"head '{head}' has widths that do not fit: give a query as wide as the key, "
                 "and a value as wide as the registers of the output"
             )
+    d_head, _, d_value, _ = map(max, zip(*widths, strict=True))
+    W_Q, W_K = (np.zeros((len(heads), D, d_head)) for _ in range(2))
+    b_Q, b_K = (np.zeros((len(heads), d_head)) for _ in range(2))
+    W_V, W_O = np.zeros((len(heads), D, d_value)), np.zeros((len(heads), d_value, D))
+    for h, (head, output) in enumerate(zip(heads, outputs, strict=True)):
+        _write(stream, head.query, W_Q[h], b_Q[h])
+        _write(stream, head.key, W_K[h], b_K[h])
+        b_V = np.zeros(d_value)
+        _write(stream, head.value, W_V[h], b_V)
         if b_V.any():
             raise InputError(
                 f"the value of head '{head}' has a constant term: put the constant in a register"
             )
-        weights.append((W_Q, W_K, W_V, W_O, b_Q, b_K))
-        masks.append(head.mask or mask)
-    padded = map(_padded, zip(*weights, strict=True))
-    return Attention(*padded, normalise=normalise, mask=masks, scale=scale)
+        W_O[h, : len(output)] = output
+    weights = map(torch.as_tensor, (W_Q, W_K, W_V, W_O, b_Q, b_K))
+    masks = [head.mask or mask for head in heads]
+    return Attention(*weights, normalise=normalise, mask=masks, scale=scale)
 
 
 def mlp(stream: Stream, primitives: Iterable[Primitive]) -> MLP:
@@ -183,6 +193,17 @@ def block(
     )
 
 
+def copied(layer: Block) -> Block:
+    """Returns a layer of linear heads with the same weights, as tensors of its own."""
+    attn = layer.attn
+    assert attn is not None
+    assert layer.mlp is None
+    names = ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K")
+    weights = (getattr(attn, name).clone() for name in names)
+    attn = Attention(*weights, normalise=attn.normalise, mask=attn.masks, scale=attn.scale)
+    return Block(attn, None, layer.lines)
+
+
 def embed(stream: Stream, **columns: Mapping[str, float]) -> Embed:
     """Returns the embedding that writes the columns of a token to registers.
 
@@ -229,14 +250,27 @@ def unembed(stream: Stream, *readings: LinearRead, bias: np.ndarray | None = Non
 
 
 def _stack(stream: Stream, readings: LinearReads) -> tuple[np.ndarray, np.ndarray]:
-    weights, biases = zip(*map(stream.matrix, _each(readings)), strict=True)
-    return np.concatenate(weights, axis=1), np.concatenate(biases)
+    """The weights (D, width) and bias (width,) of concatenated linear reads."""
+    width = _width(readings)
+    weights, biases = np.zeros((stream.d_model, width)), np.zeros(width)
+    _write(stream, readings, weights, biases)
+    return weights, biases
 
 
-def _padded(arrays: Sequence[np.ndarray]) -> torch.Tensor:
-    """The arrays stacked, narrower ones padded with zeros."""
-    widest = map(max, zip(*(array.shape for array in arrays), strict=True))
-    padded = np.zeros((len(arrays), *widest))
-    for row, array in zip(padded, arrays, strict=True):
-        row[tuple(map(slice, array.shape))] = array
-    return torch.as_tensor(padded)
+def _write(stream: Stream, readings: LinearReads, weights: np.ndarray, bias: np.ndarray) -> None:
+    """Adds the weights of concatenated linear reads to the first columns of an array."""
+    stop = 0
+    for reading in _each(readings):
+        start, stop = stop, stop + reading.width
+        stream.write(reading, weights[:, start:stop], bias[start:stop])
+
+
+def _width(readings: LinearReads) -> int:
+    """The width of concatenated linear reads."""
+    return sum(reading.width for reading in _each(readings))
+
+
+def _placed(stream: Stream, head: Head) -> np.ndarray:
+    """The matrix (width, D) that writes the value of a head to registers."""
+    placed = _stack(stream, tuple(stream.read(name) for name in _each(head.output)))[0].T
+    return head.times.matrix @ placed if isinstance(head.times, Map) else head.times * placed

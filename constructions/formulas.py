@@ -9,15 +9,16 @@ what the model depends on: the basis of keys and values within a head does not m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Literal
 
 import numpy as np
+from torch import nn
 
 from constructions.attention import Attention
-from constructions.blocks import MLP, Stack
+from constructions.blocks import Stack
 from constructions.exactness import as_array
 from constructions.examples import Examples, packed
 from constructions.pairs import paired_heads, paired_neurons
@@ -39,6 +40,7 @@ MOST_BITS = 2**30  # of all coefficients of a polynomial: about ten seconds
 
 Kinds = Mapping[str, Literal["vector", "scalar"]]
 Matrix = dict[tuple[int, int], Fraction]  # the non-zero entries
+HeadsAndMap = tuple[tuple[RegisterHead, ...], Factors | None]
 
 
 def register_program(model: Stack, kinds: Kinds | None = None) -> RegisterProgram:
@@ -65,24 +67,29 @@ def register_program(model: Stack, kinds: Kinds | None = None) -> RegisterProgra
     }.items():
         if outside:
             raise NoFormula(f"{model.name} {what}, which is outside the theorem")
-    for name, W in model.named_parameters():
-        if W.is_meta or not W.isfinite().all():
-            what = "has no values" if W.is_meta else "contains NaN or an infinite number"
-            raise NoFormula(f"{model.name}: the weight {name} {what}")
     with _naming(model):
         reader = _Reader(stream, interface.d, kinds)
-    layers = []
+        embed, unembed = _numbers(model.embed, "embed"), _numbers(model.unembed, "unembed")
+    layers, known = list[RegisterLayer](), dict[Hashable, HeadsAndMap]()
     for number, block in enumerate(model.blocks, start=1):
         with _naming(model, f", layer {number}"):
             if block.norm is not None or block.ln1 is not None or block.ln2 is not None:
                 raise NoFormula("a normalisation of tokens is no polynomial")
             heads, own = tuple[RegisterHead, ...](), None
             if block.attn is not None:
-                heads, own = reader.attention(block.attn, interface.n)
-            mlp = None if block.mlp is None else reader.mlp(block.mlp)
+                weights = _arrays(block.attn, place := f"blocks.{number - 1}.attn")
+                same = _identity(block.attn, weights)
+                if same not in known:
+                    known[same] = reader.attention(
+                        block.attn, interface.n, **_finite(weights, place)
+                    )
+                heads, own = known[same]
+            mlp = None
+            if block.mlp is not None:
+                mlp = reader.mlp(**_numbers(block.mlp, f"blocks.{number - 1}.mlp"))
         layers.append(RegisterLayer(heads, own, mlp))
     with _naming(model):
-        embedding, answer = reader.embedding(as_array(model.embed.W_E)), reader.answer(model)
+        embedding, answer = reader.embedding(**embed), reader.answer(**unembed)
     return RegisterProgram(reader.kinds, embedding, tuple(layers), answer, interface.n)
 
 
@@ -199,14 +206,20 @@ class _Reader:
         self.at = [(name, i) for name, width in stream.widths.items() for i in range(width)]
 
     def attention(
-        self, attn: Attention, n: int | None
-    ) -> tuple[tuple[RegisterHead, ...], Factors | None]:
+        self,
+        attn: Attention,
+        n: int | None,
+        W_Q: np.ndarray,
+        W_K: np.ndarray,
+        W_V: np.ndarray,
+        W_O: np.ndarray,
+        b_Q: np.ndarray,
+        b_K: np.ndarray,
+    ) -> HeadsAndMap:
         """The heads that attend to the examples, and the map of the heads that do not."""
         if attn.normalise not in ("linear", "relu"):
             raise NoFormula(f"{attn.normalise} attention is no polynomial of the prompt")
         scale, which = Fraction(attn.scale), list(range(attn.n_heads))
-        W_Q, W_K, W_V, W_O = map(as_array, (attn.W_Q, attn.W_K, attn.W_V, attn.W_O))
-        b_Q, b_K = as_array(attn.b_Q), as_array(attn.b_K)
         if attn.normalise == "relu":
             if n is None:
                 raise NoFormula("ReLU attention divides by a number of examples that is not known")
@@ -239,9 +252,10 @@ class _Reader:
                 )
         return tuple(heads), own or None
 
-    def mlp(self, mlp: MLP) -> Factors:
+    def mlp(
+        self, W_in: np.ndarray, b_in: np.ndarray, W_out: np.ndarray, b_out: np.ndarray
+    ) -> Factors:
         """The map of registers that an MLP adds, if its ReLUs come in pairs."""
-        W_in, b_in, W_out, b_out = map(as_array, (mlp.W_in, mlp.b_in, mlp.W_out, mlp.b_out))
         neurons, alone = paired_neurons(W_in, b_in, W_out)
         constant = [neuron for neuron in alone if not W_in[:, neuron].any()]
         if len(constant) < len(alone):
@@ -260,9 +274,8 @@ class _Reader:
         columns = [*(("x", i) for i in range(len(W_E) - 1)), ("y", 0)]
         return self.blocks(_matrix(W_E), "W_E", columns, self.at)
 
-    def answer(self, model: Stack) -> Mapping[str, Fraction]:
+    def answer(self, W_U: np.ndarray, b_U: np.ndarray | None = None) -> Mapping[str, Fraction]:
         """The factors of the scalar registers in the output."""
-        W_U, b_U = as_array(model.unembed.W_U), model.unembed.b_U
         if W_U.shape[1] != 1:
             raise NoFormula(f"the unembedding has {W_U.shape[1]} outputs")
         found = self.blocks(_matrix(W_U), "W_U", self.at, [(ONE, 0)])
@@ -293,6 +306,32 @@ class _Reader:
                 )
             factors[row, column] = c
         return factors
+
+
+def _arrays(part: nn.Module, place: str) -> dict[str, np.ndarray]:
+    """The weights of a part of a model, by name; `place` is the name of the part."""
+    for name, W in part.named_parameters(recurse=False):
+        if W.is_meta:
+            raise NoFormula(f"the weight {place}.{name} has no values")
+    return {name: as_array(W) for name, W in part.named_parameters(recurse=False)}
+
+
+def _finite(arrays: dict[str, np.ndarray], place: str) -> dict[str, np.ndarray]:
+    """The weights of a part of a model; raises NoFormula for NaN and infinite numbers."""
+    for name, W in arrays.items():
+        if not np.isfinite(W).all():
+            raise NoFormula(f"the weight {place}.{name} contains NaN or an infinite number")
+    return arrays
+
+
+def _numbers(part: nn.Module, place: str) -> dict[str, np.ndarray]:
+    return _finite(_arrays(part, place), place)
+
+
+def _identity(attn: Attention, arrays: Mapping[str, np.ndarray]) -> Hashable:
+    """An object that is equal for layers with equal heads."""
+    numbers = ((name, W.shape, W.tobytes()) for name, W in arrays.items())
+    return attn.normalise, attn.scale, tuple(attn.masks), *numbers
 
 
 def _product(A: np.ndarray, B: np.ndarray) -> Matrix:

@@ -17,7 +17,7 @@ trained weights are compared by them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -104,8 +104,8 @@ class LinearRead:
         return LinearRead(tuple(terms), wider.width)
 
     def __rmul__(self, factor: float) -> LinearRead:
-        scaled = (replace(term, factor=factor * term.factor) for term in self.terms)
-        return LinearRead(tuple(term for term in scaled if term.factor != 0), self.width)
+        scaled = [Term(term.register, factor * term.factor, term.map) for term in self.terms]
+        return LinearRead(tuple([term for term in scaled if term.factor != 0]), self.width)
 
     def __matmul__(self, by: Map) -> LinearRead:
         if len(by.matrix) != self.width or any(term.map is not None for term in self.terms):
@@ -114,7 +114,8 @@ class LinearRead:
                 f"width {self.width}: give a matrix with one row for each coordinate, and "
                 "apply at most one map to a linear read"
             )
-        return LinearRead(tuple(replace(term, map=by) for term in self.terms), by.matrix.shape[1])
+        terms = (Term(term.register, term.factor, by) for term in self.terms)
+        return LinearRead(tuple(terms), by.matrix.shape[1])
 
     def __neg__(self) -> LinearRead:
         return -1.0 * self
@@ -136,7 +137,7 @@ class LinearRead:
     def without_constant(self) -> LinearRead:
         """The linear read without its constant term."""
         terms = tuple(term for term in self.terms if term.register != CONSTANT)
-        return replace(self, terms=terms)
+        return LinearRead(terms, self.width)
 
     def __str__(self) -> str:
         text = ""
@@ -175,6 +176,9 @@ class Stream:
             for (name, width), stop in zip(widths.items(), stops, strict=True)
         }
         self.d_model: int = stops[-1]
+        self._reads = {
+            name: LinearRead((Term(name, 1.0),), width) for name, width in widths.items()
+        }
         self.fits(1)
 
     @checked
@@ -220,7 +224,7 @@ class Stream:
         `name` is the name of the register, a group of coordinates of the residual stream.
         """
         self[name]
-        return LinearRead((Term(name, 1.0),), self.widths[name])
+        return self._reads[name]
 
     @checked
     def matrix(self, reading: LinearRead) -> tuple[np.ndarray, np.ndarray]:
@@ -230,26 +234,42 @@ class Stream:
         value is `H @ weights + bias`. Raises ValueError for a linear read that was taken from
         another stream.
         """
-        weights = np.zeros((self.d_model, reading.width))
-        for term in reading.without_constant.terms:
-            span = self[term.register]
-            by = np.eye(reading.width) if term.map is None else term.map.matrix
-            if len(by) != span.stop - span.start:
+        weights, bias = np.zeros((self.d_model, reading.width)), np.zeros(reading.width)
+        self.write(reading, weights, bias)
+        return weights, bias
+
+    def write(self, reading: LinearRead, weights: np.ndarray, bias: np.ndarray) -> None:
+        """Adds the weights and the bias of a linear read to arrays, as in `matrix`.
+
+        The arrays `weights` (D, width) and `bias` (width,) may be parts of larger arrays. Raises
+        ValueError for a linear read that was taken from another stream.
+        """
+        for term in reading.terms:
+            if term.register == CONSTANT:
+                bias += term.factor * (1.0 if term.map is None else term.map.matrix[0])
+                continue
+            block = weights[self[term.register]]
+            height = reading.width if term.map is None else len(term.map.matrix)
+            if len(block) != height:
                 raise InputError(
                     f"'{reading}' has width {reading.width}, but register {term.register!r} of "
                     f"this stream has width {self.widths[term.register]}: take the linear read "
                     "from this stream"
                 )
-            weights[span] += term.factor * by
-        return weights, reading.constant
+            if term.map is None:
+                block.flat[:: height + 1] += term.factor
+            else:
+                block += term.factor * term.map.matrix
 
     def placement(self, name: str) -> np.ndarray:
         """The matrix (width, D) that writes a vector to one register, and 0 to all others.
 
         `width` is the width of the register `name`, and D is the width of the residual stream.
         """
-        weights, _ = self.matrix(self.read(name))
-        return weights.T
+        block = self[name]
+        placed = np.zeros((self.widths[name], self.d_model))
+        placed[:, block].flat[:: self.widths[name] + 1] = 1.0
+        return placed
 
     def __str__(self) -> str:
         return " ".join(f"{name}({width})" for name, width in self.widths.items())

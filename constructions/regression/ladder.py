@@ -49,7 +49,7 @@ query.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -82,6 +82,12 @@ class Rung:
     cubed: Mapping[str, float] = field(default_factory=dict)
     parts: tuple[str, ...] = ("u", "e", "s")
 
+    @property
+    def recipe(self) -> Hashable:
+        """Everything but the exponent: rungs with equal recipes are computed by equal heads."""
+        factors = self.products, self.unchanged, self.once, self.cubed
+        return self.slot, self.parts, *(tuple(each.items()) for each in factors)
+
 
 Plan = list[tuple[Rung, ...]]
 """A plan: the rungs of each layer."""
@@ -104,10 +110,7 @@ def ladder(
     stream = ladder_stream(d, plan)
     layers = LadderLayers(stream, of)
     for rungs in plan:
-        for rung in rungs:
-            for part in layers.parts(rung, last=rungs is plan[-1]):
-                _add(layers, rung, part)
-        layers.next_layer()
+        layers.layer(rungs, _add, last=rungs is plan[-1])
     return layers.model(d, source)
 
 

@@ -41,6 +41,7 @@ the cases. For L = 0 only exponent 0 without w and f has degree 1, and the embed
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from math import isfinite
 from typing import NamedTuple
@@ -91,6 +92,11 @@ class Rung(NamedTuple):
     c: str
     more: int
     parts: tuple[str, ...]
+
+    @property
+    def recipe(self) -> Rung:
+        """Everything but the exponent: rungs with equal recipes are computed by equal heads."""
+        return self._replace(exponent=0)
 
 
 Plan = list[tuple[Rung, ...]]
@@ -168,10 +174,7 @@ def power_ladder(d: int, power: int, alpha: float, start: Start) -> Transformer:
     plan = gram_powers(power)
     layers = LadderLayers(ladder_stream(d, plan), Powers(alpha, start))
     for rungs in plan:
-        for rung in rungs:
-            for part in layers.parts(rung, last=rungs is plan[-1]):
-                _add(layers, rung, part, alpha)
-        layers.next_layer()
+        layers.layer(rungs, partial(_add, alpha=alpha), last=rungs is plan[-1])
     return layers.model(d, "weightwright")
 
 

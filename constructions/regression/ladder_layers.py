@@ -10,11 +10,11 @@ first. The prediction is −s at the query.  The proofs are in `ladder.py` and `
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from math import ceil
 from typing import Any, Protocol, runtime_checkable
 
-from constructions.assembly import Head, LinearReads, block, embed, moved, unembed
+from constructions.assembly import Head, LinearReads, block, copied, embed, moved, unembed
 from constructions.blocks import Block, Stage
 from constructions.examples import Examples
 from constructions.regression.stages import (
@@ -53,6 +53,10 @@ class Written(Protocol):
     def exponent(self) -> int: ...
     @property
     def parts(self) -> tuple[str, ...]: ...
+    @property
+    def recipe(self) -> Hashable:
+        """Everything but the exponent: equal recipes are computed by equal heads."""
+        ...
 
 
 def check_memory(d: int, layers: float) -> None:
@@ -92,25 +96,44 @@ class LadderLayers:
         self.stream, self.of = stream, of
         self._blocks, self._stages = list[Block](), list[Stage]()
         self._empty = {*stream} - {"x", "y", "low_e", "low_s"}
+        self._layers = dict[Hashable, tuple[Block, set[str]]]()
         self._begin()
 
     def _begin(self) -> None:
         self._scores: dict[tuple[LinearReads, LinearReads], list[tuple[LinearRead, str]]] = {}
         self._diagonal: dict[str, LinearRead] = {}
-        self._made: list[tuple[str, Written, str]] = []
+        self._reads = dict[str, LinearRead]()
 
     def read(self, name: str) -> LinearRead:
         """A linear read of a register, or 0 if nothing has been written to the register yet."""
-        return (0.0 if name in self._empty else 1.0) * self.stream.read(name)
+        if name not in self._reads:
+            self._reads[name] = (0.0 if name in self._empty else 1.0) * self.stream.read(name)
+        return self._reads[name]
 
-    def parts(self, rung: Written, last: bool) -> Iterator[str]:
-        """Records the registers of a slot that the layer writes, and yields their names.
+    def layer(self, rungs: Sequence[Written], add: Callable[..., None], *, last: bool) -> None:
+        """Appends the layer that writes the rungs, where add(layers, rung, part) adds one part.
 
-        In the last layer, only the part s is written, because the unembedding reads only s.
+        In the last layer, only the part s is written, because the unembedding reads only s. Layers
+        of equal recipes that find the same registers empty have equal weights: they are formed once
+        and copied.
         """
-        for part in ("s",) if last else rung.parts:
-            self._made.append((f"{rung.slot}_{part}", rung, part))
-            yield part
+        made = [(rung, part) for rung in rungs for part in (("s",) if last else rung.parts)]
+        same = tuple(rung.recipe for rung in rungs), last, frozenset(self._empty)
+        if same in self._layers:
+            first, filled = self._layers[same]
+            self._blocks.append(copied(first))
+        else:
+            self._begin()
+            for rung, part in made:
+                add(self, rung, part)
+            first, filled = self._layers[same] = self._formed()
+            self._blocks.append(first)
+        self._empty -= filled
+        for rung, part in made:
+            register, (what, sign) = f"{rung.slot}_{part}", INVARIANTS[part]
+            self._stages.append(
+                Stage(len(self._blocks), register, what(rung.exponent, self.of), sign)
+            )
 
     def assign(self, into: str, *readings: LinearRead) -> None:
         """Sets the register `into` to the sum of linear reads of the same token.
@@ -147,8 +170,8 @@ class LadderLayers:
             self.assign(into, factor * s_c)
             self.add_head(e_c, u_a, -factor * (s_a + y), into)
 
-    def next_layer(self) -> None:
-        """Finishes the layer and begins the next."""
+    def _formed(self) -> tuple[Block, set[str]]:
+        """The layer of the heads that were added, and the registers to which it writes."""
         heads = [
             Head(
                 query,
@@ -161,14 +184,8 @@ class LadderLayers:
         diagonal = {into: reading for into, reading in self._diagonal.items() if reading.terms}
         if diagonal:
             heads.append(moved(tuple(diagonal.values()), tuple(diagonal)))
-        self._blocks.append(block(self.stream, heads))
-        self._empty -= {*diagonal, *(into for sums in self._scores.values() for _, into in sums)}
-        for register, rung, part in self._made:
-            what, sign = INVARIANTS[part]
-            self._stages.append(
-                Stage(len(self._blocks), register, what(rung.exponent, self.of), sign)
-            )
-        self._begin()
+        filled = {*diagonal, *(into for sums in self._scores.values() for _, into in sums)}
+        return block(self.stream, heads), filled
 
     def model(self, d: int, source: str) -> Transformer:
         """The transformer that consists of all layers so far.

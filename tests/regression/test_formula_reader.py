@@ -64,6 +64,19 @@ def test_neurons_are_opposite_only_if_their_biases_are(other):
             register_program(model)
 
 
+def test_equal_layers_have_weights_of_their_own():
+    """Most layers of a long ladder are equal: a fault in one of them is in no other."""
+    model, before = (newton(2, 40, 0.25, "ladder") for _ in range(2))
+    faulty = model.blocks[12].attn
+    assert any(torch.equal(faulty.W_V, other.attn.W_V) for other in model.blocks[13:-1])
+    with torch.no_grad():
+        faulty.W_V.flatten()[int(faulty.W_V.flatten().nonzero()[0])] *= 2
+    for number, (ours, other) in enumerate(zip(model.blocks, before.blocks, strict=True)):
+        assert torch.equal(ours.attn.W_V, other.attn.W_V) == (number != 12)
+    with rejects("layer 13", error=NoFormula):
+        model.formula()
+
+
 def test_heads_of_relu_are_opposite_only_if_their_keys_are_equal():
     """Also the biases of their keys."""
     model = newton(3, 2, 0.25, "paper", n=4)

@@ -152,7 +152,7 @@ class RegisterProgram:
         *_, last = self.contents(ring)
         answer: Content = {}
         for register, factor in self.answer.items():
-            _add(answer, _times(_number(ring, factor), last[register]))
+            _add(answer, _scaled(ring, factor, last[register]))
         if ONE in answer:
             raise NoFormula("the prediction contains a constant")
         return answer.get("x b", ring.number(0))
@@ -165,7 +165,7 @@ class RegisterProgram:
                 score = self._score(ring, head, now)
                 values: Contents = {}
                 for (source, target), factor in head.values.items():
-                    value = _times(_number(ring, factor), now[source])
+                    value = _scaled(ring, factor, now[source])
                     _add(values.setdefault(target, {}), value)
                 for target, value in values.items():
                     of = self._vector if self.kinds[target] == "vector" else self._scalar
@@ -181,7 +181,7 @@ class RegisterProgram:
         m: Content = {}
         one = {ONE: ring.number(1)}
         for (query, key), factor in head.scores.items():
-            asked = _times(_number(ring, factor), one if query == ONE else now[query])
+            asked = _scaled(ring, factor, one if query == ONE else now[query])
             given = one if key == ONE else now[key]
             if "x" in given:
                 _add(k, _times(given["x"], asked))
@@ -244,12 +244,12 @@ def _mapped(ring: Ring, factors: Factors | None, now: Contents) -> Contents:
     """The contents r + Σ v_rs s; factors that cancel 1 remove the register's old content."""
     after: Contents = {}
     for target, content in now.items():
-        kept = 1 + (factors or {}).get((target, target), Fraction(0))
-        after[target] = _times(_number(ring, kept), content) if kept else {}
+        kept = 1 + (factors or {}).get((target, target), 0)
+        after[target] = _scaled(ring, kept, content) if kept else {}
     for (source, target), factor in (factors or {}).items():
         if source != target:
             content = {ONE: ring.number(1)} if source == ONE else now[source]
-            _add(after[target], _times(_number(ring, factor), content))
+            _add(after[target], _scaled(ring, factor, content))
     return after
 
 
@@ -265,6 +265,11 @@ def _inner(content: Content, h: Any, where: str) -> Content:
     if content.keys() != {"x"}:
         raise NoFormula(f"{where} contains bᵀ q(S) b")
     return {"x b": content["x"] * h}
+
+
+def _scaled(ring: Ring, factor: Fraction | int, content: Content) -> Content:
+    """A new content, the multiple of a content by a number."""
+    return dict(content) if factor == 1 else _times(_number(ring, factor), content)
 
 
 def _times(factor: Any, content: Content) -> Content:

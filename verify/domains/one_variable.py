@@ -104,7 +104,7 @@ def passes_miller_rabin(candidate: int, rng: np.random.Generator) -> bool:
     """Whether an odd number ≥ 5 passes all rounds of the test of Miller and Rabin."""
     twos = (candidate - 1 & 1 - candidate).bit_length() - 1
     for _ in range(ROUNDS):
-        base = 2 + _random(rng, candidate.bit_length() + 64) % (candidate - 3)
+        base = fmpz(2 + _random(rng, candidate.bit_length() + 64) % (candidate - 3))
         powers = [pow(base, candidate - 1 >> twos, candidate)]
         while len(powers) < twos:
             powers.append(powers[-1] ** 2 % candidate)
