@@ -89,7 +89,7 @@ def exact_in(model: Stack, hardmax: Hardmax | None = None) -> Exactness:
     _, numbers = hardmax_numbers(model) if hardmax is None else hardmax
     smallest = min(float(np.min(quantum)) for _, quantum in numbers)
     if any(margin.ties for block in model.blocks for margin in block.margins):
-        numbers = [*numbers, (1.0, 0.25 / model.interface.context)]
+        numbers = [*numbers, model.interface.averages or (1.0, 0.25 / model.interface.context)]
     # The largest number of quanta; a number that is always 0 has an infinite quantum.
     with np.errstate(over="ignore"):
         whole = max(float(np.max(sizes / quantum)) for sizes, quantum in numbers)

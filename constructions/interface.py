@@ -54,13 +54,15 @@ class Interface(nn.Module, ABC):
     are an argmax of logits, `margin` is a lower bound on the gap between the largest logit and all
     other logits: answers are right if every logit is within margin/2 of its exact value. `chooses`
     is True if answers depend only on the argmax of the logits: then no answer changes if all logits
-    are multiplied by a positive number.
+    are multiplied by a positive number. `averages`, if given, is an upper bound on the values that
+    heads average, and the error of an average with which all answers are still right.
     """
 
     context: int | None = None
     n_tokens: int | None = None
     margin: float | None = None
     chooses: bool = False
+    averages: tuple[float, float] | None = None
 
     @abstractmethod
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:

@@ -6,6 +6,8 @@
     Step    times·[u ≥ at]                                  exact outside (at − margin, at)
     And, Or times·(a and b and not c)                       exact on bits
     Table        the entry of the key in the registers       exact for the keys
+    Steps        Σ_k entries_k·[u ≥ at_k]                    exact outside (at_k − margin_k, at_k)
+    Interpolation  linear between knots of u                 always exact
 
 where u, a, b, c are linear reads.  Each primitive is a sum of hidden neurons relu(u)·times and a
 constant; `assembly.py` makes tensors of them.  Flat tables and gates are also exact if the numbers
@@ -311,4 +313,85 @@ class Table(Primitive):
         return (
             f"table of {len(self.keys)} entries at {reads} → {self._place}, "
             f"exact for its keys and 0{off}"
+        )
+
+
+@dataclass(frozen=True)
+class Steps(Primitive):
+    """Adds the sum of entries[k] over all k with u ≥ at[k], for a linear read u of width 1.
+
+    With z_k = (u − at[k])/margins[k], it is Σ_k entries[k]·(relu(z_k + 1) − relu(z_k)), for reads u
+    with no value between at[k] − margins[k] and at[k].  The margins are powers of two.  The entries
+    have shape (number of steps, width of `into`).
+    """
+
+    reads: LinearRead
+    at: np.ndarray
+    margins: np.ndarray
+    entries: np.ndarray
+    into: Into
+
+    def __post_init__(self) -> None:
+        if not len(self.at) == len(self.margins) == len(self.entries) > 0:
+            raise InputError(
+                f"{len(self.at)} steps have {len(self.margins)} margins and {len(self.entries)} "
+                "entries: give a margin and an entry for each step"
+            )
+        if (self.margins <= 0).any() or (np.frexp(self.margins)[0] != 0.5).any():
+            raise InputError("the margin of a step is no power of two: give powers of two")
+
+    @property
+    def neurons(self) -> tuple[ReLU, ...]:
+        slopes = Map(1 / self.margins[None], "slopes")
+        above = self.reads @ slopes - one @ Map((self.at / self.margins)[None], "at")
+        entries = Map(self.entries.astype(np.float64), "entries")
+        negative = Map(-entries.matrix, "−entries")
+        return (
+            ReLU(above + one @ Map(np.ones((1, len(self.at))), "1"), self.into, entries),
+            ReLU(above, self.into, negative),
+        )
+
+    def __str__(self) -> str:
+        count = "a step" if len(self.at) == 1 else f"{len(self.at)} steps"
+        return (
+            f"{count} at {self.reads} → {self._place}, exact unless at most "
+            f"{number(float(self.margins.max()))} below a step"
+        )
+
+
+@dataclass(frozen=True)
+class Interpolation(Primitive):
+    """Adds entries[k] if u = knots[k] and, between two knots, the linear interpolation.
+
+    Here u is a linear read of width 1.  Below the first knot nothing is added, and above the last
+    one entries[-1].  The knots are ascending, and the entries (number of knots, width of `into`)
+    begin with zeros.  A neuron is used at each knot at which the slope changes.
+    """
+
+    reads: LinearRead
+    knots: np.ndarray
+    entries: np.ndarray
+    into: Into
+
+    def __post_init__(self) -> None:
+        if (np.diff(self.knots) <= 0).any() or len(self.knots) != len(self.entries):
+            raise InputError("the knots are not ascending, one for each entry: sort the knots")
+        if self.entries[0].any():
+            raise InputError("the first entry is not 0: subtract it from all entries")
+
+    @property
+    def neurons(self) -> tuple[ReLU, ...]:
+        slopes = np.diff(self.entries, axis=0) / np.diff(self.knots)[:, None]
+        level = np.zeros((1, self.entries.shape[1]))
+        changes = np.diff(np.concatenate([level, slopes, level]), axis=0)
+        bends = changes.any(1)
+        ones = Map(np.ones((1, int(bends.sum()))), "1")
+        above = self.reads @ ones - one @ Map(self.knots[bends][None].astype(np.float64), "knots")
+        return (ReLU(above, self.into, Map(changes[bends], "slopes")),) if bends.any() else ()
+
+    def __str__(self) -> str:
+        low, high = number(float(self.knots[0])), number(float(self.knots[-1]))
+        return (
+            f"piecewise linear function of {self.reads} with {len(self.knots)} knots from {low} to "
+            f"{high} → {self._place}"
         )

@@ -12,6 +12,7 @@ from refusals import rejects
 
 from theory.programs import (
     Aggregate,
+    Full,
     Map,
     Select,
     SelectorWidth,
@@ -72,10 +73,49 @@ def test_values_of_three_tokens(sop, wanted):
     assert Domains(sop, "ba", 3).values[sop] == wanted
 
 
-def test_categorical_means_are_values():
-    mean = Aggregate(Select(tokens, tokens, "true"), indices)
-    assert len(Domains(mean, "ab", 4).values[mean]) > 4
-    assert Domains(mean, "ab", 4, categorical=[mean]).values[mean] == (0, 1, 2, 3)
+LARGER = SelectorWidth(Select(tokens, tokens, ">"))
+PLACE = SequenceMap(lambda token, i: (token, i), tokens, indices)
+
+
+@pytest.mark.parametrize(
+    ("keys", "averaged", "single"),
+    [
+        (LARGER, tokens, True),  # the largest tokens, which are equal
+        (LARGER, indices, False),
+        (SelectorWidth(Select(tokens, tokens, ">=")), tokens, False),  # the order is not strict
+        (SelectorWidth(Select(tokens, tokens, "!=")), tokens, False),
+        (SelectorWidth(Select(PLACE, PLACE, "<")), indices, True),
+        (SelectorWidth(Select(tokens, tokens, ">") | Select(indices, indices, ">")), tokens, False),
+        (
+            SelectorWidth(
+                Select(tokens, tokens, ">")
+                | (Select(tokens, tokens, "==") & Select(indices, indices, "<"))
+            ),
+            indices,
+            True,
+        ),
+    ],
+)
+def test_values_with_equal_ranks_are_equal(keys, averaged, single):
+    mean = Aggregate(Select(keys, Full(0), "=="), averaged, 0)
+    domains = Domains(mean, (0, 1, 4), 4)
+    assert domains.averages(mean) is not single
+    assert all(isinstance(value, int) for value in domains.values[mean]) is single
+    assert Domains(mean, (0, 1, 4), 4, causal=True).averages(mean)  # ranks of prefixes may agree
+
+
+@pytest.mark.parametrize(
+    ("selector", "count", "wanted"),
+    [
+        (Select(indices, indices, "<="), indices + 1, (0, 1, 2, 3, 4)),
+        (Select(indices, indices, "<"), indices, (0, 1, 2, 3)),
+        (Select(tokens, tokens, "true"), length, (0, 1, 2, 3, 4)),
+    ],
+)
+def test_sums_are_integers(selector, count, wanted):
+    """A mean of bits over a known number of positions, times this number."""
+    product = Aggregate(selector, Map(int, tokens == "a"), 0) * count
+    assert Domains(product, "ab", 4).values[product] == wanted
 
 
 def test_too_many_values_are_named():

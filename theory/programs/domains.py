@@ -9,13 +9,14 @@ a function raises an error is dropped: no sequence at which the program has valu
     tokens                   the vocabulary
     indices, length          0 … L − 1, and 1 … L, for sequences of at most L tokens
     SelectorWidth(s)         0 … L
-    Aggregate(s, a)          the values of a, if at most one position is selected or if a is
-                             categorical; else all fractions a_0 + m·c/q with 1 ≤ q ≤ L between
-                             the smallest and the largest value of a, where a_0 is one value and all
-                             others differ from it by multiples of c; and the default, unless every
-                             row of s certainly selects a position
+    Aggregate(s, a)          the values of a, if the selected values are certainly equal or if they
+                             are not all numbers; else all fractions a_0 + m·c/q with 1 ≤ q ≤ L
+                             between the smallest and the largest value of a, where a_0 is one value
+                             and all others differ from it by multiples of c; and the default,
+                             unless every row of s certainly selects a position
 
-These sets contain all values that occur, and may contain others.
+Combinations of a mean over a known number of positions and this number are left out if no sum of
+values gives them.  The sets contain all values that occur, and may contain others.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from fractions import Fraction
 from itertools import product
 from math import gcd, prod
 from typing import Any
+
+import numpy as np
 
 from theory.kinds import InputError
 from theory.programs.interpreter import NoValue, applied, linear, selects
@@ -36,6 +39,7 @@ from theory.programs.language import (
     Length,
     LinearSequenceMap,
     Map,
+    Pair,
     Select,
     Selector,
     SelectorAnd,
@@ -46,6 +50,7 @@ from theory.programs.language import (
     Tokens,
     expressions,
 )
+from theory.programs.selectors import Conjunction, Relations
 from theory.programs.values import Value, exact, is_number
 
 MOST = 50_000  # values of an s-op, and combinations of values of its leaves
@@ -56,8 +61,7 @@ Values = tuple[Any, ...]
 class Domains:
     """The values of all s-ops of a program.
 
-    `vocabulary` contains the tokens, and sequences have at most `max_length` tokens. The aggregates
-    in `categorical` select equal values only.
+    `vocabulary` contains the tokens, and sequences have at most `max_length` tokens.
 
     Raises ValueError, with the s-op and the number of values, if there are more than 50 000.
     """
@@ -67,21 +71,29 @@ class Domains:
         program: Expression,
         vocabulary: Collection[Value],
         max_length: int,
-        categorical: Collection[Aggregate] = (),
+        *,
+        causal: bool = False,
     ) -> None:
         self.vocabulary = tuple(exact(token) for token in vocabulary)
-        self.max_length, self.categorical = max_length, frozenset(categorical)
+        self.max_length, self.causal, self.relations = max_length, causal, Relations()
+        self.means: dict[SOp, tuple[Fraction, Fraction]] = {}  # smallest value and unit of a mean
         self.leaves: dict[SOp, tuple[SOp, ...]] = {}
         self.tables: dict[SOp, dict[Values, Value]] = {}
         self.values: dict[SOp, Values] = {}
+        self.place = Indices()
+        self.add(self.place)
+        self.add(program)
+
+    def add(self, program: Expression) -> None:
+        """Computes the values of the s-ops of a further program."""
         for each in expressions(program):
-            if isinstance(each, SOp):
+            if isinstance(each, SOp) and each not in self.values:
                 self._add(each)
 
     def _add(self, sop: SOp) -> None:
         """Computes leaves, table and values of an s-op, whose parts are known."""
         operands = [part for part in sop.parts if isinstance(part, SOp)]
-        if isinstance(sop, Map | SequenceMap | LinearSequenceMap | Full):
+        if isinstance(sop, Map | SequenceMap | LinearSequenceMap | Pair | Full):
             leaves = dict.fromkeys(leaf for part in operands for leaf in self.leaves[part])
             if prod(len(self.values[leaf]) for leaf in leaves) > MOST:
                 leaves = dict.fromkeys(operands)
@@ -101,13 +113,15 @@ class Domains:
         places = [[place[leaf] for leaf in each] for each in read]
         table: dict[Values, Value] = {}
         for at in product(*(self.values[leaf] for leaf in leaves)):
+            if not self._possible(leaves, at):
+                continue
             given = [tuple(at[i] for i in place) for place in places]
             try:
                 parts = [
                     key[0] if part in place else self.tables[part][key]
                     for part, key in zip(operands, given, strict=True)
                 ]
-                table[at] = _value(sop, parts)
+                table[at] = value_of(sop, parts)
             except (KeyError, NoValue):
                 continue
         return table
@@ -126,10 +140,9 @@ class Domains:
                 return tuple(range(least, 1 + (1 if self.at_most_one(selector) else L)))
             case Aggregate(selector, inner, default):
                 values = self.values[inner]
-                single = sop in self.categorical or self.at_most_one(selector)
                 numbers = tuple(value for value in values if is_number(value))
                 none = tuple(value for value in values if value is None)
-                if not single and len(numbers) > 1 and len(numbers + none) == len(values):
+                if self.averages(sop):
                     values = self._means(sop, numbers) + none
                 nothing = () if self.never_empty(selector) else (exact(default),)
                 return ordered((*values, *nothing))
@@ -139,6 +152,7 @@ class Domains:
         """The fractions that can be means of at most L of these numbers, and others."""
         low, high, unit = Fraction(min(values)), Fraction(max(values)), _unit(values)
         L, steps = self.max_length, (high - low) / unit
+        self.means[sop] = low, unit
         self._limit(sop, int(steps) * L * L // 4)  # about 0.3 L² fractions in each unit
         return tuple(
             exact(low + unit * Fraction(m, q))
@@ -153,6 +167,73 @@ class Domains:
                 f"{sop} has up to {count:.3g} values at sequences of at most {self.max_length} "
                 f"tokens, more than {MOST}: give a smaller max_length or vocabulary"
             )
+
+    def _possible(self, leaves: Collection[SOp], at: Values) -> bool:
+        """Whether each mean over a known number of positions is a sum of values by this number."""
+        of = dict(zip(map(id, leaves), zip(leaves, at, strict=True), strict=True))
+        kinds = {type(leaf): value for leaf, value in of.values()}
+        for leaf, value in of.values():
+            if not isinstance(leaf, Aggregate) or leaf not in self.means:
+                continue
+            match leaf.selector:
+                case Select(Indices(), Indices(), "<=") if Indices in kinds:
+                    count = kinds[Indices] + 1
+                case Select(Indices(), Indices(), "<") if Indices in kinds:
+                    count = kinds[Indices]
+                case Select(_, _, "true") if Length in kinds:
+                    count = kinds[Length]
+                case _:
+                    continue
+            low, unit = self.means[leaf]
+            if count == 0:
+                possible = value == exact(leaf.default)
+            else:
+                possible = not is_number(value) or ((value - low) * count / unit).denominator == 1
+            if not possible:
+                return False
+        return True
+
+    def averages(self, sop: Aggregate) -> bool:
+        """Whether different numbers may be averaged."""
+        values = self.values[sop.sop]
+        return (
+            sum(map(is_number, values)) > 1
+            and all(is_number(value) or value is None for value in values)
+            and not self.at_most_one(sop.selector)
+            and not any(self._same(each, sop.sop) for each in self.conjunction(sop.selector))
+        )
+
+    def conjunction(self, selector: Selector) -> Conjunction:
+        """Relations whose conjunction is the selector; see `theory.programs.selectors`."""
+        found = self.relations.conjunction(selector)
+        for each in found:
+            self.add(each)
+        return found
+
+    def _same(self, select: Select, sop: SOp) -> bool:
+        """Whether the values of an s-op at all positions that one query selects are equal.
+
+        It is so if the keys are the numbers of positions before or after a position in an order of
+        values p: positions with equal keys then have equal p. It remains that p determines the
+        value of the s-op.
+        """
+        width = select.keys
+        if select.predicate != "==" or not isinstance(width, SelectorWidth) or self.causal:
+            return False
+        relations = self.conjunction(width.selector)
+        if len(relations) != 1 or relations[0].keys is not relations[0].queries:
+            return False
+        before, p = related(relations[0], self), relations[0].keys
+        if (before & before.T).any() or not (
+            before | before.T | np.eye(len(before), dtype=bool)
+        ).all():
+            return False
+        if not np.array_equal(np.sort(before.sum(0)), np.arange(len(before))):
+            return False  # not transitive
+        both = self.relations.pair(p, sop)
+        self.add(both)
+        values = {*self.values[both]}
+        return len({value for value, _ in values}) == len(values)
 
     def never_empty(self, selector: Selector) -> bool:
         """Whether every row certainly selects a position: position i in row i, or a given one."""
@@ -195,10 +276,12 @@ class Domains:
     def at_most_one(self, selector: Selector) -> bool:
         """Whether every row certainly selects at most one position.
 
-        So it is if the keys are different numbers at different positions, which are functions of
-        the position, and every query selects at most one of them.
+        So it is if the keys are different at different positions, and every query selects at most
+        one of them; the keys are functions of the position, or numbers of positions in an order.
         """
         match selector:
+            case Select(_, _, _) if self._same(selector, self.place):
+                return True
             case Select(keys, queries, _) if {*map(type, self.leaves[keys])} == {Indices}:
                 table = self.tables[keys]
                 if len(table) < self.max_length or len({*table.values()}) < len(table):
@@ -220,7 +303,7 @@ def ordered(values: Iterable[Value]) -> Values:
     return (*numbers, *others, *([None] if None in found else []))
 
 
-def _value(sop: SOp, parts: list[Value]) -> Value:
+def value_of(sop: SOp, parts: list[Value]) -> Value:
     match sop:
         case Full(fill):
             return exact(fill)
@@ -228,6 +311,8 @@ def _value(sop: SOp, parts: list[Value]) -> Value:
             return applied(sop, f, *parts)
         case LinearSequenceMap(_, _, p, q):
             return applied(sop, lambda a, b: linear(exact(p), exact(q), a, b), *parts)
+        case Pair():
+            return tuple(parts)
     raise AssertionError(sop)
 
 
@@ -237,6 +322,22 @@ def _selects(select: Select, key: Value, query: Value) -> bool:
         return selects(select, key, query)
     except NoValue:
         return False
+
+
+def related(select: Select, domains: Domains) -> np.ndarray:
+    """Whether each query (row) selects each key (column), by their numbers.
+
+    The entries are False where the predicate raises an error.
+    """
+    queries, keys = domains.values[select.queries], domains.values[select.keys]
+    if select.predicate == "==":
+        same = {key: i for i, key in enumerate(keys)}
+        found = np.zeros((len(queries), len(keys)), dtype=bool)
+        for i, query in enumerate(queries):
+            if query is not None and query in same:
+                found[i, same[query]] = True
+        return found
+    return np.array([[_selects(select, key, query) for key in keys] for query in queries], bool)
 
 
 def _unit(values: Values) -> Fraction:

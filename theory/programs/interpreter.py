@@ -15,6 +15,7 @@ from theory.programs.language import (
     Length,
     LinearSequenceMap,
     Map,
+    Pair,
     Select,
     SelectorAnd,
     SelectorNot,
@@ -86,6 +87,8 @@ def _values(each: Expression, given: Row, of: dict[Expression, Row], causal: boo
         case LinearSequenceMap(fst, snd, p, q):
             f = partial(linear, exact(p), exact(q))
             return [applied(each, f, a, b) for a, b in zip(of[fst], of[snd], strict=True)]
+        case Pair(fst, snd):
+            return list(zip(of[fst], of[snd], strict=True))
         case Aggregate(selector, sop, default):
             selected = (
                 [a for a, chosen in zip(of[sop], row, strict=True) if chosen]

@@ -9,6 +9,7 @@ each key position.
     Map(f, a)                           f(a_i)
     SequenceMap(f, a, b)                f(a_i, b_i)
     LinearSequenceMap(a, b, p, q)       p·a_i + q·b_i
+    Pair(a, b)                          (a_i, b_i)
     Full(c)                             c
     Aggregate(s, a, default)            the mean of a_j over the positions j that row i of s selects
     SelectorWidth(s)                    the number of positions j that row i of s selects
@@ -21,8 +22,9 @@ Arithmetic, comparisons and the Boolean operators ~, & and | of s-ops are elemen
 with constants.  For example, `SelectorWidth(Select(tokens, tokens, "=="))` counts the occurrences
 of each token.  `evaluate` in `interpreter.py` defines the values.
 
-The classes and their attributes have the names that they have in Tracr [Lindner2023], and
-`program_of` converts a program that is built from classes with these names and attributes.
+Except for `Pair`, the classes and their attributes have the names that they have in Tracr
+[Lindner2023], and `program_of` converts a program that is built from classes with these names and
+attributes.
 """
 
 from __future__ import annotations
@@ -239,6 +241,22 @@ class LinearSequenceMap(SOp):
         for name in ("fst_fac", "snd_fac"):
             if not is_number(exact(getattr(self, name))):
                 raise InputError(f"{name} is {shown(getattr(self, name))}: give a number")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pair(SOp):
+    """The pairs (a_i, b_i) of the values of the s-ops a = `fst` and b = `snd`, also of None.
+
+    Raises ValueError if `fst` or `snd` is no s-op.
+    """
+
+    fst: SOp
+    snd: SOp
+    word = "pair"
+
+    def __post_init__(self) -> None:
+        _is("fst", self.fst, SOp)
+        _is("snd", self.snd, SOp)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,0 +1,5 @@
+"""Programs in RASP as transformers."""
+
+from constructions.programs.compiler import compiled
+
+__all__ = ["compiled"]

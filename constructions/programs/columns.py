@@ -1,0 +1,467 @@
+"""The numbers that a compiled program holds: registers of width 1, and readings of them.
+
+The *leaves* of an s-op are the s-ops from whose values an elementwise map computes it
+(`theory.programs.domains`).  A *column* is a register whose content is a function of the value of
+one leaf, or of the values of several.  A function of the values of an s-op is a `Reading`, an
+affine function of columns, wherever the columns that exist span it; otherwise a column is added:
+
+    tokens, indices        by the embedding of tokens or positions
+    one head               by steps: the head's output, a mean or 1/(w + 1), is compared with
+                           thresholds between its possible values
+    exact integers         by linear interpolation of the integer
+    several leaves         by linear interpolation of an integer Σ_i M_i·(number of leaf i's value)
+
+*Time* counts half-layers: a column with time 2b is known after layer b, and with time 2b − 1 after
+the heads of layer b, to its MLP.  At BOS every column has a known value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import permutations, product
+from math import gcd, lcm
+from typing import Any
+
+import numpy as np
+
+from constructions.stream import LinearRead, Stream, one
+from theory.kinds import InputError
+from theory.programs.domains import Domains
+from theory.programs.language import Indices, SOp, Tokens
+from theory.programs.values import is_number
+
+LARGEST = 2**31  # integers in columns are smaller
+SPAN = 4  # the number of columns of which combinations are tried
+Function = np.ndarray  # a number for each value: integers, or objects that are Fractions
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An affine function of registers, known at a time."""
+
+    factors: Mapping[str, Fraction] = field(default_factory=dict)
+    constant: Fraction = Fraction(0)
+    time: int = 0
+
+    def __add__(self, other: Reading) -> Reading:
+        factors = dict(self.factors)
+        for name, factor in other.factors.items():
+            factors[name] = factors.get(name, Fraction(0)) + factor
+        factors = {name: factor for name, factor in factors.items() if factor}
+        return Reading(factors, self.constant + other.constant, max(self.time, other.time))
+
+    def __rmul__(self, factor: Any) -> Reading:
+        c = rational(factor)
+        factors = {name: c * value for name, value in self.factors.items() if c}
+        return Reading(factors, c * self.constant, self.time if c else 0)
+
+
+@dataclass
+class Column:
+    """A register of width 1: its time, its value at BOS, and its largest absolute value.
+
+    `exact` is False for the mean that a head computes, to which the embedding adds `offset`.
+    `holds` is an s-op and the number in the register for each value of it.
+    """
+
+    name: str
+    time: int
+    most: Fraction
+    at_bos: Fraction = Fraction(0)
+    exact: bool = True
+    offset: Fraction = Fraction(0)
+    holds: tuple[SOp, Function] | None = None
+
+
+@dataclass
+class Leaf:
+    """A leaf of s-ops: the columns that are functions of its value.
+
+    kind     "embedded", "means" (the output of one head, read by steps) or "integer"
+    code     a reading of an exact integer, different for different values, or None
+    raw      for means: the register of the head's output and the exact outputs, by value
+    columns  names and functions of the columns
+    """
+
+    sop: SOp
+    kind: str
+    code: Reading | None = None
+    codes: list[int] = field(default_factory=list)
+    raw: tuple[Reading, list[Fraction]] | None = None
+    columns: dict[str, Function] = field(default_factory=dict)
+
+
+@dataclass
+class Joint:
+    """The columns of an s-op that are functions of several leaves.
+
+    `readings` are integers that tell the values of the leaves apart, and `codes` (leaves, rows)
+    these integers in the rows of the table of the s-op.
+    """
+
+    readings: list[Reading]
+    codes: np.ndarray
+    columns: dict[str, Function] = field(default_factory=dict)
+
+
+@dataclass
+class Table:
+    """An s-op as a function of its leaves: rows of numbers of values, and the number of its own."""
+
+    leaves: tuple[SOp, ...]
+    rows: np.ndarray
+    number: np.ndarray
+
+
+class Columns:
+    """The columns of a program, which `reading` adds on demand.
+
+    `head` computes a leaf by a head. `embedded[name]` is (leaf, function) for each column of an
+    embedding. `steps[name]` and `knots[z]` are what MLPs compute: see `Layers`.
+    """
+
+    def __init__(self, domains: Domains, head: Callable[[SOp], Leaf]) -> None:
+        self.domains, self.head = domains, head
+        self.columns: dict[str, Column] = {}
+        self.leaves: dict[SOp, Leaf] = {}
+        self.tables: dict[SOp, Table] = {}
+        self.joint: dict[SOp, Joint] = {}
+        self.embedded: dict[str, tuple[SOp, Function]] = {}
+        # (layer, raw register) → the columns of the leaf, by name
+        self.steps: dict[tuple[int, str], tuple[Leaf, dict[str, Function]]] = {}
+        # (layer, argument) → knots and columns
+        self.pieces: dict[tuple[int, Any], Pieces] = {}
+
+    # Readings
+
+    def reading(
+        self, sop: SOp, function: Sequence[Any] | Function, label: str = "", exact: bool = True
+    ) -> Reading:
+        """A reading of a function of the values of an s-op, a number for each value.
+
+        The reading is exact, or a mean that a head computed is allowed if not `exact`.
+        """
+        label, table = label or str(sop), self.table(sop)
+        wanted = as_function(function)[table.number]
+        parts = _sum_of_parts(table, wanted)
+        if parts is None:
+            return self._of_several(sop, table, wanted, label)
+        constant, functions = parts
+        found = Reading(constant=constant)
+        for leaf, own in zip(table.leaves, functions, strict=True):
+            found += self.of_leaf(self.leaf(leaf), own, label, exact)
+        return found
+
+    def table(self, sop: SOp) -> Table:
+        """The table of an s-op over its leaves, except combinations that do not occur."""
+        if sop not in self.tables:
+            leaves = self.domains.leaves[sop]
+            places = [{v: i for i, v in enumerate(self.domains.values[leaf])} for leaf in leaves]
+            own = {v: i for i, v in enumerate(self.domains.values[sop])}
+            entries = self.domains.tables[sop]
+            rows = [[place[v] for place, v in zip(places, at, strict=True)] for at in entries]
+            number = np.array([own[value] for value in entries.values()], dtype=np.int64)
+            self.tables[sop] = Table(leaves, np.array(rows).reshape(len(number), -1), number)
+        return self.tables[sop]
+
+    def scale(self, sop: SOp) -> Fraction | None:
+        """A factor for which numbers are integer combinations of means, or None."""
+        table = self.table(sop)
+        if not all(map(is_number, self.domains.values[sop])):
+            return None
+        parts = _sum_of_parts(table, as_function(self.domains.values[sop])[table.number])
+        slopes = []
+        for leaf, own in zip(map(self.leaf, table.leaves), parts[1] if parts else (), strict=False):
+            if leaf.raw is not None and (found := _line(as_function(leaf.raw[1]), own)) is not None:
+                slopes.append(found[0])
+        if not any(slopes):
+            return None
+        over = lcm(*(each.denominator for each in slopes))
+        return Fraction(over, gcd(*(int(each * over) for each in slopes)))
+
+    def leaf(self, sop: SOp) -> Leaf:
+        """The leaf of this s-op, computed by a head if it is new."""
+        if sop not in self.leaves:
+            count = len(self.domains.values[sop])
+            if isinstance(sop, Tokens | Indices):
+                made = Leaf(sop, "embedded", codes=list(range(count)))
+            elif self.domains.leaves[sop][:1] and self.domains.leaves[sop][0] is sop:
+                made = self.head(sop)
+            else:  # an elementwise map with too many combinations, held as a number
+                code = self.reading(sop, range(count))
+                made = Leaf(sop, "integer", code=code, codes=list(range(count)))
+            self.leaves[sop] = made
+        return self.leaves[sop]
+
+    def of_leaf(self, leaf: Leaf, function: Function, label: str, exact: bool) -> Reading:
+        """A reading of a function of the value of one leaf."""
+        if (function == function[0]).all():
+            return Reading(constant=rational(function[0]))
+        if leaf.raw is not None and not exact:
+            line = _line(as_function(leaf.raw[1]), function)
+            if line is not None and not line[0].denominator & (line[0].denominator - 1):
+                return line[0] * leaf.raw[0] + Reading(constant=line[1])
+        if leaf.code is not None:
+            line = _line(np.array(leaf.codes), function)
+            if line is not None and line[0].denominator == 1:
+                return line[0] * leaf.code + Reading(constant=line[1])
+        values = _whole(function, label)
+        found = self._combined(leaf.columns, function, values)
+        if found is None:
+            base = int(np.argmin(leaf.codes)) if leaf.codes else 0
+            self._add(leaf, values - values[base], label)
+            found = self._combined(leaf.columns, function, values)
+            assert found is not None
+        return found
+
+    def _combined(
+        self, columns: Mapping[str, Function], function: Function, values: Function
+    ) -> Reading | None:
+        """A reading of a function as an affine function of columns, or None.
+
+        `values` is the function up to an affine map, as `_whole` returns it.
+        """
+        for name, column in columns.items():
+            if np.array_equal(column - column[0], values):
+                line = _line(column, function)
+                assert line is not None
+                return line[0] * self.of_column(name) + Reading(constant=line[1])
+        if not 2 <= len(columns) <= SPAN:
+            return None
+        basis = np.stack([*columns.values(), np.ones(len(values))], axis=-1).astype(np.float64)
+        solved = np.linalg.lstsq(basis, values.astype(np.float64), rcond=None)[0]
+        factors = [int(each) for each in solved.round()]
+        if (basis.astype(np.int64) @ factors != values).any():
+            return None
+        line = _line(values, function)
+        assert line is not None
+        total = Reading(constant=line[1] + line[0] * factors[-1])
+        for name, factor in zip(columns, factors[:-1], strict=True):
+            total += line[0] * factor * self.of_column(name)
+        return total
+
+    def of_column(self, name: str) -> Reading:
+        """The content of a register."""
+        return Reading({name: Fraction(1)}, time=self.columns[name].time)
+
+    def code(self, leaf: Leaf) -> tuple[Reading, list[int]]:
+        """A reading of an exact integer that tells the values of a leaf apart."""
+        if leaf.code is None:
+            count = range(len(self.domains.values[leaf.sop]))
+            return self.of_leaf(leaf, np.array(count), str(leaf.sop), True), list(count)
+        return leaf.code, leaf.codes
+
+    # New columns
+
+    def register(self, label: str, time: int, most: Fraction, **rest: Any) -> str:
+        """A new column, with the first free name of a register."""
+        name, tries = label, 1
+        while name in self.columns or name in ("bos", "1"):
+            tries += 1
+            name = f"{label}.{tries}"
+        self.columns[name] = Column(name, time, most=most, **rest)
+        return name
+
+    def _add(self, leaf: Leaf, values: Function, label: str) -> None:
+        """Adds a column of one leaf."""
+        most = Fraction(int(abs(values).max()))
+        if leaf.kind == "embedded":
+            name = self.register(label, 0, most)
+            self.embedded[name] = leaf.sop, values
+        elif leaf.kind == "means":
+            assert leaf.raw is not None
+            layer = (leaf.raw[0].time + 1) // 2
+            name = self.register(label, 2 * layer, most)
+            (raw,) = leaf.raw[0].factors
+            self.steps.setdefault((layer, raw), (leaf, {}))[1][name] = values
+        else:
+            assert leaf.code is not None
+            layer = leaf.code.time // 2 + 1
+            name = self.register(label, 2 * layer, most)
+            self._interpolate(layer, leaf.code, np.array(leaf.codes), name, values)
+        self.columns[name].holds = leaf.sop, values
+        leaf.columns[name] = values
+
+    def _base(self, leaf: Leaf) -> int:
+        """The value at which columns of the leaf are 0."""
+        return min(range(len(leaf.codes)), key=leaf.codes.__getitem__) if leaf.codes else 0
+
+    def _of_several(self, sop: SOp, table: Table, wanted: Function, label: str) -> Reading:
+        """A reading of a function of several leaves that is not a sum of functions of one leaf."""
+        if sop not in self.joint:
+            codes = [self.code(self.leaf(leaf)) for leaf in table.leaves]
+            of = [np.array(own)[at] for (_, own), at in zip(codes, table.rows.T, strict=True)]
+            self.joint[sop] = Joint([code for code, _ in codes], np.stack(of))
+        joint = self.joint[sop]
+        values = _whole(wanted, label)
+        found = self._combined(joint.columns, wanted, values)
+        if found is None:
+            factors = _fewest_bends(joint.codes, values)
+            z = Reading()
+            for factor, code in zip(factors, joint.readings, strict=True):
+                z += factor * code
+            at = np.array(factors) @ joint.codes
+            moved = values - values[at.argmin()]  # 0 at the first knot, and so at BOS
+            layer = z.time // 2 + 1
+            name = self.register(label, 2 * layer, Fraction(int(abs(moved).max())))
+            self._interpolate(layer, z, at, name, moved)
+            own = np.zeros(len(self.domains.values[sop]), dtype=np.int64)
+            own[table.number] = moved
+            self.columns[name].holds = sop, own
+            joint.columns[name] = moved
+            found = self._combined(joint.columns, wanted, values)
+            assert found is not None
+        return found
+
+    def _interpolate(
+        self, layer: int, z: Reading, at: np.ndarray, name: str, values: Function
+    ) -> None:
+        argument = tuple(sorted(z.factors.items())), z.constant
+        held = self.pieces.setdefault((layer, argument), Pieces(z))
+        held.columns[name] = dict(zip(at.tolist(), values.tolist(), strict=True))
+
+
+@dataclass
+class Pieces:
+    """The interpolations of one integer z: for each column, its values by the value of z."""
+
+    z: Reading
+    columns: dict[str, dict[int, int]] = field(default_factory=dict)
+
+
+def at_bos(reading: Reading, columns: Mapping[str, Column]) -> Fraction:
+    """The value of a reading at BOS."""
+    own = (
+        f * (columns[name].at_bos if name != "bos" else 1) for name, f in reading.factors.items()
+    )
+    return reading.constant + sum(own, Fraction(0))
+
+
+def read(
+    stream: Stream, columns: Mapping[str, Column], reading: Reading, wanted: Any
+) -> LinearRead:
+    """The reading as a linear read of the stream, which is `wanted` at BOS."""
+    found = float(reading.constant) * one
+    for name, factor in reading.factors.items():
+        found = found + float(factor) * stream.read(name)
+    missing = Fraction(wanted) - at_bos(reading, columns)
+    return found + float(missing) * stream.read("bos")
+
+
+def rational(value: Any) -> Fraction:
+    """The number as a fraction of Python integers."""
+    return Fraction(value.item() if isinstance(value, np.generic) else value)
+
+
+def as_function(values: Sequence[Any] | np.ndarray) -> Function:
+    """Numbers as an array: int64, or objects that are Fractions."""
+    numbers = [rational(value) for value in values]
+    if all(each.denominator == 1 and abs(each) < 2**62 for each in numbers):
+        return np.array([int(each) for each in numbers], dtype=np.int64)
+    return np.array(numbers, dtype=object)
+
+
+def _sum_of_parts(table: Table, wanted: Function) -> tuple[Fraction, list[Function]] | None:
+    """A constant and functions of single leaves whose sum is the wanted function, or None."""
+    sizes = [int(column.max()) + 1 for column in table.rows.T]
+    first, functions = wanted[0], list[Function]()
+    total = np.full(len(wanted), first, dtype=wanted.dtype)
+    for i, size in enumerate(sizes):
+        others = np.delete(table.rows, i, axis=1)
+        along = (others == others[0]).all(1)  # rows that differ from the first in leaf i alone
+        own = np.zeros(size, dtype=wanted.dtype)
+        own[table.rows[along, i]] = wanted[along] - first
+        if len({*table.rows[along, i]}) < len({*table.rows[:, i]}):
+            return None
+        total = total + own[table.rows[:, i]]
+        functions.append(own)
+    return (rational(first), functions) if (total == wanted).all() else None
+
+
+def _line(column: Function, wanted: Function) -> tuple[Fraction, Fraction] | None:
+    """Slope and constant of the affine function from a column to what is wanted, or None."""
+    low, high = int(column.argmin()), int(column.argmax())
+    if column[low] == column[high]:
+        return None
+    over = column[high] - column[low]
+    if (
+        (column - column[low]) * (wanted[high] - wanted[low]) != (wanted - wanted[low]) * over
+    ).any():
+        return None
+    slope = rational(wanted[high] - wanted[low]) / rational(over)
+    return slope, rational(wanted[low]) - slope * rational(column[low])
+
+
+def _whole(function: Function, label: str) -> Function:
+    """The function up to an affine map: integers without common divisor, 0 at the first value."""
+    moved = [rational(value) for value in function - function[0]]
+    scale = lcm(*(value.denominator for value in moved))
+    whole = [int(value * scale) for value in moved]
+    divisor = gcd(*whole)
+    if next(value for value in whole if value) < 0:
+        divisor = -divisor
+    if (most := max(map(abs, whole)) // abs(divisor)) >= LARGEST:
+        raise InputError(
+            f"{label} needs integers of {most.bit_length()} bits: give a smaller max_length or "
+            "vocabulary"
+        )
+    return np.array([value // divisor for value in whole], dtype=np.int64)
+
+
+def _fewest_bends(codes: np.ndarray, values: np.ndarray) -> list[int]:
+    """Integers M_i for which the values are a function of Σ M_i·codes_i with few bends."""
+    sizes = [int(code.max() - code.min()) + 1 for code in codes]
+    tried = list[tuple[int, ...]]()
+    if len(codes) <= 4:
+        tried += [(1, *signs) for signs in product((1, -1), repeat=len(codes) - 1)]
+    places = range(len(codes))
+    for order in permutations(places) if len(codes) <= 4 else [tuple(places)]:
+        mixed, radix = [0] * len(codes), 1
+        for i in order:
+            mixed[i], radix = radix, radix * sizes[i]
+        tried.append(tuple(mixed))
+    best, least = tuple[int, ...](), np.inf
+    for factors in tried:
+        bends = _bends(np.array(factors) @ codes, values)
+        if bends < least:
+            best, least = factors, bends
+    return list(best)
+
+
+def _bends(z: np.ndarray, values: np.ndarray) -> float:
+    """The number of bends of the interpolation of values at z; infinite if it is no function."""
+    order = np.argsort(z, kind="stable")
+    z, values = z[order], values[order]
+    same = np.diff(z) == 0
+    if (np.diff(values)[same] != 0).any():
+        return np.inf
+    keep = np.concatenate([[True], ~same])
+    return len(bends_of(z[keep], values[keep, None])[0])
+
+
+def bends_of(z: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Knots between which the values (count, width) at ascending integers z are interpolated.
+
+    Between two z the function is linear if its slopes are then integers, and otherwise constant up
+    to the last unit, so that the weights are integers. Knots without change of slope are left out.
+    """
+    gaps, rises = np.diff(z), np.diff(values, axis=0)
+    jumps = (rises % gaps[:, None]).any(1) if len(gaps) else np.zeros(0, dtype=bool)
+    at = np.concatenate([z, z[1:][jumps] - 1])
+    entries = np.concatenate([values, values[:-1][jumps]])
+    at, first = np.unique(at, return_index=True)
+    entries = entries[first]
+    slopes = np.diff(entries, axis=0) // np.diff(at)[:, None]
+    none = np.zeros((1, values.shape[1]), dtype=slopes.dtype)
+    changed = (np.diff(np.concatenate([none, slopes, none]), axis=0) != 0).any(1)
+    changed[0] = True
+    return at[changed], entries[changed]
+
+
+def largest(reading: Reading, columns: Mapping[str, Column]) -> Fraction:
+    """A bound on the absolute value of a reading."""
+    return abs(reading.constant) + sum(
+        (abs(f) * columns[name].most for name, f in reading.factors.items()), Fraction(0)
+    )

@@ -1,0 +1,300 @@
+"""Programs in RASP as transformers: every s-op becomes numbers of the residual stream [Weiss2021].
+
+A program is compiled into heads and MLPs, by the definitions of its s-ops:
+
+    selectors       the scores of heads, largest at the selected positions (`heads.py`)
+    Aggregate       the mean of numbers over these positions: the output of the head
+    SelectorWidth   w, from the mean 1/(w + 1) of a flag of BOS
+    maps            affine functions are read from the stream; others are steps of a head's output,
+                    or piecewise linear functions of an integer, in MLPs (`columns.py`)
+
+Each s-op stands in the earliest layer that its parts allow.  All scores are computed from exact
+integers, so that ties of scores are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from itertools import groupby, pairwise, product
+from math import floor, log2
+from typing import Any
+
+import numpy as np
+
+from constructions.assembly import Head, block, rows, unembed
+from constructions.attention import Mask
+from constructions.blocks import Block, Embed, PosEmbed, Stage
+from constructions.call import construction
+from constructions.margins import Margin, Restores
+from constructions.primitives import Interpolation, Primitive, Steps
+from constructions.programs.columns import Leaf, Pieces, Reading, at_bos, bends_of, read
+from constructions.programs.heads import HeadPlan, Heads
+from constructions.programs.interface import Words
+from constructions.stream import LinearRead, Map, Stream
+from constructions.tokens import sizes
+from constructions.transformer import Transformer
+from theory.kinds import Count, InputError, Positive, shown
+from theory.programs.batch import Batch
+from theory.programs.domains import Domains
+from theory.programs.foreign import program_of
+from theory.programs.interpreter import trace
+from theory.programs.language import SOp, Tokens
+from theory.programs.simplify import simplified
+from theory.programs.values import Value, exact, is_number
+
+TRIED = 4096  # the number of sequences at which a program must have values, before it is compiled
+
+
+@construction
+def compiled(
+    program: Any,
+    vocabulary: Any,
+    max_length: Count,
+    *,
+    causal: bool = False,
+    sharpness: Positive | None = None,
+) -> Transformer:
+    """The transformer that computes a RASP program: `compiled(reverse(), "abc", 10)("cab")`.
+
+    The answers are the values of the s-op `program`, at all sequences of 1 to `max_length` tokens
+    of `vocabulary` at which it has values: lists of ints, Fractions or other objects; None stands
+    for "no value". If `causal`, every selector selects only positions j ≤ i in row i, `length` is
+    i + 1, and all heads are causal. `program` may also consist of objects of another library whose
+    classes and attributes are named as in Tracr; see `theory.programs.program_of`.
+
+    With hardmax attention, all answers are right, and all registers except means are exact in
+    float64. A `sharpness` gives softmax attention at this inverse temperature.
+
+    Raises ValueError for a selector, for a vocabulary that is empty, contains None or contains a
+    token twice, for an s-op with more than 50 000 possible values, for a program that has no value
+    at one of the sequences that are tried (all short ones, and random ones), with this sequence,
+    and for a sharpness at which answers could be wrong, with the smallest sufficient one.
+    """
+    sop = program_of(program)
+    if not isinstance(sop, SOp):
+        raise InputError(f"program is the selector {sop}: give an s-op")
+    tokens = _vocabulary(vocabulary)
+    sizes(len(tokens), max_length)
+    simple = simplified(sop)
+    assert isinstance(simple, SOp)
+    return _Built(simple, tokens, max_length, causal).model().sharpened(sharpness)
+
+
+def _vocabulary(vocabulary: Any) -> tuple[Value, ...]:
+    """The tokens; raises ValueError for a vocabulary that is empty or contains a token twice."""
+    try:
+        tokens = tuple(exact(token) for token in vocabulary)
+    except TypeError:
+        raise InputError(f"vocabulary is {shown(vocabulary)}: give a list of tokens") from None
+    if not tokens:
+        raise InputError("vocabulary is empty: give at least one token")
+    if None in tokens:
+        raise InputError("vocabulary contains None, which stands for 'no value': give other tokens")
+    if len({*tokens}) < len(tokens):
+        twice = next(token for i, token in enumerate(tokens) if token in tokens[:i])
+        raise InputError(f"vocabulary contains {shown(twice)} twice: give different tokens")
+    return tokens
+
+
+class _Built:
+    """The parts of the model of a program."""
+
+    def __init__(
+        self, program: SOp, vocabulary: tuple[Value, ...], length: int, causal: bool
+    ) -> None:
+        self.program, self.L, self.causal = program, length, causal
+        self.domains = Domains(program, vocabulary, length, causal=causal)
+        _try(program, self.domains, causal)
+        self.heads = Heads(self.domains, causal)
+        self.columns = self.heads.columns
+        self.values = self.domains.values[program]
+        if {*self.values} <= {*vocabulary, None}:
+            self.values = (*vocabulary, *([None] if None in self.values else []))
+        self.codes, self.answer = self._answer()
+        self.layers = max((self.answer.time + 1) // 2, 0)
+        names = dict.fromkeys(self.columns.columns, 1)
+        self.stream = Stream(**names, bos=1)
+        self.stream.fits(max(1, self.layers), heads=max(1, len(self.heads.plans)))
+
+    def _answer(self) -> tuple[list[Fraction], Reading]:
+        """A number for each value of the program, and a reading of this number."""
+        own = self.domains.values[self.program]
+        scale = self.columns.scale(self.program)
+        numbers = [v for v in self.values if is_number(v)]
+        if scale is not None and len(numbers) == len(self.values):
+            code = {v: Fraction(v) * scale for v in numbers}
+        else:
+            code = {v: Fraction(i) for i, v in enumerate(self.values)}
+        reading = self.columns.reading(self.program, [code[v] for v in own], exact=False)
+        return [code[v] for v in self.values], reading
+
+    def model(self) -> Transformer:
+        """The transformer."""
+        blocks = [self.layer(number) for number in range(1, self.layers + 1)]
+        codes, margin = self._labels()
+        reading = self.read(self.answer, self.answer.constant)
+        logits = reading.without_constant @ Map(2 * codes[None], "2·codes")
+        bias = 2 * codes * float(self.answer.constant) - codes**2
+        columns = self.columns.columns
+        means = [float(each.most) for each in columns.values() if not each.exact]
+        within = [off for block in blocks for r in block.restores for off in r.within.values()]
+        seen = min([*within, margin / (8 * max(1.0, float(abs(codes).max())))])
+        vocabulary = self.domains.vocabulary
+        return Transformer(
+            self.embedding(),
+            blocks,
+            unembed(self.stream, logits, bias=bias),
+            pos_embed=self.positions(),
+            interface=Words(
+                vocabulary, self.values, self.L, margin, (max(means, default=1.0), seen)
+            ),
+            stream=self.stream,
+            stages=tuple(self.stages()),
+            at_most={name: float(column.most) for name, column in columns.items()},
+            source="[Weiss2021]; [Lindner2023]",
+        )
+
+    def _labels(self) -> tuple[np.ndarray, float]:
+        """The numbers of the values as floats, and the margin of the logits 2·code·y − code².
+
+        Here y is exactly the number of the answer. A float differs from a fraction by at most an
+        eighth of the smallest gap, so that it has few bits, and logits are exact.
+        """
+        if len(self.codes) == 1:
+            return np.zeros(1), 1.0
+        ordered = sorted(self.codes)
+        gap = min(b - a for a, b in pairwise(ordered))
+        if all(code.denominator == 1 for code in self.codes):
+            return np.array([float(code) for code in self.codes]), float(gap**2)
+        unit = Fraction(2) ** (floor(log2(gap)) - 2)
+        return np.array([float(round(code / unit) * unit) for code in self.codes]), float(
+            3 * gap**2 / 4
+        )
+
+    def read(self, reading: Reading, at_bos: Any) -> LinearRead:
+        return read(self.stream, self.columns.columns, reading, at_bos)
+
+    def embedding(self) -> Embed:
+        """The embedding of tokens and BOS: functions of the token, offsets of means, and BOS."""
+        vocabulary = self.domains.vocabulary
+        held = {"bos": np.eye(len(vocabulary) + 1)[len(vocabulary)]}
+        for name, (leaf, values) in self.columns.embedded.items():
+            if isinstance(leaf, Tokens):
+                of = dict(zip(self.domains.values[leaf], map(float, values), strict=True))
+                held[name] = np.array([*(of[token] for token in vocabulary), 0.0])
+        for name, column in self.columns.columns.items():
+            if column.offset:
+                held[name] = np.full(len(vocabulary) + 1, float(column.offset))
+        return Embed(rows(self.stream, **held))
+
+    def positions(self) -> PosEmbed | None:
+        """The position embedding: functions of the position, 0 at BOS."""
+        held = {
+            name: np.array([0.0, *map(float, values)])
+            for name, (leaf, values) in self.columns.embedded.items()
+            if not isinstance(leaf, Tokens)
+        }
+        return PosEmbed(rows(self.stream, **held)) if held else None
+
+    def layer(self, number: int) -> Block:
+        """A layer: heads whose readings are known, then functions of what is known."""
+        words, restores = list[Primitive](), list[Restores]()
+        for (layer, raw), (leaf, columns) in self.columns.steps.items():
+            if layer == number:
+                word, within = self._steps(raw, leaf, columns)
+                words.append(word)
+                restores.append(Restores(tuple(columns), {raw: within}))
+        for (layer, _), pieces in self.columns.pieces.items():
+            if layer == number:
+                words += self._interpolations(pieces)
+        plans = [plan for plan in self.heads.plans if plan.layer == number]
+        alike = groupby(sorted(plans, key=HeadPlan.pattern), key=HeadPlan.pattern)
+        heads = [self._head(list(these)) for _, these in alike]
+        mask: Mask = "causal" if self.causal else "full"
+        return block(self.stream, heads, words, normalise="hardmax", mask=mask, restores=restores)
+
+    def _head(self, plans: list[HeadPlan]) -> Head:
+        """One head for plans of one pattern, which differ in the values that they average."""
+        plan, columns = plans[0], self.columns.columns
+        pairs = [
+            (self.read(q, at_bos(q, columns)), self.read(k, 0)) for q, k in plan.score.merged()
+        ]
+        bos = self.read(plan.bos, at_bos(plan.bos, columns) + plan.own)
+        queries, keys = zip(*pairs, (bos, self.stream.read("bos")), strict=True)
+        values = tuple(self.read(each.value, each.at_bos) for each in plans)
+        margin = Margin(plan.gap, graded=False, ties=True)
+        into = tuple(each.into for each in plans)
+        return Head(queries, keys, values, into, margin=margin, mask=plan.score.mask)
+
+    def _steps(self, raw: str, leaf: Leaf, columns: dict[str, np.ndarray]) -> tuple[Steps, float]:
+        """The columns as steps of a head's output, and the error of the output that they allow.
+
+        Between two values of the output the step of width `margin`, a power of two, is in the
+        middle, up to margin/256.
+        """
+        assert leaf.raw is not None
+        reading, values = leaf.raw
+        sign = 1 if values[0] < values[-1] else -1  # ascending in the number of the value
+        ascending = [sign * each for each in values]
+        entries = np.array([columns[name] for name in columns], dtype=np.float64).T
+        changes = np.diff(entries, axis=0)
+        kept = np.flatnonzero(changes.any(1))
+        places, margins, slack = [], [], list[Fraction]()
+        for low, high in ((ascending[k], ascending[k + 1]) for k in kept):
+            margin = Fraction(2) ** floor(log2((high - low) / 2))
+            place = round((low + high + margin) / 2 * 256 / margin) * margin / 256
+            places.append(float(place))
+            margins.append(float(margin))
+            slack += [high - place, place - margin - low]
+        argument = self.read(sign * reading, floor(ascending[0]) - 1)
+        steps = Steps(argument, np.array(places), np.array(margins), changes[kept], tuple(columns))
+        return steps, float(min(slack)) / 2
+
+    def _interpolations(self, pieces: Pieces) -> Iterator[Interpolation]:
+        """The columns as piecewise linear functions of an integer."""
+        by_support: dict[tuple[int, ...], list[str]] = {}
+        for name, held in pieces.columns.items():
+            by_support.setdefault(tuple(sorted(held)), []).append(name)
+        for support, names in by_support.items():
+            values = np.array([[pieces.columns[name][z] for name in names] for z in support])
+            knots, entries = bends_of(np.array(support), values)
+            argument = self.read(pieces.z, int(knots[0]))
+            yield Interpolation(argument, knots, entries.astype(np.float64), tuple(names))
+
+    def stages(self) -> Iterator[Stage]:
+        """The content of every register that holds a function of an s-op."""
+        for name, column in self.columns.columns.items():
+            assert column.holds is not None
+            sop, numbers = column.holds
+            content = np.array([*map(float, numbers), np.nan])
+            holds = partial(_content, self.program, self.domains, self.causal, sop, content)
+            yield Stage((column.time + 1) // 2, name, holds)
+
+
+def _content(
+    program: SOp, domains: Domains, causal: bool, sop: SOp, content: np.ndarray, tokens: Any
+) -> np.ndarray:
+    """The content (…, T, 1) of a register, a function of the values of an s-op."""
+    batch = Batch(program, domains, np.asarray(tokens), causal=causal)
+    return content[batch.add(sop)][..., None]
+
+
+def _try(program: SOp, domains: Domains, causal: bool) -> None:
+    """Raises ValueError if the program has no value at one of the sequences that are tried."""
+    V, L = len(domains.vocabulary), domains.max_length
+    rng = np.random.default_rng(0)
+    for n in range(1, L + 1):
+        if V**n <= TRIED:
+            tokens = np.array(list(product(range(V), repeat=n)))
+        else:
+            tokens = rng.integers(V, size=(max(16, TRIED // (n * n)), n))
+        valid = Batch(program, domains, tokens, causal=causal).valid
+        if not valid.all():
+            sequence = [domains.vocabulary[i] for i in tokens[np.flatnonzero(~valid)[0]]]
+            try:
+                trace(program, sequence, causal=causal)
+            except InputError as error:
+                raise InputError(f"at the sequence {shown(sequence)}, {error}") from None
+            raise AssertionError(sequence)

@@ -1,0 +1,348 @@
+"""The heads of a compiled program: selectors as scores, and what a head averages.
+
+A selector is a conjunction of relations (`theory.programs.selectors`), and its score is the sum of
+the scores of the relations.  Each of them is an integer, s(query) if the key is selected and at
+most s(query) − 1 otherwise:
+
+    a prefix           the mask: causal for j ≤ i, strictly causal for j < i
+    one query          the key reads 0 if it is selected and −1 otherwise; s = 0; so for one key
+    a matching         keys κ and queries φ are integers, equal if and only if the key is selected:
+                       2φκ − κ² = φ² − (φ − κ)², s = φ²
+    others             the keys, one-hot by classes of keys that the same queries select, times the
+                       row of the query with entries 0 and −1; or the roles exchanged; s = 0
+
+BOS has the score s(query) − 1/2, so that a mean over no position is the value of BOS, the default.
+If every row certainly selects a position, BOS has the score −1, below all selected ones.  For
+widths BOS has the score s(query): the mean of the flag of BOS over BOS and the w selected positions
+is 1/(w + 1).  At BOS itself a head outputs the value of BOS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor, gcd, lcm
+from typing import Any
+
+import numpy as np
+
+from constructions.attention import Mask
+from constructions.programs.columns import Columns, Leaf, Reading, at_bos, largest
+from theory.programs.domains import Domains, related
+from theory.programs.language import (
+    Aggregate,
+    Indices,
+    Length,
+    Select,
+    Selector,
+    SelectorAnd,
+    SelectorWidth,
+    SOp,
+)
+from theory.programs.selectors import Conjunction
+from theory.programs.values import Value, exact, is_number
+
+BOS = Reading({"bos": Fraction(1)})
+Classes = tuple[np.ndarray, np.ndarray]  # of the values of queries and of keys
+
+
+@dataclass
+class Score:
+    """The score of a conjunction: pairs of readings (query, key), and the mask.
+
+    The score of selected positions is the sum of the `squares`, functions of queries.
+    """
+
+    pairs: list[tuple[Reading, Reading]] = field(default_factory=list)
+    squares: list[tuple[SOp, list[int]]] = field(default_factory=list)
+    mask: Mask | None = None
+
+    def merged(self) -> list[tuple[Reading, Reading]]:
+        """The pairs, of which those with constant queries are added up."""
+        keys, others = Reading(), list[tuple[Reading, Reading]]()
+        for query, key in self.pairs:
+            if query.factors:
+                others.append((query, key))
+            else:
+                keys += query.constant * key
+        return [*others, (Reading(constant=Fraction(1)), keys)] if keys.factors else others
+
+
+def _key(reading: Reading) -> tuple[Any, ...]:
+    return tuple(sorted(reading.factors.items())), reading.constant
+
+
+@dataclass
+class HeadPlan:
+    """A head of a layer; `value` is read at tokens, and is `at_bos` at BOS.
+
+    `bos` is the query of the score of BOS, and `own` is added to it at BOS.
+    """
+
+    layer: int
+    score: Score
+    bos: Reading
+    own: Fraction
+    value: Reading
+    at_bos: Fraction
+    into: str
+    gap: float
+
+    def pattern(self) -> tuple[Any, ...]:
+        """Equal for heads with equal attention patterns."""
+        sides = [side for pair in self.score.merged() for side in pair]
+        return self.score.mask or "", self.own, self.gap, *map(_key, [*sides, self.bos])
+
+
+class Heads:
+    """The heads of a program, and the leaves that they compute."""
+
+    def __init__(self, domains: Domains, causal: bool) -> None:
+        self.domains, self.causal = domains, causal
+        self.plans = list[HeadPlan]()
+        self.columns = Columns(domains, self.leaf)
+
+    def leaf(self, sop: SOp) -> Leaf:
+        """The leaf of an aggregate, a width or the length."""
+        match sop:
+            case Length() if self.causal:
+                count = len(self.domains.values[sop])
+                return Leaf(sop, "embedded", codes=list(range(count)))
+            case Length():
+                return self._width(sop, [(1, ())])
+            case SelectorWidth(selector):
+                return self._width(sop, self.domains.relations.widths(selector))
+            case Aggregate():
+                return self._aggregate(sop)
+        raise AssertionError(sop)
+
+    # Leaves
+
+    def _width(self, sop: SOp, parts: list[tuple[int, Conjunction]]) -> Leaf:
+        """The width, a sum of widths of conjunctions, each computed by one head."""
+        widths = [int(w) for w in self.domains.values[sop]]
+        if len(parts) == 1:
+            score = self.score(parts[0][1])
+            if score is None:
+                return Leaf(sop, "integer", code=Reading(), codes=widths)
+            raws = [Fraction(1, w + 1) for w in widths]
+            raw = self._head(sop, score, BOS, Fraction(1), self.selected(score), raws, keeps=False)
+            return Leaf(sop, "means", raw=(raw, raws))
+        total = Reading()
+        for factor, (first, *others) in parts:
+            selector: Selector = first
+            for each in others:
+                selector = SelectorAnd(selector, each)
+            part = SelectorWidth(selector, name=f"{sop}: part")
+            self.domains.add(part)
+            own = [int(w) for w in self.domains.values[part]]
+            total += factor * self.columns.reading(part, own)
+        return Leaf(sop, "integer", code=total, codes=widths)
+
+    def _aggregate(self, sop: Aggregate) -> Leaf:
+        values = self.domains.values[sop]
+        conjunction = self.domains.conjunction(sop.selector)
+        score = self.score(conjunction)
+        if score is None:  # no position is selected
+            number = list(values).index(exact(sop.default))
+            none = Reading(constant=Fraction(number))
+            return Leaf(sop, "integer", code=none, codes=list(range(len(values))))
+        function, code = self._codes(sop)
+        value = self.columns.reading(sop.sop, function, exact=False)
+        keeps = not self.domains.averages(sop) and all(
+            self.columns.columns[name].exact for name in value.factors
+        )
+        raws = [code[v] - value.constant for v in values]
+        default = code.get(exact(sop.default), value.constant) - value.constant
+        if self.domains.never_empty(sop.selector):
+            bos = Reading(constant=Fraction(-1))
+        else:
+            bos = self.selected(score) + Reading(constant=Fraction(-1, 2))
+        value = Reading(value.factors, time=value.time)
+        raw = self._head(sop, score, value, default, bos, raws, keeps=keeps)
+        if not keeps:
+            return Leaf(sop, "means", raw=(raw, raws))
+        return Leaf(sop, "integer", code=raw, codes=[int(each) for each in raws])
+
+    def _codes(self, sop: Aggregate) -> tuple[list[Fraction], dict[Value, Fraction]]:
+        """A number for each value of what is averaged, and for each mean: affine in numbers."""
+        inner, values = self.domains.values[sop.sop], self.domains.values[sop]
+        numbers = [Fraction(v) for v in (*inner, exact(sop.default)) if is_number(v)]
+        base = min(numbers, default=Fraction(0))
+        scale = Fraction(lcm(*(each.denominator for each in numbers)) if numbers else 1)
+        divisor = gcd(*(int((each - base) * scale) for each in numbers))
+        scale = self.columns.scale(sop.sop) or (scale / divisor if divisor else Fraction(1))
+        top = max((each - base for each in numbers), default=Fraction(-1)) * scale
+        others = dict.fromkeys(v for v in (*inner, *values) if not is_number(v))
+        code = {v: top + 1 + i for i, v in enumerate(others)}
+        for v in (*inner, *values):
+            if is_number(v):
+                code[v] = (Fraction(v) - base) * scale
+        return [Fraction(code[v]) for v in inner], {v: Fraction(c) for v, c in code.items()}
+
+    def _head(
+        self,
+        sop: SOp,
+        score: Score,
+        value: Reading,
+        default: Fraction,
+        bos: Reading,
+        raws: list[Fraction],
+        *,
+        keeps: bool,
+    ) -> Reading:
+        """Adds a head, and returns the reading of its output.
+
+        The output is one of `raws`; if not `keeps`, it is rounded in floating-point numbers. Then
+        the embedding adds a power of two to it, so that the lowest bits are rounded away, and all
+        sums of steps are exact.
+        """
+        readings = [value, bos, *(side for pair in score.pairs for side in pair)]
+        layer = (max(each.time for each in readings) + 1) // 2 + 1
+        most = max(map(abs, [*raws, default]))
+        offset = Fraction(0 if keeps else 1 << int(4 * len(raws) * (most + 2)).bit_length())
+        into = self.columns.register(
+            str(sop) if keeps else f"mean of {sop}",
+            2 * layer - 1,
+            most + offset,
+            at_bos=default + offset,
+            exact=keeps,
+            offset=offset,
+            holds=(sop, [raw + offset for raw in raws]),
+        )
+        certain = value is BOS or (not bos.factors and bos.constant == -1)
+        own = self._own(score, bos)
+        gap = 1.0 if certain else 0.5
+        self.plans.append(HeadPlan(layer, score, bos, own, value, default, into, gap))
+        return Reading({into: Fraction(1)}, -offset, 2 * layer - 1)
+
+    def _own(self, score: Score, bos: Reading) -> Fraction:
+        """What is added to the score of BOS at BOS, so that BOS attends to itself alone."""
+        if score.mask is not None:
+            return Fraction(0)
+        columns = self.columns.columns
+        others = (abs(at_bos(q, columns)) * largest(k, columns) for q, k in score.pairs)
+        return Fraction(floor(sum(others, Fraction(0)) - at_bos(bos, columns)) + 2)
+
+    # Scores
+
+    def score(self, conjunction: Conjunction) -> Score | None:
+        """The score of a conjunction of relations; None if it certainly selects nothing."""
+        merged: dict[tuple[int, int], tuple[Select, np.ndarray]] = {}
+        for each in conjunction:
+            self.domains.add(each)
+            key = id(each.keys), id(each.queries)
+            found = related(each, self.domains)
+            merged[key] = each, found & merged[key][1] if key in merged else found
+        total = Score(mask="causal" if self.causal else None)
+        for each, found in merged.values():
+            if self._prefix(each, found, total):
+                continue
+            if not found.any():
+                return None
+            self._relation(each, found, total)
+        return total
+
+    def _prefix(self, select: Select, found: np.ndarray, total: Score) -> bool:
+        """Whether the relation is a mask, which is then set."""
+        if not isinstance(select.keys, Indices) or not isinstance(select.queries, Indices):
+            return False
+        seen = np.tri(len(found), dtype=bool) if self.causal else np.ones_like(found)
+        for mask, k in (("causal", 0), ("strictly causal", -1)):
+            if np.array_equal(found & seen, np.tri(len(found), k=k, dtype=bool)):
+                if total.mask != "strictly causal":
+                    total.mask = mask  # type: ignore[assignment]
+                return True
+        return False
+
+    def _relation(self, select: Select, found: np.ndarray, total: Score) -> None:
+        """Adds the score of a relation, a matrix with rows for queries and columns for keys."""
+        rows, query_class = np.unique(found, axis=0, return_inverse=True)
+        columns, key_class = np.unique(rows, axis=1, return_inverse=True)
+        query_class, key_class = query_class.ravel(), key_class.ravel()
+        if columns.all():
+            return
+        if len(rows) == 1:
+            keys = self._read(select.keys, columns[0, key_class].astype(int) - 1)
+            total.pairs.append((Reading(constant=Fraction(1)), keys))
+        elif columns.shape[1] == 1:
+            queries = self._read(select.queries, columns[query_class, 0].astype(int) - 1)
+            total.pairs.append((queries, Reading(constant=Fraction(1))))
+        elif (columns.sum(0) <= 1).all() and (columns.sum(1) <= 1).all() and max(columns.shape) > 2:
+            self._matching(select, found, total)
+        else:
+            self._classes(select, columns, (query_class, key_class), total)
+
+    def _matching(self, select: Select, found: np.ndarray, total: Score) -> None:
+        """The score 2φκ − κ²."""
+        keys, queries = _matched(found, self.domains, select)
+        kappa, phi = self._read(select.keys, keys), self._read(select.queries, queries)
+        squared = self._read(select.keys, [each * each for each in keys], f"{select.keys}²")
+        total.pairs += [(2 * phi, kappa), (Reading(constant=Fraction(-1)), squared)]
+        total.squares.append((select.queries, [each * each for each in queries]))
+
+    def selected(self, score: Score) -> Reading:
+        """The score of selected positions, a function of the query."""
+        total = Reading()
+        for sop, numbers in score.squares:
+            total += self._read(sop, numbers, f"{sop}²")
+        return total
+
+    def _classes(self, select: Select, found: np.ndarray, of: Classes, total: Score) -> None:
+        """The score of one-hot classes of one side, times entries 0 and −1 of the other side."""
+        queries = self._by_class(select.queries, of[0])
+        keys = self._by_class(select.keys, of[1])
+        entries = found.astype(int) - 1
+        if found.shape[1] <= found.shape[0]:
+            one_hot = np.eye(found.shape[1], dtype=int)
+            total.pairs += [(queries(entries[:, c]), keys(one_hot[c])) for c in range(len(one_hot))]
+        else:
+            one_hot = np.eye(found.shape[0], dtype=int)
+            total.pairs += [(queries(one_hot[c]), keys(entries[c])) for c in range(len(one_hot))]
+
+    def _by_class(self, sop: SOp, classes: np.ndarray) -> Callable[[np.ndarray], Reading]:
+        """Readings of functions of a class of values: sums of the columns [class ≥ k]."""
+        _, first = np.unique(classes, return_index=True)
+        order = np.argsort(first)  # by the first value of each class
+        place = np.argsort(order)[classes]
+        at_least = [self._read(sop, place >= k, f"[{sop} ≥ {k}]") for k in range(1, len(order))]
+
+        def reading(function: np.ndarray) -> Reading:
+            values = function[order]
+            total = Reading(constant=Fraction(int(values[0])))
+            for step, column in zip(np.diff(values), at_least, strict=True):
+                total += int(step) * column
+            return total
+
+        return reading
+
+    def _read(self, sop: SOp, numbers: Sequence[int] | np.ndarray, label: str = "") -> Reading:
+        return self.columns.reading(sop, [int(each) for each in numbers], label)
+
+
+def _matched(found: np.ndarray, domains: Domains, select: Select) -> tuple[list[int], list[int]]:
+    """Integers of keys and of queries, equal if and only if the query selects the key."""
+    keys, queries = domains.values[select.keys], domains.values[select.queries]
+    numbers = [v for v in (*keys, *queries) if isinstance(v, int)]
+    natural = select.predicate == "==" and len(numbers) > 1
+    if natural and max(numbers) - min(numbers) <= 4 * len(numbers):
+        top = max(numbers)
+        return (
+            [v if isinstance(v, int) else top + 1 for v in keys],
+            [v if isinstance(v, int) else top + 2 for v in queries],
+        )
+    of_key = [-1] * len(keys)
+    of_query, count = [-1] * len(queries), 0
+    for k in range(len(keys)):
+        rows = np.flatnonzero(found[:, k])
+        if len(rows) and of_query[rows[0]] < 0:
+            for row in rows:
+                of_query[row] = count
+            count += 1
+        if len(rows):
+            of_key[k] = of_query[rows[0]]
+    return (
+        [count if c < 0 else c for c in of_key],
+        [-1 if c < 0 else c for c in of_query],
+    )
