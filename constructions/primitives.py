@@ -6,7 +6,7 @@
     Step    times·[u ≥ at]                                  exact outside (at − margin, at)
     And, Or times·(a and b and not c)                       exact on bits
     Table        the entry of the key in the registers       exact for the keys
-    Steps        Σ_k entries_k·[u ≥ at_k]                    exact outside (at_k − margin_k, at_k)
+    Staircase    Σ_k entries_k·[u ≥ at_k]                    exact outside (at_k − margin_k, at_k)
     Interpolation  linear between knots of u                 always exact
 
 where u, a, b, c are linear reads.  Each primitive is a sum of hidden neurons relu(u)·times and a
@@ -317,7 +317,7 @@ class Table(Primitive):
 
 
 @dataclass(frozen=True)
-class Steps(Primitive):
+class Staircase(Primitive):
     """Adds the sum of entries[k] over all k with u ≥ at[k], for a linear read u of width 1.
 
     With z_k = (u − at[k])/margins[k], it is Σ_k entries[k]·(relu(z_k + 1) − relu(z_k)), for reads u

@@ -28,7 +28,7 @@ import numpy as np
 
 from constructions.stream import LinearRead, Stream, one
 from theory.kinds import InputError
-from theory.programs.domains import Domains
+from theory.programs.domains import Domains, linear_form, unit_of
 from theory.programs.language import Indices, SOp, Tokens
 from theory.programs.values import is_number
 
@@ -187,6 +187,8 @@ class Columns:
             count = len(self.domains.values[sop])
             if isinstance(sop, Tokens | Indices):
                 made = Leaf(sop, "embedded", codes=list(range(count)))
+            elif self.domains.leaves[sop][0] is sop and (form := linear_form(sop)) is not None:
+                made = self._combination(sop, *form)
             elif self.domains.leaves[sop][:1] and self.domains.leaves[sop][0] is sop:
                 made = self.head(sop)
             else:  # an elementwise map with too many combinations, held as a number
@@ -194,6 +196,16 @@ class Columns:
                 made = Leaf(sop, "integer", code=code, codes=list(range(count)))
             self.leaves[sop] = made
         return self.leaves[sop]
+
+    def _combination(self, sop: SOp, a: SOp, b: SOp, p: Fraction, q: Fraction) -> Leaf:
+        """A linear combination with many values, as an exact integer."""
+        values = [Fraction(v) for v in self.domains.values[sop]]
+        unit = unit_of(values)
+        code = Reading(constant=-values[0] / unit)
+        for factor, part in ((p, a), (q, b)):
+            numbers = [factor * Fraction(v) / unit for v in self.domains.values[part]]
+            code += self.reading(part, numbers)
+        return Leaf(sop, "integer", code=code, codes=[int((v - values[0]) / unit) for v in values])
 
     def of_leaf(self, leaf: Leaf, function: Function, label: str, exact: bool) -> Reading:
         """A reading of a function of the value of one leaf."""

@@ -28,10 +28,10 @@ from constructions.attention import Mask
 from constructions.blocks import Block, Embed, PosEmbed, Stage
 from constructions.call import construction
 from constructions.margins import Margin, Restores
-from constructions.primitives import Interpolation, Primitive, Steps
+from constructions.primitives import Interpolation, Primitive, Staircase
 from constructions.programs.columns import Leaf, Pieces, Reading, at_bos, bends_of, read
 from constructions.programs.heads import HeadPlan, Heads
-from constructions.programs.interface import Words
+from constructions.programs.interface import ProgramTokens
 from constructions.stream import LinearRead, Map, Stream
 from constructions.tokens import sizes
 from constructions.transformer import Transformer
@@ -147,7 +147,7 @@ class _Built:
             blocks,
             unembed(self.stream, logits, bias=bias),
             pos_embed=self.positions(),
-            interface=Words(
+            interface=ProgramTokens(
                 vocabulary, self.values, self.L, margin, (max(means, default=1.0), seen)
             ),
             stream=self.stream,
@@ -228,7 +228,9 @@ class _Built:
         into = tuple(each.into for each in plans)
         return Head(queries, keys, values, into, margin=margin, mask=plan.score.mask)
 
-    def _steps(self, raw: str, leaf: Leaf, columns: dict[str, np.ndarray]) -> tuple[Steps, float]:
+    def _steps(
+        self, raw: str, leaf: Leaf, columns: dict[str, np.ndarray]
+    ) -> tuple[Staircase, float]:
         """The columns as steps of a head's output, and the error of the output that they allow.
 
         Between two values of the output the step of width `margin`, a power of two, is in the
@@ -249,7 +251,9 @@ class _Built:
             margins.append(float(margin))
             slack += [high - place, place - margin - low]
         argument = self.read(sign * reading, floor(ascending[0]) - 1)
-        steps = Steps(argument, np.array(places), np.array(margins), changes[kept], tuple(columns))
+        steps = Staircase(
+            argument, np.array(places), np.array(margins), changes[kept], tuple(columns)
+        )
         return steps, float(min(slack)) / 2
 
     def _interpolations(self, pieces: Pieces) -> Iterator[Interpolation]:
@@ -285,11 +289,11 @@ def _try(program: SOp, domains: Domains, causal: bool) -> None:
     """Raises ValueError if the program has no value at one of the sequences that are tried."""
     V, L = len(domains.vocabulary), domains.max_length
     rng = np.random.default_rng(0)
-    for n in range(1, L + 1):
+    for n in sorted({*range(1, min(L, 8) + 1), *(L - L // 2**k for k in range(1, 8)), L} - {0}):
         if V**n <= TRIED:
             tokens = np.array(list(product(range(V), repeat=n)))
         else:
-            tokens = rng.integers(V, size=(max(16, TRIED // (n * n)), n))
+            tokens = rng.integers(V, size=(max(4, TRIED // n**2), n))
         valid = Batch(program, domains, tokens, causal=causal).valid
         if not valid.all():
             sequence = [domains.vocabulary[i] for i in tokens[np.flatnonzero(~valid)[0]]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,17 @@ from theory.kinds import InputError, shown
 from theory.programs.values import Value, exact
 
 
-class Words(Tokens):
+class ProgramTokens(Tokens):
     """The interface of models that map sequences of a vocabulary to values.
 
     `model("abc")` returns the list of the values at all positions, and `model(["abc", "cba"])` the
     list of these lists; sequences in one call have one length.  A sequence is a text of tokens of
-    one character, or a list, tuple or array of tokens.  Values are exact: ints, Fractions or other
-    objects; None stands for "no value".
+    one character, or a list or tuple of tokens.  Values are exact numbers or other objects; None
+    stands for "no value".
 
-    A torch tensor (…, T) of integers contains indices of `vocabulary`; the answers are then a
-    tensor (…, T) of indices of `values`, −1 for None.
+    As for other models over tokens, an array (…, T) of integers, of numpy or torch, contains
+    indices of `vocabulary`; the answers are then a tensor (…, T) of indices of `values`, −1 for
+    None.
 
     The call raises ValueError for tokens outside the vocabulary, and for an empty or too long
     sequence.
@@ -52,7 +53,7 @@ class Words(Tokens):
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
         """The indices of the tokens and, unless they were given, True: to return values."""
-        if len(inputs) == 1 and not isinstance(inputs[0], Tensor):
+        if len(inputs) == 1 and not _is_array(inputs[0]):
             return self.indices(inputs[0]).to(like.device), True
         return super().check(like, *inputs)
 
@@ -73,7 +74,7 @@ class Words(Tokens):
                 f"the values of {model.name} are not tokens of the vocabulary: give a program "
                 "whose values are tokens"
             )
-        if isinstance(tokens, Tensor):
+        if _is_array(tokens):
             return super().generate(model, tokens, steps)
         return self.decoded(super().generate(model, self.indices(tokens), steps))
 
@@ -128,6 +129,9 @@ class Words(Tokens):
             return [self.decoded(each) for each in answers]
         return [None if i < 0 else self.values[i] for i in answers.tolist()]
 
-    def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[Tensor]] | None:  # type: ignore[override]
-        batches = super().all_inputs(most, causal)
-        return None if batches is None else ((torch.from_numpy(each),) for (each,) in batches)
+
+def _is_array(tokens: Any) -> bool:
+    """Whether it is an array of numbers, of torch or numpy."""
+    return isinstance(tokens, Tensor) or (
+        isinstance(tokens, np.ndarray) and tokens.dtype.kind in "biuf"
+    )

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from theory.programs.language import SOp
-from theory.programs.library import brackets, counts, order, patterns, positions
+from theory.programs.library.examples import PROGRAMS as EXAMPLES
 
 Definition = Callable[[Sequence[Any]], list[Any]]
 
@@ -101,119 +100,59 @@ def ends_with(pattern: str) -> Callable[[Sequence[Any]], int]:
     return lambda x: int(list(x[-len(pattern) :]) == list(pattern))
 
 
-LETTERS, DIGITS, BRACKETS, TWO = "abc", (0, 1, 2), "(.)", "([)]"
-
-PROGRAMS: dict[str, tuple[SOp, Sequence[Any], Definition]] = {
-    # name: program, vocabulary, definition
-    "reverse": (positions.reverse(), LETTERS, lambda x: list(x[::-1])),
-    "shift_by(1)": (positions.shift_by(1), LETTERS, local(lambda x, i: earlier(x, i, 1))),
-    "shift_by(3)": (positions.shift_by(3), LETTERS, local(lambda x, i: earlier(x, i, 3))),
-    "shift_by(-2)": (positions.shift_by(-2), LETTERS, local(lambda x, i: earlier(x, i, -2))),
-    "rotate(2)": (positions.rotate(2), LETTERS, local(lambda x, i: x[(i - 2) % len(x)])),
-    "first_token": (positions.first_token(), LETTERS, everywhere(lambda x: x[0])),
-    "last_token": (positions.last_token(), LETTERS, everywhere(lambda x: x[-1])),
-    "swap_pairs": (positions.swap_pairs(), LETTERS, local(partner)),
-    "equal_to_first": (positions.equal_to_first(), LETTERS, local(lambda x, i: x[i] == x[0])),
-    "palindrome": (positions.palindrome(), LETTERS, everywhere(lambda x: int(x == x[::-1]))),
-    "is_doubled": (
-        positions.is_doubled(),
-        LETTERS,
-        everywhere(lambda x: int(2 * x[: len(x) // 2] == x)),
-    ),
-    "count_of": (counts.count_of("b"), LETTERS, everywhere(lambda x: x.count("b"))),
-    "histogram": (counts.histogram(), LETTERS, local(lambda x, i: x.count(x[i]))),
-    "prefix_count": (counts.prefix_count("a"), LETTERS, prefixes(lambda x: x.count("a"))),
-    "fraction_of_previous": (
-        counts.fraction_of_previous("a"),
-        LETTERS,
-        prefixes(lambda x: Fraction(x.count("a"), len(x))),
-    ),
-    "majority": (
-        counts.majority("a"),
-        LETTERS,
-        everywhere(lambda x: int(2 * x.count("a") > len(x))),
-    ),
-    "parity": (counts.parity(1), DIGITS, everywhere(lambda x: x.count(1) % 2)),
-    "prefix_parity": (counts.prefix_parity(1), DIGITS, prefixes(lambda x: x.count(1) % 2)),
-    "running_sum": (counts.running_sum(3), DIGITS, prefixes(lambda x: sum(x) % 3)),
-    "first_occurrence": (
-        counts.first_occurrence(),
-        LETTERS,
-        local(lambda x, i: int(x[i] not in x[:i])),
-    ),
-    "distinct": (counts.distinct(), LETTERS, everywhere(lambda x: len(set(x)))),
-    "has_repeats": (
-        counts.has_repeats(),
-        LETTERS,
-        everywhere(lambda x: int(len(set(x)) < len(x))),
-    ),
-    "count_less_frequent": (
-        counts.count_less_frequent(2),
-        LETTERS,
-        everywhere(lambda x: sum(x.count(token) < 2 for token in x)),
-    ),
-    "most_frequent": (counts.most_frequent(), LETTERS, everywhere(most_frequent)),
-    "mean_of_tokens": (
-        counts.mean_of_tokens(),
-        DIGITS,
-        everywhere(lambda x: Fraction(sum(x), len(x))),
-    ),
-    "maximum": (counts.maximum(), DIGITS, everywhere(max)),
-    "minimum": (counts.minimum(), DIGITS, everywhere(min)),
-    "count_at_least": (
-        counts.count_at_least("a", 2),
-        LETTERS,
-        everywhere(lambda x: int(x.count("a") >= 2)),
-    ),
-    "rank": (
-        order.rank(),
-        DIGITS,
-        local(lambda x, i: sum(t < x[i] for t in x) + x[:i].count(x[i])),
-    ),
-    "sort": (order.sort(), DIGITS, sorted),
-    "sort_descending": (order.sort_descending(), DIGITS, lambda x: sorted(x, reverse=True)),
-    "sort_by_frequency": (order.sort_by_frequency(), LETTERS, by_frequency),
-    "is_sorted": (order.is_sorted(), DIGITS, everywhere(lambda x: int(list(x) == sorted(x)))),
-    "falls": (order.falls(), DIGITS, local(lambda x, i: int(i > 0 and x[i] < x[i - 1]))),
-    "argmax": (order.argmax(), DIGITS, everywhere(lambda x: x.index(max(x)))),
-    "inversions": (
-        order.inversions(),
-        DIGITS,
-        local(lambda x, i: sum(token > x[i] for token in x[:i])),
-    ),
-    "second_largest": (order.second_largest(), DIGITS, everywhere(second_largest)),
-    "detect_pattern": (patterns.detect_pattern(["a", "b", "a"]), "ab", prefixes(ends_with("aba"))),
-    "count_pattern": (
-        patterns.count_pattern(["a", "a"]),
-        "ab",
-        everywhere(lambda x: sum(x[i : i + 2] == ["a", "a"] for i in range(len(x)))),
-    ),
-    "induction": (patterns.induction(), LETTERS, follows(2)),
-    "induction(3)": (patterns.induction(3), "ab", follows(3)),
-    "induction(4)": (patterns.induction(4), "ab", follows(4)),
-    "distance_to_previous": (patterns.distance_to_previous(), LETTERS, local(last_before)),
-    "run_starts": (
-        patterns.run_starts(),
-        LETTERS,
-        local(lambda x, i: int(i == 0 or x[i] != x[i - 1])),
-    ),
-    "runs": (patterns.runs(), LETTERS, everywhere(lambda x: len(runs_of(x)))),
-    "place_in_run": (patterns.place_in_run(), LETTERS, prefixes(place_in_run)),
-    "alternates": (
-        patterns.alternates(),
-        LETTERS,
-        everywhere(lambda x: int(max(runs_of(x)) == 1)),
-    ),
-    "pair_balance": (
-        brackets.pair_balance(),
-        BRACKETS,
-        prefixes(lambda x: Fraction(balance(x), len(x))),
-    ),
-    "depth": (brackets.depth(), BRACKETS, prefixes(balance)),
-    "balanced": (brackets.balanced(), BRACKETS, everywhere(matches([("(", ")")]))),
-    "shuffle_dyck": (
-        brackets.shuffle_dyck([("(", ")"), ("[", "]")]),
-        TWO,
-        everywhere(matches([("(", ")"), ("[", "]")])),
-    ),
+DEFINITIONS: dict[str, Definition] = {
+    "reverse": lambda x: list(x[::-1]),
+    "shift_by(1)": local(lambda x, i: earlier(x, i, 1)),
+    "shift_by(3)": local(lambda x, i: earlier(x, i, 3)),
+    "shift_by(-2)": local(lambda x, i: earlier(x, i, -2)),
+    "rotate(2)": local(lambda x, i: x[(i - 2) % len(x)]),
+    "first_token": everywhere(lambda x: x[0]),
+    "last_token": everywhere(lambda x: x[-1]),
+    "swap_pairs": local(partner),
+    "equal_to_first": local(lambda x, i: x[i] == x[0]),
+    "palindrome": everywhere(lambda x: int(x == x[::-1])),
+    "is_doubled": everywhere(lambda x: int(2 * x[: len(x) // 2] == x)),
+    "count_of": everywhere(lambda x: x.count("b")),
+    "histogram": local(lambda x, i: x.count(x[i])),
+    "prefix_count": prefixes(lambda x: x.count("a")),
+    "fraction_of_previous": prefixes(lambda x: Fraction(x.count("a"), len(x))),
+    "majority": everywhere(lambda x: int(2 * x.count("a") > len(x))),
+    "parity": everywhere(lambda x: x.count(1) % 2),
+    "prefix_parity": prefixes(lambda x: x.count(1) % 2),
+    "running_sum": prefixes(lambda x: sum(x) % 3),
+    "first_occurrence": local(lambda x, i: int(x[i] not in x[:i])),
+    "distinct": everywhere(lambda x: len(set(x))),
+    "has_repeats": everywhere(lambda x: int(len(set(x)) < len(x))),
+    "count_less_frequent": everywhere(lambda x: sum(x.count(token) < 2 for token in x)),
+    "most_frequent": everywhere(most_frequent),
+    "mean_of_tokens": everywhere(lambda x: Fraction(sum(x), len(x))),
+    "maximum": everywhere(max),
+    "minimum": everywhere(min),
+    "count_at_least": everywhere(lambda x: int(x.count("a") >= 2)),
+    "rank": local(lambda x, i: sum(t < x[i] for t in x) + x[:i].count(x[i])),
+    "sort": sorted,
+    "sort_descending": lambda x: sorted(x, reverse=True),
+    "sort_by_frequency": by_frequency,
+    "is_sorted": everywhere(lambda x: int(list(x) == sorted(x))),
+    "falls": local(lambda x, i: int(i > 0 and x[i] < x[i - 1])),
+    "argmax": everywhere(lambda x: x.index(max(x))),
+    "inversions": local(lambda x, i: sum(token > x[i] for token in x[:i])),
+    "second_largest": everywhere(second_largest),
+    "detect_pattern": prefixes(ends_with("aba")),
+    "count_pattern": everywhere(lambda x: sum(x[i : i + 2] == ["a", "a"] for i in range(len(x)))),
+    "induction": follows(2),
+    "induction(3)": follows(3),
+    "induction(4)": follows(4),
+    "distance_to_previous": local(last_before),
+    "run_starts": local(lambda x, i: int(i == 0 or x[i] != x[i - 1])),
+    "runs": everywhere(lambda x: len(runs_of(x))),
+    "place_in_run": prefixes(place_in_run),
+    "alternates": everywhere(lambda x: int(max(runs_of(x)) == 1)),
+    "pair_balance": prefixes(lambda x: Fraction(balance(x), len(x))),
+    "depth": prefixes(balance),
+    "balanced": everywhere(matches([("(", ")")])),
+    "shuffle_dyck": everywhere(matches([("(", ")"), ("[", "]")])),
 }
+
+PROGRAMS = {name: (*EXAMPLES[name], definition) for name, definition in DEFINITIONS.items()}
+"""Program, vocabulary and definition, by name."""

@@ -6,6 +6,8 @@ of values of the leaves, so that two occurrences of one leaf have one value.  If
 50 000 combinations, the s-ops to which the map is applied are its leaves.  A combination at which
 a function raises an error is dropped: no sequence at which the program has values contains it.
 
+A linear combination with more combinations is itself a leaf, if all values are numbers.
+
     tokens                   the vocabulary
     indices, length          0 … L − 1, and 1 … L, for sequences of at most L tokens
     SelectorWidth(s)         0 … L
@@ -51,7 +53,7 @@ from theory.programs.language import (
     expressions,
 )
 from theory.programs.selectors import Conjunction, Relations
-from theory.programs.values import Value, exact, is_number
+from theory.programs.values import ADDED, COMPARISONS, Value, exact, is_number
 
 MOST = 50_000  # values of an s-op, and combinations of values of its leaves
 
@@ -95,7 +97,12 @@ class Domains:
         operands = [part for part in sop.parts if isinstance(part, SOp)]
         if isinstance(sop, Map | SequenceMap | LinearSequenceMap | Pair | Full):
             leaves = dict.fromkeys(leaf for part in operands for leaf in self.leaves[part])
-            if prod(len(self.values[leaf]) for leaf in leaves) > MOST:
+            many = prod(len(self.values[leaf]) for leaf in leaves) > MOST
+            if many and (sums := self._sums(sop)) is not None:
+                self.leaves[sop], self.values[sop] = (sop,), sums
+                self.tables[sop] = {(value,): value for value in sums}
+                return
+            if many:
                 leaves = dict.fromkeys(operands)
             self.leaves[sop] = tuple(leaves)
             self.tables[sop] = self._table(sop, operands)
@@ -103,6 +110,19 @@ class Domains:
             self.leaves[sop] = (sop,)
             self.tables[sop] = {(value,): value for value in self._of_leaf(sop)}
         self.values[sop] = ordered(self.tables[sop].values())
+
+    def _sums(self, sop: SOp) -> Values | None:
+        """The values of a linear combination of two s-ops whose values are numbers, or None."""
+        if (form := linear_form(sop)) is None:
+            return None
+        a, b, p, q = form
+        if not all(map(is_number, (*self.values[a], *self.values[b]))):
+            return None
+        ones, others = ({c * v for v in self.values[each]} for c, each in ((p, a), (q, b)))
+        self._limit(sop, len(ones) + len(others))
+        found = {v + w for v in ones for w in others}
+        self._limit(sop, len(found))
+        return ordered(map(exact, found))
 
     def _table(self, sop: SOp, operands: list[SOp]) -> dict[Values, Value]:
         """The value of an elementwise map for each combination of values of its leaves."""
@@ -150,7 +170,7 @@ class Domains:
 
     def _means(self, sop: Aggregate, values: Values) -> Values:
         """The fractions that can be means of at most L of these numbers, and others."""
-        low, high, unit = Fraction(min(values)), Fraction(max(values)), _unit(values)
+        low, high, unit = Fraction(min(values)), Fraction(max(values)), unit_of(values)
         L, steps = self.max_length, (high - low) / unit
         self.means[sop] = low, unit
         self._limit(sop, int(steps) * L * L // 4)  # about 0.3 L² fractions in each unit
@@ -220,18 +240,21 @@ class Domains:
         width = select.keys
         if select.predicate != "==" or not isinstance(width, SelectorWidth) or self.causal:
             return False
-        relations = self.conjunction(width.selector)
+        try:
+            relations = self.conjunction(width.selector)
+            both = self.relations.pair(relations[0].keys, sop)
+            self.add(both)
+        except InputError:  # too many pairs
+            return False
         if len(relations) != 1 or relations[0].keys is not relations[0].queries:
             return False
-        before, p = related(relations[0], self), relations[0].keys
+        before = related(relations[0], self)
         if (before & before.T).any() or not (
             before | before.T | np.eye(len(before), dtype=bool)
         ).all():
             return False
         if not np.array_equal(np.sort(before.sum(0)), np.arange(len(before))):
             return False  # not transitive
-        both = self.relations.pair(p, sop)
-        self.add(both)
         values = {*self.values[both]}
         return len({value for value, _ in values}) == len(values)
 
@@ -303,6 +326,17 @@ def ordered(values: Iterable[Value]) -> Values:
     return (*numbers, *others, *([None] if None in found else []))
 
 
+def linear_form(sop: SOp) -> tuple[SOp, SOp, Fraction, Fraction] | None:
+    """Two s-ops and factors of which an s-op is the linear combination, or None."""
+    match sop:
+        case LinearSequenceMap(a, b, p, q):
+            factors: tuple[Any, Any] = exact(p), exact(q)
+            return a, b, Fraction(factors[0]), Fraction(factors[1])
+        case SequenceMap(f, a, b) if f in ADDED:
+            return a, b, Fraction(1), Fraction(ADDED[f])
+    return None
+
+
 def value_of(sop: SOp, parts: list[Value]) -> Value:
     match sop:
         case Full(fill):
@@ -330,7 +364,11 @@ def related(select: Select, domains: Domains) -> np.ndarray:
     The entries are False where the predicate raises an error.
     """
     queries, keys = domains.values[select.queries], domains.values[select.keys]
-    if select.predicate == "==":
+    predicate = select.predicate
+    if isinstance(predicate, str) and all(isinstance(v, int) for v in (*queries, *keys)):
+        of: Any = COMPARISONS[predicate](np.array(keys)[None], np.array(queries)[:, None])
+        return np.broadcast_to(of, (len(queries), len(keys)))
+    if predicate == "==":
         same = {key: i for i, key in enumerate(keys)}
         found = np.zeros((len(queries), len(keys)), dtype=bool)
         for i, query in enumerate(queries):
@@ -340,11 +378,11 @@ def related(select: Select, domains: Domains) -> np.ndarray:
     return np.array([[_selects(select, key, query) for key in keys] for query in queries], bool)
 
 
-def _unit(values: Values) -> Fraction:
+def unit_of(values: Collection[Any]) -> Fraction:
     """The largest number of which all differences of the values are multiples."""
-    unit = Fraction(0)
+    unit, first = Fraction(0), next(iter(values))
     for value in values:
-        step = Fraction(value) - values[0]
+        step = Fraction(value) - first
         common = unit.denominator * step.denominator
         unit = Fraction(gcd(int(unit * common), int(step * common)), common)
     return unit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import fields, replace
 from typing import Any
 
@@ -14,9 +13,7 @@ from theory.programs.language import (
     SOp,
     expressions,
 )
-from theory.programs.values import exact, is_number
-
-ADDED = {operator.add: 1, operator.sub: -1}
+from theory.programs.values import ADDED, exact, is_number
 
 
 def simplified(program: Expression) -> Expression:

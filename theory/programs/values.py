@@ -27,6 +27,10 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 """Predicates of a key and a query that have a name."""
 
 
+ADDED: dict[Callable[[Any, Any], Any], int] = {operator.add: 1, operator.sub: -1}
+"""Functions a + b and a − b, with the factor of b."""
+
+
 def exact(value: Any) -> Value:
     """The value as an exact number, if it is a number: an int, a Fraction or a bool.
 
