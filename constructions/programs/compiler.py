@@ -15,8 +15,8 @@ integers, so that ties of scores are exact.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from itertools import groupby, pairwise, product
 from math import floor, log2
 from typing import Any
@@ -273,16 +273,27 @@ class _Built:
             assert column.holds is not None
             sop, numbers = column.holds
             content = np.array([*map(float, numbers), np.nan])
-            holds = partial(_content, self.program, self.domains, self.causal, sop, content)
+            holds = Content(self.program, self.domains, self.causal, sop, content)
             yield Stage((column.time + 1) // 2, name, holds)
 
 
-def _content(
-    program: SOp, domains: Domains, causal: bool, sop: SOp, content: np.ndarray, tokens: Any
-) -> np.ndarray:
-    """The content (…, T, 1) of a register, a function of the values of an s-op."""
-    batch = Batch(program, domains, np.asarray(tokens), causal=causal)
-    return content[batch.add(sop)][..., None]
+@dataclass(frozen=True)
+class Content:
+    """The content of a register: a number for each value of an s-op of a program.
+
+    `numbers[i]` is the content where the s-op `sop` has the i-th value of `domains.values[sop]`.
+    """
+
+    program: SOp
+    domains: Domains
+    causal: bool
+    sop: SOp
+    numbers: np.ndarray
+
+    def __call__(self, tokens: Any) -> np.ndarray:
+        """The contents (…, T, 1) for the indices (…, T) of tokens."""
+        batch = Batch(self.program, self.domains, np.asarray(tokens), causal=self.causal)
+        return self.numbers[batch.add(self.sop)][..., None]
 
 
 def _try(program: SOp, domains: Domains, causal: bool) -> None:

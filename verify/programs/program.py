@@ -1,0 +1,338 @@
+"""The claim `program`: transformers that are compiled from programs in RASP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Annotated, Any
+
+import numpy as np
+import torch
+
+from constructions.attention import Attention
+from constructions.programs import compiled
+from constructions.transformer import Transformer
+from theory.kinds import InputError
+from theory.programs import (
+    Expression,
+    Length,
+    NoValue,
+    Select,
+    SelectorWidth,
+    SOp,
+    evaluate,
+    indices,
+)
+from theory.programs.depth import depth
+from theory.programs.simplify import simplified
+from theory.programs.values import Value, exact
+from verify.claim import Run, claim, option
+from verify.domains import Rational, outputs, streams
+from verify.evidence.sequences import exact_evidence
+from verify.evidence.softmax import enclosed
+from verify.finding import Evidence, Finding, at_most, labelled, no_counterexample
+from verify.programs.options import Program, Vocabulary, read_program, read_vocabulary
+
+NAMES = (
+    *("reverse", "histogram", "sort", "fraction_of_previous", "detect_pattern", "induction"),
+    *("most_frequent", "place_in_run", "depth", "shuffle_dyck"),
+)
+MOST = 3000  # the number of sequences of which all are run
+
+
+@claim(faults_seen=[{"program": "sort", "max_length": 4}, {"program": "depth", "max_length": 4}])
+def program(
+    run: Run,
+    *,
+    program: Program = None,
+    vocabulary: Vocabulary = None,
+    max_length: Annotated[
+        int, option("number of tokens of the longest sequences", min=1, max=500)
+    ] = 6,
+    causal: Annotated[bool, option("select only positions up to the query")] = False,
+    samples: Annotated[int, option("number of random sequences", min=1, max=10**6)] = 100,
+) -> Iterator[Finding]:
+    """For every RASP program, vocabulary and length, a transformer computes the values of the
+    program exactly, with heads that attend to exactly the positions that its selectors select.
+
+    With at most a aggregates and widths on a path through the program, the transformer has at most
+    2a + 1 layers. Answers are compared with the values by definition, in exact rationals, and so
+    are the attention pattern of every head and the register of every s-op. Softmax in place of
+    hardmax gives the same answers above a stated inverse temperature.
+    """
+    if vocabulary is not None and program is None:
+        raise InputError("vocabulary is given without a program: give a program too")
+    for text in NAMES if program is None else (program,):
+        name, sop, own = read_program(text)
+        tokens = read_vocabulary(vocabulary) if vocabulary is not None else own
+        if tokens is None:
+            raise InputError(f"the program {name} has no vocabulary: give --vocabulary")
+        yield from labelled(name, _compiled(run, sop, tokens, max_length, causal, samples))
+
+
+def _compiled(
+    run: Run, sop: SOp, vocabulary: Sequence[Value], n: int, causal: bool, samples: int
+) -> Iterator[Finding]:
+    """The findings on one program."""
+    model = run.build(compiled, sop, vocabulary, n, causal=causal)
+    case = Case(sop, model, [exact(token) for token in vocabulary], causal)
+    most = 300 if run.quick else MOST
+    short = list(_all(len(case.vocabulary), n, most))
+    yield case.sizes()
+    yield case.answers("all-short", f"every sequence of at most {len(short)} tokens", short)
+    lengths = sorted({(n + 1) // 2, n})
+    drawn = [
+        run.rng.integers(len(case.vocabulary), size=(20 if run.quick else samples, length))
+        for length in lengths
+    ]
+    yield case.answers("random", f"random sequences of {_and(lengths)} tokens", drawn)
+    few = [rows[:: max(1, len(rows) // 20)] for rows in (*short, *drawn)]
+    yield case.heads(few)
+    yield case.gaps(few)
+    yield case.registers(few)
+    yield case.over_q([rows[:1] for rows in few])
+    yield from case.softmax([*short, *drawn], drawn[-1][:1])
+    if run.extends and n <= 20:
+        longer = run.build(compiled, sop, vocabulary, 2 * n, causal=causal)
+        other = Case(sop, longer, case.vocabulary, causal)
+        rows = run.rng.integers(len(case.vocabulary), size=(5, 2 * n))
+        yield other.answers("longer", f"random sequences of {2 * n} tokens", [rows])
+
+
+class Case:
+    """A program, a model that should compute it, and the comparison of the two."""
+
+    def __init__(
+        self, sop: SOp, model: Transformer, vocabulary: Sequence[Value], causal: bool
+    ) -> None:
+        self.sop, self.model, self.vocabulary, self.causal = sop, model, [*vocabulary], causal
+        self.evidence: Evidence = exact_evidence(model)
+
+    def values(self, row: Iterable[int]) -> list[Any] | None:
+        """The values by definition, or None if the program has none."""
+        try:
+            return evaluate(self.sop, self.tokens(row), causal=self.causal)
+        except NoValue:
+            return None
+
+    def tokens(self, row: Iterable[int]) -> list[Value]:
+        return [self.vocabulary[i] for i in row]
+
+    def sizes(self) -> Finding:
+        """Compares the number of layers with the bound 2a + 1."""
+        found = simplified(self.sop)
+        most = 2 * depth(found) + 1
+        m = self.model
+        hidden = max((len(b.mlp.b_in) for b in m.blocks if b.mlp is not None), default=0)
+        return at_most(
+            "layers",
+            "number of layers of the model",
+            "exact",
+            m.n_layers,
+            most,
+            words=f"{m.n_layers}, with at most {m.n_heads} heads and {hidden} hidden neurons in a "
+            f"layer, width {m.d_model}, {m.n_parameters} weights",
+        )
+
+    def answers(self, id: str, what: str, batches: Iterable[np.ndarray]) -> Finding:
+        """Compares the model's answers with the values by definition."""
+        count = 0
+
+        def wrong() -> Iterator[str]:
+            nonlocal count
+            for rows in batches:
+                got = self.model.interface.decoded(self.model(rows))
+                for row, answers in zip(rows, got, strict=True):
+                    wanted = self.values(row)
+                    if wanted is None:
+                        continue
+                    count += 1
+                    if answers != wanted:
+                        yield f"{self.tokens(row)}: {answers}, by definition {wanted}"
+
+        first = next(wrong(), None)
+        if not count:
+            raise InputError(f"{self.sop} has no value at {what}: give another vocabulary")
+        return no_counterexample(
+            id,
+            f"answers on {what}",
+            iter([] if first is None else [first]),
+            evidence=self.evidence,
+            words=f"the values by definition on {count} sequences",
+        )
+
+    @cached_property
+    def means(self) -> set[str]:
+        """The registers to which heads write means that are rounded in float64."""
+        written = {name for block in self.model.blocks for r in block.restores for name in r.within}
+        return written | {name for name in self.model.stream if name.startswith("mean of ")}
+
+    def content(self, holds: Any, row: np.ndarray) -> np.ndarray:
+        """The content of a register at the tokens of a sequence, from the values by definition."""
+        number = dict(zip(holds.domains.values[holds.sop], holds.numbers, strict=False))
+        return np.array([number[v] for v in self.at(holds.sop, row)])
+
+    def at(self, expression: Expression, row: np.ndarray) -> list[Any]:
+        """The values of an expression by definition."""
+        return evaluate(expression, self.tokens(row), causal=self.causal)
+
+    def attention(self, rows: np.ndarray) -> Iterator[tuple[int, Attention, torch.Tensor]]:
+        """Yields the layers with heads: the number, the attention and its input."""
+        for number, (block, H) in enumerate(
+            zip(self.model.blocks, self.model.streams(rows), strict=False), start=1
+        ):
+            if block.attn is not None:
+                yield number, block.attn, H
+
+    def patterns(self, rows: np.ndarray) -> Iterator[tuple[int, int, SOp, np.ndarray]]:
+        """Yields a layer, a head, an s-op that it computes, and the patterns of its queries."""
+        holds: dict[str, Any] = {each.register: each.holds for each in self.model.stages}
+        for number, attn, H in self.attention(rows):
+            pattern = attn.pattern(H, 0).numpy()
+            for h in range(attn.n_heads):
+                written = attn.W_O[h].abs().sum(0).numpy()
+                for name in self.model.stream:
+                    if written[self.model.stream[name]].any():
+                        yield number, h, holds[name].sop, pattern[:, h, 1:]
+
+    def selected(self, sop: SOp, row: np.ndarray) -> np.ndarray:
+        """The pattern of the head of an s-op, by definition: uniform over selected positions."""
+        selector = Select(indices, indices, "true") if isinstance(sop, Length) else sop.selector  # type: ignore[attr-defined]
+        chosen = np.array(self.at(selector, row), dtype=bool)
+        width = isinstance(sop, Length | SelectorWidth)
+        bos = np.ones(len(row), dtype=bool) if width else ~chosen.any(1)
+        seen = np.column_stack([bos, chosen])
+        return seen / seen.sum(1, keepdims=True)
+
+    def heads(self, batches: Iterable[np.ndarray]) -> Finding:
+        """Compares every head's attention pattern with its selector by definition."""
+
+        def wrong() -> Iterator[str]:
+            for rows in batches:
+                for layer, h, sop, pattern in self.patterns(rows):
+                    for row, found in zip(rows, pattern, strict=True):
+                        if not np.array_equal(found, self.selected(sop, row)):
+                            at = f"layer {layer}, head {h + 1}, which computes {sop}"
+                            yield f"{at}, on {self.tokens(row)}"
+
+        return no_counterexample(
+            "heads",
+            "attention patterns, compared with the positions that selectors select",
+            wrong(),
+            evidence=self.evidence,
+            words="uniform over the selected positions, for every head: with BOS for widths, and "
+            "on BOS alone for means over no position",
+        )
+
+    def gaps(self, batches: Iterable[np.ndarray]) -> Finding:
+        """Compares the smallest score gap of every head with its declared margin."""
+        short, count = list[str](), 0
+        for rows in batches:
+            for layer, attn, H in self.attention(rows):
+                for h, scores in _scores(attn, H):
+                    top = scores.amax(-1, keepdim=True)
+                    below = scores.masked_fill(scores == top, -torch.inf)
+                    gap = float((top[..., 0] - below.amax(-1)).min())
+                    declared = self.model.blocks[layer - 1].margins[h].gap
+                    count += 1
+                    if gap < declared:
+                        short.append(f"layer {layer}, head {h + 1}: {gap:g} < {declared:g}")
+        return no_counterexample(
+            "gaps",
+            "score gaps of the heads",
+            short,
+            evidence=self.evidence,
+            words=f"at least the declared margins, 1 or 1/2, in {count} patterns"
+            if count
+            else "the model has no heads",
+        )
+
+    def registers(self, batches: Iterable[np.ndarray]) -> Finding:
+        """Compares every register with the s-op that it holds, by definition."""
+        within = self.model.interface.averages[1]
+
+        def wrong() -> Iterator[str]:
+            for rows in batches:
+                H = list(self.model.streams(rows))
+                for stage in self.model.stages:
+                    got = H[stage.after][..., 1:, self.model.stream[stage.register]].numpy()[..., 0]
+                    allowed = within if stage.register in self.means else 0.0
+                    for row, content in zip(rows, got, strict=True):
+                        wanted = self.content(stage.holds, row)
+                        if (abs(content - wanted) > allowed).any():
+                            yield f"{stage} on {self.tokens(row)}: {content}, not {wanted}"
+
+        return no_counterexample(
+            "registers",
+            "registers in every layer, compared with the values of s-ops",
+            wrong(),
+            evidence="float" if self.means else self.evidence,
+            words=f"{len(self.model.stages)} registers hold the numbers of their s-ops"
+            + f", means up to {within:.1g}" * bool(self.means),
+        )
+
+    def over_q(self, batches: Iterable[np.ndarray]) -> Finding:
+        """Compares answers and registers of the model over Q with the values by definition."""
+
+        def wrong() -> Iterator[str]:
+            for row in (row for rows in batches for row in rows):
+                prompt = self.model.prompt(row)
+                logits = outputs(self.model, prompt, Rational()).tolist()
+                best = [max(range(len(line)), key=line.__getitem__) for line in logits]
+                none = self.model.interface.n_answers
+                indices = torch.tensor([-1 if i == none else i for i in best])
+                got = self.model.interface.decoded(indices)
+                if got != self.values(row):
+                    yield f"{self.tokens(row)}: {got}"
+                H = [each.tolist() for each in streams(self.model, prompt, Rational())]
+                for stage in self.model.stages:
+                    at = self.model.stream[stage.register].start
+                    held = [line[at] for line in H[stage.after][1:]]
+                    wanted = self.content(stage.holds, row)
+                    exactly = [float(Fraction(int(each.p), int(each.q))) for each in held]
+                    if exactly != wanted.tolist():
+                        yield f"{stage} on {self.tokens(row)}: {held}"
+
+        return no_counterexample(
+            "rational",
+            "answers and registers in rational arithmetic",
+            wrong(),
+            words="the values by definition, and the numbers of all s-ops, without rounding",
+        )
+
+    def softmax(self, batches: Iterable[np.ndarray], rows: np.ndarray) -> Iterator[Finding]:
+        """Compares answers with softmax at a sufficient sharpness, and encloses its logits."""
+        if not self.model.attentions:
+            return
+        beta = 1.001 * self.model.least_sharpness()
+        soft = Case(self.sop, self.model.sharpened(beta), self.vocabulary, self.causal)
+        soft.evidence = "float"
+        what = f"these sequences with softmax attention at the inverse temperature β = {beta:.4g}"
+        yield soft.answers("softmax/answers", what, batches)
+        if self.model.softmax_error(beta).logits > 0:  # otherwise softmax makes no error
+            yield enclosed(self.model, beta, rows, "one sequence")
+
+
+def _scores(attn: Attention, H: torch.Tensor) -> Iterator[tuple[int, torch.Tensor]]:
+    """Yields a head and its scores (…, T, T) at the tokens after BOS, −∞ for hidden keys."""
+    for part in attn.parts():
+        Q, K = part.queries_keys(H, 0)
+        scores = Q @ K.transpose(-1, -2)
+        scores = scores.masked_fill(part.hidden(scores), -torch.inf)[..., 1:, :]
+        same = (h for h, mask in enumerate(attn.masks) if mask == part.mask)
+        for place, h in enumerate(same):
+            yield h, scores[:, place]
+
+
+def _all(V: int, n: int, most: int) -> Iterator[np.ndarray]:
+    """All sequences of 1, 2, … tokens, up to the length at which there are more than `most`."""
+    for length in range(1, n + 1):
+        if length > 1 and V**length > most:
+            return
+        yield np.array(list(product(range(V), repeat=length)))
+
+
+def _and(lengths: Sequence[int]) -> str:
+    return " and ".join(map(str, lengths))
