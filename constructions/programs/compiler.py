@@ -234,7 +234,7 @@ class _Built:
         """The columns as steps of a head's output, and the error of the output that they allow.
 
         Between two values of the output the step of width `margin`, a power of two, is in the
-        middle, up to margin/256.
+        middle, up to margin/256 and to a multiple of the unit that the output is rounded to.
         """
         assert leaf.raw is not None
         reading, values = leaf.raw
@@ -243,10 +243,12 @@ class _Built:
         entries = np.array([columns[name] for name in columns], dtype=np.float64).T
         changes = np.diff(entries, axis=0)
         kept = np.flatnonzero(changes.any(1))
+        unit = self.columns.columns[raw].offset / 2**52
         places, margins, slack = [], [], list[Fraction]()
         for low, high in ((ascending[k], ascending[k + 1]) for k in kept):
             margin = Fraction(2) ** floor(log2((high - low) / 2))
-            place = round((low + high + margin) / 2 * 256 / margin) * margin / 256
+            grid = max(margin / 256, unit)
+            place = round((low + high + margin) / 2 / grid) * grid
             places.append(float(place))
             margins.append(float(margin))
             slack += [high - place, place - margin - low]

@@ -196,12 +196,12 @@ class Heads:
 
         The output is one of `raws`; if not `keeps`, it is rounded in floating-point numbers. Then
         the embedding adds a power of two to it, so that the lowest bits are rounded away, and all
-        sums of steps are exact.
+        sums of steps are exact; see `_rounding`.
         """
         readings = [value, bos, *(side for pair in score.pairs for side in pair)]
         layer = (max(each.time for each in readings) + 1) // 2 + 1
         most = max(map(abs, [*raws, default]))
-        offset = Fraction(0 if keeps else 1 << int(4 * len(raws) * (most + 2)).bit_length())
+        offset = Fraction(0 if keeps else _rounding(len(raws), most, width=value is BOS))
         into = self.columns.register(
             str(sop) if keeps else f"mean of {sop}",
             2 * layer - 1,
@@ -319,6 +319,20 @@ class Heads:
 
     def _read(self, sop: SOp, numbers: Sequence[int] | np.ndarray, label: str = "") -> Reading:
         return self.columns.reading(sop, [int(each) for each in numbers], label)
+
+
+def _rounding(count: int, most: Fraction, *, width: bool) -> int:
+    """The power of two that is added to a head's output, which has `count` possible values.
+
+    The sum is a multiple of u, 2^−52 times this power of two. For widths w < count, the output is
+    x = 1/(w + 1). A column for w² adds (2k − 1)(relu(z_k + 1) − relu(z_k)) for each k ≤ w, where
+    z_k < 4k is a multiple of 4u. Its partial sums are below 8/3·count³, and so they are exact if
+    the power of two is at least count³/2. Two outputs differ by at least 1/count², and u must be at
+    most an eighth of this.
+    """
+    if width:
+        return 1 << min((count**3 // 2).bit_length(), 50 - (count**2).bit_length())
+    return 1 << int(4 * count * (most + 2)).bit_length()
 
 
 def _matched(found: np.ndarray, domains: Domains, select: Select) -> tuple[list[int], list[int]]:
