@@ -18,6 +18,7 @@ from theory.programs import (
     SelectorWidth,
     SequenceMap,
     SOp,
+    evaluate,
     indices,
     length,
     tokens,
@@ -102,6 +103,37 @@ def test_values_with_equal_ranks_are_equal(keys, averaged, single):
     assert domains.averages(mean) is not single
     assert all(isinstance(value, int) for value in domains.values[mean]) is single
     assert Domains(mean, (0, 1, 4), 4, causal=True).averages(mean)  # ranks of prefixes may agree
+
+
+IS_A = Map(int, tokens == "a")
+FLAGGED, UP_TO_HERE = Select(IS_A, Full(1), "=="), Select(indices, indices, "<=")
+SAME = Select(tokens, tokens, "==")
+COUNT, COUNT_UP_TO_HERE = SelectorWidth(FLAGGED), SelectorWidth(UP_TO_HERE & FLAGGED)
+NUMBER = SelectorWidth(UP_TO_HERE & SAME)
+
+
+@pytest.mark.parametrize(
+    ("selector", "causal", "single"),
+    [
+        (Select(COUNT, indices, "==") & FLAGGED, True, True),
+        (Select(COUNT, indices, "==") & FLAGGED, False, False),
+        (Select(COUNT_UP_TO_HERE, indices, "==") & FLAGGED, False, True),
+        (Select(COUNT_UP_TO_HERE, indices, "<=") & FLAGGED, False, False),
+        (Select(COUNT, indices, "=="), True, False),
+        (Select(COUNT, COUNT, "==") & Select(IS_A, Full(0), "=="), True, False),
+        (Select(COUNT, COUNT, "==") & Select(IS_A, Full(1), "!="), True, False),
+        (Select(NUMBER, NUMBER, "==") & SAME, False, True),
+        (Select(NUMBER, indices, "==") & Select(tokens, Full("a"), "=="), False, True),
+        (Select(NUMBER, indices, "==") & Select(tokens, Full("a"), "!="), False, False),
+        (Select(NUMBER, indices, "=="), False, False),
+    ],
+)
+def test_a_number_in_a_count_up_to_here_is_one_position(selector, causal, single):
+    width = SelectorWidth(selector)
+    found = {w for x in product("abc", repeat=4) for w in evaluate(width, x, causal=causal)}
+    assert (max(found) <= 1) is single
+    values = Domains(width, "abc", 4, causal=causal).values[width]
+    assert max(values) == (1 if single else 4)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from fractions import Fraction
 from itertools import product
-from math import gcd, prod
+from math import gcd, lcm, prod
 from typing import Any
 
 import numpy as np
@@ -120,9 +120,11 @@ class Domains:
             return None
         ones, others = ({c * v for v in self.values[each]} for c, each in ((p, a), (q, b)))
         self._limit(sop, len(ones) + len(others))
-        found = {v + w for v in ones for w in others}
+        unit = lcm(*(Fraction(v).denominator for v in (*ones, *others)))
+        whole, of_others = ([int(v * unit) for v in each] for each in (ones, others))
+        found = {v + w for v in whole for w in of_others}  # integers add faster than fractions
         self._limit(sop, len(found))
-        return ordered(map(exact, found))
+        return ordered(exact(Fraction(v, unit)) for v in found)
 
     def _table(self, sop: SOp, operands: list[SOp]) -> dict[Values, Value]:
         """The value of an elementwise map for each combination of values of its leaves."""
@@ -301,7 +303,11 @@ class Domains:
 
         So it is if the keys are different at different positions, and every query selects at most
         one of them; the keys are functions of the position, or numbers of positions in an order.
+        So it is also if the query is the number of a position in a count of positions up to it.
         """
+        relations = self.relations.conjunction(selector)
+        if any(self._numbers(each, relations) for each in relations):
+            return True
         match selector:
             case Select(_, _, _) if self._same(selector, self.place):
                 return True
@@ -316,6 +322,36 @@ class Domains:
             case SelectorAnd(fst, snd):
                 return self.at_most_one(fst) or self.at_most_one(snd)
         return False
+
+    def _numbers(self, select: Select, given: Conjunction) -> bool:
+        """Whether the keys of a relation differ at the positions that a conjunction selects.
+
+        It is so if a key is the number of positions up to here in a set that contains all selected
+        positions: then each of them has a larger key than those before it.
+        """
+        width = select.keys
+        if select.predicate != "==" or not isinstance(width, SelectorWidth):
+            return False
+        up_to_here = self.causal
+        for each in self.relations.conjunction(width.selector):
+            alike = [
+                other
+                for other in given
+                if other.keys is each.keys and other.predicate == each.predicate
+            ]
+            match each:
+                case Select(Indices(), Indices(), "<="):
+                    up_to_here = True
+                case Select(_, Full(fill), _) if any(
+                    isinstance(other.queries, Full) and other.queries.fill == fill
+                    for other in alike
+                ):
+                    pass
+                case Select(keys, queries, "==") if keys is queries and alike:
+                    pass
+                case _:
+                    return False
+        return up_to_here
 
 
 def ordered(values: Iterable[Value]) -> Values:
