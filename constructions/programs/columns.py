@@ -97,7 +97,7 @@ class Leaf:
 class Joint:
     """The columns of an s-op that are functions of several leaves.
 
-    `readings` are integers that tell the values of the leaves apart, and `codes` (leaves, rows)
+    `readings` are integers that distinguish the values of the leaves, and `codes` (leaves, rows)
     these integers in the rows of the table of the s-op.
     """
 
@@ -259,7 +259,7 @@ class Columns:
         return Reading({name: Fraction(1)}, time=self.columns[name].time)
 
     def code(self, leaf: Leaf) -> tuple[Reading, list[int]]:
-        """A reading of an exact integer that tells the values of a leaf apart."""
+        """A reading of an exact integer that distinguishes the values of a leaf."""
         if leaf.code is None:
             count = range(len(self.domains.values[leaf.sop]))
             return self.of_leaf(leaf, np.array(count), str(leaf.sop), True), list(count)

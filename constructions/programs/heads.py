@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from constructions.attention import Mask
-from constructions.programs.columns import Columns, Leaf, Reading, at_bos, largest
+from constructions.programs.columns import Columns, Leaf, Reading, as_function, at_bos, largest
 from theory.programs.domains import Domains, related
 from theory.programs.language import (
     Aggregate,
@@ -209,7 +209,7 @@ class Heads:
             at_bos=default + offset,
             exact=keeps,
             offset=offset,
-            holds=(sop, [raw + offset for raw in raws]),
+            holds=(sop, as_function([raw + offset for raw in raws])),
         )
         certain = value is BOS or (not bos.factors and bos.constant == -1)
         own = self._own(score, bos)

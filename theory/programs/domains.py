@@ -6,6 +6,10 @@ of values of the leaves, so that two occurrences of one leaf have one value.  If
 50 000 combinations, the s-ops to which the map is applied are its leaves.  A combination at which
 a function raises an error is dropped: no sequence at which the program has values contains it.
 
+In f(g(a), b), g(a) is a leaf in place of the token, mean or width a if g has at most half as many
+values as a, and if b depends neither on a nor on positions.  For example, f(m < 0, …) of a mean m
+has 2 combinations for each value of the other leaves.
+
 A linear combination with more combinations is itself a leaf, if all values are numbers.
 
     tokens                   the vocabulary
@@ -96,7 +100,11 @@ class Domains:
         """Computes leaves, table and values of an s-op, whose parts are known."""
         operands = [part for part in sop.parts if isinstance(part, SOp)]
         if isinstance(sop, Map | SequenceMap | LinearSequenceMap | Pair | Full):
-            leaves = dict.fromkeys(leaf for part in operands for leaf in self.leaves[part])
+            leaves = dict.fromkeys(
+                leaf
+                for part in operands
+                for leaf in ((part,) if self._coarse(part, operands) else self.leaves[part])
+            )
             many = prod(len(self.values[leaf]) for leaf in leaves) > MOST
             if many and (sums := self._sums(sop)) is not None:
                 self.leaves[sop], self.values[sop] = (sop,), sums
@@ -110,6 +118,40 @@ class Domains:
             self.leaves[sop] = (sop,)
             self.tables[sop] = {(value,): value for value in self._of_leaf(sop)}
         self.values[sop] = ordered(self.tables[sop].values())
+
+    def _coarse(self, part: SOp, operands: list[SOp]) -> bool:
+        """Whether an operand is itself a leaf, in place of the one leaf it is a function of.
+
+        It is so if it has at most half as many values, if the other operands do not depend on this
+        leaf, and if the leaf is held by steps, so that the operand is known as early as the leaf.
+        """
+        own = self._origins(part)
+        others = {leaf for each in operands if each is not part for leaf in self._origins(each)}
+        placed = any(isinstance(leaf, Indices | Length) for leaf in others)  # see `_possible`
+        if len(own) != 1 or not others or placed or own & others:
+            return False
+        (leaf,) = own
+        return self._in_steps(leaf) and 2 * len(self.values[part]) <= len(self.values[leaf])
+
+    def _in_steps(self, leaf: SOp) -> bool:
+        """Whether any function of a leaf is known as early as the leaf."""
+        match leaf:
+            case Tokens():
+                return True
+            case SelectorWidth(selector):
+                return isinstance(selector, Select)
+            case Aggregate(_, inner):
+                moved = inner in self.means and all(map(is_number, self.values[leaf]))
+                return leaf in self.means or moved
+        return False
+
+    def _origins(self, sop: SOp) -> set[SOp]:
+        """The leaves of the leaves of an s-op, and so on."""
+        return {
+            origin
+            for leaf in self.leaves[sop]
+            for origin in ((sop,) if leaf is sop else self._origins(leaf))
+        }
 
     def _sums(self, sop: SOp) -> Values | None:
         """The values of a linear combination of two s-ops whose values are numbers, or None."""
