@@ -59,6 +59,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/strings.py
 	$(BIN)/python benchmarks/stock.py
 	$(BIN)/python benchmarks/structures.py
+	$(BIN)/python benchmarks/programs.py
 	$(BIN)/python benchmarks/training.py
 
 # Wheel and sdist into dist/, the wheel from what the sdist holds.
