@@ -95,31 +95,36 @@ def _compared(run: Run, case: Case, program: RegisterProgram) -> tuple[str, str 
 def _for_one_example(run: Run, case: Case, program: RegisterProgram) -> tuple[str, str | None]:
     """The polynomial g in words, and its difference from the algorithm's for d = n = 1, if any."""
 
-    def both(ring: Ring, x: Any) -> tuple[Any, Any]:
+    def algorithm(ring: Ring, x: Any) -> Any:
         of: Any = OneByOneMatrices(ring)
         matrix, one = OneByOne(x), of.number(1)
-        return x * program.prediction(ring), case.of.algorithm(of, matrix, one, one, case.k).entry
+        return case.of.algorithm(of, matrix, one, one, case.k).entry
 
     sizes = Sizes(VARIABLE * VARIABLE)
-    ours, theirs = both(sizes, VARIABLE)
-    difference: Size = ours - theirs
-    degree, bits = difference.degree, sizes.coefficient_bits(difference)
-    if sizes.all_bits(difference) <= MOST_BITS:
+    size: Size = VARIABLE * program.prediction(sizes) - algorithm(sizes, VARIABLE)
+    degree, bits = size.degree, sizes.coefficient_bits(size)
+    if sizes.all_bits(size) <= MOST_BITS:
         x = fmpq_poly([0, 1])
-        ours, theirs = both(Polynomials(x * x), x)
-        g = Formula({"x b": program.prediction(Polynomials())})
+        g = program.prediction(Polynomials())
+        difference = x * _at_square(g) - algorithm(Polynomials(x * x), x)
+        words = str(Formula({"x b": g}))
         different = (
-            f"the prediction is {g}, and {ours - theirs} is added to x·g(x²) of the algorithm"
+            f"the prediction is {words}, and {difference} is added to x·g(x²) of the algorithm"
         )
-        return str(g), None if ours == theirs else different
+        return words, different if difference else None
     length = MISSED + max(degree, bits).bit_length()
     residues = Residues(long_prime(run.rng, length), run.rng)
-    ours, theirs = both(residues, residues.x)
+    ours, theirs = residues.x * program.prediction(residues), algorithm(residues, residues.x)
     words = (
         f"degree below 10^{len(str(degree // 2))} in S, at a random point modulo a random prime of "
         f"{length} bits, error probability ≤ {missed(degree, bits, length):.1e}"
     )
     return words, None if ours == theirs else f"they differ modulo {residues.of.modulus()}"
+
+
+def _at_square(g: fmpq_poly) -> fmpq_poly:
+    """The polynomial g(x²)."""
+    return fmpq_poly(g.numer().inflate(2)) / g.denom()
 
 
 class FunctionsOf:
