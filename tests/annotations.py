@@ -83,7 +83,7 @@ class Checked(SourceFileLoader):
         _decorate(tree.body)
         imports = [line for node in tree.body if _asks_for_types(node) for line in node.body]
         _for_types[fullname] = compile(ast.Module(imports, []), path, "exec", dont_inherit=True)
-        return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+        return compile(tree, path, "exec", dont_inherit=True)
 
     def exec_module(self, module: ModuleType) -> None:
         vars(module).update(__checked__=checked, __checked_fields__=checked_fields)
@@ -111,13 +111,18 @@ class Finder(MetaPathFinder):
 def _decorate(body: list[ast.stmt]) -> None:
     for node in body:
         if isinstance(node, ast.FunctionDef):
-            node.decorator_list.append(ast.Name("__checked__", ast.Load(), lineno=node.lineno))
+            node.decorator_list.append(_name("__checked__", node))
         elif isinstance(node, ast.ClassDef):
             # Beneath `checked` of theory.kinds, which reads what it is given first.
             made = [ast.unparse(each).startswith("dataclass") for each in node.decorator_list]
             place = made.index(True) if True in made else 0
-            node.decorator_list.insert(place, ast.Name("__checked_fields__", ast.Load()))
+            node.decorator_list.insert(place, _name("__checked_fields__", node))
             _decorate(node.body)
+
+
+def _name(name: str, where: ast.stmt) -> ast.Name:
+    """A name in the line of a statement."""
+    return ast.copy_location(ast.Name(name, ast.Load()), where)
 
 
 def _asks_for_types(node: ast.stmt) -> TypeGuard[ast.If]:

@@ -1,5 +1,6 @@
 """Plain annotations of the three packages are checked while the tests run, each on one thread."""
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -18,6 +19,18 @@ annotations.check_annotations("theory", "constructions", "verify")
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50, print_blob=True)
 settings.load_profile("ci")
 torch.set_num_threads(1)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Modules and tests stay until the end: the garbage collector need not go through them again
+    and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("theory", "constructions", "verify")
 
 Trees = dict[str, ast.Module]
+Lines = dict[str, list[tuple[str, str]]]
+Graph = dict[str, set[str]]
 
 
 def parsed() -> Trees:
@@ -39,60 +41,62 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
             yield from ((node.module, alias.name) for alias in node.names)
 
 
-def defined_in(module: str, name: str, trees: Trees) -> str:
+def defined_in(module: str, name: str, lines: Lines) -> str:
     """The module of `from module import name`; of what a package re-exports, the one below it."""
-    if f"{module}.{name}" in trees:
+    if f"{module}.{name}" in lines:
         return f"{module}.{name}"
-    package = any(other.startswith(f"{module}.") for other in trees)
-    for other, theirs in imports(trees[module]) if package and name else ():
-        if theirs == name:
-            return defined_in(other, name, trees)
-    return module
+    exported = next((other for other, theirs in lines.get(module, ()) if theirs == name), None)
+    if not name or exported is None or not any(it.startswith(f"{module}.") for it in lines):
+        return module
+    return defined_in(exported, name, lines)
 
 
-def graph(trees: Trees) -> dict[str, set[str]]:
+def graph(trees: Trees) -> Graph:
     """The modules that each module imports, ours and others'."""
+    lines = {module: [*imports(tree)] for module, tree in trees.items()}
     return {
-        module: {defined_in(other, name, trees) for other, name in imports(tree)}
-        for module, tree in trees.items()
+        module: {defined_in(other, name, lines) for other, name in theirs}
+        for module, theirs in lines.items()
     }
 
 
-def circle(trees: Trees) -> list[str]:
+def circle(graph: Graph) -> list[str]:
     """A circle of imports, if there is one."""
     try:
-        TopologicalSorter(graph(trees)).prepare()
+        TopologicalSorter(graph).prepare()
     except CycleError as error:
         return error.args[1]
     return []
 
 
-def against_the_direction(trees: Trees) -> list[tuple[str, str]]:
+def against_the_direction(graph: Graph) -> list[tuple[str, str]]:
     """Imports by theory of torch or of the packages above, and by constructions of verify."""
     above = {"theory": {"torch", "constructions", "verify"}, "constructions": {"verify"}}
     return [
         (module, other)
-        for module, others in graph(trees).items()
+        for module, others in graph.items()
         for other in others
         if other.split(".")[0] in above.get(module.split(".")[0], ())
     ]
 
 
-TREES = parsed()
+@pytest.fixture(scope="module")
+def ours() -> Graph:
+    return graph(parsed())
 
 
-def test_imports_have_no_circle():
-    assert circle(TREES) == []
+def test_imports_have_no_circle(ours):
+    assert circle(ours) == []
 
 
-def test_theory_imports_no_torch_and_nothing_imports_what_is_above():
-    assert against_the_direction(TREES) == []
+def test_theory_imports_no_torch_and_nothing_imports_what_is_above(ours):
+    assert against_the_direction(ours) == []
 
 
-def test_nothing_but_the_entry_point_imports_the_command_line():
+def test_nothing_but_the_entry_point_imports_the_command_line(ours):
     found = {
         module
-        for module, others in graph(TREES).items()
+        for module, others in ours.items()
         if any(other.startswith("verify.cli") for other in others)
     }
     assert {module for module in found if not module.startswith("verify.cli")} == {
@@ -114,9 +118,9 @@ def test_nothing_but_the_entry_point_imports_the_command_line():
 def test_a_circle_is_found(line):
     sources = {"theory": "from theory.b import f", "theory.a": line, "theory.b": ""}
     trees = {name: ast.parse(source) for name, source in sources.items()}
-    assert circle(trees) == []
+    assert circle(graph(trees)) == []
     trees["theory.b"] = ast.parse("from theory.a import f")
-    assert {*circle(trees)} == {"theory.a", "theory.b"}
+    assert {*circle(graph(trees))} == {"theory.a", "theory.b"}
 
 
 @pytest.mark.parametrize(
@@ -129,4 +133,4 @@ def test_a_circle_is_found(line):
     ],
 )
 def test_an_import_against_the_direction_is_found(module, line):
-    assert against_the_direction({module: ast.parse(line)})
+    assert against_the_direction(graph({module: ast.parse(line)}))

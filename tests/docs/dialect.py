@@ -47,6 +47,7 @@ DIALECT = {
     r"remembers?|knows": "stores, contains, is given",
     r"happens?|behaves?": "state what is computed",
 }  # fmt: skip
+SOME = re.compile(rf"\b(?:{'|'.join(DIALECT)})\b", re.IGNORECASE)
 PATTERNS = {re.compile(rf"\b(?:{word})\b", re.IGNORECASE): term for word, term in DIALECT.items()}
 
 
@@ -72,7 +73,7 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
 def found(path: Path) -> Iterator[tuple[int, str, str]]:
     """Each word of the table in a file: its line, the word, and the line's text."""
     for number, line in prose(path):
-        for pattern in PATTERNS:
+        for pattern in PATTERNS if SOME.search(line) else ():
             for match in pattern.finditer(line):
                 yield number, match[0], line.strip()
 
