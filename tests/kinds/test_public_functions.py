@@ -102,17 +102,20 @@ def huge_arguments(it: Any) -> Iterator[dict[str, Any]]:
             yield {parameter: np.full_like(kind.example, HUGE[0])}
 
 
-def answers_or_refuses(name: str, it: Any) -> str:
+def answers_or_refuse(functions: dict[str, Any]) -> str:
     """An error at the examples or at huge sizes, in words; empty if there is none."""
+    tried = [
+        (name, arguments(name, it), changed)
+        for name, it in functions.items()
+        for changed in [{}, *huge_arguments(it)]
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(machine, "available_memory", lambda: 2**31)
-        right = arguments(name, it)
-        all_changed = [{}, *huge_arguments(it)]
-        calls = [partial(_outcome, it, right | changed) for changed in all_changed]
+        calls = [partial(_outcome, functions[name], right | new) for name, right, new in tried]
         # Where there are fewer outcomes than calls the last one is a signal, which is returned.
-        for changed, said in zip(all_changed, child.in_child(calls), strict=True):
+        for (name, _, changed), said in zip(tried, child.in_child(calls), strict=True):
             if said != "an answer" and not (said == "one line" and changed):
-                return f"{changed or 'the examples'}: {said}"
+                return f"{name}: {changed or 'the examples'}: {said}"
     return ""
 
 
@@ -133,12 +136,20 @@ NEEDS = dict.fromkeys(
 """Packages that a function needs and an installation may lack."""
 
 
-@pytest.mark.parametrize("name", [n for n, it in CHECKED.items() if [*huge_arguments(it)]])
-def test_huge_sizes_are_answered_or_refused_at_once(name, tmp_path, monkeypatch):
-    if name in NEEDS:
-        pytest.importorskip(NEEDS[name])
+LARGE = [name for name, it in CHECKED.items() if [*huge_arguments(it)]]
+
+
+def place(name: str) -> str:
+    """The functions of a module share a child, but for those that need a package."""
+    return name if name in NEEDS else name.rpartition(".")[0]
+
+
+@pytest.mark.parametrize("where", dict.fromkeys(map(place, LARGE)))
+def test_huge_sizes_are_answered_or_refused_at_once(where, tmp_path, monkeypatch):
+    if where in NEEDS:
+        pytest.importorskip(NEEDS[where])
     monkeypatch.chdir(tmp_path)  # where files are written
-    assert not answers_or_refuses(name, CHECKED[name])
+    assert not answers_or_refuse({name: CHECKED[name] for name in LARGE if place(name) == where})
 
 
 # These tests can fail
@@ -193,10 +204,12 @@ def test_faulty_functions_are_found(monkeypatch):
     assert list(missing("bare", bare)) == ["bare:n"]
     assert list(missing("len", len)) == ["len"]
     monkeypatch.setattr(child, "SECONDS", 0.2)
-    assert "SIGPROF" in answers_or_refuses("slow", slow)
-    assert "IndexError" in answers_or_refuses("broken", broken)
-    assert answers_or_refuses("fussy", fussy) == "the examples: one line"
-    assert not answers_or_refuses("renamed", renamed)
+    assert not answers_or_refuse({"renamed": renamed})
+    for wrong, words in ((slow, "SIGPROF"), (broken, "IndexError"), (fussy, "examples: one line")):
+        name = wrong.__name__
+        found = answers_or_refuse({"renamed": renamed, name: wrong, "last": renamed})
+        assert found.startswith(f"{name}: ")
+        assert words in found
 
 
 def test_examples_of_classes_are_of_them():
