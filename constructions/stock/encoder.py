@@ -1,7 +1,8 @@
 """A model of this library inside torch's `nn.TransformerEncoder`.
 
 Layers are unmodified `nn.TransformerEncoderLayer(norm_first=True, activation="relu")`.  Causal
-models use the stock causal mask, and other models use no mask.
+models use the stock causal mask, and other models use no mask: causal heads beside heads that see
+all tokens mask later tokens by their scores.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from constructions.blocks import Embed, PosEmbed, Unembed
 from constructions.interface import Model, Prompt
 from constructions.stock.gadgets import Gadgets
 from constructions.stock.neutral import EPSILON, Doubled
-from constructions.stock.softened import BEFORE
+from constructions.stock.softened import sees_no_later_token
 from constructions.stock.translated import Plan, StockModel, planned, rounded
 from constructions.transformer import Transformer
 from theory.kinds import Positive, checked
@@ -106,12 +107,10 @@ def to_encoder(
 
     Raises ValueError for an error that cannot be guaranteed in the dtype; the message states the
     smallest possible error. Also raises ValueError for a model with a layer that cannot be
-    translated: a layer with ReLU attention, with a layer norm, with hardmax attention without
-    proved gaps, or with both causal heads and heads that see later tokens.
+    translated: a layer with ReLU attention, with a layer norm, or with hardmax attention without
+    proved gaps.
     """
-    causal = isinstance(model, Transformer) and any(
-        mask in BEFORE for attn in model.attentions for mask in attn.masks
-    )
+    causal = isinstance(model, Transformer) and sees_no_later_token(model)
     return StockEncoder(planned(model, inputs, causal, error, dtype, gadgets))
 
 

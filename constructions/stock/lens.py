@@ -1,13 +1,15 @@
 """Our models in TransformerLens: the same weights in its transformer, for use with its hooks.
 
-TransformerLens builds a transformer without layer norms (`boot_native`): causal softmax heads, ReLU
-MLPs, learned positions.  Our models over tokens are copied into it, entry by entry:
+TransformerLens builds a transformer without layer norms (`boot_native`): softmax heads of one mask,
+causal or full, ReLU MLPs, learned positions.  Our models over tokens are copied into it, entry by
+entry:
 
     heads       W_Q β √d_head, since TransformerLens divides scores by √d_head; d_head is a power of
                 4, so that the root is exact
-    masks       tokens that a causal mask admits and the head's mask (strictly causal, diagonal)
-                does not get a score so low that their weight is exactly 0 (`softened.py`);
-                the registers for this come after the model's
+    masks       causal, or full if a head sees all tokens; tokens that this mask admits and the
+                head's mask (strictly causal, diagonal, causal) does not get a score so low that
+                their weight is exactly 0 (`softened.py`); the registers for this come after the
+                model's
     the rest    zeros, if a layer has fewer heads or hidden neurons than the largest layer
 
 The logits are those of our model, up to the order of sums; `model.softmax_error(β)` bounds their
@@ -38,12 +40,12 @@ def to_lens(model: Transformer) -> Any:
     tokens that the model puts in front of every prompt. Its outputs are the logits at all these
     tokens. As for Tracr's models, its attribute `residual_labels` contains the names of the
     coordinates of its residual stream. These are `labels(model)`, followed by the names of further
-    coordinates that implement masks other than the causal mask.
+    coordinates that implement masks other than that of the bridge. This mask is causal, or full if
+    a head of the model sees all tokens.
 
-    Raises ValueError if TransformerLens is not installed, for a model that is not over tokens or
-    has no position embeddings, and for layers that cannot be translated: layers with hardmax,
-    linear or ReLU attention, with layer norms, or with heads that see later tokens. For a hardmax
-    model, translate `model.sharpened(β)`, which has softmax attention.
+    Raises ValueError if TransformerLens is not installed, for a model that is not over tokens, and
+    for layers that cannot be translated: layers with hardmax, linear or ReLU attention, or with
+    layer norms. For a hardmax model, translate `model.sharpened(β)`, which has softmax attention.
     """
     try:
         from transformer_lens.config import TransformerBridgeConfig
@@ -52,15 +54,16 @@ def to_lens(model: Transformer) -> Any:
         raise InputError(
             f"TransformerLens cannot be imported ({error}): run pip install 'weightwright[lens]'"
         ) from None
-    if model.interface.context is None or model.pos_embed is None:
+    if model.interface.context is None:
         raise InputError(
-            f"{model.name} is not a model over tokens, or has no position embeddings: give a "
-            "model over tokens that has position embeddings, such as induction_heads"
+            f"{model.name} is not a model over tokens with a largest length: give such a model, "
+            "for example induction_heads"
         )
     for number, block in enumerate(model.blocks, 1):
         if reason := _unfit(block):
             raise InputError(f"layer {number} of {model.name} {reason}")
-    model, positions = _under_one_mask(model)
+    mask = "full" if any("full" in attn.masks for attn in model.attentions) else "causal"
+    model, positions = _under_one_mask(model, mask)
     widths = [max(a.W_Q.shape[-1], a.W_V.shape[-1]) for a in model.attentions]
     units = [0 if block.mlp is None else len(block.mlp.b_in) for block in model.blocks]
     d_head = 4 ** next(p for p in range(20) if 4**p >= max(widths, default=1))
@@ -74,6 +77,7 @@ def to_lens(model: Transformer) -> Any:
         d_vocab_out=model.unembed.W_U.shape[-1],
         d_mlp=max(units) or None,
         attn_only=not any(units),
+        attention_dir="bidirectional" if mask == "full" else "causal",
         act_fn="relu",
         normalization_type=None,
         init_weights=False,
@@ -107,17 +111,15 @@ def to_lens(model: Transformer) -> Any:
     return bridge
 
 
-def _under_one_mask(model: Transformer) -> tuple[Transformer, Tensor]:
-    """The model with only causal heads, and its positions.
-
-    Raises ValueError for masks that admit later tokens.
-    """
-    if not all(set(attn.masks) == {"causal"} for attn in model.attentions):
-        check_translatable(model, causal=True)
+def _under_one_mask(model: Transformer, mask: str) -> tuple[Transformer, Tensor]:
+    """The model with only heads of this mask, causal or full, and its positions."""
+    places = model.interface.context or 1
+    if any({*attn.masks} != {mask} for attn in model.attentions):
+        check_translatable(model, causal=mask == "causal")
         unused = chosen(1, torch.float64, 1, 1.0)  # no head is linear
-        places = model.interface.context or 1
-        model = softened(model, unused, score_sizes(model), places, causal=True)
-    assert model.pos_embed is not None  # as before, for the type checker
+        model = softened(model, unused, score_sizes(model), places, causal=mask == "causal")
+    if model.pos_embed is None:
+        return model, model.embed.W_E.new_zeros(places, model.d_model)
     return model, model.pos_embed.W_pos
 
 

@@ -5,8 +5,9 @@
     diagonal head of constant scores               a linear map of the stream: the layer's MLP
     hard heads        softmax at the model's inverse temperature
     masks             registers contain the sink, the tokens that are masked (context-only) and
-                      each token's position (strictly causal, diagonal); masked keys get the score
-                      −L, whose weight is 0 in every dtype
+                      each token's position (strictly causal, diagonal, and causal beside heads
+                      that see all tokens); masked keys get the score −L, whose weight is 0 in
+                      every dtype
     ReLU attention and norms of the stream raise ValueError
 
 Under a causal mask a context-only head is right at the tokens after the examples, as long as
@@ -69,9 +70,12 @@ class _Softening:
         self.sink = any(map(_has_linear_heads, attentions))
         self.strict, self.own = "strictly causal" in masks, any(map(_has_own_scores, attentions))
         self.hides, self.places = "context-only" in masks, places
+        self.later = _is_mixed(model)
         more = {"is_sink": 1, "is_hidden": 1}
-        if self.strict or self.own:
+        if self.strict or self.own or self.later:
             more["own_place"] = places
+        if self.later:
+            more["earlier_places"] = places
         if self.own:
             more["other_places"] = places
         scratch = max(len(_overlap(block)) for block in model.blocks) if model.blocks else 0
@@ -95,7 +99,7 @@ class _Softening:
         return np.pad(array(W), ((0, self.W - self.D), (0, 0)))
 
     def model(self, sizes: Sequence[Sequence[float]]) -> Transformer:
-        left = iter(sizes)
+        left = iter([each for each in sizes if len(each)])  # of layers with heads
         blocks = [
             self.block(block, [] if block.attn is None else next(left))
             for block in self.ours.blocks
@@ -122,9 +126,11 @@ class _Softening:
         at = np.zeros((0, self.W))
         if positions is not None:
             at = np.pad(array(positions.W_pos), ((int(self.sink), 0), (0, self.W - self.D)))
-        if self.strict or self.own:
+        if self.strict or self.own or self.later:
             at = np.pad(at, ((0, max(0, self.places - len(at))), (0, 0)))
             at[: self.places, self.stream["own_place"]] = np.eye(self.places)
+        if self.later:
+            at[: self.places, self.stream["earlier_places"]] = np.tri(self.places, k=-1)
         if self.own:
             at[: self.places, self.stream["other_places"]] = 1 - np.eye(self.places)
             at[: int(self.sink), self.stream["other_places"]] = 0  # all tokens attend to the sink
@@ -217,7 +223,14 @@ class _Softening:
         found = [((nothing, key), np.ones(1))]
         if self.sink:  # which attends only to itself
             found.append(((sink, 2 * far * sink), np.zeros(1)))
-        if mask in ("strictly causal", "diagonal"):
+        if self.later and mask in BEFORE:
+            # The key of a token is masked for the queries at earlier places, and at its own if the
+            # mask is strict, except at the first token.
+            query, masked = self.at("own_place"), self.at("earlier_places")
+            if mask == "strictly causal":
+                masked = masked + query * (np.arange(self.places) > int(self.sink))
+            found.append(((query, -far * masked), np.zeros(self.places)))
+        elif mask in ("strictly causal", "diagonal"):
             # Under a strictly causal mask the first token sees itself.
             strict = mask == "strictly causal"
             first = int(self.sink) + 1 if strict else 0
@@ -289,10 +302,23 @@ def largest_square(soft: Transformer, *inputs: Any) -> float:
 def beside(model: Transformer, places: int) -> float:
     """An upper bound on the squared norm of the constant registers of a softened model.
 
-    The registers `is_sink` and `is_hidden` contribute 1 together, `own_place` contributes 1 and,
-    for diagonal heads that compare scores, each of the `other_places` contributes 1.
+    The registers `is_sink` and `is_hidden` contribute 1 together, `own_place` contributes 1, for
+    diagonal heads that compare scores, each of the `other_places` contributes 1, and if heads that
+    see no later token are beside others, each of the `earlier_places`.
     """
-    return 2.0 + (places - 1) * any(map(_has_own_scores, model.attentions))
+    return 2.0 + (places - 1) * (any(map(_has_own_scores, model.attentions)) + _is_mixed(model))
+
+
+def _is_mixed(model: Transformer) -> bool:
+    """Whether some heads see no later token, and others see all tokens."""
+    masks = {mask for attn in model.attentions for mask in attn.masks}
+    return "full" in masks and any(mask in masks for mask in BEFORE)
+
+
+def sees_no_later_token(model: Transformer) -> bool:
+    """Whether a stock model has the causal mask: a head has it, and no head sees all tokens."""
+    masks = {mask for attn in model.attentions for mask in attn.masks}
+    return "full" not in masks and any(mask in masks for mask in BEFORE)
 
 
 def with_sizes(attn: Attention, sizes: Sequence[float]) -> Iterator[tuple[Heads, list[float]]]:

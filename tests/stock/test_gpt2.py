@@ -16,8 +16,11 @@ from constructions import (
     parity,
     turing_machine,
 )
+from constructions.programs import compiled
 from constructions.stock import Gadgets, to_gpt2
 from theory.computation import MACHINES, random_circuit
+from theory.programs import evaluate
+from theory.programs.library import order, patterns
 
 transformers = pytest.importorskip("transformers", reason="the extra hf is not installed")
 
@@ -180,3 +183,14 @@ def test_what_a_causal_model_cannot_see_is_rejected():
         stock(X, Y, Q)
     with rejects("positions"):
         to_gpt2(hop(1, 3, 4), positions=3)
+
+
+def test_causal_programs_have_their_values():
+    """`induction` has a layer without heads."""
+    program = patterns.induction()
+    model = compiled(program, "abc", 6, causal=True)
+    stock = to_gpt2(model)
+    rows = [[*"abcabc"], [*"aabbcc"], [*"cbabca"]]
+    assert stock(rows) == [evaluate(program, row, causal=True) for row in rows]
+    with rejects("to_encoder"):
+        to_gpt2(compiled(order.sort(), "abc", 6))

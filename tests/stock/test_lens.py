@@ -14,8 +14,11 @@ from constructions import (
     parity,
     semiautomaton,
 )
+from constructions.programs import compiled
 from constructions.stock import labels, to_lens
 from theory.computation import S3
+from theory.programs import SOp, evaluate
+from theory.programs.library import brackets, counts, order, positions
 from theory.retrieval import induction
 from theory.sequences import random_sequences
 
@@ -33,6 +36,7 @@ MODELS = {
     "units": lambda: semiautomaton(S3, 12, form="robust").sharpened(20.0),
     "several heads": lambda: gridworld_walk(5, 12).sharpened(200.0),
     "strictly causal": lambda: hop(3, 5, 12).sharpened(20.0),
+    "all tokens": lambda: parity(12).sharpened(2000.0),
 }
 
 
@@ -67,6 +71,32 @@ def test_masks_of_our_own_are_registers_behind_ours(lens):
     assert off.abs().max() <= model.softmax_error(20.0).logits
     assert bridge.residual_labels[: model.d_model] == labels(model)
     assert bridge.residual_labels[-1] == "own_place[12]"
+
+
+# program, vocabulary, causal
+PROGRAMS: dict[str, tuple[SOp, str, bool]] = {
+    "reverse": (positions.reverse(), "abc", False),  # full masks, and a layer without heads
+    "sort": (order.sort(), "abc", False),  # full and strictly causal masks
+    "shuffle_dyck": (brackets.shuffle_dyck([("(", ")"), ("[", "]")]), "()[]", False),
+    "fraction": (counts.fraction_of_previous("a"), "abc", True),  # no position embedding
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_have_their_values(lens, name):
+    program, vocabulary, causal = PROGRAMS[name]
+    model = compiled(program, vocabulary, 5, causal=causal)
+    beta = 1.01 * model.least_sharpness()
+    bridge = to_lens(model.sharpened(beta))
+    for n in (1, 3, 5):
+        tokens = random_sequences(50, n, len(vocabulary), seed=n)
+        prompt = model.prompt(tokens)
+        logits = bridge(prompt.tokens)[:, prompt.answers].detach()
+        assert (logits - model.sharpened(beta).logits(tokens)).abs().max() < 1e-10
+        assert (logits - model.logits(tokens)).abs().max() <= model.softmax_error(beta).logits
+        values = model.interface.decoded(model.interface.read(logits, tokens))
+        rows = [[vocabulary[i] for i in row] for row in tokens]
+        assert values == [evaluate(program, row, causal=causal) for row in rows]
 
 
 def test_of_a_composition_the_last_token_is_answered(lens):
@@ -121,7 +151,6 @@ def test_hooks_change_what_the_register_holds(lens):
 
 REFUSED = {
     "sharpened": lambda: induction_heads(5, 12),  # hardmax attention
-    "layer 1": lambda: parity(4).sharpened(2000.0),  # sees all tokens
     "tokens": lambda: newton(2, 3, 0.1),
 }
 
