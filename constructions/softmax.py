@@ -173,8 +173,15 @@ def least_sharpness(model: Stack, error: Positive) -> float:
     _check_followed(model)
     held = hardmax_numbers(model)
     high = low = 2.0**-20
+    factor = 2.0
     while not softmax_error(model, high, held).logits <= error:
-        low, high = high, 2 * high
+        low, high, factor = high, factor * high, min(factor**2, 2.0**16)
+    while high > 2 * low:  # both are powers of two
+        middle = 2.0 ** round((math.log2(low) + math.log2(high)) / 2)
+        if softmax_error(model, middle, held).logits <= error:
+            high = middle
+        else:
+            low = middle
     while high - low > 1e-3 * high:
         middle = (low + high) / 2
         if softmax_error(model, middle, held).logits <= error:

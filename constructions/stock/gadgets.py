@@ -51,7 +51,7 @@ u is the unit roundoff of a dtype.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Annotated, Any, TypeAlias
@@ -220,12 +220,12 @@ def chosen(order: int, dtype: torch.dtype, n: int, square: float) -> Gadgets:
             "torch.float32"
         )
     u, most = unit_roundoff(dtype), -round(math.log2(torch.finfo(dtype).smallest_normal))
-    found = (
-        Gadgets(order, 2.0**-i, bits, 1.0, 1.0)
-        for i in range(-1, 28)
-        for bits in range(4, min(80, most) + 1)
-    )
-    best = min(found, key=lambda g: 2 * g.head(g.theta, n) + g.rounding(u))
+    thetas = 2.0 ** -torch.arange(-1, 28, dtype=torch.float64)
+    scores = [Gadgets(order, 1.0, bits, 1.0, 1.0) for bits in range(4, min(80, most) + 1)]
+    # One row for each score of the sink; the rounding error is that at θ = 1, divided by θ.
+    errors = torch.stack([2 * sum(g.parts(thetas, n)) + g.rounding(u) / thetas for g in scores])
+    row, column = divmod(int(errors.argmin()), len(thetas))
+    best = replace(scores[row], theta=float(thetas[column]))
     least = math.sqrt(3 * (1 + best.sink) * max(square, 1.0) / (2 * u))
     return Gadgets(
         order, best.theta, best.bits, 2.0 ** math.ceil(math.log2(least)), 2.0 ** significand(dtype)
