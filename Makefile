@@ -7,6 +7,9 @@ BIN := $(VENV)/bin
 # The threads of two workers on two cores would wait for each other.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
+# Without bytecode each of the many processes compiles all modules anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: verify record test slow tools docs browser lint bench dist clean
 
 verify: $(VENV)/installed
