@@ -129,8 +129,8 @@ def _closed(p: fmpq_poly, variable: str) -> tuple[fmpq, str] | None:
         m, c = places[1], p[0]
         N = p.degree() // m
         alpha = -p[m] / (N * c)
-        power = fmpq_poly([1, *[0] * (m - 1), -alpha]) ** N
-        if p == c * power:
+        # The next coefficient rejects most polynomials before a long power is computed.
+        if p[2 * m] == c * N * (N - 1) / 2 * alpha**2 and p == c * _difference(alpha, m) ** N:
             return c, _power(alpha, m, N, variable)
     m = places[0] + 1
     N = (p.degree() + 1) // m
@@ -138,10 +138,16 @@ def _closed(p: fmpq_poly, variable: str) -> tuple[fmpq, str] | None:
         return None
     alpha = -2 * p[2 * m - 1] / ((N - 1) * p[m - 1])
     c = p[m - 1] / (N * alpha)
-    power = fmpq_poly([1, *[0] * (m - 1), -alpha]) ** N
-    if fmpq_poly([0, 1]) * p == c * (1 - power):
+    if p[3 * m - 1] != c * N * (N - 1) * (N - 2) / 6 * alpha**3:
+        return None
+    if fmpq_poly([0, 1]) * p == c * (1 - _difference(alpha, m) ** N):
         return c, f"{variable}⁻¹(1 − {_power(alpha, m, N, variable)})"
     return None
+
+
+def _difference(alpha: fmpq, m: int) -> fmpq_poly:
+    """1 − αtᵐ."""
+    return fmpq_poly([1, *[0] * (m - 1), -alpha])
 
 
 def _power(alpha: fmpq, m: int, N: int, variable: str) -> str:
