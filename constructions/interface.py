@@ -102,7 +102,7 @@ class Interface(nn.Module, ABC):
         """
         return None
 
-    def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
+    def generate(self, model: Model, tokens: Any, steps: int) -> Any:
         """Returns the result of `model.generate(tokens, steps)`.
 
         Raises ValueError for an interface that is not over tokens.
@@ -264,11 +264,12 @@ class Model(nn.Module, ABC):
         """
         return None
 
-    def generate(self, tokens: Any, steps: int) -> Tensor:
+    def generate(self, tokens: Any, steps: int) -> Any:
         """The next `steps` tokens (…, steps); each is the model's answer at the last token before.
 
-        After an answer ⊥ all tokens are −1. Raises ValueError for a model that is not over tokens,
-        and in the cases in which `forward` does.
+        The result is a tensor, or for a compiled program and a list of tokens a list. After an
+        answer ⊥ all tokens are −1. Raises ValueError for a model that is not over tokens, and in
+        the cases in which `forward` does.
         """
         return self.interface.generate(self, tokens, steps)
 

@@ -176,8 +176,9 @@ class Domains:
         read = [(part,) if part in place else self.leaves[part] for part in operands]
         places = [[place[leaf] for leaf in each] for each in read]
         table: dict[Values, Value] = {}
+        of_means = any(leaf in self.means for leaf in leaves)
         for at in product(*(self.values[leaf] for leaf in leaves)):
-            if not self._possible(leaves, at):
+            if of_means and not self._possible(leaves, at):
                 continue
             given = [tuple(at[i] for i in place) for place in places]
             try:
