@@ -32,6 +32,7 @@ IN_TOOLS := tests/stock/test_gpt2.py tests/stock/test_lens.py tests/stock/test_s
 tools: $(TOOLS)/installed
 	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest -m "slow or not slow" $(IN_TOOLS)
 	$(TOOLS)/bin/python examples/induction_in_lens.py
+	$(TOOLS)/bin/python examples/compile_a_program.py
 
 # The site, in docs/_build/html, with the recorded run and every example.
 docs: record $(SITE)/installed
