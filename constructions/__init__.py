@@ -38,6 +38,7 @@ from constructions import (
     graphs,
     language,
     memory,
+    programs,
     regression,
     retrieval,
     sensitivity,
@@ -50,6 +51,7 @@ from constructions.files import load, save
 from constructions.graphs import *  # noqa: F403
 from constructions.language import *  # noqa: F403
 from constructions.memory import *  # noqa: F403
+from constructions.programs import *  # noqa: F403
 from constructions.regression import *  # noqa: F403
 from constructions.retrieval import *  # noqa: F403
 from constructions.sensitivity import *  # noqa: F403
@@ -59,7 +61,7 @@ from constructions.transformer import Transformer
 
 __all__ = ["Stage", "Stream", "Transformer", "load", "save"]
 __all__ += arithmetic.__all__ + computation.__all__ + graphs.__all__ + language.__all__
-__all__ += memory.__all__
+__all__ += memory.__all__ + programs.__all__
 __all__ += regression.__all__ + retrieval.__all__ + sensitivity.__all__
 __all__ += structures.__all__
 

@@ -31,7 +31,7 @@ class Call:
     arguments: Mapping[str, Any]
 
     def __str__(self) -> str:
-        given = (f"{name}={_written(value)}" for name, value in self.arguments.items())
+        given = (f"{name}={written(value)}" for name, value in self.arguments.items())
         return f"{self.builder.__name__}({', '.join(given)})"
 
     def value(self, name: str) -> Any:
@@ -73,7 +73,7 @@ def _equal(value: Any, default: Any) -> bool:
     return value is default or (type(value) is type(default) and bool(np.all(value == default)))
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
     """A number, a text, a formula or a short list as Python writes it; else a name or a class."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
         value = value.tolist()
@@ -88,5 +88,5 @@ def _written(value: Any) -> str:
         return text if len(text) <= SHORT else f"<{type(value).__name__} of {len(value)}>"
     if name := getattr(value, "name", None) or getattr(value, "__name__", None):
         return str(name)
-    written = type(value).__str__ is not object.__str__  # such as a formula
-    return repr(str(value)) if written else type(value).__name__
+    has_text = type(value).__str__ is not object.__str__  # such as a formula
+    return repr(str(value)) if has_text else type(value).__name__

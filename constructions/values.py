@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from constructions.call import Call, written
 from theory.kinds import InputError
 
 OURS = "constructions", "theory"
@@ -136,6 +137,9 @@ class Writer:
             )
         if type(it) is nn.ModuleList:
             return {"ModuleList": [self.value(each, f"{at}.{i}") for i, each in enumerate(it)]}
+        if isinstance(it, Call):
+            it = Call(it.builder, {name: _storable(each) for name, each in it.arguments.items()})
+            self.alive.append(it)
         kind = _name_of(type(it), at)
         if isinstance(it, tuple):  # named
             return {"class": kind, "items": self.value(list(it), at)}
@@ -143,6 +147,15 @@ class Writer:
             key: self.value(value, f"{at}.{key}".removeprefix(".")) for key, value in _fields(it)
         }
         return {"class": kind, "fields": fields}
+
+
+def _storable(value: Any) -> Any:
+    """An argument of a call; its text, if it contains what cannot be stored, such as a lambda."""
+    try:
+        Writer().value(value, "")
+    except InputError:
+        return written(value)
+    return value
 
 
 def _fields(it: Any) -> Iterator[tuple[str, Any]]:

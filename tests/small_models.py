@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import numpy as np
+
 import constructions
 from theory import computation, graphs
+from theory.programs.library import reverse
 
 TOPICS = (
     *("arithmetic", "computation", "graphs", "language", "memory", "regression", "retrieval"),
-    *("sensitivity", "structures"),
+    *("programs", "sensitivity", "structures"),
 )
 PUBLIC: dict[str, Any] = {
     name: getattr(topic, name)
@@ -78,5 +81,6 @@ MODELS = {
     "kd_descent": ((1, 2), ([[1, 2]], [[0, 1], [3, 2]])),
     "bucket_table": ((2, 1), ([[1, 2], [3, 1]], [[0, 1], [3, 2]])),
     "count_min": (([[0, 1], [1, 0]], 2, 100), ([[0, 1], [1, 0]], [[0, 1], [1, 0]])),
+    "compiled": ((reverse(), "ab", 4), (np.array([[0, 1], [1, 0]]),)),
     "sphere_dynamics": ((2, 1.0, 0.5, 2), ([[1.0, 0.0], [0.0, 1.0]],)),
 }

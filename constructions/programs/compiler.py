@@ -14,7 +14,7 @@ integers, so that ties of scores are exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, pairwise, product
@@ -40,8 +40,9 @@ from theory.programs.batch import Batch
 from theory.programs.domains import Domains
 from theory.programs.foreign import program_of
 from theory.programs.interpreter import trace
-from theory.programs.language import SOp, Tokens
+from theory.programs.language import Expression, SOp, Tokens
 from theory.programs.simplify import simplified
+from theory.programs.tabulated import Tables
 from theory.programs.values import Value, exact, is_number
 
 TRIED = 4096  # the number of sequences at which a program must have values, before it is compiled
@@ -271,11 +272,14 @@ class _Built:
 
     def stages(self) -> Iterator[Stage]:
         """The content of every register that holds a function of an s-op."""
+        tables, vocabulary = Tables(self.domains), self.domains.vocabulary
+        program = tables.of(self.program)
         for name, column in self.columns.columns.items():
             assert column.holds is not None
             sop, numbers = column.holds
-            content = np.array([*map(float, numbers), np.nan])
-            holds = Content(self.program, self.domains, self.causal, sop, content)
+            content = dict(zip(self.domains.values[sop], map(float, numbers), strict=False))
+            held: Any = tables.of(sop)
+            holds = Content(program, vocabulary, self.causal, held, content)
             yield Stage((column.time + 1) // 2, name, holds)
 
 
@@ -283,19 +287,21 @@ class _Built:
 class Content:
     """The content of a register: a number for each value of an s-op of a program.
 
-    `numbers[i]` is the content where the s-op `sop` has the i-th value of `domains.values[sop]`.
+    The functions of `program` and `sop` are tables, over sequences of the vocabulary.
     """
 
-    program: SOp
-    domains: Domains
+    program: Expression
+    vocabulary: tuple[Value, ...]
     causal: bool
     sop: SOp
-    numbers: np.ndarray
+    numbers: Mapping[Value, float]
 
     def __call__(self, tokens: Any) -> np.ndarray:
         """The contents (…, T, 1) for the indices (…, T) of tokens."""
-        batch = Batch(self.program, self.domains, np.asarray(tokens), causal=self.causal)
-        return self.numbers[batch.add(self.sop)][..., None]
+        batch = Batch(self.program, self.vocabulary, np.asarray(tokens), causal=self.causal)
+        batch.add(self.sop)
+        known = [self.numbers.get(value, np.nan) for value in batch.known[self.sop]]
+        return np.array([*known, np.nan])[batch.of[self.sop]][..., None]
 
 
 def _try(program: SOp, domains: Domains, causal: bool) -> None:
@@ -307,7 +313,7 @@ def _try(program: SOp, domains: Domains, causal: bool) -> None:
             tokens = np.array(list(product(range(V), repeat=n)))
         else:
             tokens = rng.integers(V, size=(max(4, TRIED // n**2), n))
-        valid = Batch(program, domains, tokens, causal=causal).valid
+        valid = Batch(program, domains.vocabulary, tokens, causal=causal).valid
         if not valid.all():
             sequence = [domains.vocabulary[i] for i in tokens[np.flatnonzero(~valid)[0]]]
             try:

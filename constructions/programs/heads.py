@@ -29,7 +29,7 @@ import numpy as np
 
 from constructions.attention import Mask
 from constructions.programs.columns import Columns, Leaf, Reading, as_function, at_bos, largest
-from theory.programs.domains import Domains, related
+from theory.programs.domains import Domains
 from theory.programs.language import (
     Aggregate,
     Indices,
@@ -233,7 +233,7 @@ class Heads:
         for each in conjunction:
             self.domains.add(each)
             key = id(each.keys), id(each.queries)
-            found = related(each, self.domains)
+            found = self.domains.selected(each)
             merged[key] = each, found & merged[key][1] if key in merged else found
         total = Score(mask="causal" if self.causal else None)
         for each, found in merged.values():

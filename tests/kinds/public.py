@@ -15,7 +15,7 @@ from theory.kinds import Array, Either, Instance, Kind, Many, Maybe, Whole, kind
 
 TOPICS = (
     *("arithmetic", "computation", "graphs", "language", "memory", "regression", "retrieval"),
-    *("sensitivity", "structures"),
+    *("programs", "sensitivity", "structures"),
 )
 PACKAGES = [f"{package}.{topic}" for package in ("theory", "constructions") for topic in TOPICS]
 PACKAGES += ["constructions.stock", "constructions.trained", "constructions"]

@@ -1,20 +1,19 @@
-"""The values of programs at many sequences at once, by tables of the values of all s-ops.
+"""The values of programs at many sequences at once: each function is called once for equal values.
 
-The values of an s-op are numbered as in `Domains.values`, and arrays contain these numbers.  The
-number −1 stands for "no value": a function raises an error, or a mean is taken of values that are
-neither equal nor numbers.
+The values of an s-op are numbered in the order in which they are found, and arrays contain these
+numbers.  The number −1 stands for "no value": a function raises an error, or a mean is taken of
+values that are neither equal nor numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from theory.programs.domains import Domains, related, value_of
+from theory.programs.domains import related, value_of
 from theory.programs.interpreter import NoValue
 from theory.programs.language import (
     Aggregate,
@@ -23,7 +22,6 @@ from theory.programs.language import (
     Indices,
     Length,
     Select,
-    Selector,
     SelectorAnd,
     SelectorNot,
     SelectorOr,
@@ -38,108 +36,109 @@ NONE = -1  # the number that stands for "no value"
 
 
 class Batch:
-    """The numbers of the values of every s-op of a program at sequences of one length.
+    """The values of a program at sequences of one length.
 
-    `tokens` (…, n) are the indices of the tokens in `domains.vocabulary`.  `of[sop]` is an array
-    (…, n) of numbers of values in `domains.values[sop]`, and `of[selector]` is a Boolean array
-    (…, n, n).
+    `tokens` (…, n) are indices of `vocabulary`.  `of[sop]` is an array (…, n) of the numbers of
+    values in the list `known[sop]`, and `of[selector]` is a Boolean array (…, n, n).  `valid` (…)
+    tells at which sequences the program has a value at all positions.
     """
 
     def __init__(
-        self, program: Expression, domains: Domains, tokens: np.ndarray, *, causal: bool = False
+        self,
+        program: Expression,
+        vocabulary: Sequence[Value],
+        tokens: np.ndarray,
+        *,
+        causal: bool = False,
     ) -> None:
-        self.domains, self.tokens = domains, np.asarray(tokens)
+        self.vocabulary, self.tokens = vocabulary, np.asarray(tokens)
         self.shape, n = self.tokens.shape, self.tokens.shape[-1]
         self.seen = np.tri(n, dtype=bool) if causal else np.ones((n, n), dtype=bool)
         self.causal, self.of = causal, dict[Expression, np.ndarray]()
-        for each in expressions(program):
-            self.add(each)
+        self.known: dict[SOp, list[Value]] = {}
+        self.valid = np.ones(self.shape[:-1], dtype=bool)
+        self.add(program)
 
     def add(self, program: Expression) -> np.ndarray:
-        """The values of a further program, whose s-ops `domains` contains."""
+        """The numbers, or for a selector the entries, of a further program."""
         for each in expressions(program):
             if each not in self.of:
-                self.of[each] = (
-                    self._sop(each) if isinstance(each, SOp) else self._selector(each)  # type: ignore[arg-type]
-                )
+                if isinstance(each, SOp):
+                    self.of[each] = self._sop(each)
+                    self.valid &= (self.of[each] != NONE).all(-1)
+                else:
+                    self.of[each] = self._selector(each)
         return self.of[program]
-
-    @cached_property
-    def valid(self) -> np.ndarray:
-        """Whether the program has a value at all positions, (…)."""
-        found = np.ones(self.shape[:-1], dtype=bool)
-        for each, numbers in self.of.items():
-            if isinstance(each, SOp):
-                found &= (numbers != NONE).all(-1)
-        return found
 
     def values(self, sop: SOp) -> np.ndarray:
         """The values of an s-op as an array (…, n) of objects; None also for "no value"."""
-        known = np.empty(len(self.domains.values[sop]) + 1, dtype=object)
-        known[:] = [*self.domains.values[sop], None]
-        return known[self.of[sop]]
+        numbers = self.add(sop)
+        known = np.empty(len(self.known[sop]) + 1, dtype=object)
+        known[:] = [*self.known[sop], None]
+        return known[numbers]
 
     def _sop(self, sop: SOp) -> np.ndarray:
-        values = self.domains.values[sop]
-        number = {value: i for i, value in enumerate(values)}
         n = self.shape[-1]
+        self.known[sop] = []
         match sop:
             case Tokens():
-                return np.array([number[token] for token in self.domains.vocabulary])[self.tokens]
+                self.known[sop] = [*self.vocabulary]
+                return self.tokens
             case Indices():
+                self.known[sop] = [*range(n)]
                 return np.broadcast_to(np.arange(n), self.shape)
             case Length():
+                self.known[sop] = [*range(1, n + 1)]
                 return np.broadcast_to(np.arange(n) if self.causal else np.array(n - 1), self.shape)
             case Full(fill):
-                return np.full(self.shape, number[exact(fill)])
+                self.known[sop] = [exact(fill)]
+                return np.zeros(self.shape, dtype=np.int64)
             case SelectorWidth(selector):
-                count = self.of[selector].sum(-1)
-                return np.vectorize(lambda w: number.get(w, NONE), otypes=[int])(count)
+                self.known[sop] = [*range(n + 1)]
+                counts: np.ndarray = self.of[selector].sum(-1)
+                return counts
             case Aggregate():
-                return self._aggregate(sop, number)
+                return self._aggregate(sop)
         parts = [part for part in sop.parts if isinstance(part, SOp)]
-        given = [self.of[part] for part in parts]
 
-        def value(*at: int) -> int:
-            operands = [self.domains.values[part][i] for part, i in zip(parts, at, strict=True)]
-            try:
-                return number[value_of(sop, operands)]
-            except NoValue:
-                return NONE
+        def value(*at: int) -> Value:
+            if NONE in at:
+                raise NoValue("a value is missing")
+            return value_of(sop, [self.known[p][i] for p, i in zip(parts, at, strict=True)])
 
-        return _each_once(value, *given)
+        return self._numbered(sop, value, *(self.of[part] for part in parts))
 
-    def _aggregate(self, sop: Aggregate, number: dict[Value, int]) -> np.ndarray:
-        values, chosen = self.domains.values[sop.sop], self.of[sop.selector]
+    def _aggregate(self, sop: Aggregate) -> np.ndarray:
+        values, chosen = self.known[sop.sop], self.of[sop.selector]
         numbers = np.broadcast_to(self.of[sop.sop][..., None, :], chosen.shape)
-        count = chosen.sum(-1)
         least = np.where(chosen, numbers, len(values)).min(-1)
         most = np.where(chosen, numbers, NONE).max(-1)
-        # All values are multiples of `unit`, so that their sums are integers.
-        fractions = [Fraction(value) for value in values if is_number(value)]
-        scale = int(np.lcm.reduce([value.denominator for value in fractions] or [1]))
-        whole = np.array([int(v * scale) if is_number(v) else 0 for v in values] + [0])
+        numeric: list[Any] = [v if is_number(v) else 0 for v in values]
+        fractions = [Fraction(v) for v in numeric]
+        scale = int(np.lcm.reduce([each.denominator for each in fractions] or [1]))
+        whole = np.array([int(each * scale) for each in fractions] + [0])
         other = np.array([not is_number(v) for v in values] + [False])
         sums = np.where(chosen, whole[numbers], 0).sum(-1)
-        unequal = (chosen & other[numbers]).any(-1) & (least != most)
+        others = (chosen & other[numbers]).any(-1)
 
-        def value(total: int, of: int, low: int, high: int, none: int) -> int:
-            if of == 0:
-                return number[exact(sop.default)]
-            if low < 0 or none:
-                return NONE
-            if low == high:
-                return number[values[low]]
-            return number.get(exact(Fraction(total, of * scale)), NONE)
+        def value(total: int, count: int, low: int, high: int, with_others: int) -> Value:
+            if count == 0:
+                return exact(sop.default)
+            if low == NONE or (low < high and with_others):
+                raise NoValue("a mean of values that are neither equal nor numbers")
+            return values[low] if low == high else exact(Fraction(total, count * scale))
 
-        return _each_once(value, sums, count, least, most, unequal)
+        return self._numbered(sop, value, sums, chosen.sum(-1), least, most, others)
 
-    def _selector(self, selector: Selector) -> np.ndarray:
+    def _selector(self, selector: Expression) -> np.ndarray:
         match selector:
             case Select(keys, queries, _):
-                found = related(selector, self.domains)
-                rows = np.pad(found, ((0, 1), (0, 1)))  # "no value" selects and is selected by none
-                return rows[self.of[queries][..., :, None], self.of[keys][..., None, :]] & self.seen
+                found = related(selector, self.known[keys], self.known[queries])
+                rows = np.pad(found, ((0, 1), (0, 1)))  # "no value" selects nothing
+                entries = rows[self.of[queries][..., :, None], self.of[keys][..., None, :]]
+                self.valid &= ~((entries < 0) & self.seen).any((-2, -1))
+                chosen: np.ndarray = (entries == 1) & self.seen
+                return chosen
             case SelectorAnd(fst, snd):
                 return self.of[fst] & self.of[snd]
             case SelectorOr(fst, snd):
@@ -147,6 +146,20 @@ class Batch:
             case SelectorNot(inner):
                 return ~self.of[inner] & self.seen
         raise AssertionError(selector)
+
+    def _numbered(self, sop: SOp, value: Callable[..., Value], *arrays: np.ndarray) -> np.ndarray:
+        """The numbers of the values of an s-op, a function of the entries of integer arrays."""
+        of: dict[Value, int] = {}
+
+        def number(*entries: int) -> int:
+            try:
+                return of.setdefault(value(*entries), len(of))
+            except NoValue:
+                return NONE
+
+        found = _each_once(number, *arrays)
+        self.known[sop] = [*of]
+        return found
 
 
 def _each_once(f: Callable[..., int], *arrays: np.ndarray) -> np.ndarray:

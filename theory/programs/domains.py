@@ -27,7 +27,7 @@ values gives them.  The sets contain all values that occur, and may contain othe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from itertools import product
 from math import gcd, lcm, prod
@@ -268,6 +268,10 @@ class Domains:
             and not any(self._same(each, sop.sop) for each in self.conjunction(sop.selector))
         )
 
+    def selected(self, select: Select) -> np.ndarray:
+        """Whether each query (row) selects each key (column), by the numbers of their values."""
+        return related(select, self.values[select.keys], self.values[select.queries]) == 1
+
     def conjunction(self, selector: Selector) -> Conjunction:
         """Relations whose conjunction is the selector; see `theory.programs.selectors`."""
         found = self.relations.conjunction(selector)
@@ -293,7 +297,7 @@ class Domains:
             return False
         if len(relations) != 1 or relations[0].keys is not relations[0].queries:
             return False
-        before = related(relations[0], self)
+        before = self.selected(relations[0])
         if (before & before.T).any() or not (
             before | before.T | np.eye(len(before), dtype=bool)
         ).all():
@@ -331,10 +335,8 @@ class Domains:
                 return True
             case Select(keys, queries, _):
                 same = keys is queries or (type(keys) is type(queries) and keys.parts == ())
-                values = self.values[keys]
-                return bool(same) and all(
-                    v is not None and _selects(selector, v, v) for v in values
-                )
+                selects_itself = self.selected(selector).diagonal()
+                return bool(same) and bool(selects_itself.all())
             case SelectorAnd(fst, snd):
                 return self._reflexive(fst) and self._reflexive(snd)
             case SelectorOr(fst, snd):
@@ -354,14 +356,11 @@ class Domains:
         match selector:
             case Select(_, _, _) if self._same(selector, self.place):
                 return True
-            case Select(keys, queries, _) if {*map(type, self.leaves[keys])} == {Indices}:
+            case Select(keys, _, _) if {*map(type, self.leaves[keys])} == {Indices}:
                 table = self.tables[keys]
                 if len(table) < self.max_length or len({*table.values()}) < len(table):
                     return False
-                return all(
-                    sum(_selects(selector, key, query) for key in table.values()) <= 1
-                    for query in self.values[queries]
-                )
+                return bool((self.selected(selector).sum(1) <= 1).all())
             case SelectorAnd(fst, snd):
                 return self.at_most_one(fst) or self.at_most_one(snd)
         return False
@@ -429,32 +428,28 @@ def value_of(sop: SOp, parts: list[Value]) -> Value:
     raise AssertionError(sop)
 
 
-def _selects(select: Select, key: Value, query: Value) -> bool:
-    """The predicate, False where it raises an error."""
-    try:
-        return selects(select, key, query)
-    except NoValue:
-        return False
-
-
-def related(select: Select, domains: Domains) -> np.ndarray:
-    """Whether each query (row) selects each key (column), by their numbers.
-
-    The entries are False where the predicate raises an error.
-    """
-    queries, keys = domains.values[select.queries], domains.values[select.keys]
+def related(select: Select, keys: Sequence[Value], queries: Sequence[Value]) -> np.ndarray:
+    """Entries of a relation for queries (rows) and keys (columns): 1, 0, or −1 for an error."""
     predicate = select.predicate
     if isinstance(predicate, str) and all(isinstance(v, int) for v in (*queries, *keys)):
         of: Any = COMPARISONS[predicate](np.array(keys)[None], np.array(queries)[:, None])
-        return np.broadcast_to(of, (len(queries), len(keys)))
+        return np.broadcast_to(of, (len(queries), len(keys))).astype(np.int8)
     if predicate == "==":
         same = {key: i for i, key in enumerate(keys)}
-        found = np.zeros((len(queries), len(keys)), dtype=bool)
+        found = np.zeros((len(queries), len(keys)), dtype=np.int8)
         for i, query in enumerate(queries):
             if query is not None and query in same:
-                found[i, same[query]] = True
+                found[i, same[query]] = 1
         return found
-    return np.array([[_selects(select, key, query) for key in keys] for query in queries], bool)
+
+    def entry(key: Value, query: Value) -> int:
+        try:
+            return int(selects(select, key, query))
+        except NoValue:
+            return -1
+
+    entries = [[entry(key, query) for key in keys] for query in queries]
+    return np.array(entries, dtype=np.int8).reshape(len(queries), len(keys))
 
 
 def unit_of(values: Collection[Any]) -> Fraction:

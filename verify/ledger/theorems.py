@@ -62,6 +62,7 @@ TOPICS = (
     "sensitivity",
     "language",
     "structures",
+    "programs",
     "stock",
 )
 # the characters of names, which are also names of files

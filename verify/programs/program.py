@@ -171,8 +171,7 @@ class Case:
 
     def content(self, holds: Any, row: np.ndarray) -> np.ndarray:
         """The content of a register at the tokens of a sequence, from the values by definition."""
-        number = dict(zip(holds.domains.values[holds.sop], holds.numbers, strict=False))
-        return np.array([number[v] for v in self.at(holds.sop, row)])
+        return np.array([holds.numbers[v] for v in self.at(holds.sop, row)])
 
     def at(self, expression: Expression, row: np.ndarray) -> list[Any]:
         """The values of an expression by definition."""

@@ -1,0 +1,1 @@
+"""Tables for programs; `public.py` documents them."""
