@@ -72,7 +72,7 @@ class Column:
     at_bos: Fraction = Fraction(0)
     exact: bool = True
     offset: Fraction = Fraction(0)
-    holds: tuple[SOp, Function] | None = None
+    holds: tuple[SOp, list[Fraction] | Function] | None = None
 
 
 @dataclass
@@ -275,6 +275,18 @@ class Columns:
             name = f"{label}.{tries}"
         self.columns[name] = Column(name, time, most=most, **rest)
         return name
+
+    def keep(self, names: set[str]) -> None:
+        """Removes all columns except those with these names."""
+        for held in (self.columns, self.embedded):
+            for name in [name for name in held if name not in names]:
+                del held[name]
+        for _, columns in self.steps.values():
+            for name in [name for name in columns if name not in names]:
+                del columns[name]
+        for pieces in self.pieces.values():
+            for name in [name for name in pieces.columns if name not in names]:
+                del pieces.columns[name]
 
     def _add(self, leaf: Leaf, values: Function, label: str) -> None:
         """Adds a column of one leaf."""

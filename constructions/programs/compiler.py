@@ -114,6 +114,7 @@ class _Built:
         if {*self.values} <= {*vocabulary, None}:
             self.values = (*vocabulary, *([None] if None in self.values else []))
         self.codes, self.answer = self._answer()
+        self._keep_what_is_read()
         self.layers = max((self.answer.time + 1) // 2, 0)
         names = dict.fromkeys(self.columns.columns, 1)
         self.stream = Stream(**names, bos=1)
@@ -130,6 +131,23 @@ class _Built:
             code = {v: Fraction(i) for i, v in enumerate(self.values)}
         reading = self.columns.reading(self.program, [code[v] for v in own], exact=False)
         return [code[v] for v in self.values], reading
+
+    def _keep_what_is_read(self) -> None:
+        """Removes columns and heads on which the answer does not depend."""
+        columns, needs = self.columns, dict[str, set[str]]()
+        for plan in self.heads.plans:
+            needs[plan.into] = {name for reading in plan.readings() for name in reading.factors}
+        for (_, raw), (_, held) in columns.steps.items():
+            needs |= {name: {raw} for name in held}
+        for pieces in columns.pieces.values():
+            needs |= {name: {*pieces.z.factors} for name in pieces.columns}
+        used, waiting = set[str](), {*self.answer.factors}
+        while waiting:
+            name = waiting.pop()
+            used.add(name)
+            waiting |= needs.get(name, set()) - used
+        columns.keep(used)
+        self.heads.plans = [plan for plan in self.heads.plans if plan.into in used]
 
     def model(self) -> Transformer:
         """The transformer."""
@@ -203,12 +221,12 @@ class _Built:
         """A layer: heads whose readings are known, then functions of what is known."""
         words, restores = list[Primitive](), list[Restores]()
         for (layer, raw), (leaf, columns) in self.columns.steps.items():
-            if layer == number:
+            if layer == number and columns:
                 word, within = self._steps(raw, leaf, columns)
                 words.append(word)
                 restores.append(Restores(tuple(columns), {raw: within}))
         for (layer, _), pieces in self.columns.pieces.items():
-            if layer == number:
+            if layer == number and pieces.columns:
                 words += self._interpolations(pieces)
         plans = [plan for plan in self.heads.plans if plan.layer == number]
         alike = groupby(sorted(plans, key=HeadPlan.pattern), key=HeadPlan.pattern)

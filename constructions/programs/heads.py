@@ -66,7 +66,9 @@ class Score:
                 others.append((query, key))
             else:
                 keys += query.constant * key
-        return [*others, (Reading(constant=Fraction(1)), keys)] if keys.factors else others
+        if not keys.factors and not keys.constant:
+            return others
+        return [*others, (Reading(constant=Fraction(1)), keys)]
 
 
 def _key(reading: Reading) -> tuple[Any, ...]:
@@ -88,6 +90,11 @@ class HeadPlan:
     at_bos: Fraction
     into: str
     gap: float
+
+    def readings(self) -> list[Reading]:
+        """All that the head reads."""
+        sides = [side for pair in self.score.pairs for side in pair]
+        return [*sides, self.bos, self.value]
 
     def pattern(self) -> tuple[Any, ...]:
         """Equal for heads with equal attention patterns."""

@@ -48,7 +48,7 @@ def public() -> dict[str, Any]:
         module = import_module(package)
         for name in module.__all__:
             it = getattr(module, name)
-            if it in found.values():
+            if any(it is other for other in found.values()):
                 continue
             if inspect.isfunction(it) or kinds_of(it) is not None or makes_itself(it):
                 found[f"{package}.{name}"] = it

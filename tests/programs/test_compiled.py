@@ -1,0 +1,259 @@
+"""Compiled programs against the definitions of the library's programs, in every register."""
+
+from __future__ import annotations
+
+import operator
+from contextlib import suppress
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from library_by_definition import PROGRAMS
+from refusals import rejects
+
+from constructions import compiled, load, save
+from theory.programs import (
+    Aggregate,
+    Full,
+    LinearSequenceMap,
+    Map,
+    NoValue,
+    Select,
+    SelectorWidth,
+    SequenceMap,
+    evaluate,
+    indices,
+    length,
+    tokens,
+)
+from theory.programs.library import detect_pattern, histogram, reverse, shift_by, sort
+from theory.programs.tabulated import Tables
+
+EVERYWHERE = Select(indices, indices, "true")
+
+
+def sequences(vocabulary, longest, more, rng):
+    """All sequences of at most `longest` tokens, and a random one of each further length."""
+    for n in range(1, longest + 1):
+        yield from (list(x) for x in product(vocabulary, repeat=n))
+    for n in more:
+        yield [vocabulary[i] for i in rng.integers(len(vocabulary), size=n)]
+
+
+def values(program, x, causal=False):
+    try:
+        return evaluate(program, x, causal=causal)
+    except NoValue:
+        return None
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_of_the_library(name, causal):
+    """Answers against plain Python or, for causal programs, against the interpreter."""
+    program, vocabulary, definition = PROGRAMS[name]
+    if name == "most_frequent" and causal:
+        pytest.skip("the program has no value at some sequences if selectors are causal")
+    model = compiled(program, vocabulary, 9, causal=causal)
+    for x in sequences(vocabulary, 3, (6, 9), np.random.default_rng(0)):
+        assert model(x) == (evaluate(program, x, causal=True) if causal else definition(x)), x
+    assert model.is_causal or not causal
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_registers_are_exact(name):
+    """All registers equal the numbers of their s-ops; means are rounded less than steps allow."""
+    program, vocabulary, _ = PROGRAMS[name]
+    model = compiled(program, vocabulary, 7)
+    for n in (1, 4, 7):
+        rows = torch.tensor(np.random.default_rng(n).integers(len(vocabulary), size=(20, n)))
+        streams = list(model.streams(rows))
+        for stage in model.stages:
+            held = streams[stage.after][:, 1:, model.stream[stage.register]].numpy()
+            off = np.abs(held - stage.holds(rows)).max()
+            mean = stage.register.startswith("mean of ")
+            assert off <= (model.interface.averages[1] / 8 if mean else 0), stage
+
+
+@pytest.mark.parametrize("name", ["reverse", "sort", "depth", "induction", "fraction_of_previous"])
+def test_answers_with_softmax(name):
+    program, vocabulary, definition = PROGRAMS[name]
+    model = compiled(program, vocabulary, 5)
+    beta = 1.001 * model.least_sharpness()
+    soft = compiled(program, vocabulary, 5, sharpness=beta)
+    assert all(attn.normalise == "softmax" for attn in soft.attentions)
+    for x in sequences(vocabulary, 3, (5, 5, 5), np.random.default_rng(0)):
+        assert soft(x) == definition(x)
+    with rejects("sharpness", "too small"):
+        compiled(program, vocabulary, 5, sharpness=beta / 8)
+
+
+@pytest.mark.parametrize("name", ["reverse", "histogram", "sort", "majority", "rank"])
+def test_long_sequences(name):
+    program, vocabulary, definition = PROGRAMS[name]
+    model = compiled(program, vocabulary, 90)
+    for x in sequences(vocabulary, 1, (30, 89, 90), np.random.default_rng(0)):
+        assert model(x) == definition(x)
+
+
+NUMBERS = st.sampled_from([tokens, indices, length, tokens * 2 - 1, Full(2), indices % 3])
+PREDICATES = st.sampled_from(["==", "!=", "<", "<=", ">", ">=", "true", "false"]) | st.just(
+    lambda key, query: (key * query) % 3 == 1
+)
+
+
+@st.composite
+def selectors(draw, sops, depth=2):
+    kind = draw(st.sampled_from(["select"] * 2 + ["and", "or", "not"] * (depth > 0)))
+    if kind == "select":
+        return Select(draw(sops), draw(sops), draw(PREDICATES))
+    one = draw(selectors(sops, depth - 1))
+    if kind == "not":
+        return ~one
+    other = draw(selectors(sops, depth - 1))
+    return one & other if kind == "and" else one | other
+
+
+@st.composite
+def programs(draw):
+    """Programs with two levels of selectors, whose values are numbers or None."""
+    first = draw(
+        st.builds(SelectorWidth, selectors(NUMBERS))
+        | st.builds(Aggregate, selectors(NUMBERS), NUMBERS, st.sampled_from([None, 0, 7]))
+    )
+    sops = st.sampled_from([tokens, indices, first])
+    second = draw(
+        st.builds(SelectorWidth, selectors(sops, 1))
+        | st.builds(Aggregate, selectors(sops, 1), sops, st.sampled_from([None, -1]))
+        | st.builds(SequenceMap, st.just(operator.mul), sops, sops)
+        | st.builds(LinearSequenceMap, sops, sops, st.just(2), st.just(Fraction(-1, 2)))
+        | st.builds(Map, st.just(lambda value: value > 1), sops)
+    )
+    return second
+
+
+@given(programs(), st.booleans())
+def test_random_programs(program, causal):
+    """Every program that compiles has the right answers at all short sequences."""
+    with suppress(NoValue):
+        for x in sequences((0, 1, 2), 4, (), np.random.default_rng(0)):
+            evaluate(program, x, causal=causal)
+        model = compiled(program, (0, 1, 2), 4, causal=causal)
+        _compare(program, model, causal)
+
+
+def _compare(program, model, causal):
+    for n in (1, 2, 4):
+        rows = torch.tensor(list(product(range(3), repeat=n))[:: max(1, 3 ** (n - 2))])
+        for row, answers in zip(rows.tolist(), model.interface.decoded(model(rows)), strict=True):
+            wanted = values(program, row, causal)
+            assert wanted is None or answers == wanted, (row, wanted)
+
+
+@pytest.mark.parametrize("name", ["sort", "induction(3)", "shuffle_dyck", "most_frequent"])
+def test_tables_have_the_values_of_functions(name):
+    program, vocabulary, _ = PROGRAMS[name]
+    model = compiled(program, vocabulary, 5)
+    held = model.stages[0].holds.program
+    assert Tables is not None
+    for x in sequences(vocabulary, 2, (4, 5), np.random.default_rng(1)):
+        assert evaluate(held, x) == evaluate(program, x)
+
+
+def test_a_saved_model_has_all_invariants(tmp_path):
+    model = compiled(sort(), (3, 1, 2), 4)
+    save(model, tmp_path / "sort.safetensors")
+    loaded = load(tmp_path / "sort.safetensors")
+    assert loaded([2, 3, 1]) == [1, 2, 3]
+    rows = torch.tensor([[0, 1, 2, 0]])
+    for one, other in zip(model.stages, loaded.stages, strict=True):
+        assert np.array_equal(one.holds(rows), other.holds(rows))
+
+
+def test_inputs_and_answers():
+    model = compiled(reverse(), "abc", 4)
+    assert model("abc") == ["c", "b", "a"] == model(("a", "b", "c"))
+    assert model(["ab", "ca"]) == [["b", "a"], ["a", "c"]] == model([["a", "b"], ["c", "a"]])
+    indices_of = torch.tensor([[0, 1, 2], [2, 2, 0]])
+    assert torch.equal(model(indices_of), indices_of.flip(-1))
+    assert torch.equal(model(indices_of.numpy()), indices_of.flip(-1))
+    moved = compiled(shift_by(1), "abc", 4)
+    assert moved("abc") == [None, "a", "b"]
+    assert moved(indices_of).tolist() == [[-1, 0, 1], [-1, 2, 2]]
+    nested = compiled(tokens, [(0, 1), "a", 7], 3)
+    assert nested([(0, 1), 7, "a"]) == [(0, 1), 7, "a"]
+    assert compiled(reverse(), (5, Fraction(1, 2)), 3)([0.5, 5]) == [5, Fraction(1, 2)]
+
+
+def test_decoding():
+    model = compiled(
+        Aggregate(Select(indices, indices - 1, "=="), tokens, "a"), "ab", 8, causal=True
+    )
+    assert model.generate("ab", 3) == ["a", "b", "a"]
+    assert model.generate(torch.tensor([0, 1]), 3).tolist() == [0, 1, 0]
+    with rejects("not tokens of the vocabulary"):
+        compiled(histogram(), "ab", 8, causal=True).generate("ab", 2)
+
+
+def test_sizes_do_not_grow_with_patterns_of_positions():
+    """A sum of means over the same positions is one head, and equal s-ops are computed once."""
+    assert compiled(PROGRAMS["pair_balance"][0], "(.)", 8).n_heads == 1
+    assert compiled(detect_pattern([*"abc"]), "abc", 8).n_layers == 1
+    twice = SequenceMap(lambda a, b: a + b, histogram(), histogram())
+    assert compiled(twice, "ab", 8).n_heads == 1
+
+
+WRONG = [
+    ((EVERYWHERE, "ab", 3), ("selector",)),
+    ((tokens, "", 3), ("vocabulary", "empty")),
+    ((tokens, "aba", 3), ("vocabulary", "twice")),
+    ((tokens, [1, 1.0], 3), ("vocabulary", "twice")),
+    ((tokens, ["a", None], 3), ("vocabulary", "None")),
+    ((tokens, [float("nan")], 3), ("nan",)),
+    ((tokens, [[1], [2]], 3), ("hashable",)),
+    ((tokens, 5, 3), ("vocabulary",)),
+    ((tokens, "ab", 0), ("max_length",)),
+    ((3, "ab", 3), ("s-op",)),
+    ((Map(lambda t: t + 1, tokens), "ab", 3), ("map", "TypeError", "['a']")),
+    ((Aggregate(EVERYWHERE, tokens), "ab", 3), ("aggregate", "['a', 'b']")),
+    ((Aggregate(Select(tokens, tokens, lambda k, q: k < q), indices), ("a", 1), 3), ("select",)),
+    ((Map(lambda t: float("inf"), tokens), "ab", 3), ("map", "finite")),
+    ((SequenceMap(lambda *a: (*a,), indices * 1, length * length), "ab", 300), ("300",)),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), WRONG)
+def test_what_is_not_compiled(arguments, words):
+    with rejects(*words):
+        compiled(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("abx", ("x",)),
+        ("", ("empty",)),
+        ("abcab", ("5", "4")),
+        (["ab", "abc"], ("lengths",)),
+        ([["a", "x"]], ("x",)),
+        (7, ("7",)),
+        (None, ("None",)),
+        (["a", ["b"]], ("vocabulary",)),
+        (torch.tensor([0, 3]), ("3",)),
+        (np.array([-1]), ("-1",)),
+    ],
+)
+def test_wrong_sequences(given, words):
+    with rejects(*words):
+        compiled(reverse(), "abc", 4)(given)
+
+
+def test_short_dtypes_are_refused():
+    """The means of widths must be told apart."""
+    assert compiled(shift_by(1), "ab", 8).float()("ab") == [None, "a"]
+    with rejects("float64"):
+        compiled(histogram(), "ab", 40).float()
