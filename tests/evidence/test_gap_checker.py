@@ -132,8 +132,21 @@ def with_head(statement: Any) -> Any:
     return statement
 
 
+def with_neuron() -> Any:
+    """A hidden neuron that is always 1 raises the logits of a wrong token."""
+    statement = hops_said(3, 2, 4)
+    model = statement["model"]
+    (mlp, *_) = (block["mlp"][0] for block in model["blocks"] if block["mlp"])
+    mlp["b_in"].append("1")
+    for row in mlp["in"]:
+        row.append("0")
+    mlp["out"].append([str(8 * Fraction(row[0])) for row in model["unembed"]])
+    return statement
+
+
 FALSE = {
     "equal scores": tied,
+    "a hidden neuron more": with_neuron,
     "a head more": lambda: with_head(hops_said(1, 2, 4)),
     "another number of hops": lambda: hops_said(2, 2, 4) | {"hops": 3},
     "a hop for the symbol": lambda: hops_said(2, 2, 4) | {"hops": 0},

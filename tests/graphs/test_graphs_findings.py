@@ -10,7 +10,7 @@ import torch
 from faults import always, failing, off_by, once, plant, where
 
 from constructions.graphs import search, squaring, tripling
-from theory.graphs import directed_edges, path, pointers
+from theory.graphs import connected, directed_edges, path, pointers, within
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.graphs import connectivity, connectivity_layers, graph_search, two_channels
@@ -42,6 +42,11 @@ def more_at_a_far_pair(walks):
     changed = walks.copy()
     changed[0, 0, 1] += 10**6
     return changed
+
+
+def far_pairs(model, A):
+    """Outputs that are positive exactly at connected pairs beyond distance 3."""
+    return (connected(A) == 1) & ~within(A, 3)
 
 
 CALLS = {
@@ -92,6 +97,7 @@ CALLS = {
             {"subgraphs"},
         ),
         ("sound", "connectivity_wall.unsound", always(lambda wrong: False), {"sound"}),
+        ("sound", "connectivity_wall.exactly", lambda right: far_pairs, {"sound"}),
         ("terms", "connectivity_wall.walks_with_jumps", once(more_at_a_far_pair), {"terms"}),
         ("terms", "connectivity_wall.jumps", once(ONE_MORE, 5), {"terms"}),
         ("regular", "connectivity_wall.of_far_pairs", once(lambda found: {1, 2}, 1), {"regular"}),

@@ -119,6 +119,16 @@ def answers_or_refuse(functions: dict[str, Any]) -> str:
     return ""
 
 
+@pytest.mark.parametrize(
+    "name",
+    [n for n, it in CHECKED.items() if "fit in memory" in " ".join((it.__doc__ or "").split())],
+)
+def test_what_may_not_fit_in_memory_is_refused_if_none_is_available(name, monkeypatch):
+    monkeypatch.setattr(machine, "available_memory", lambda: -1)
+    with rejects("memory"):
+        CHECKED[name](**arguments(name, CHECKED[name]))
+
+
 def _outcome(it: Any, given: dict[str, Any]) -> str:
     try:
         answer = it(**given)

@@ -119,6 +119,9 @@ def test_levels(m):
             assert found.miscalibration_in(bins) == pytest.approx(wanted, abs=1e-12)
     with rejects("p"):
         L.levels(p, g, facts - {0}, unseen)
+    for a, b in ((p, [*g, F(0)]), ([*p, F(0)], g)):
+        with rejects("p", "g"):
+            L.levels(a, b, facts, unseen)
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,7 @@ def test_registers_are_those_of_the_proof():
     rng = np.random.default_rng(0)
     xi, s = random_patterns(3, 4, rng), random_patterns(5, 4, rng)
     model = hebbian_attention(xi, 2)
+    assert [stage.after for stage in model.stages] == [1, 2]
     prompt = model.prompt(s)
     P = prompt.n_examples
     assert len(xi) == P

@@ -37,6 +37,8 @@ BINARY, SKETCH = binary_search(2), count_min([[0, 2, 1], [1, 1, 0]], 3, max_leng
         (lambda: LINE(np.full((7, 1), 8)), "points"),
         (lambda: kd_layout(7, 2).half()(np.ones((7, 2))), "largest"),
         (lambda: DESCENT(np.ones((7, 2)), np.ones((1, 3))), "queries"),
+        (lambda: DESCENT(np.ones((6, 2)), np.ones((1, 2))), "points"),
+        (lambda: DESCENT(np.ones((7, 3)), np.ones((1, 3))), "points"),
         (lambda: DESCENT(np.ones((7, 2)), [[9, 1]]), "queries"),
         (lambda: DESCENT(np.zeros((7, 2)), [[1, 1]]), "points"),
         # cells

@@ -14,6 +14,7 @@ from constructions.trained import (
     train,
 )
 from constructions.trained.__main__ import main
+from constructions.trained.checkpoint import run_of
 from theory.regression import gaussian_prompts, ridge
 from theory.retrieval import induction
 
@@ -36,6 +37,20 @@ def rejected(capsys, words, *names):
 )
 def test_sizes_beyond_memory_are_rejected_before_they_are_built(words, parameter, tmp_path, capsys):
     rejected(capsys, ["train", *words.split(), "--out", str(tmp_path / "run")], parameter)
+
+
+@pytest.mark.parametrize("name", [name for name in shipped() if "-seed0" in name])
+def test_the_command_of_a_sidecar_gives_the_configuration_in_it(name, monkeypatch):
+    """So the presets are those with which the shipped models were trained."""
+    made = []
+
+    def trained(configuration, folder, **options):
+        made.append((configuration, folder.name))
+        return name
+
+    monkeypatch.setattr("constructions.trained.__main__.train", trained)
+    assert main(sidecar(name)["command"].split()[3:]) == 0
+    assert made == [(configuration_of(name), run_of(name))]
 
 
 def test_models_along_the_way(tmp_path, capsys):

@@ -49,6 +49,7 @@ def test_a_quadratic_network_equals_its_definition():
         assert np.allclose(each.logits(pairs).numpy()[:, :, 0], wanted, atol=1e-12)
     assert (built.n_layers, built.n_heads, built.d_model) == (2, 5, 24)
     assert model.n_layers == 1
+    assert built.name == model.name
     with rejects("tokens"):
         model([7, 0])
 
