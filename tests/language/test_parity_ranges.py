@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from fractions import Fraction as F
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -337,6 +337,13 @@ def test_random_trees(d, leaves):
     for sizes in ((d, d + 2), (1001, 1000)):
         with rejects("n_leaves", "d"):
             L.random_tree(*sizes, 0)
+
+
+def test_random_trees_differ():
+    """In sizes of subtrees, in variables, and in values of leaves."""
+    assert {L.random_tree(1, 2, seed) for seed in range(20)} == {(0, 0, 1), (0, 1, 0)}
+    trees = [L.random_tree(2, 3, seed) for seed in range(40)]
+    assert {(v, isinstance(low, int)) for v, low, _ in trees} == set(product((0, 1), (True, False)))
 
 
 @pytest.mark.parametrize(("d", "mu", "count"), [(1, 0.5, 3000), (130, 0.1, 100), (33, 0.9, 300)])

@@ -75,6 +75,19 @@ def test_a_model_without_the_place_stays_as_it_is():
     assert fault(MODELS["direct"]) is MODELS["direct"]
 
 
+@pytest.mark.parametrize(("kind", "axis"), [("swapped rows", 0), ("swapped register", 1)])
+def test_swaps_of_an_embedding_are_of_tokens_or_of_registers(kind, axis):
+    """Each permutes the rows, or the columns, and not the others."""
+    model = MODELS["induction"]
+    found = TensorFault("embedding", kind)(model).embed.W_E
+    for each in (0, 1):
+        before, after = (
+            sorted(W.unbind(each), key=torch.Tensor.tolist) for W in (model.embed.W_E, found)
+        )
+        same = all(map(torch.equal, before, after))
+        assert same == (each == axis)
+
+
 def test_layers_that_share_their_weights_are_one_place():
     places = {fault.place for fault in faults_in([sphere_dynamics(2, 1.0, 0.5, 3)])}
     assert places == {"embedding", "layer 1, head 1", "unembedding"}
