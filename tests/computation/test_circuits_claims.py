@@ -180,6 +180,20 @@ def test_the_bound_on_gates_is_polynomial_for_fixed_layers_and_heads(heads):
         assert most_gates(2, 2 * N, heads) <= 2**degree * most_gates(2, N, heads)
 
 
+@pytest.mark.parametrize(
+    ("free", "verdict"),
+    [
+        ({2: 0, 3: 1, 4: 2}, Verdict.HOLDS),
+        ({3: 1, 4: 0, 5: 2}, Verdict.FAILS),
+        ({2: 1}, Verdict.UNDECIDED),
+    ],
+)
+def test_a_subcube_of_no_free_symbol_fails_from_three_symbols_on(free, verdict, monkeypatch):
+    monkeypatch.setattr(hard_attention_cannot, "free_symbols", lambda _: free)
+    found = translate(contains(in_a_row), range(1, 2))
+    assert hard_attention_cannot._not_parity(found).verdict is verdict
+
+
 @pytest.mark.parametrize("more", [0, 1])
 def test_one_circuit_above_the_stated_depth_fails(more, monkeypatch):
     found = translate(contains(in_a_row), range(1, 4))

@@ -12,6 +12,7 @@ from refusals import rejects
 from constructions.computation import connected_components
 from theory.computation import components, least_labels, shuffled_path
 from theory.computation.components import as_inputs, enough_steps, settled_after
+from theory.computation.edge_lists import families
 
 GRAPHS = st.integers(1, 7).flatmap(
     lambda n: st.tuples(
@@ -41,6 +42,16 @@ def test_labels_are_the_least_of_a_component(graph):
         program = components(n, 9, overlapped=overlapped)
         *_, last = program.run(*as_inputs(pairs, n))
         assert last["p"][:n].tolist() == wanted
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 9])
+def test_families_have_the_components_of_their_names(n):
+    one = ("shuffled paths", "path 1 n 2 n−1 …", "sorted path", "star")
+    wanted = dict.fromkeys(one, 1) | {"two cycles": 2, "loops": n, "no edge": n}
+    found = families(n, 2, 0)
+    for name, count in (wanted | {"one edge n times": n - 1}).items():
+        for edges in found[name]:
+            assert len(set(by_union(n, edges.tolist()))) == count, name
 
 
 @settings(max_examples=40)

@@ -254,6 +254,20 @@ def test_the_bound_holds_for_an_mlp(heads, seed):
         assert off <= fmpq(*bound[place].as_integer_ratio())
 
 
+@pytest.mark.parametrize("b", [1.0, 3.0])
+def test_biases_are_terms_of_the_sums_that_are_rounded(b):
+    """Of −0.3 − b before a hidden neuron, where relu is 0, and of 1 + b after one."""
+    one, none = torch.ones((1, 1), dtype=torch.float64), torch.zeros(1, dtype=torch.float64)
+    before, after = (
+        [MLP(-0.3 * one, -b * one[0], one, none), MLP(-0.3 * one, none, one, none)],
+        MLP(one, none, one, b * one[0]),
+    )
+    inner, without = (float(_local_error(Block(None, mlp), one, 1)) for mlp in before)
+    assert inner * 0.3 >= (0.3 + b) * without > 0
+    # One rounding of the sum 1 + b, and one of the sum with the stream.
+    assert float(_local_error(Block(None, after), one, 1)) >= 2.0**-53 * (1 + b + 2 + b)
+
+
 def test_the_rounding_of_heads_passes_through_the_mlp():
     """An MLP that multiplies by a million multiplies the heads' error, too."""
     stream = newton(1, 0, 0.5).stream
