@@ -452,11 +452,16 @@ def _needed_of(columns: list[np.ndarray], wanted: np.ndarray) -> list[int]:
 
 def _joined(key: np.ndarray, column: np.ndarray) -> np.ndarray:
     """Numbers pairs of entries, equal pairs alike, below the number of rows: nothing overflows."""
-    _, joined = np.unique(key * (int(column.max()) + 1) + column, return_inverse=True)
-    return joined
+    pairs, count = key * (int(column.max()) + 1) + column, 8 * len(key)
+    if int(pairs.max()) >= count:
+        return np.unique(pairs, return_inverse=True)[1]
+    there = np.zeros(count, dtype=bool)
+    there[pairs] = True
+    return (np.cumsum(there) - 1)[pairs]
 
 
 def _decides(key: np.ndarray, wanted: np.ndarray) -> bool:
-    """Whether rows with equal keys have equal entries of `wanted`."""
-    _, index, back = np.unique(key, return_index=True, return_inverse=True)
-    return bool((wanted[index][back] == wanted).all())
+    """Whether rows with equal keys, numbers below the number of rows, have equal `wanted`."""
+    entry = np.zeros(len(key), dtype=wanted.dtype)
+    entry[key] = wanted  # of one of the rows with this key
+    return bool((entry[key] == wanted).all())
