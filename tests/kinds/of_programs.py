@@ -1,1 +1,35 @@
 """Tables for programs; `public.py` documents them."""
+
+from theory.programs import Select, indices, tokens
+from theory.programs.library import reverse
+
+ANY = "expressions are checked one by one, as they are made or read"
+WITHOUT = dict.fromkeys(
+    (
+        *("theory.programs.Aggregate", "theory.programs.Full", "theory.programs.LinearSequenceMap"),
+        *("theory.programs.Map", "theory.programs.Pair", "theory.programs.Select"),
+        *("theory.programs.SelectorAnd", "theory.programs.SelectorNot"),
+        *("theory.programs.SelectorOr", "theory.programs.SelectorWidth"),
+        *("theory.programs.SequenceMap", "theory.programs.expressions"),
+        *("theory.programs.program_of", "constructions.programs.compiled:program"),
+    ),
+    ANY,
+) | dict.fromkeys(
+    (
+        *("theory.programs.evaluate:sequence", "theory.programs.trace:sequence"),
+        "constructions.programs.compiled:vocabulary",
+    ),
+    "tokens are any values that are hashable",
+)
+
+EXAMPLES = {
+    "Expression": reverse,
+    "Selector": lambda: Select(indices, indices, "=="),
+    "SOp": lambda: tokens,
+}
+ARGUMENTS = {
+    "theory.programs.evaluate": {"sequence": "ab"},
+    "theory.programs.trace": {"sequence": "ab"},
+    "constructions.programs.chomsky_scratchpad": {"max_length": 5},
+    "constructions.programs.compiled": {"program": reverse(), "vocabulary": "ab"},
+}

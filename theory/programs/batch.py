@@ -40,7 +40,7 @@ class Batch:
 
     `tokens` (…, n) are indices of `vocabulary`.  `of[sop]` is an array (…, n) of the numbers of
     values in the list `known[sop]`, and `of[selector]` is a Boolean array (…, n, n).  `valid` (…)
-    tells at which sequences the program has a value at all positions.
+    is True at sequences at which the program has a value at all positions.
     """
 
     def __init__(

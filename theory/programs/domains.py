@@ -197,6 +197,7 @@ class Domains:
             case Tokens():
                 return self.vocabulary
             case Indices():
+                self._limit(sop, L)
                 return tuple(range(L))
             case Length():
                 return tuple(range(1, L + 1))
