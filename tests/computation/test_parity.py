@@ -147,6 +147,16 @@ def test_bounded_positions_on_all_short_words(n, layer_norm):
     assert abs(model.pos_embed.W_pos).max() <= 1
 
 
+def test_the_entropy_of_bounded_positions_tends_to_its_limit():
+    """1 − tanh(1/√5)/(n² ln 2) bits, up to smaller terms."""
+    n = 301
+    with Ball.precision(256):
+        low, high = claim._of_bounded((n,)).measured[f"n = {n}"]
+    limit = math.tanh(1 / math.sqrt(5))
+    assert (1 - low) * n**2 * math.log(2) == pytest.approx(limit, rel=0.02)
+    assert low == pytest.approx(high, rel=1e-12)
+
+
 def test_only_positions_of_bounded_weights_depend_on_the_length():
     few, many = (dict(parity_bounded(n).named_parameters()) for n in (3, 50))
     differ = {name for name in few if not torch.equal(few[name], many[name][: len(few[name])])}

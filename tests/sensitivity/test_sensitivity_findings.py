@@ -153,6 +153,22 @@ def test_halves_of_constant_draws_are_undecided():
     assert random_weights._control(table).verdict is UNDECIDED
 
 
+@pytest.mark.parametrize(("off", "verdict"), [(0.0, HOLDS), (1e-6, FAILS), (-1e-6, FAILS)])
+def test_sensitivities_of_functions_with_parity_are_one_minus_theirs(off, verdict, monkeypatch):
+    functions = np.random.default_rng(0).random((random_weights.FEW, 2**random_table.BITS)) < 0.1
+    row = weights()["normal"]["MLP 6"]
+    row = row._replace(at={"median": random_table.sensitivities(functions)}, balanced=functions)
+    table = {each: dict.fromkeys(rows, row) for each, rows in weights().items()}
+    right = random_weights.difference
+
+    def shifted(low, high):
+        found = right(low, high)
+        return found._replace(mean=found.mean + off)
+
+    monkeypatch.setattr(random_weights, "difference", shifted)
+    assert random_weights._planted(table).verdict is verdict
+
+
 @pytest.mark.parametrize("name", ["transformer 2", "LSTM 4", "MLP 6", "LSTM 1"])
 def test_one_function_that_is_no_linear_threshold_fails(name):
     """Except for shallow LSTMs, which are left out."""
