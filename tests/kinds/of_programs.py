@@ -30,6 +30,6 @@ EXAMPLES = {
 ARGUMENTS = {
     "theory.programs.evaluate": {"sequence": "ab"},
     "theory.programs.trace": {"sequence": "ab"},
-    "constructions.programs.chomsky_scratchpad": {"max_length": 5},
+    "constructions.programs.chomsky_scratchpad": {"name": "compute sqrt", "max_length": 5},
     "constructions.programs.compiled": {"program": reverse(), "vocabulary": "ab"},
 }
