@@ -26,6 +26,7 @@ def test_all_pages_with_examples_are_read():
         "README",
         "computation",
         "constructions",
+        "programs",
         "stock",
         "trained",
         "tutorial",
@@ -33,7 +34,7 @@ def test_all_pages_with_examples_are_read():
 
 
 def test_the_readme_is_short():
-    assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 140
 
 
 def test_the_readme_has_every_topic():
