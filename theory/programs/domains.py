@@ -10,7 +10,7 @@ In f(g(a), b), g(a) is a leaf in place of the token, mean or width a if g has at
 values as a, and if b depends neither on a nor on positions.  For example, f(m < 0, …) of a mean m
 has 2 combinations for each value of the other leaves.
 
-A linear combination with more combinations is itself a leaf, if all values are numbers.
+A linear combination with more than 1000 combinations is itself a leaf, if all values are numbers.
 
     tokens                   the vocabulary
     indices, length          0 … L − 1, and 1 … L, for sequences of at most L tokens
@@ -60,6 +60,7 @@ from theory.programs.selectors import Conjunction, Relations
 from theory.programs.values import ADDED, COMPARISONS, Value, exact, is_number
 
 MOST = 50_000  # values of an s-op, and combinations of values of its leaves
+MANY = 1000  # combinations of values of the leaves of a linear combination
 
 Values = tuple[Any, ...]
 
@@ -105,12 +106,12 @@ class Domains:
                 for part in operands
                 for leaf in ((part,) if self._coarse(part, operands) else self.leaves[part])
             )
-            many = prod(len(self.values[leaf]) for leaf in leaves) > MOST
-            if many and (sums := self._sums(sop)) is not None:
+            combinations = prod(len(self.values[leaf]) for leaf in leaves)
+            if combinations > MANY and (sums := self._sums(sop)) is not None:
                 self.leaves[sop], self.values[sop] = (sop,), sums
                 self.tables[sop] = {(value,): value for value in sums}
                 return
-            if many:
+            if combinations > MOST:
                 leaves = dict.fromkeys(operands)
             self.leaves[sop] = tuple(leaves)
             self.tables[sop] = self._table(sop, operands)
@@ -319,15 +320,28 @@ class Domains:
 
     def _is_position(self, sop: SOp) -> bool:
         """Whether the values are positions, as a function of the position and the length."""
-        kinds = [*map(type, self.leaves[sop])]
-        if not {*kinds} <= {Indices, Length}:
-            return False
-        for at, value in self.tables[sop].items():
-            i, n = (dict(zip(kinds, at, strict=True)).get(kind) for kind in (Indices, Length))
-            least = n if n is not None else 1 if i is None else i + 1
-            if (i is None or i < least) and not (isinstance(value, int) and 0 <= value < least):
-                return False
-        return True
+        L = self.max_length
+        i, n = np.arange(L)[None], np.arange(1, L + 1)[:, None]
+        values = self._by_place(sop, i, i + 1 if self.causal else n)
+        return values is not None and bool(((values >= 0) & (values < n) | (i >= n)).all())
+
+    def _by_place(self, sop: SOp, i: np.ndarray, n: np.ndarray) -> np.ndarray | None:
+        """The values at position i of n tokens, if these determine them, and they are integers."""
+        leaves = self.leaves[sop]
+        if isinstance(sop, Indices | Length):
+            return i if isinstance(sop, Indices) else n
+        if any(leaf is sop for leaf in leaves):
+            if (form := linear_form(sop)) is None or any(c.denominator > 1 for c in form[2:]):
+                return None
+            a, b = (self._by_place(part, i, n) for part in form[:2])
+            return None if a is None or b is None else int(form[2]) * a + int(form[3]) * b
+        given = [self._by_place(leaf, i, n) for leaf in leaves]
+        known = {at: v for at, v in self.tables[sop].items() if isinstance(v, int)}
+        if any(each is None for each in given) or len(known) < len(self.tables[sop]):
+            return None
+        if not leaves:
+            return np.array(known[()])
+        return np.vectorize(lambda *at: known.get(at, -1), otypes=[int])(*given)
 
     def _reflexive(self, selector: Selector) -> bool:
         """Whether every position certainly selects itself."""
