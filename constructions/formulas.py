@@ -24,7 +24,7 @@ from constructions.examples import Examples, packed
 from constructions.pairs import paired_heads, paired_neurons
 from constructions.stream import Stream
 from theory.kinds import InputError
-from theory.regression.formulas import Formula, combination_text
+from theory.regression.formulas import RegisterFormula, combination_text
 from theory.regression.polynomial_sizes import Sizes
 from theory.regression.register_programs import (
     ONE,
@@ -102,21 +102,21 @@ def _naming(model: Stack, place: str = "") -> Iterator[None]:
         raise NoFormula(f"{model.name}{place}, {outside}") from None
 
 
-def formulas(model: Stack) -> tuple[dict[str, Formula], ...]:
+def formulas(model: Stack) -> tuple[dict[str, RegisterFormula], ...]:
     """The formula of each register after the embedding and after each layer.
 
     Raises NoFormula for a model outside the theorem, and InputError for polynomials in S whose
     coefficients have more than 2³⁰ bits together.
     """
     contents = _printable(model).contents(Polynomials())
-    return tuple({name: Formula(now[name]) for name in now} for now in contents)
+    return tuple({name: RegisterFormula(now[name]) for name in now} for now in contents)
 
 
-def formula(model: Stack) -> Formula:
+def formula(model: Stack) -> RegisterFormula:
     """The formula xᵀ g(S) b of the prediction at a query x; raises the errors of `formulas`."""
     program = _printable(model)
     with _naming(model):
-        return Formula({"x b": program.prediction(Polynomials())})
+        return RegisterFormula({"x b": program.prediction(Polynomials())})
 
 
 def _printable(model: Stack) -> RegisterProgram:
@@ -143,7 +143,7 @@ def derivation(model: Stack) -> str:
     """
     program = _printable(model)
     contents = program.contents(Polynomials())
-    before: dict[str, Formula] = {}
+    before: dict[str, RegisterFormula] = {}
     sizes = "" if program.n is None else f" It is for n = {program.n} examples."
     lines = [
         f"{model.name}, with S = XᵀX and b = Xᵀy. A token has an input x and a label y, which is 0 "
@@ -153,9 +153,11 @@ def derivation(model: Stack) -> str:
     parts = ["embedding", *(f"layer {i}" for i in range(1, len(program.layers) + 1))]
     words = list[list[str]]([[], *map(_described, program.layers)])
     for part, described, each in zip(parts, words, contents, strict=True):
-        now = {name: Formula(content) for name, content in each.items()}
+        now = {name: RegisterFormula(content) for name, content in each.items()}
         changed = [
-            f"{name} = {now[name]}" for name in now if now[name] != before.get(name, Formula({}))
+            f"{name} = {now[name]}"
+            for name in now
+            if now[name] != before.get(name, RegisterFormula({}))
         ]
         shown = [*described, *changed]
         lines += [f"{part if i == 0 else '':10} {line}" for i, line in enumerate(shown)]

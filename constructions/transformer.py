@@ -42,7 +42,7 @@ from constructions.softmax import SoftmaxError, least_sharpness, softmax_error
 from constructions.stream import Stream
 from theory import machine
 from theory.kinds import Count, InputError, Integers, Positive, Steps, Within, checked
-from theory.regression.formulas import Formula
+from theory.regression.formulas import RegisterFormula
 
 
 class Transformer(Stack):
@@ -202,7 +202,7 @@ class Transformer(Stack):
             error = 0.499 * self.interface.margin
         return least_sharpness(self, error)
 
-    def formula(self) -> Formula:
+    def formula(self) -> RegisterFormula:
         """The formula xᵀ g(S) b of the prediction at a query x, for all n and inputs.
 
         S = XᵀX and b = Xᵀy for the examples X (n × d) with labels y (n,). The polynomial g is read
@@ -212,7 +212,7 @@ class Transformer(Stack):
         """
         return formula(self)
 
-    def formulas(self) -> tuple[dict[str, Formula], ...]:
+    def formulas(self) -> tuple[dict[str, RegisterFormula], ...]:
         """The formulas of all registers after the embedding and after each layer.
 
         Each formula is valid for all inputs and all numbers n of examples, unless the weights

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-WITHOUT = {"theory.regression.Formula": "its parts are polynomials of FLINT, checked by hand"}
+WITHOUT = {
+    "theory.regression.RegisterFormula": "its parts are polynomials of FLINT, checked by hand"
+}
 
 FITTED = ("fitted_filter", "fitted_ridge", "unexplained_fraction")
 OF_WISHART = ("best_step_size", "gradient_descent_error", "polynomial_errors", "wishart_moments")

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
 
-from theory.regression import Formula
+from theory.regression import RegisterFormula
 from theory.regression.formulas import combination_text, polynomial_text
 
 
@@ -62,8 +62,8 @@ def test_powers_are_recognised(c, alpha, m, N, inverse):
     ],
 )
 def test_the_text_of_a_register(parts, text, degree):
-    assert str(Formula(parts)) == text
-    assert Formula(parts).degree == degree
+    assert str(RegisterFormula(parts)) == text
+    assert RegisterFormula(parts).degree == degree
 
 
 def test_long_polynomials_are_shortened():
@@ -92,16 +92,16 @@ def test_rounded_numbers_are_marked_and_right_to_four_digits(value):
 
 
 def test_formulas_are_compared_copied_and_pickled():
-    formula = Formula({"x": 1 - S / 3, "b": 2 * S})
+    formula = RegisterFormula({"x": 1 - S / 3, "b": 2 * S})
     for other in (pickle.loads(pickle.dumps(formula)), deepcopy(formula)):
         assert other == formula
         assert hash(other) == hash(formula)
-    assert formula != Formula({"x": 1 - S / 3})
+    assert formula != RegisterFormula({"x": 1 - S / 3})
 
 
 def test_parts_have_known_names():
     with rejects("'q'"):
-        Formula({"q": S})
+        RegisterFormula({"q": S})
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from theory.regression.filters import (
     fitted_ridge,
     unexplained_fraction,
 )
-from theory.regression.formulas import Formula
+from theory.regression.formulas import RegisterFormula
 from theory.regression.gradient_descent import gradient_descent, gradient_descent_iterates
 from theory.regression.growth import growth_of, matching_steps
 from theory.regression.hyperpower import hyperpower, hyperpower_inverses
@@ -77,10 +77,10 @@ from theory.regression.wishart import wishart_moments
 __all__ = [
     "Estimate",
     "Filter",
-    "Formula",
     "NoFormula",
     "PrefixSpectrum",
     "Prompts",
+    "RegisterFormula",
     "Start",
     "best_step_size",
     "chebyshev",

@@ -28,7 +28,7 @@ DEGREES = {"y": 1, "x": 1, "b": 2, "x b": 3, "1": 0}  # in X, y and x, besides t
 
 
 @dataclass(frozen=True)
-class Formula:
+class RegisterFormula:
     """The content of a register as a function of a token (x, y), of S = XᵀX and of b = Xᵀy.
 
     A vector register contains p(S) x + q(S) b: `parts` has the keys "x" and "b". A scalar register
@@ -78,8 +78,8 @@ class Formula:
         return text or "0"
 
 
-def _of_numbers(numbers: Mapping[str, list[tuple[int, int]]]) -> Formula:
-    return Formula({name: fmpq_poly([fmpq(*c) for c in p]) for name, p in numbers.items()})
+def _of_numbers(numbers: Mapping[str, list[tuple[int, int]]]) -> RegisterFormula:
+    return RegisterFormula({name: fmpq_poly([fmpq(*c) for c in p]) for name, p in numbers.items()})
 
 
 def polynomial_text(polynomial: fmpq_poly, variable: str = "S") -> str:

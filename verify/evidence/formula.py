@@ -8,7 +8,7 @@ from flint import fmpq_poly, nmod_mat
 
 from constructions.blocks import plural
 from constructions.formulas import register_program
-from theory.regression.formulas import Formula
+from theory.regression.formulas import RegisterFormula
 from theory.regression.polynomial_sizes import VARIABLE, Size, Sizes
 from theory.regression.register_programs import NoFormula, Polynomials, RegisterProgram, Ring
 from verify.claim import Run
@@ -107,7 +107,7 @@ def _for_one_example(run: Run, case: Case, program: RegisterProgram) -> tuple[st
         x = fmpq_poly([0, 1])
         g = program.prediction(Polynomials())
         difference = x * _at_square(g) - algorithm(Polynomials(x * x), x)
-        words = str(Formula({"x b": g}))
+        words = str(RegisterFormula({"x b": g}))
         different = (
             f"the prediction is {words}, and {difference} is added to x·g(x²) of the algorithm"
         )
