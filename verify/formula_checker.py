@@ -25,6 +25,7 @@ import re
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from hashlib import shake_256
 from itertools import count
 from math import gcd, prod
@@ -49,6 +50,10 @@ def require(holds: bool, words: str) -> None:
 
 
 def read(spec: Any, at: str = "") -> Any:  # with exact numbers in place of fractions
+    return read_text(spec, at) if type(spec) is str else read_new(spec, at)
+
+
+def read_new(spec: Any, at: str) -> Any:
     text = json.dumps(type(spec)() if isinstance(spec, list | dict) else spec)
     ok, verb = re.fullmatch(WORDS, f"{at}={text}"), "contains" if at[-1:] == ":" else "is"
     require(bool(ok), f"{at.rstrip(':.') or 'the statement'} {verb} {spec!a:.300}")
@@ -63,6 +68,9 @@ def read(spec: Any, at: str = "") -> Any:  # with exact numbers in place of frac
     twos = Fraction(spec).denominator
     require(twos & (twos - 1) == 0, f"{spec} is not an integer over a power of two")
     return Fraction(spec)
+
+
+read_text = lru_cache(2**12)(read_new)  # most weights are 0 or have few values
 
 
 class Residue(int):
@@ -193,8 +201,10 @@ def prime(p: int, drawn: Any) -> bool:
     """By the tests of Miller and Rabin to 60 drawn bases: a composite p passes one with ≤ 1/4."""
     twos = (p - 1 & 1 - p).bit_length()
     for i in range(60 if p % 2 else 0):
-        a = [pow(drawn("base", p, i) % (p - 3) + 2, (p - 1) >> j, p) for j in range(1, twos)]
-        if a[-1] != 1 and p - 1 not in a:
+        powers = [pow(drawn("base", p, i) % (p - 3) + 2, (p - 1) >> (twos - 1), p)]
+        while len(powers) < twos - 1:
+            powers.append(powers[-1] ** 2 % p)
+        if powers[0] != 1 and p - 1 not in powers:
             return False
     return p % 2 == 1
 
@@ -202,7 +212,8 @@ def prime(p: int, drawn: Any) -> bool:
 def computed(spec: Any) -> dict[str, Any]:
     """The evidence of a statement; raises ArithmeticError if it is wrong or has no meaning."""
     try:
-        hashed, spec = json.dumps(spec, sort_keys=True), read(spec)
+        statement = shake_256(json.dumps(spec, sort_keys=True).encode())
+        spec = read(spec)
         require(spec["order"] * (spec["steps"] + 1) < 2**20, "its steps or order are too large")
         of, sizes = Statement(spec), list[Any]()
         for f in (of.prediction, lambda number, t: solved(spec, number, t)):
@@ -215,7 +226,8 @@ def computed(spec: Any) -> dict[str, Any]:
     require(length <= MOST_BITS, "its degree is too large")
 
     def drawn(*which: Any) -> int:  # from the whole statement
-        return int.from_bytes(shake_256(f"{hashed}{which}".encode()).digest(length // 8 + 16))
+        (seed := statement.copy()).update(f"{which}".encode())
+        return int.from_bytes(seed.digest(length // 8 + 16))
 
     large = (2 ** (length - 1) + drawn(i) % 2 ** (length - 1) for i in count())
     small = prod(range(3, 2000, 2))  # a large number with a small factor is no prime
