@@ -14,6 +14,7 @@ import constructions.computation
 import theory.computation
 from constructions.transformer import Transformer
 from theory.kinds import InputError
+from theory.programs.library.examples import PROGRAMS
 from verify.ledger.theorems import TOPICS, Theorem
 
 # Some constructions are exported by their topic only.
@@ -21,7 +22,7 @@ MODULES = [vars(constructions)[topic] for topic in TOPICS if topic in vars(const
 CONSTRUCTIONS = {name: getattr(module, name) for module in MODULES for name in module.__all__}
 PACKAGES = theory.computation, constructions, constructions.computation
 NAMES = CONSTRUCTIONS | {name: getattr(each, name) for each in PACKAGES for name in each.__all__}
-NAMES |= {"np": np}
+NAMES |= {"np": np, "PROGRAMS": PROGRAMS}
 
 
 def built(entry: Theorem, **parameters: int) -> Transformer:

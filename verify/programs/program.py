@@ -110,14 +110,14 @@ class Case:
         self.sop, self.model, self.vocabulary, self.causal = sop, model, [*vocabulary], causal
         self.evidence: Evidence = exact_evidence(model)
 
-    def values(self, row: Iterable[int]) -> list[Any] | None:
+    def values(self, row: np.ndarray) -> list[Any] | None:
         """The values by definition, or None if the program has none."""
         try:
             return evaluate(self.sop, self.tokens(row), causal=self.causal)
         except NoValue:
             return None
 
-    def tokens(self, row: Iterable[int]) -> list[Value]:
+    def tokens(self, row: np.ndarray) -> list[Value]:
         return [self.vocabulary[i] for i in row]
 
     def sizes(self) -> Finding:

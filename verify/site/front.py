@@ -20,6 +20,7 @@ CARDS = (
     "retrieval-profiles",
     "string-model",
     "uniform-binary-search",
+    "programs",
     "stock",
 )
 SEARCHED = "name", "topic", "kind", "standing", "statement", "hypotheses", "source"

@@ -1,0 +1,138 @@
+"""The claim `chomsky`: the fifteen tasks of the Chomsky hierarchy, by transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Annotated
+
+import numpy as np
+
+from constructions.programs import chomsky_scratchpad, chomsky_task
+from constructions.programs.scratchpads import decoded_answers
+from constructions.transformer import Transformer
+from theory.kinds import Choice, InputError, read
+from theory.programs.chomsky import TASKS
+from theory.programs.chomsky.decoded import SCRATCHPADS
+from theory.programs.chomsky.enumeration import all_inputs
+from theory.programs.chomsky.solutions import SOLUTIONS
+from theory.programs.depth import depth
+from verify.claim import Run, claim, option
+from verify.evidence.sequences import exact_evidence
+from verify.finding import Finding, at_most, labelled, no_counterexample
+
+MOST = 1500  # inputs of each length
+LONGEST = 6  # the length up to which inputs are enumerated
+NAMES = tuple({**SOLUTIONS, **SCRATCHPADS})
+Inputs = Sequence[Sequence[int]]
+Answers = Callable[[Transformer, Inputs], list[list[int]]]
+
+
+@claim(faults_seen=[{"task": "cycle navigation", "max_length": 5}])
+def chomsky(
+    run: Run,
+    *,
+    task: Annotated[
+        str | None, option("a task, such as 'parity check'; by default all of them", metavar="NAME")
+    ] = None,
+    max_length: Annotated[
+        int, option("number of tokens of the longest inputs", min=4, max=500)
+    ] = 12,
+    samples: Annotated[
+        int, option("number of random inputs of each length", min=1, max=10**5)
+    ] = 20,
+) -> Iterator[Finding]:
+    """For thirteen tasks of the Chomsky hierarchy, a transformer whose number of layers is bounded
+    for all lengths outputs the answer at once; for binary multiplication, square roots and
+    bracketed arithmetic with products, one decodes it after a working.
+
+    The transformers are compiled from programs in RASP. The tasks and their random inputs follow
+    the published generators. Answers are compared with the tasks' definitions on all short inputs
+    and on random ones, also of four times the length.
+    """
+    if task is not None:
+        read(Choice(NAMES), "task", task)
+    for name in NAMES if task is None else (task,):
+        yield from labelled(name, _solved(run, name, max_length, samples))
+
+
+def _solved(run: Run, name: str, n: int, samples: int) -> Iterator[Finding]:
+    """The findings on one task."""
+    decodes = name in SCRATCHPADS
+    build = chomsky_scratchpad if decodes else chomsky_task
+    answers: Answers = decoded_answers if decodes else _at_once
+    n = min(n, 8) if decodes else n
+    model = run.build(build, name, n)
+    most = (100 if run.quick else MOST) // (5 if decodes else 1)
+    short: list[Inputs] = [
+        inputs
+        for length in range(1, min(n, 4 if decodes else LONGEST) + 1)
+        if (inputs := list(islice(all_inputs(name, length), most + 1))) and len(inputs) <= most
+    ]
+    what = f"all inputs of {len(short)} lengths up to {max(map(len, short[-1]))}"
+    yield _right("all-short", what, name, model, answers, short)
+    count = 5 if run.quick else samples
+    drawn: list[Inputs] = [
+        _drawn(run, name, length, count) for length in sorted({n // 2, n - 1, n})
+    ]
+    yield _right("random", f"random inputs of up to {n} tokens", name, model, answers, drawn)
+    if not decodes:
+        soft = model.sharpened(1.001 * model.least_sharpness())
+        what = f"these inputs with softmax attention, β = {soft.attentions[0].scale:.4g}"
+        yield _right("softmax", what, name, soft, answers, [*short, *drawn])
+    if run.extends:
+        longer = run.build(build, name, 2 * n if decodes else 4 * n)
+        lengths = f"{model.interface.max_length} and {longer.interface.max_length}"
+        sop = (SCRATCHPADS if decodes else SOLUTIONS)[name].program()
+        yield at_most(
+            "depth",
+            f"number of layers for at most {lengths} tokens, and the bound 2a + 1 for the a "
+            "selectors on a path of the program, which does not depend on the length",
+            "exact",
+            max(model.n_layers, longer.n_layers),
+            2 * depth(sop) + 1,
+            words=f"{model.n_layers} and {longer.n_layers}",
+        )
+        far = [_drawn(run, name, 2 * n if decodes else 4 * n, 2 if run.quick else 5)]
+        what = "random inputs of this length"
+        yield _right("longer", what, name, longer, answers, far)
+
+
+def _at_once(model: Transformer, inputs: Inputs) -> list[list[int]]:
+    found: list[list[int]] = model([*inputs])
+    return found
+
+
+def _drawn(run: Run, name: str, length: int, count: int) -> Inputs:
+    """Random inputs of one length, that of the first one drawn."""
+    first = TASKS[name].draw(length, run.rng)
+    drawn = [first, *(TASKS[name].draw(length, run.rng) for _ in range(count - 1))]
+    return [x for x in drawn if len(x) == len(first)]
+
+
+def _right(
+    id: str,
+    what: str,
+    name: str,
+    model: Transformer,
+    answers: Answers,
+    batches: Iterable[Inputs],
+) -> Finding:
+    """Compares the model's answers with the definition, on inputs of several lengths."""
+    task, batches = TASKS[name], list(batches)
+
+    def wrong() -> Iterator[str]:
+        for inputs in batches:
+            for x, found in zip(inputs, answers(model, inputs), strict=True):
+                if list(np.ravel(found)) != task.answer(x):
+                    yield f"{task.shown(x)}: {found}, by definition {task.answer(x)}"
+
+    if not any(batches):
+        raise InputError(f"the task {name} has no such inputs: give a larger max_length")
+    return no_counterexample(
+        id,
+        f"answers on {what}",
+        wrong(),
+        evidence=exact_evidence(model),
+        words=f"right on {sum(map(len, batches))} inputs",
+    )
