@@ -28,8 +28,8 @@ def chomsky_task(name: str, max_length: Count, *, sharpness: Positive | None = N
     most `max_length` tokens 0, 1, … of the task. The answer is the list of output symbols, as
     `TASKS[name].answer` defines it for the inputs that the task draws; other sequences of tokens
     have some answer. The model is the compiled program of `SOLUTIONS[name]` in
-    `theory.programs.chomsky.solutions`, which also states its idea, and its number of layers does
-    not grow with the length. A `sharpness` gives softmax attention at this inverse temperature.
+    `theory.programs.chomsky.solutions`, which also states its idea, and its number of layers is
+    bounded at all lengths. A `sharpness` gives softmax attention at this inverse temperature.
 
     Raises ValueError for another name, and for a sharpness at which answers could be wrong, with
     the smallest sufficient one.

@@ -31,5 +31,6 @@ ARGUMENTS = {
     "theory.programs.evaluate": {"sequence": "ab"},
     "theory.programs.trace": {"sequence": "ab"},
     "constructions.programs.chomsky_scratchpad": {"name": "compute sqrt", "max_length": 5},
+    "constructions.programs.chomsky_task": {"name": "parity check", "max_length": 5},
     "constructions.programs.compiled": {"program": reverse(), "vocabulary": "ab"},
 }
