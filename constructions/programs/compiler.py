@@ -271,6 +271,22 @@ class _Built:
             places.append(float(place))
             margins.append(float(margin))
             slack += [high - place, place - margin - low]
+        # Activations are multiples of unit/margin, so sums below 2^53 of the finest are exact.
+        activations = [
+            2 * (float(ascending[-1]) - at) / m + 1 for at, m in zip(places, margins, strict=True)
+        ]
+        sums = abs(changes[kept]).T @ np.array(activations)
+        (plan,) = (plan for plan in self.heads.plans if plan.into == raw)
+        averaged = sum(
+            abs(f) * self.columns.columns[name].offset / 2**52
+            for name, f in plan.value.factors.items()
+            if name != "bos"
+        )  # the errors of averaged means
+        if sums.max() > 2**53 * unit / max(margins) or unit + averaged > min(slack) / 2:
+            raise InputError(
+                f"steps of {leaf.sop} at {len(values)} values are not exact in float64: give a "
+                "smaller max_length"
+            )
         argument = self.read(sign * reading, floor(ascending[0]) - 1)
         steps = Staircase(
             argument, np.array(places), np.array(margins), changes[kept], tuple(columns)

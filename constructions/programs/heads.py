@@ -22,7 +22,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import floor, gcd, lcm
+from itertools import pairwise
+from math import ceil, floor, gcd, lcm, log2
 from typing import Any
 
 import numpy as np
@@ -208,7 +209,7 @@ class Heads:
         readings = [value, bos, *(side for pair in score.pairs for side in pair)]
         layer = (max(each.time for each in readings) + 1) // 2 + 1
         most = max(map(abs, [*raws, default]))
-        offset = Fraction(0 if keeps else _rounding(len(raws), most, width=value is BOS))
+        offset = Fraction(0 if keeps else _rounding(raws))
         into = self.columns.register(
             str(sop) if keeps else f"mean of {sop}",
             2 * layer - 1,
@@ -328,18 +329,22 @@ class Heads:
         return self.columns.reading(sop, [int(each) for each in numbers], label)
 
 
-def _rounding(count: int, most: Fraction, *, width: bool) -> int:
-    """The power of two that is added to a head's output, which has `count` possible values.
+def _rounding(raws: list[Fraction]) -> int:
+    """The power of two that is added to a head's output, which is one of `raws`.
 
-    The sum is a multiple of u, 2^−52 times this power of two. For widths w < count, the output is
-    x = 1/(w + 1). A column for w² adds (2k − 1)(relu(z_k + 1) − relu(z_k)) for each k ≤ w, where
-    z_k < 4k is a multiple of 4u. Its partial sums are below 8/3·count³, and so they are exact if
-    the power of two is at least count³/2. Two outputs differ by at least 1/count², and u must be at
-    most an eighth of this.
+    The sum is a multiple of u, 2^−52 times this power of two. A step of height h and width m adds
+    h·(relu(z + 1) − relu(z)), where z is at most (the largest output − the step)/m and a multiple
+    of u/m. So all sums of steps are exact if Σ_k h_k·(2·z_k + 1) ≤ 2^53·u/m for the largest m. This
+    is so for steps of heights up to twice the number of outputs, such as those of squares, unless u
+    would exceed 1/16 of the smallest difference of two outputs. `_Built._steps` checks what the
+    steps of a program need.
     """
-    if width:
-        return 1 << min((count**3 // 2).bit_length(), 50 - (count**2).bit_length())
-    return 1 << int(4 * count * (most + 2)).bit_length()
+    sign = 1 if raws[0] < raws[-1] else -1
+    ascending = [float(sign * each) for each in raws]
+    gaps = [b - a for a, b in pairwise(ascending) if b > a] or [1.0]
+    activations = (8 * (ascending[-1] - a) / (b - a) + 1 for a, b in pairwise(ascending) if b > a)
+    needed = len(raws) * sum(activations) * max(gaps) + 2 * max(map(abs, ascending)) + 2
+    return 1 << min(ceil(log2(needed)), 48 + floor(log2(min(gaps))))
 
 
 def _matched(found: np.ndarray, domains: Domains, select: Select) -> tuple[list[int], list[int]]:
