@@ -82,6 +82,7 @@ MODELS = {
     "bucket_table": ((2, 1), ([[1, 2], [3, 1]], [[0, 1], [3, 2]])),
     "count_min": (([[0, 1], [1, 0]], 2, 100), ([[0, 1], [1, 0]], [[0, 1], [1, 0]])),
     "chomsky_scratchpad": (("compute sqrt", 2), (np.array([[0, 1], [1, 0]]),)),
+    "chomsky_task": (("reverse string", 4), (np.array([[0, 1], [1, 0]]),)),
     "compiled": ((reverse(), "ab", 4), (np.array([[0, 1], [1, 0]]),)),
     "sphere_dynamics": ((2, 1.0, 0.5, 2), ([[1.0, 0.0], [0.0, 1.0]],)),
 }
