@@ -11,7 +11,7 @@ import numpy as np
 from constructions.programs import chomsky_scratchpad, chomsky_task
 from constructions.programs.scratchpads import decoded_answers
 from constructions.transformer import Transformer
-from theory.kinds import Choice, InputError, read
+from theory.kinds import InputError, shown
 from theory.programs.chomsky import TASKS
 from theory.programs.chomsky.decoded import SCRATCHPADS
 from theory.programs.chomsky.enumeration import all_inputs
@@ -50,8 +50,8 @@ def chomsky(
     the published generators. Answers are compared with the tasks' definitions on all short inputs
     and on random ones, also of four times the length.
     """
-    if task is not None:
-        read(Choice(NAMES), "task", task)
+    if task is not None and task not in NAMES:
+        raise InputError(f"task is {shown(task)}: give one of {', '.join(NAMES)}")
     for name in NAMES if task is None else (task,):
         yield from labelled(name, _solved(run, name, max_length, samples))
 
@@ -119,13 +119,13 @@ def _right(
     batches: Iterable[Inputs],
 ) -> Finding:
     """Compares the model's answers with the definition, on inputs of several lengths."""
-    task, batches = TASKS[name], list(batches)
+    batches = list(batches)
 
     def wrong() -> Iterator[str]:
         for inputs in batches:
             for x, found in zip(inputs, answers(model, inputs), strict=True):
-                if list(np.ravel(found)) != task.answer(x):
-                    yield f"{task.shown(x)}: {found}, by definition {task.answer(x)}"
+                if list(np.ravel(found)) != (wanted := _by_definition(name, x)):
+                    yield f"{TASKS[name].shown(x)}: {found}, by definition {wanted}"
 
     if not any(batches):
         raise InputError(f"the task {name} has no such inputs: give a larger max_length")
@@ -136,3 +136,7 @@ def _right(
         evidence=exact_evidence(model),
         words=f"right on {sum(map(len, batches))} inputs",
     )
+
+
+def _by_definition(name: str, x: Sequence[int]) -> list[int]:
+    return TASKS[name].answer(x)

@@ -231,9 +231,7 @@ class Case:
         for rows in batches:
             for layer, attn, H in self.attention(rows):
                 for h, scores in _scores(attn, H):
-                    top = scores.amax(-1, keepdim=True)
-                    below = scores.masked_fill(scores == top, -torch.inf)
-                    gap = float((top[..., 0] - below.amax(-1)).min())
+                    gap = _gap(scores)
                     declared = self.model.blocks[layer - 1].margins[h].gap
                     count += 1
                     if gap < declared:
@@ -323,6 +321,13 @@ def _scores(attn: Attention, H: torch.Tensor) -> Iterator[tuple[int, torch.Tenso
         same = (h for h, mask in enumerate(attn.masks) if mask == part.mask)
         for place, h in enumerate(same):
             yield h, scores[:, place]
+
+
+def _gap(scores: torch.Tensor) -> float:
+    """The smallest difference between the largest score of a row and the next smaller one."""
+    top = scores.amax(-1, keepdim=True)
+    below = scores.masked_fill(scores == top, -torch.inf)
+    return float((top[..., 0] - below.amax(-1)).min())
 
 
 def _all(V: int, n: int, most: int) -> Iterator[np.ndarray]:
