@@ -351,13 +351,12 @@ def _matched(found: np.ndarray, domains: Domains, select: Select) -> tuple[list[
     """Integers of keys and of queries, equal if and only if the query selects the key."""
     keys, queries = domains.values[select.keys], domains.values[select.queries]
     numbers = [v for v in (*keys, *queries) if isinstance(v, int)]
-    natural = select.predicate == "==" and len(numbers) > 1
-    if natural and max(numbers) - min(numbers) <= 4 * len(numbers):
+    if len(numbers) > 1 and max(numbers) - min(numbers) <= 4 * len(numbers):
         top = max(numbers)
-        return (
-            [v if isinstance(v, int) else top + 1 for v in keys],
-            [v if isinstance(v, int) else top + 2 for v in queries],
-        )
+        of_key = [v if isinstance(v, int) else top + 1 for v in keys]
+        of_query = [v if isinstance(v, int) else top + 2 for v in queries]
+        if np.array_equal(np.array(of_key)[None] == np.array(of_query)[:, None], found):
+            return of_key, of_query
     of_key = [-1] * len(keys)
     of_query, count = [-1] * len(queries), 0
     for k in range(len(keys)):

@@ -154,6 +154,30 @@ def _compare(program, model, causal):
             assert wanted is None or answers == wanted, (row, wanted)
 
 
+NEVER = ~Select(tokens, Full(2), "<=")
+FOUND = {
+    "one relation inside another": SelectorWidth(
+        Select(tokens, tokens, lambda key, query: key * query == 1) & Select(tokens, tokens, "==")
+    ),
+    "the same score for all keys": SelectorWidth(
+        Select(tokens, Aggregate(NEVER, Full(2)), lambda key, query: key * query == 2)
+    ),
+    "a constant function of a width": Map(
+        lambda value: value > 1, SelectorWidth(Select(indices, indices, "=="))
+    ),
+    "a default that no position has": Aggregate(NEVER, indices, 7),
+    "a union of overlapping selectors": SelectorWidth(
+        Select(tokens, tokens, "<=") | Select(indices, indices, ">=")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("causal", [False, True])
+def test_programs_that_were_wrong_or_could_be(name, causal):
+    _compare(FOUND[name], compiled(FOUND[name], (0, 1, 2), 4, causal=causal), causal)
+
+
 @pytest.mark.parametrize("name", ["sort", "induction(3)", "shuffle_dyck", "most_frequent"])
 def test_tables_have_the_values_of_functions(name):
     program, vocabulary, _ = PROGRAMS[name]
