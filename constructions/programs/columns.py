@@ -62,7 +62,8 @@ class Reading:
 class Column:
     """A register of width 1: its time, its value at BOS, and its largest absolute value.
 
-    `exact` is False for the mean that a head computes, to which the embedding adds `offset`.
+    `exact` is False for the mean that a head computes, to which the embedding adds `offset`;
+    `error` bounds its rounding error in float64.
     `holds` is an s-op and the number in the register for each value of it.
     """
 
@@ -72,6 +73,7 @@ class Column:
     at_bos: Fraction = Fraction(0)
     exact: bool = True
     offset: Fraction = Fraction(0)
+    error: Fraction = Fraction(0)
     holds: tuple[SOp, list[Fraction] | Function] | None = None
 
 
@@ -264,6 +266,11 @@ class Columns:
             count = range(len(self.domains.values[leaf.sop]))
             return self.of_leaf(leaf, np.array(count), str(leaf.sop), True), list(count)
         return leaf.code, leaf.codes
+
+    def error(self, reading: Reading) -> Fraction:
+        """A bound on the rounding error of a reading."""
+        errors = (abs(f) * self.columns[n].error for n, f in reading.factors.items() if n != "bos")
+        return sum(errors, Fraction(0))
 
     # New columns
 

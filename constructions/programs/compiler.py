@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, pairwise, product
-from math import floor, log2
+from math import ceil, floor, log2
 from typing import Any
 
 import numpy as np
@@ -108,17 +108,43 @@ class _Built:
         self.program, self.L, self.causal = program, length, causal
         self.domains = Domains(program, vocabulary, length, causal=causal)
         _try(program, self.domains, causal)
-        self.heads = Heads(self.domains, causal)
-        self.columns = self.heads.columns
         self.values = self.domains.values[program]
         if {*self.values} <= {*vocabulary, None}:
             self.values = (*vocabulary, *([None] if None in self.values else []))
-        self.codes, self.answer = self._answer()
-        self._keep_what_is_read()
+        self._plan({})
+        if more := self._offsets():
+            self._plan(more)
         self.layers = max((self.answer.time + 1) // 2, 0)
         names = dict.fromkeys(self.columns.columns, 1)
         self.stream = Stream(**names, bos=1)
         self.stream.fits(max(1, self.layers), heads=max(1, len(self.heads.plans)))
+
+    def _plan(self, offsets: Mapping[str, int]) -> None:
+        """Plans heads, columns and the answer, with these offsets of means."""
+        self.heads = Heads(self.domains, self.causal, offsets)
+        self.columns = self.heads.columns
+        self.codes, self.answer = self._answer()
+        self._keep_what_is_read()
+
+    def _offsets(self) -> dict[str, int]:
+        """Larger offsets of means, where sums of their steps would not be exact."""
+        found = {}
+        for (_, raw), (leaf, columns) in self.columns.steps.items():
+            if columns:
+                needed = ceil(self._sums(leaf, columns) / 2)
+                if needed > self.columns.columns[raw].offset:
+                    found[raw] = 1 << (needed - 1).bit_length()
+        return found
+
+    def _sums(self, leaf: Leaf, columns: dict[str, np.ndarray]) -> float:
+        """A bound on sums of steps, in units of the smallest slope: see `_steps`."""
+        assert leaf.raw is not None
+        values = [float(each) for each in leaf.raw[1]]
+        ascending = np.array(values if values[0] < values[-1] else [-each for each in values])
+        changes = np.diff(np.array([*columns.values()], dtype=np.float64).T, axis=0)
+        margins = 2.0 ** np.floor(np.log2(np.diff(ascending) / 2))
+        activations = 2 * (ascending[-1] - ascending[:-1]) / margins + 1
+        return float((abs(changes).T @ activations).max() * margins.max())
 
     def _answer(self) -> tuple[list[Fraction], Reading]:
         """A number for each value of the program, and a reading of this number."""
@@ -130,7 +156,15 @@ class _Built:
         else:
             code = {v: Fraction(i) for i, v in enumerate(self.values)}
         reading = self.columns.reading(self.program, [code[v] for v in own], exact=False)
-        return [code[v] for v in self.values], reading
+        codes = [code[v] for v in self.values]
+        if self.columns.error(reading):  # of a mean that is read directly
+            most = max(map(abs, codes))
+            gap = min((b - a for a, b in pairwise(sorted(codes))), default=Fraction(1))
+            if 2 * most * self.columns.error(reading) + most**2 / 2**48 > gap**2 / 8:
+                codes = [Fraction(i) for i in range(len(self.values))]
+                code = dict(zip(self.values, codes, strict=True))
+                reading = self.columns.reading(self.program, [code[v] for v in own])
+        return codes, reading
 
     def _keep_what_is_read(self) -> None:
         """Removes columns and heads on which the answer does not depend."""
@@ -272,17 +306,9 @@ class _Built:
             margins.append(float(margin))
             slack += [high - place, place - margin - low]
         # Activations are multiples of unit/margin, so sums below 2^53 of the finest are exact.
-        activations = [
-            2 * (float(ascending[-1]) - at) / m + 1 for at, m in zip(places, margins, strict=True)
-        ]
-        sums = abs(changes[kept]).T @ np.array(activations)
-        (plan,) = (plan for plan in self.heads.plans if plan.into == raw)
-        averaged = sum(
-            abs(f) * self.columns.columns[name].offset / 2**52
-            for name, f in plan.value.factors.items()
-            if name != "bos"
-        )  # the errors of averaged means
-        if sums.max() > 2**53 * unit / max(margins) or unit + averaged > min(slack) / 2:
+        if self._sums(leaf, columns) > 2**53 * unit or self.columns.columns[raw].error > (
+            min(slack) / 2
+        ):
             raise InputError(
                 f"steps of {leaf.sop} at {len(values)} values are not exact in float64: give a "
                 "smaller max_length"

@@ -19,11 +19,10 @@ is 1/(w + 1).  At BOS itself a head outputs the value of BOS.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
-from math import ceil, floor, gcd, lcm, log2
+from math import floor, gcd, lcm
 from typing import Any
 
 import numpy as np
@@ -106,8 +105,10 @@ class HeadPlan:
 class Heads:
     """The heads of a program, and the leaves that they compute."""
 
-    def __init__(self, domains: Domains, causal: bool) -> None:
-        self.domains, self.causal = domains, causal
+    def __init__(
+        self, domains: Domains, causal: bool, offsets: Mapping[str, int] | None = None
+    ) -> None:
+        self.domains, self.causal, self.offsets = domains, causal, offsets or {}
         self.plans = list[HeadPlan]()
         self.columns = Columns(domains, self.leaf)
 
@@ -204,21 +205,22 @@ class Heads:
 
         The output is one of `raws`; if not `keeps`, it is rounded in floating-point numbers. Then
         the embedding adds a power of two to it, so that the lowest bits are rounded away, and all
-        sums of steps are exact; see `_rounding`.
+        sums of steps are exact: `offsets` contains it where a small one does not suffice.
         """
         readings = [value, bos, *(side for pair in score.pairs for side in pair)]
         layer = (max(each.time for each in readings) + 1) // 2 + 1
         most = max(map(abs, [*raws, default]))
-        offset = Fraction(0 if keeps else _rounding(raws))
         into = self.columns.register(
-            str(sop) if keeps else f"mean of {sop}",
-            2 * layer - 1,
-            most + offset,
-            at_bos=default + offset,
-            exact=keeps,
-            offset=offset,
-            holds=(sop, as_function([raw + offset for raw in raws])),
+            str(sop) if keeps else f"mean of {sop}", 2 * layer - 1, most, exact=keeps
         )
+        column = self.columns.columns[into]
+        if not keeps:
+            few = 1 << int(4 * len(raws) * (most + 2)).bit_length()
+            column.offset = Fraction(self.offsets.get(into, few))
+            column.error = column.offset / 2**52 + self.columns.error(value)
+        offset = column.offset
+        column.most, column.at_bos = most + offset, default + offset
+        column.holds = sop, as_function([raw + offset for raw in raws])
         certain = value is BOS or (not bos.factors and bos.constant == -1)
         own = self._own(score, bos)
         gap = 1.0 if certain else 0.5
@@ -327,24 +329,6 @@ class Heads:
 
     def _read(self, sop: SOp, numbers: Sequence[int] | np.ndarray, label: str = "") -> Reading:
         return self.columns.reading(sop, [int(each) for each in numbers], label)
-
-
-def _rounding(raws: list[Fraction]) -> int:
-    """The power of two that is added to a head's output, which is one of `raws`.
-
-    The sum is a multiple of u, 2^−52 times this power of two. A step of height h and width m adds
-    h·(relu(z + 1) − relu(z)), where z is at most (the largest output − the step)/m and a multiple
-    of u/m. So all sums of steps are exact if Σ_k h_k·(2·z_k + 1) ≤ 2^53·u/m for the largest m. This
-    is so for steps of heights up to twice the number of outputs, such as those of squares, unless u
-    would exceed 1/16 of the smallest difference of two outputs. `_Built._steps` checks what the
-    steps of a program need.
-    """
-    sign = 1 if raws[0] < raws[-1] else -1
-    ascending = [float(sign * each) for each in raws]
-    gaps = [b - a for a, b in pairwise(ascending) if b > a] or [1.0]
-    activations = (8 * (ascending[-1] - a) / (b - a) + 1 for a, b in pairwise(ascending) if b > a)
-    needed = len(raws) * sum(activations) * max(gaps) + 2 * max(map(abs, ascending)) + 2
-    return 1 << min(ceil(log2(needed)), 48 + floor(log2(min(gaps))))
 
 
 def _matched(found: np.ndarray, domains: Domains, select: Select) -> tuple[list[int], list[int]]:
