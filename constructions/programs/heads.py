@@ -29,7 +29,7 @@ import numpy as np
 
 from constructions.attention import Mask
 from constructions.programs.columns import Columns, Leaf, Reading, as_function, at_bos, largest
-from theory.programs.domains import Domains
+from theory.programs.domains import Domains, ordered
 from theory.programs.language import (
     Aggregate,
     Indices,
@@ -183,7 +183,7 @@ class Heads:
         divisor = gcd(*(int((each - base) * scale) for each in numbers))
         scale = self.columns.scale(sop.sop) or (scale / divisor if divisor else Fraction(1))
         top = max((each - base for each in numbers), default=Fraction(-1)) * scale
-        others = dict.fromkeys(v for v in (*inner, *values) if not is_number(v))
+        others = [v for v in ordered((*inner, *values)) if not is_number(v)]
         code = {v: top + 1 + i for i, v in enumerate(others)}
         for v in (*inner, *values):
             if is_number(v):

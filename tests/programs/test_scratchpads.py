@@ -142,7 +142,7 @@ def test_the_depth_does_not_grow_with_the_length(name, layers):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "length", "count"),
-    [(MULTIPLICATION, 60, 10), (ROOT, 100, 10), (PRODUCTS, 100, 200), (PRODUCTS, 500, 10)],
+    [(MULTIPLICATION, 60, 10), (ROOT, 60, 10), (PRODUCTS, 100, 200), (PRODUCTS, 500, 10)],
 )
 def test_long_inputs(name, length, count):
     rng = np.random.default_rng(length)

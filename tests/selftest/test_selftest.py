@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-import record
 from refusals import rejected, rejects
 
 from constructions import (
@@ -250,25 +249,9 @@ def test_a_quick_claim_notices_every_fault_and_all_its_findings_can_fail():
     assert report.dead == []
 
 
-def at_defaults_as_recorded(name, monkeypatch):
-    """The run at the default options, whose findings' ids are looked at, is that on record."""
-    run_healthy, recorded = selftest.run_healthy, record.recorded().get(name)
-
-    def healthy(claim, seed, options, report, *quick):
-        if options or not recorded or {} in claim.faults_seen:
-            return run_healthy(claim, seed, options, report, *quick)
-        verdicts = {each["id"]: Verdict(each["verdict"]) for each in recorded[0][0]["findings"]}
-        for id, verdict in verdicts.items():
-            report.killed.setdefault(id, selftest.AS_IT_IS if verdict is Verdict.FAILS else "")
-        return selftest.Healthy(verdicts, [])
-
-    monkeypatch.setattr(selftest, "run_healthy", healthy)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", installed())
-def test_every_claim_notices_every_fault_and_all_its_findings_can_fail(name, monkeypatch):
-    at_defaults_as_recorded(name, monkeypatch)
+def test_every_claim_notices_every_fault_and_all_its_findings_can_fail(name):
     faults = function_faults()
     trained = any(entry.trained for entry in faults if entry.claim == name)
     report = report_on(name, installed()[name].load(), 0, faults, trained=trained)

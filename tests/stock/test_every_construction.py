@@ -13,6 +13,7 @@ REFUSED = {
     "nearest_neighbour": "proved gaps",
     "sphere_dynamics": "unit norms",
     "count_min": "sink",
+    "chomsky_scratchpad": "smallest error bound",
     **dict.fromkeys(("binary_search", "interpolation_search", "sort"), "ReLU attention"),
     **dict.fromkeys(("kd_layout", "kd_descent", "bucket_table"), "ReLU attention"),
 }

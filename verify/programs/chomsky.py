@@ -19,11 +19,16 @@ from theory.programs.chomsky.solutions import SOLUTIONS
 from theory.programs.depth import depth
 from verify.claim import Run, claim, option
 from verify.evidence.sequences import exact_evidence
+from verify.evidence.size import size
 from verify.finding import Finding, at_most, labelled, no_counterexample
 
 MOST = 1500  # inputs of each length
 LONGEST = 6  # the length up to which inputs are enumerated
 NAMES = tuple({**SOLUTIONS, **SCRATCHPADS})
+STATED = {
+    "reverse string": "chomsky-constant-depth",
+    "binary multiplication": "chomsky-scratchpads",
+}
 Inputs = Sequence[Sequence[int]]
 Answers = Callable[[Transformer, Inputs], list[list[int]]]
 
@@ -80,22 +85,22 @@ def _solved(run: Run, name: str, n: int, samples: int) -> Iterator[Finding]:
         soft = model.sharpened(1.001 * model.least_sharpness())
         what = f"these inputs with softmax attention, β = {soft.attentions[0].scale:.4g}"
         yield _right("softmax", what, name, soft, answers, [*short, *drawn])
-    if run.extends:
-        longer = run.build(build, name, 2 * n if decodes else 4 * n)
-        lengths = f"{model.interface.max_length} and {longer.interface.max_length}"
-        sop = (SCRATCHPADS if decodes else SOLUTIONS)[name].program()
-        yield at_most(
-            "depth",
-            f"number of layers for at most {lengths} tokens, and the bound 2a + 1 for the a "
-            "selectors on a path of the program, which does not depend on the length",
-            "exact",
-            max(model.n_layers, longer.n_layers),
-            2 * depth(sop) + 1,
-            words=f"{model.n_layers} and {longer.n_layers}",
-        )
-        far = [_drawn(run, name, 2 * n if decodes else 4 * n, 2 if run.quick else 5)]
-        what = "random inputs of this length"
-        yield _right("longer", what, name, longer, answers, far)
+    longer = build(name, 2 * n if decodes else 4 * n)
+    lengths = f"{model.interface.max_length} and {longer.interface.max_length}"
+    sop = (SCRATCHPADS if decodes else SOLUTIONS)[name].program()
+    yield at_most(
+        "depth",
+        f"number of layers for at most {lengths} tokens, and the bound 2a + 1 for the a selectors "
+        "on a path of the program, which does not depend on the length",
+        "exact",
+        max(model.n_layers, longer.n_layers),
+        2 * depth(sop) + 1,
+        words=f"{model.n_layers} and {longer.n_layers}",
+    )
+    if name in STATED and n > 3:
+        yield size(model, STATED[name], n=n)
+    far = [_drawn(run, name, 2 * n if decodes else 4 * n, 2 if run.quick else 5)]
+    yield _right("longer", "random inputs of the larger length", name, longer, answers, far)
 
 
 def _at_once(model: Transformer, inputs: Inputs) -> list[list[int]]:

@@ -26,11 +26,13 @@ from theory.programs import (
     indices,
 )
 from theory.programs.depth import depth
+from theory.programs.library.examples import PROGRAMS
 from theory.programs.simplify import simplified
 from theory.programs.values import Value, exact
 from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs, streams
 from verify.evidence.sequences import exact_evidence
+from verify.evidence.size import size
 from verify.evidence.softmax import enclosed
 from verify.finding import Evidence, Finding, at_most, labelled, no_counterexample
 from verify.programs.options import Program, Vocabulary, read_program, read_vocabulary
@@ -88,17 +90,14 @@ def _compiled(
         for length in lengths
     ]
     yield case.answers("random", f"random sequences of {_and(lengths)} tokens", drawn)
+    if sop is PROGRAMS["sort"][0] and len(vocabulary) == 3 and n > 2 and not causal:
+        yield size(model, "programs", n=n)
     few = [rows[:: max(1, len(rows) // 20)] for rows in (*short, *drawn)]
     yield case.heads(few)
     yield case.gaps(few)
     yield case.registers(few)
     yield case.over_q([rows[:1] for rows in few])
     yield from case.softmax([*short, *drawn], drawn[-1][:1])
-    if run.extends and n <= 20:
-        longer = run.build(compiled, sop, vocabulary, 2 * n, causal=causal)
-        other = Case(sop, longer, case.vocabulary, causal)
-        rows = run.rng.integers(len(case.vocabulary), size=(5, 2 * n))
-        yield other.answers("longer", f"random sequences of {2 * n} tokens", [rows])
 
 
 class Case:

@@ -60,6 +60,7 @@ def code(entry: Theorem, values: Mapping[str, int]) -> str:
     homes: dict[str, Iterable[str]] = {
         each.__name__: each.__all__ for each in [*reversed(PACKAGES), *MODULES]
     }
+    homes["theory.programs.library.examples"] = ["PROGRAMS"]
     if entry.package:
         homes = {entry.package: vars(import_module(entry.package)), **homes}
     lines = ["import numpy as np", ""] if "np" in used else []
