@@ -110,9 +110,13 @@ class Joint:
 
 @dataclass
 class Table:
-    """An s-op as a function of its leaves: rows of numbers of values, and the number of its own."""
+    """An s-op as a function of its leaves: rows of numbers of values, and the number of its own.
+
+    `sizes` are the numbers of values of the leaves, of which some may occur in no row.
+    """
 
     leaves: tuple[SOp, ...]
+    sizes: tuple[int, ...]
     rows: np.ndarray
     number: np.ndarray
 
@@ -120,8 +124,8 @@ class Table:
 class Columns:
     """The columns of a program, which `reading` adds on demand.
 
-    `head` computes a leaf by a head. `embedded[name]` is (leaf, function) for each column of an
-    embedding. `steps[name]` and `knots[z]` are what MLPs compute: see `Layers`.
+    `head` computes a leaf by a head. Embeddings write the columns `embedded`, and MLPs the columns
+    in `steps`, functions of a head's output, and in `pieces`, functions of an integer.
     """
 
     def __init__(self, domains: Domains, head: Callable[[SOp], Leaf]) -> None:
@@ -165,7 +169,8 @@ class Columns:
             entries = self.domains.tables[sop]
             rows = [[place[v] for place, v in zip(places, at, strict=True)] for at in entries]
             number = np.array([own[value] for value in entries.values()], dtype=np.int64)
-            self.tables[sop] = Table(leaves, np.array(rows).reshape(len(number), -1), number)
+            sizes = tuple(map(len, places))
+            self.tables[sop] = Table(leaves, sizes, np.array(rows).reshape(len(number), -1), number)
         return self.tables[sop]
 
     def scale(self, sop: SOp) -> Fraction | None:
@@ -315,10 +320,6 @@ class Columns:
         self.columns[name].holds = leaf.sop, values
         leaf.columns[name] = values
 
-    def _base(self, leaf: Leaf) -> int:
-        """The value at which columns of the leaf are 0."""
-        return min(range(len(leaf.codes)), key=leaf.codes.__getitem__) if leaf.codes else 0
-
     def _of_several(self, sop: SOp, table: Table, wanted: Function, label: str) -> Reading:
         """A reading of a function of several leaves that is not a sum of functions of one leaf."""
         if sop not in self.joint:
@@ -396,10 +397,9 @@ def as_function(values: Sequence[Any] | np.ndarray) -> Function:
 
 def _sum_of_parts(table: Table, wanted: Function) -> tuple[Fraction, list[Function]] | None:
     """A constant and functions of single leaves whose sum is the wanted function, or None."""
-    sizes = [int(column.max()) + 1 for column in table.rows.T]
     first, functions = wanted[0], list[Function]()
     total = np.full(len(wanted), first, dtype=wanted.dtype)
-    for i, size in enumerate(sizes):
+    for i, size in enumerate(table.sizes):
         others = np.delete(table.rows, i, axis=1)
         along = (others == others[0]).all(1)  # rows that differ from the first in leaf i alone
         own = np.zeros(size, dtype=wanted.dtype)

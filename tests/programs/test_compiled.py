@@ -155,6 +155,7 @@ def _compare(program, model, causal):
 
 
 NEVER = ~Select(tokens, Full(2), "<=")
+SOME = Select(tokens, Aggregate(EVERYWHERE, tokens), "<=")  # never empty, which is not proved
 FOUND = {
     "one relation inside another": SelectorWidth(
         Select(tokens, tokens, lambda key, query: key * query == 1) & Select(tokens, tokens, "==")
@@ -166,6 +167,7 @@ FOUND = {
         lambda value: value > 1, SelectorWidth(Select(indices, indices, "=="))
     ),
     "a default that no position has": Aggregate(NEVER, indices, 7),
+    "a default that does not occur": LinearSequenceMap(Aggregate(SOME, tokens, "z"), tokens, 2, -1),
     "a union of overlapping selectors": SelectorWidth(
         Select(tokens, tokens, "<=") | Select(indices, indices, ">=")
     ),

@@ -87,7 +87,8 @@ class Domains:
         self.leaves: dict[SOp, tuple[SOp, ...]] = {}
         self.tables: dict[SOp, dict[Values, Value]] = {}
         self.values: dict[SOp, Values] = {}
-        self.place = Indices()
+        own = (each for each in expressions(program) if isinstance(each, Indices))
+        self.place = next(own, Indices())
         self.add(self.place)
         self.add(program)
 
