@@ -61,9 +61,11 @@ def compiled(
 
     The answers are the values of the s-op `program`, at all sequences of 1 to `max_length` tokens
     of `vocabulary` at which it has values: lists of ints, Fractions or other objects; None stands
-    for "no value". If `causal`, every selector selects only positions j ≤ i in row i, `length` is
-    i + 1, and all heads are causal. `program` may also consist of objects of another library whose
-    classes and attributes are named as in Tracr; see `theory.programs.program_of`.
+    for "no value". Arrays of integers are indices of tokens, and the answers are then indices of
+    values, −1 for None; see `ProgramTokens`. If `causal`, every selector selects only positions
+    j ≤ i in row i, `length` is i + 1, and all heads are causal. `program` may also consist of
+    objects of another library whose classes and attributes are named as in Tracr; see
+    `theory.programs.program_of`.
 
     With hardmax attention, all answers are right, and all registers except means are exact in
     float64. A `sharpness` gives softmax attention at this inverse temperature.

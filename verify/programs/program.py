@@ -18,14 +18,15 @@ from theory.kinds import InputError
 from theory.programs import (
     Expression,
     Length,
-    NoValue,
     Select,
     SelectorWidth,
     SOp,
     evaluate,
     indices,
 )
-from theory.programs.depth import depth
+from theory.programs.batch import Batch
+from theory.programs.depth import most_layers
+from theory.programs.domains import Domains
 from theory.programs.library.examples import PROGRAMS
 from theory.programs.simplify import simplified
 from theory.programs.values import Value, exact
@@ -56,13 +57,15 @@ def program(
     causal: Annotated[bool, option("select only positions up to the query")] = False,
     samples: Annotated[int, option("number of random sequences", min=1, max=10**6)] = 100,
 ) -> Iterator[Finding]:
-    """For every RASP program, vocabulary and length, a transformer computes the values of the
-    program exactly, with heads that attend to exactly the positions that its selectors select.
+    """For every RASP program whose s-ops have at most 50 000 values over a vocabulary and a length,
+    a transformer computes the values of the program exactly, with heads that attend to exactly the
+    positions that its selectors select.
 
-    With at most a aggregates and widths on a path through the program, the transformer has at most
-    2a + 1 layers. Answers are compared with the values by definition, in exact rationals, and so
-    are the attention pattern of every head and the register of every s-op. Softmax in place of
-    hardmax gives the same answers above a stated inverse temperature.
+    The transformer has at most 2a + s + 1 layers, for the largest sum over the paths through the
+    program, with a aggregates, widths and lengths on a path and s maps that are split because of
+    the number of their combinations of values. Answers are compared with the values by definition,
+    in exact rationals, and so are the attention pattern of every head and the register of every
+    s-op. Softmax in place of hardmax gives the same answers above a stated inverse temperature.
     """
     if vocabulary is not None and program is None:
         raise InputError("vocabulary is given without a program: give a program too")
@@ -82,17 +85,18 @@ def _compiled(
     case = Case(sop, model, [exact(token) for token in vocabulary], causal)
     most = 300 if run.quick else MOST
     short = list(_all(len(case.vocabulary), n, most))
+    short = [case.valid(rows) for rows in short]
     yield case.sizes()
     yield case.answers("all-short", f"every sequence of at most {len(short)} tokens", short)
-    lengths = sorted({(n + 1) // 2, n})
+    lengths, count = sorted({(n + 1) // 2, n}), 20 if run.quick else samples
     drawn = [
-        run.rng.integers(len(case.vocabulary), size=(20 if run.quick else samples, length))
+        case.valid(run.rng.integers(len(case.vocabulary), size=(count, length)))
         for length in lengths
     ]
     yield case.answers("random", f"random sequences of {_and(lengths)} tokens", drawn)
     if sop is PROGRAMS["sort"][0] and len(vocabulary) == 3 and n > 2 and not causal:
         yield size(model, "programs", n=n)
-    few = [rows[:: max(1, len(rows) // 20)] for rows in (*short, *drawn)]
+    few = [rows[:: max(1, len(rows) // 20)] for rows in (*short, *drawn) if len(rows)]
     yield case.heads(few)
     yield case.gaps(few)
     yield case.registers(few)
@@ -109,21 +113,22 @@ class Case:
         self.sop, self.model, self.vocabulary, self.causal = sop, model, [*vocabulary], causal
         self.evidence: Evidence = exact_evidence(model)
 
-    def values(self, row: np.ndarray) -> list[Any] | None:
-        """The values by definition, or None if the program has none."""
-        try:
-            return evaluate(self.sop, self.tokens(row), causal=self.causal)
-        except NoValue:
-            return None
+    def valid(self, rows: np.ndarray) -> np.ndarray:
+        """The sequences at which the program has values."""
+        return rows[Batch(self.sop, self.vocabulary, rows, causal=self.causal).valid]
+
+    def values(self, row: np.ndarray) -> list[Any]:
+        """The values by definition."""
+        return self.at(self.sop, row)
 
     def tokens(self, row: np.ndarray) -> list[Value]:
         return [self.vocabulary[i] for i in row]
 
     def sizes(self) -> Finding:
-        """Compares the number of layers with the bound 2a + 1."""
-        found = simplified(self.sop)
-        most = 2 * depth(found) + 1
-        m = self.model
+        """Compares the number of layers with the bound 2a + s + 1."""
+        found, m = simplified(self.sop), self.model
+        length = m.interface.max_length
+        most = most_layers(found, Domains(found, self.vocabulary, length, causal=self.causal))
         hidden = max((len(b.mlp.b_in) for b in m.blocks if b.mlp is not None), default=0)
         return at_most(
             "layers",
@@ -137,29 +142,23 @@ class Case:
 
     def answers(self, id: str, what: str, batches: Iterable[np.ndarray]) -> Finding:
         """Compares the model's answers with the values by definition."""
-        count = 0
+        batches = [rows for rows in batches if len(rows)]
+        if not batches:
+            raise InputError(f"{self.sop} has no value at {what}: give another vocabulary")
 
         def wrong() -> Iterator[str]:
-            nonlocal count
             for rows in batches:
                 got = self.model.interface.decoded(self.model(rows))
                 for row, answers in zip(rows, got, strict=True):
-                    wanted = self.values(row)
-                    if wanted is None:
-                        continue
-                    count += 1
-                    if answers != wanted:
+                    if answers != (wanted := self.values(row)):
                         yield f"{self.tokens(row)}: {answers}, by definition {wanted}"
 
-        first = next(wrong(), None)
-        if not count:
-            raise InputError(f"{self.sop} has no value at {what}: give another vocabulary")
         return no_counterexample(
             id,
             f"answers on {what}",
-            iter([] if first is None else [first]),
+            wrong(),
             evidence=self.evidence,
-            words=f"the values by definition on {count} sequences",
+            words=f"the values by definition on {sum(map(len, batches))} sequences",
         )
 
     @cached_property
