@@ -20,21 +20,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import permutations, product
 from math import gcd, lcm
 from typing import Any
 
 import numpy as np
 
+from constructions.programs.functions import (
+    Function,
+    Table,
+    as_function,
+    fewest_bends,
+    line,
+    rational,
+    sum_of_parts,
+    whole,
+)
 from constructions.stream import LinearRead, Stream, one
-from theory.kinds import InputError
 from theory.programs.domains import Domains, linear_form, unit_of
 from theory.programs.language import Indices, SOp, Tokens
 from theory.programs.values import is_number
 
-LARGEST = 2**31  # integers in columns are smaller
 SPAN = 4  # the number of columns of which combinations are tried
-Function = np.ndarray  # a number for each value: integers, or objects that are Fractions
 
 
 @dataclass(frozen=True)
@@ -108,19 +114,6 @@ class Joint:
     columns: dict[str, Function] = field(default_factory=dict)
 
 
-@dataclass
-class Table:
-    """An s-op as a function of its leaves: rows of numbers of values, and the number of its own.
-
-    `sizes` are the numbers of values of the leaves, of which some may occur in no row.
-    """
-
-    leaves: tuple[SOp, ...]
-    sizes: tuple[int, ...]
-    rows: np.ndarray
-    number: np.ndarray
-
-
 class Columns:
     """The columns of a program, which `reading` adds on demand.
 
@@ -151,7 +144,7 @@ class Columns:
         """
         label, table = label or str(sop), self.table(sop)
         wanted = as_function(function)[table.number]
-        parts = _sum_of_parts(table, wanted)
+        parts = sum_of_parts(table, wanted)
         if parts is None:
             return self._of_several(sop, table, wanted, label)
         constant, functions = parts
@@ -178,10 +171,10 @@ class Columns:
         table = self.table(sop)
         if not all(map(is_number, self.domains.values[sop])):
             return None
-        parts = _sum_of_parts(table, as_function(self.domains.values[sop])[table.number])
+        parts = sum_of_parts(table, as_function(self.domains.values[sop])[table.number])
         slopes = []
         for leaf, own in zip(map(self.leaf, table.leaves), parts[1] if parts else (), strict=False):
-            if leaf.raw is not None and (found := _line(as_function(leaf.raw[1]), own)) is not None:
+            if leaf.raw is not None and (found := line(as_function(leaf.raw[1]), own)) is not None:
                 slopes.append(found[0])
         if not any(slopes):
             return None
@@ -219,21 +212,21 @@ class Columns:
         if (function == function[0]).all():
             return Reading(constant=rational(function[0]))
         if leaf.raw is not None and not exact:
-            line = _line(as_function(leaf.raw[1]), function)
-            if line is not None and not line[0].denominator & (line[0].denominator - 1):
-                return line[0] * leaf.raw[0] + Reading(constant=line[1])
+            found = line(as_function(leaf.raw[1]), function)
+            if found is not None and not found[0].denominator & (found[0].denominator - 1):
+                return found[0] * leaf.raw[0] + Reading(constant=found[1])
         if leaf.code is not None:
-            line = _line(np.array(leaf.codes), function)
-            if line is not None and line[0].denominator == 1:
-                return line[0] * leaf.code + Reading(constant=line[1])
-        values = _whole(function, label)
-        found = self._combined(leaf.columns, function, values)
-        if found is None:
+            found = line(np.array(leaf.codes), function)
+            if found is not None and found[0].denominator == 1:
+                return found[0] * leaf.code + Reading(constant=found[1])
+        values = whole(function, label)
+        reading = self._combined(leaf.columns, function, values)
+        if reading is None:
             base = int(np.argmin(leaf.codes)) if leaf.codes else 0
             self._add(leaf, values - values[base], label)
-            found = self._combined(leaf.columns, function, values)
-            assert found is not None
-        return found
+            reading = self._combined(leaf.columns, function, values)
+            assert reading is not None
+        return reading
 
     def _combined(
         self, columns: Mapping[str, Function], function: Function, values: Function
@@ -244,9 +237,9 @@ class Columns:
         """
         for name, column in columns.items():
             if np.array_equal(column - column[0], values):
-                line = _line(column, function)
-                assert line is not None
-                return line[0] * self.of_column(name) + Reading(constant=line[1])
+                affine = line(column, function)
+                assert affine is not None
+                return affine[0] * self.of_column(name) + Reading(constant=affine[1])
         if not 2 <= len(columns) <= SPAN:
             return None
         basis = np.stack([*columns.values(), np.ones(len(values))], axis=-1).astype(np.float64)
@@ -254,11 +247,11 @@ class Columns:
         factors = [int(each) for each in solved.round()]
         if (basis.astype(np.int64) @ factors != values).any():
             return None
-        line = _line(values, function)
-        assert line is not None
-        total = Reading(constant=line[1] + line[0] * factors[-1])
+        affine = line(values, function)
+        assert affine is not None
+        total = Reading(constant=affine[1] + affine[0] * factors[-1])
         for name, factor in zip(columns, factors[:-1], strict=True):
-            total += line[0] * factor * self.of_column(name)
+            total += affine[0] * factor * self.of_column(name)
         return total
 
     def of_column(self, name: str) -> Reading:
@@ -327,10 +320,10 @@ class Columns:
             of = [np.array(own)[at] for (_, own), at in zip(codes, table.rows.T, strict=True)]
             self.joint[sop] = Joint([code for code, _ in codes], np.stack(of))
         joint = self.joint[sop]
-        values = _whole(wanted, label)
+        values = whole(wanted, label)
         found = self._combined(joint.columns, wanted, values)
         if found is None:
-            factors = _fewest_bends(joint.codes, values)
+            factors = fewest_bends(joint.codes, values)
             z = Reading()
             for factor, code in zip(factors, joint.readings, strict=True):
                 z += factor * code
@@ -380,115 +373,6 @@ def read(
         found = found + float(factor) * stream.read(name)
     missing = Fraction(wanted) - at_bos(reading, columns)
     return found + float(missing) * stream.read("bos")
-
-
-def rational(value: Any) -> Fraction:
-    """The number as a fraction of Python integers."""
-    return Fraction(value.item() if isinstance(value, np.generic) else value)
-
-
-def as_function(values: Sequence[Any] | np.ndarray) -> Function:
-    """Numbers as an array: int64, or objects that are Fractions."""
-    numbers = [rational(value) for value in values]
-    if all(each.denominator == 1 and abs(each) < 2**62 for each in numbers):
-        return np.array([int(each) for each in numbers], dtype=np.int64)
-    return np.array(numbers, dtype=object)
-
-
-def _sum_of_parts(table: Table, wanted: Function) -> tuple[Fraction, list[Function]] | None:
-    """A constant and functions of single leaves whose sum is the wanted function, or None."""
-    first, functions = wanted[0], list[Function]()
-    total = np.full(len(wanted), first, dtype=wanted.dtype)
-    for i, size in enumerate(table.sizes):
-        others = np.delete(table.rows, i, axis=1)
-        along = (others == others[0]).all(1)  # rows that differ from the first in leaf i alone
-        own = np.zeros(size, dtype=wanted.dtype)
-        own[table.rows[along, i]] = wanted[along] - first
-        if len({*table.rows[along, i]}) < len({*table.rows[:, i]}):
-            return None
-        total = total + own[table.rows[:, i]]
-        functions.append(own)
-    return (rational(first), functions) if (total == wanted).all() else None
-
-
-def _line(column: Function, wanted: Function) -> tuple[Fraction, Fraction] | None:
-    """Slope and constant of the affine function from a column to what is wanted, or None."""
-    low, high = int(column.argmin()), int(column.argmax())
-    if column[low] == column[high]:
-        return None
-    over = column[high] - column[low]
-    if (
-        (column - column[low]) * (wanted[high] - wanted[low]) != (wanted - wanted[low]) * over
-    ).any():
-        return None
-    slope = rational(wanted[high] - wanted[low]) / rational(over)
-    return slope, rational(wanted[low]) - slope * rational(column[low])
-
-
-def _whole(function: Function, label: str) -> Function:
-    """The function up to an affine map: integers without common divisor, 0 at the first value."""
-    moved = [rational(value) for value in function - function[0]]
-    scale = lcm(*(value.denominator for value in moved))
-    whole = [int(value * scale) for value in moved]
-    divisor = gcd(*whole)
-    if next(value for value in whole if value) < 0:
-        divisor = -divisor
-    if (most := max(map(abs, whole)) // abs(divisor)) >= LARGEST:
-        raise InputError(
-            f"{label} needs integers of {most.bit_length()} bits: give a smaller max_length or "
-            "vocabulary"
-        )
-    return np.array([value // divisor for value in whole], dtype=np.int64)
-
-
-def _fewest_bends(codes: np.ndarray, values: np.ndarray) -> list[int]:
-    """Integers M_i for which the values are a function of Σ M_i·codes_i with few bends."""
-    sizes = [int(code.max() - code.min()) + 1 for code in codes]
-    tried = list[tuple[int, ...]]()
-    if len(codes) <= 4:
-        tried += [(1, *signs) for signs in product((1, -1), repeat=len(codes) - 1)]
-    places = range(len(codes))
-    for order in permutations(places) if len(codes) <= 4 else [tuple(places)]:
-        mixed, radix = [0] * len(codes), 1
-        for i in order:
-            mixed[i], radix = radix, radix * sizes[i]
-        tried.append(tuple(mixed))
-    best, least = tuple[int, ...](), np.inf
-    for factors in tried:
-        bends = _bends(np.array(factors) @ codes, values)
-        if bends < least:
-            best, least = factors, bends
-    return list(best)
-
-
-def _bends(z: np.ndarray, values: np.ndarray) -> float:
-    """The number of bends of the interpolation of values at z; infinite if it is no function."""
-    order = np.argsort(z, kind="stable")
-    z, values = z[order], values[order]
-    same = np.diff(z) == 0
-    if (np.diff(values)[same] != 0).any():
-        return np.inf
-    keep = np.concatenate([[True], ~same])
-    return len(bends_of(z[keep], values[keep, None])[0])
-
-
-def bends_of(z: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Knots between which the values (count, width) at ascending integers z are interpolated.
-
-    Between two z the function is linear if its slopes are then integers, and otherwise constant up
-    to the last unit, so that the weights are integers. Knots without change of slope are left out.
-    """
-    gaps, rises = np.diff(z), np.diff(values, axis=0)
-    jumps = (rises % gaps[:, None]).any(1) if len(gaps) else np.zeros(0, dtype=bool)
-    at = np.concatenate([z, z[1:][jumps] - 1])
-    entries = np.concatenate([values, values[:-1][jumps]])
-    at, first = np.unique(at, return_index=True)
-    entries = entries[first]
-    slopes = np.diff(entries, axis=0) // np.diff(at)[:, None]
-    none = np.zeros((1, values.shape[1]), dtype=slopes.dtype)
-    changed = (np.diff(np.concatenate([none, slopes, none]), axis=0) != 0).any(1)
-    changed[0] = True
-    return at[changed], entries[changed]
 
 
 def largest(reading: Reading, columns: Mapping[str, Column]) -> Fraction:

@@ -29,7 +29,8 @@ from constructions.blocks import Block, Embed, PosEmbed, Stage
 from constructions.call import construction
 from constructions.margins import Margin, Restores
 from constructions.primitives import Interpolation, Primitive, Staircase
-from constructions.programs.columns import Leaf, Pieces, Reading, at_bos, bends_of, read
+from constructions.programs.columns import Leaf, Pieces, Reading, at_bos, read
+from constructions.programs.functions import bends_of
 from constructions.programs.heads import HeadPlan, Heads
 from constructions.programs.interface import ProgramTokens
 from constructions.stream import LinearRead, Map, Stream

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 
 from constructions.attention import Mask
-from constructions.programs.columns import Columns, Leaf, Reading, as_function, at_bos, largest
+from constructions.programs.columns import Columns, Leaf, Reading, at_bos, largest
+from constructions.programs.functions import as_function
 from theory.programs.domains import Domains, ordered
 from theory.programs.language import (
     Aggregate,
