@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from constructions.call import construction
-from constructions.interface import Model, Prompt
+from constructions.interface import Model
 from constructions.programs.compiler import compiled
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
@@ -87,11 +87,12 @@ class Symbols(Tokens):
         (tokens,) = super().check(like, *inputs)
         return (tokens,) if isinstance(inputs[0], Tensor | np.ndarray) else (tokens, True)
 
-    def write(self, xp: Any, *inputs: Any) -> Prompt:
-        prompt = super().write(xp, inputs[0])
-        n = inputs[0].shape[-1]
+    def ends(self, n: int) -> tuple[tuple[int, ...], slice]:
         first = n + 1 if SOLUTIONS[self.task].outputs else n
-        return Prompt(_extended(xp, self.task, prompt.tokens, n), 0, slice(first, None))
+        return _empties(self.task, n), slice(first, None)
+
+    def objects(self) -> tuple[Sequence[Any], Sequence[Any]]:
+        return range(self.vocabulary_size), self.values
 
     def read(self, outputs: Tensor, *inputs: Any) -> Any:
         places = super().read(outputs, inputs[0])
@@ -114,11 +115,11 @@ class OfInput:
     def __call__(self, tokens: Any) -> np.ndarray:
         """The contents (…, T, 1) at the input (…, n) and its empty tokens."""
         x = np.asarray(tokens)
-        return self.content(_extended(np, self.task, x, x.shape[-1]))
+        empties = _empties(self.task, x.shape[-1])
+        added = np.broadcast_to(np.array(empties, dtype=int), (*x.shape[:-1], len(empties)))
+        return self.content(np.concat([x, added], axis=-1))
 
 
-def _extended(xp: Any, name: str, tokens: Any, n: int) -> Any:
-    """The tokens (…, T) and the empty tokens that follow an input of n tokens."""
-    empty = xp.full_like(tokens[..., :1], len(TASKS[name].tokens))
-    added = xp.broadcast_to(empty, (*tokens.shape[:-1], SOLUTIONS[name].empties(n)))
-    return xp.concat([tokens, added], axis=-1)
+def _empties(name: str, n: int) -> tuple[int, ...]:
+    """The empty tokens that follow an input of n tokens."""
+    return (len(TASKS[name].tokens),) * SOLUTIONS[name].empties(n)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from constructions.interface import Model, Prompt
+from constructions.interface import Model
 from constructions.tokens import Tokens
 from theory.kinds import InputError, shown
 from theory.programs.values import Value, exact
@@ -57,8 +57,8 @@ class ProgramTokens(Tokens):
             return self.indices(inputs[0]).to(like.device), True
         return super().check(like, *inputs)
 
-    def write(self, xp: Any, *inputs: Any) -> Prompt:
-        return super().write(xp, inputs[0])
+    def objects(self) -> tuple[Sequence[Any], Sequence[Any]]:
+        return self.vocabulary, self.values
 
     def read(self, outputs: Tensor, *inputs: Any) -> Any:
         answers = super().read(outputs, inputs[0])

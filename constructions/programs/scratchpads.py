@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from constructions.call import construction
 from constructions.interface import Model
 from constructions.programs.compiler import compiled
@@ -35,7 +37,10 @@ def chomsky_scratchpad(
     pad = SCRATCHPADS[name]
     longest = max_length + pad.most(max_length)  # with "=", and without the last decoded token
     vocabulary = pad.vocabulary(TASKS[name])
-    return compiled(pad.program(), vocabulary, longest, causal=True, sharpness=sharpness)
+    model = compiled(pad.program(), vocabulary, longest, causal=True, sharpness=sharpness)
+    first = pad.prompt(TASKS[name], TASKS[name].draw(max_length, np.random.default_rng(0)))
+    model.interface.sample = tuple(model.interface.indices(first).tolist())
+    return model
 
 
 @checked

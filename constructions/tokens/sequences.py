@@ -44,12 +44,15 @@ class Tokens(Interface):
     prompt: if the errors of all logits are below half the margin, exactly the logits of equal
     frequencies count as equal.
 
+    `sample`, if given, is a sequence of tokens to show, for a model with few meaningful sequences.
+
     The call raises ValueError for tokens outside the vocabulary or not allowed at their position,
     and for an empty, too short or too long sequence.
     """
 
     context: int
     n_tokens: int
+    sample: tuple[int, ...] | None = None
 
     @checked
     def __init__(
@@ -119,12 +122,28 @@ class Tokens(Interface):
             return f"build the model with max_length={n_tokens}"
         return "build a model for longer sequences"
 
+    def ends(self, n: int) -> tuple[tuple[int, ...], slice]:
+        """The tokens that the model puts behind a sequence of n tokens, and the answered tokens."""
+        return (), self.answered
+
+    def objects(self) -> tuple[Sequence[Any], Sequence[Any]] | None:
+        """The tokens and the answers, if the model also takes and returns objects that they number.
+
+        The result is None for a model whose tokens and answers are always integers.
+        """
+        return None
+
     def write(self, xp: Any, *inputs: Any) -> Prompt:
-        (tokens,) = inputs
-        ahead = xp.asarray(self.prefix, dtype=xp.int64, device=tokens.device)
-        ahead = xp.broadcast_to(ahead, (*tokens.shape[:-1], len(self.prefix)))
-        written = xp.concat([ahead, tokens], axis=-1)
-        return Prompt(written, self.n_examples, self.answered)
+        tokens = inputs[0]
+        behind, answered = self.ends(tokens.shape[-1])
+        ahead, behind = (
+            xp.broadcast_to(
+                xp.asarray(each, dtype=xp.int64, device=tokens.device),
+                (*tokens.shape[:-1], len(each)),
+            )
+            for each in (self.prefix, behind)
+        )
+        return Prompt(xp.concat([ahead, tokens, behind], axis=-1), self.n_examples, answered)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Any:
         if self.frequencies:

@@ -75,6 +75,7 @@ def test_models_say_in_a_page_what_they_say_in_torch(opened):
         for tokens, found in zip(asked, said, strict=True):
             assert found["rejected"] == "", (entry.name, tokens)
             count += 1
+            tokens = np.array(tokens)  # numbers, also of tokens with names
             assert found["answers"] == model(tokens).tolist(), (entry.name, tokens)
             near = {"rtol": 1e-13, "atol": 1e-13, "equal_nan": True}
             logits = np.array(found["logits"], dtype=float)

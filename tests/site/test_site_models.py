@@ -10,9 +10,13 @@ import pytest
 import torch
 from refusals import rejects
 
-from constructions import hop, induction_heads, newton
+from constructions import compiled, hop, induction_heads, newton
+from constructions.programs import chomsky_scratchpad, chomsky_task
+from constructions.programs.interface import ProgramTokens
 from constructions.tokens import Tokens
 from constructions.trained import load
+from theory.programs import Full
+from theory.programs.library import fraction_of_previous, reverse
 from verify.ledger.build import built
 from verify.ledger.theorems import entries, ledger, theorem
 from verify.site.exported import USUAL, exported, matrix, runs, sample
@@ -112,6 +116,70 @@ def test_a_page_begins_with_tokens_that_are_told_something():
     assert exported(newton(2, 1, 0.5))["sample"] is None
     assert len(sample(induction_heads(8, 40))[0]) == USUAL
     assert len(sample(hop(12, 8, 11))[0]) == 11  # ⊥ everywhere, for all words
+
+
+def test_tokens_and_answers_have_the_names_of_a_program():
+    model = compiled(fraction_of_previous("b"), "ab", 2)
+    data = exported(model)["tokens"]
+    values = ["0", "1/2", "1"]
+    assert data["objects"] == {"names": ["a", "b"], "code": ["'a'", "'b'"], "values": values}
+    assert (data["ends"], data["continues"]) == (None, False)
+    assert exported(compiled(reverse(), "ab", 2))["tokens"]["continues"]
+    assert exported(induction_heads(3, 4))["tokens"]["objects"] is None
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "names"),
+    [
+        ([3, "x"], ["3", "x"]),
+        ([0, "0"], ["0", "'0'"]),
+        (["a b", (1, 2)], ["ab", "(1,2)"]),
+        (["", "a"], ["''", "'a'"]),
+        (["ab", "a b", 0], None),
+    ],
+)
+def test_names_of_tokens_differ_and_have_no_spaces(vocabulary, names):
+    model = compiled(Full(1), vocabulary, 2)
+    assert runs(model) == (names is not None)
+    if names:
+        assert exported(model)["tokens"]["objects"]["names"] == names
+
+
+@pytest.mark.parametrize(
+    ("name", "ends"),
+    [
+        ("reverse string", [[[], 1], [[2], 2], [[2, 2], 3]]),
+        ("parity check", [[[], 0], [[], 1], [[], 2]]),
+    ],
+)
+def test_empty_tokens_and_outputs_of_a_task(name, ends):
+    model = chomsky_task(name, 2)
+    data = exported(model)["tokens"]
+    assert data["ends"] == ends
+    for n, (behind, first) in enumerate(ends[1:], start=1):
+        prompt = model.prompt([0] * n)
+        assert prompt.tokens.tolist() == [*data["prefix"], *[0] * n, *behind]
+        assert prompt.answers == slice(first, None)
+    assert not data["continues"]
+    assert data["objects"]["names"] == ["0", "1"]
+
+
+def test_a_page_of_a_scratchpad_begins_with_an_input():
+    model = chomsky_scratchpad("binary multiplication", 4)
+    shown = [model.interface.vocabulary[i] for i in exported(model)["sample"]]
+    assert shown[-1] == "="
+    assert {*shown[:-1]} <= {*"01·"}
+
+
+def test_an_interface_that_reads_answers_in_its_own_way_does_not_run():
+    class Other(ProgramTokens):
+        def read(self, outputs, *inputs):
+            return super().read(outputs, *inputs)
+
+    model = compiled(reverse(), "ab", 2)
+    assert runs(model)
+    model.interface.__class__ = Other
+    assert not runs(model)
 
 
 PACKAGE = Path(__file__).parent.parent.parent / "examples" / "package"

@@ -7,7 +7,7 @@ the weights are transferred bit by bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory.kinds import InputError
 
-OWN = ("check", "write", "read")  # methods of `Tokens` that static/model.js implements
+OWN = ("check", "write", "read")  # methods that static/model.js implements, up to `objects`
 DRAWS, USUAL = 200, 10  # the number of words from which the first is chosen, and their usual length
 
 
@@ -55,9 +55,12 @@ def sample(model: Transformer) -> tuple[list[int], float]:
 
     An informative answer is neither ⊥ nor the token itself. Of several random words, the tokens of
     the word with the largest fraction are returned. If the model has the answer ⊥ and the largest
-    fraction is at most one half, only words of full length are considered.
+    fraction is at most one half, only words of full length are considered. The `sample` of an
+    interface, if it has one, is returned with the fraction 1.
     """
     interface, rng = model.interface, np.random.default_rng(0)
+    if interface.sample is not None:
+        return list(interface.sample), 1.0
     most = interface.length or interface.max_length
     for length in (interface.length or max(interface.least, min(most, USUAL)), most):
         slots = (interface.slots or [range(interface.vocabulary_size)] * length)[:length]
@@ -73,7 +76,7 @@ def sample(model: Transformer) -> tuple[list[int], float]:
 
 
 def runs(model: Transformer) -> bool:
-    """Whether a page can run the model: its interface is `Tokens`."""
+    """Whether a page can run the model: its interface is `Tokens`, up to names of tokens."""
     return _tokens(model.interface) is not None
 
 
@@ -114,12 +117,22 @@ def _written(tensors: Mapping[str, Tensor]) -> dict[str, Any]:
 
 
 def _tokens(interface: Any) -> dict[str, Any] | None:
-    kind = type(interface)
-    if not isinstance(interface, Tokens) or any(
-        getattr(kind, name) is not getattr(Tokens, name) for name in OWN
-    ):
+    if not isinstance(interface, Tokens):
         return None
-    slots = interface.slots
+    stated = _home(interface, "objects")
+    if not all(issubclass(stated, _home(interface, name)) for name in OWN):
+        return None
+    objects, slots = interface.objects(), interface.slots
+    named = objects and _named(*objects)
+    if objects and not named:
+        return None
+    whole, ends = interface.answered.stop == 1, None
+    if _home(interface, "ends") is not Tokens:
+        ended = map(interface.ends, range(interface.max_length + 1))
+        ends = [[list(behind), answered.start] for behind, answered in ended]
+    follow = interface.n_answers <= interface.vocabulary_size
+    if objects:
+        follow = [*objects[0]] == [*objects[1]]
     return {
         "vocabulary": interface.vocabulary_size,
         "most": interface.max_length,
@@ -129,7 +142,30 @@ def _tokens(interface: Any) -> dict[str, Any] | None:
         "slots": None if slots is None else [[slot.start, slot.stop] for slot in slots],
         "examples": interface.n_examples,
         "answers": interface.n_answers,
-        "whole": interface.answered.stop == 1,
+        "whole": whole,
         "bottom": interface.bottom,
         "frequencies": interface.frequencies,
+        "objects": named,
+        "ends": ends,
+        "random": interface.sample is None,
+        "continues": follow and interface.length is None and not whole and ends is None,
     }
+
+
+def _home(interface: Tokens, name: str) -> type:
+    """The class that defines a method of an interface."""
+    return next(each for each in type(interface).__mro__ if name in vars(each))
+
+
+def _named(tokens: Sequence[Any], answers: Sequence[Any]) -> dict[str, list[str]] | None:
+    """Texts by which tokens are typed, their Python code, and the texts of the answers.
+
+    The texts of tokens are different and have no spaces; the result is None if there are none.
+    """
+    for text in (str, repr):
+        names = ["".join(text(token).split()) for token in tokens]
+        if all(names) and len({*names}) == len(names):
+            shown = dict(zip(tokens, names, strict=True))
+            values = [shown.get(answer, str(answer)) for answer in answers]
+            return {"names": names, "code": [repr(token) for token in tokens], "values": values}
+    return None

@@ -93,10 +93,11 @@
 
     // The reason why these tokens are not accepted, or "".
     rejected(tokens) {
-      const { vocabulary, least, most, length, slots } = this.tokens;
+      const { vocabulary, least, most, length, slots, objects } = this.tokens;
       if (!tokens.length) return "type at least one token";
       const bad = tokens.find((t) => !Number.isInteger(t) || t < 0 || t >= vocabulary);
-      if (bad !== undefined) return `tokens are integers from 0 to ${vocabulary - 1}`;
+      const known = objects ? objects.names.join(", ") : `integers from 0 to ${vocabulary - 1}`;
+      if (bad !== undefined) return `tokens are ${known}`;
       if (length !== null && tokens.length !== length) return `this model takes ${length} tokens`;
       if (tokens.length > most) return `this model was built for at most ${most} tokens`;
       const at = slots ? tokens.findIndex((t, i) => t < slots[i][0] || t >= slots[i][1]) : -1;
@@ -106,11 +107,12 @@
 
     // The answers to tokens, −1 for none, with logits, streams and patterns.
     answer(tokens) {
-      const { prefix, examples, whole, answers, frequencies } = this.tokens;
-      const prompt = [...prefix, ...tokens];
+      const { prefix, examples, whole, answers, frequencies, ends } = this.tokens;
+      const [behind, first] = ends ? ends[tokens.length] : [[], prefix.length];
+      const prompt = [...prefix, ...tokens, ...behind];
       const { streams, patterns } = this.run(prompt, examples);
       const last = streams[streams.length - 1];
-      const asked = whole ? last.slice(0, 1) : last.slice(prefix.length);
+      const asked = whole ? last.slice(0, 1) : last.slice(first);
       const logits = asked.map((row) => this.unembedded(row));
       const said = logits.map((row) => {
         const largest = Math.max(...row);

@@ -158,13 +158,15 @@
     return product(below(head.W_Q, head.b_Q), below(head.W_K, head.b_K), true);
   }
 
-  // A model that runs: tokens are typed, and everything follows.
-  function runs(box, data) {
+  // A model that runs: tokens are typed, `first` to begin with, and everything follows.
+  function runs(box, data, first) {
     const model = new Model(data);
     const kinds = data.tokens, layers = data.blocks.length;
+    const { names, code, values } = kinds.objects || {};
     const id = `ww-${document.querySelectorAll(".ww-tokens").length}`;
     const line = element("input", {
-      id, class: "ww-tokens", type: "text", inputmode: "numeric", autocomplete: "off", spellcheck: "false",
+      id, class: "ww-tokens", type: "text", inputmode: names ? "text" : "numeric", autocomplete: "off",
+      autocapitalize: "off", spellcheck: "false",
     });
     const message = element("p", { class: "ww-message", role: "status" });
     const answers = element("div", { class: "ww-wide" });
@@ -174,17 +176,23 @@
     const inside = element("div", {});
     const random = element("button", { type: "button" }, "Random tokens");
     const on = element("button", { type: "button" }, "Continue");
-    const grows = kinds.length === null && !kinds.whole && kinds.answers <= kinds.vocabulary;
-    on.hidden = !grows;
+    on.hidden = !kinds.continues;
+    random.hidden = !kinds.random;
 
     const range = (place) => (kinds.slots ? kinds.slots[place] : [0, kinds.vocabulary]);
     function drawTokens() {
       line.value = Array.from(data.sample, (_, place) => {
         const [low, end] = range(place);
-        return low + Math.floor(Math.random() * (end - low));
+        return name(low + Math.floor(Math.random() * (end - low)));
       }).join(" ");
     }
-    const typed = () => line.value.split(/[\s,]+/).filter(Boolean).map(Number);
+    const name = (token) => (names ? names[token] : String(token));
+    // Names of one character need no space between them.
+    const between = names && names.some((each) => each.includes(",")) ? /\s+/ : /[\s,]+/;
+    const short = names && names.every((each) => [...each].length === 1);
+    const words = (text) => text.split(between).filter(Boolean).flatMap((word) => (short ? [...word] : [word]));
+    const read = (text) => words(text).map((word) => (names ? names.indexOf(word) : Number(word)));
+    const typed = () => read(line.value);
 
     function show() {
       const tokens = typed(), rejected = model.rejected(tokens);
@@ -200,19 +208,22 @@
       }
       const found = model.answer(tokens);
       const front = kinds.prefix.map((_, i) => (kinds.prefix.length > 1 ? `BOS${i + 1}` : "BOS"));
-      const names = [...front, ...tokens.map(String)];
-      const said = found.answers.map((answer) => (answer < 0 ? "⊥" : String(answer)));
+      const behind = found.prompt.slice(front.length + tokens.length).map(() => "∅");
+      const shown = tokens.map(name), all = [...front, ...shown, ...behind];
+      const said = found.answers.map((answer) => (answer < 0 ? "⊥" : names ? values[answer] : String(answer)));
       const cells = (row, kind) => row.map((text) => element(kind, {}, text));
       answers.replaceChildren(element("table", { class: "ww-answers" },
-        element("tr", {}, element("th", { scope: "row" }, "token"), ...cells(names.slice(kinds.prefix.length), "td")),
-        element("tr", {}, element("th", { scope: "row" }, kinds.whole ? "answer" : "answers"), ...cells(said, "td"))));
-      const none = said.includes("⊥") ? "⊥: the model has no answer (in Python −1). " : "";
-      home.replaceChildren(`${none}At home: `, element("code", {}, `print(model([${tokens.join(", ")}]))`));
+        element("tr", {}, element("th", { scope: "row" }, "token"), ...cells(shown, "td")),
+        element("tr", {}, element("th", { scope: "row" }, kinds.whole ? "answer" : kinds.ends ? "output" : "answers"), ...cells(said, "td"))));
+      const none = said.includes("⊥") ? `⊥: the model has no answer (in Python ${names ? "None" : "−1"}). ` : "";
+      const empty = behind.length ? "∅: an empty token that follows the input. " : "";
+      const given = names ? tokens.map((token) => code[token]) : tokens;
+      home.replaceChildren(`${none}${empty}At home: `, element("code", {}, `print(model([${given.join(", ")}]))`));
       box.dataset.answers = JSON.stringify(found.answers);
       const at = Number(layer.value);
       which.textContent = at === 0 ? "the embedding" : `after layer ${at} of ${layers}`;
       const registers = data.registers.map(([name, start, stop]) => [name, stop - start]);
-      const places = names.map((name) => [name, 1]);
+      const places = all.map((each) => [each, 1]);
       const block = at > 0 ? data.blocks[at - 1] : null;
       const words = block ? element("ul", { class: "ww-words" }, ...block.lines.map((each) => element("li", {}, each))) : "";
       const looks = element("div", { class: "ww-row-of" }, ...(block ? found.patterns[at - 1] : []).map((pattern, h) =>
@@ -228,18 +239,19 @@
     layer.addEventListener("input", show);
     random.addEventListener("click", () => { drawTokens(); show(); });
     on.addEventListener("click", () => {
-      const { answers: all } = model.answer(typed());
-      line.value = [...typed(), all[all.length - 1]].join(" ");
+      const next = model.answer(typed()).answers.slice(-1);
+      line.value = [...typed(), ...next].map(name).join(" ");
       show();
     });
     const some = kinds.least > 1 ? `${kinds.least} to ${kinds.most}` : `up to ${kinds.most}`;
     const length = kinds.length === null ? some : `${kinds.length}`;
     box.append(
-      element("label", { for: id }, `Tokens (${length} whole numbers from 0 to ${kinds.vocabulary - 1})`),
+      element("label", { for: id }, names
+        ? `Tokens (${length} of ${names.join(", ")})` : `Tokens (${length} whole numbers from 0 to ${kinds.vocabulary - 1})`),
       element("div", { class: "ww-controls" }, line, random, on), message, answers, home,
       element("div", { class: "ww-controls" }, element("label", { for: `${id}-layer` }, "Layer"), layer, which),
       inside);
-    line.value = data.sample.join(" ");
+    line.value = first && !model.rejected(read(first)) ? first : data.sample.map(name).join(" ");
     show();
   }
 
@@ -254,7 +266,7 @@
     }
   }
 
-  weightwright.heat = heat;
+  Object.assign(weightwright, { element, heat, runs, weights });
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", open);
   else open();
 })();
