@@ -15,6 +15,7 @@ from verify.site.conf import *  # noqa: F403
 from verify.site.conf import extensions, suppress_warnings
 from verify.site.front import front_page
 from verify.site.pages import keep, newton_page, pages, write
+from verify.site.programs import with_programs
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -120,6 +121,7 @@ made = {
 made |= pages(json.loads(runs.read_text(encoding="utf-8"))["claims"] if runs.exists() else [])
 made |= {f"api/{place}": text for place, text in api.pages(ROOT / "examples" / "package").items()}
 made["newton.md"] = newton_page()
+made["programs.md"] = with_programs(made["programs.md"])
 drawings = {picture.name: picture for picture in (BUILD / "pictures").glob("*-0.png")}
 made["index.md"] = front_page(made["index.md"], drawings)
 write(SOURCE, made)

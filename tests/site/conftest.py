@@ -10,7 +10,8 @@ import verify.site
 STATIC = Path(verify.site.__file__).with_name("static")
 PAGE = """<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <style>{css}</style><body data-theme="{theme}">{body}
-<script>{model}</script><script>{view}</script><script>{newton}</script><script>{search}</script>"""
+<script>{model}</script><script>{view}</script><script>{programs}</script><script>{newton}</script>
+<script>{search}</script>"""
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def browser():
 def opened(browser, tmp_path):
     def opened(body, theme="light"):
         files = {"css": "site.css", "model": "model.js", "view": "view.js", "newton": "newton.js"}
-        files["search"] = "search.js"
+        files |= {"programs": "programs.js", "search": "search.js"}
         parts = {name: (STATIC / file).read_text("utf-8") for name, file in files.items()}
         page = tmp_path / "page.html"
         page.write_text(PAGE.format(theme=theme, body=body, **parts), encoding="utf-8")
