@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from refusals import rejects
 
 from theory.programs.foreign import program_of
@@ -29,6 +30,7 @@ from theory.programs.language import (
     length,
     tokens,
 )
+from theory.programs.library import at, detect_pattern, everywhere, pair_balance, shuffle_dyck
 
 EQUAL = Select(tokens, tokens, "==")
 
@@ -75,6 +77,13 @@ def test_predicates_have_the_key_on_the_left(predicate, wanted):
         (4 / tokens, [4, 2, 1]),
         (tokens / tokens, [1, 1, 1]),
         (tokens % 3, [1, 2, 1]),
+        (5 % tokens, [0, 1, 1]),
+        (tokens // 2, [0, 1, 2]),
+        (5 // tokens, [5, 2, 1]),
+        (tokens**2, [1, 4, 16]),
+        (2**tokens, [2, 4, 16]),
+        (-tokens, [-1, -2, -4]),
+        (abs(tokens - 3), [2, 1, 1]),
         (tokens == 2, [0, 1, 0]),
         (tokens != 2, [1, 0, 1]),
         (tokens < 2, [1, 0, 0]),
@@ -120,6 +129,15 @@ def test_floats_are_the_rationals_that_they_represent():
     assert evaluate(tokens * 3, [0.1]) == [3 * Fraction(0.1)]
     assert evaluate(tokens, [np.float64(0.5), np.int64(3)]) == [Fraction(1, 2), 3]
     assert isinstance(evaluate(tokens, [2.0])[0], int)
+    assert evaluate(tokens == 2, torch.tensor([2, 3])) == [True, False]
+
+
+def test_patterns_and_pairs_may_be_texts():
+    for program, same in (
+        (detect_pattern("ba"), detect_pattern(["b", "a"])),
+        (shuffle_dyck(["()"]), shuffle_dyck([("(", ")")])),
+    ):
+        assert evaluate(program, "aba()") == evaluate(same, "aba()")
 
 
 @pytest.mark.parametrize(
@@ -131,6 +149,7 @@ def test_floats_are_the_rationals_that_they_represent():
         (Select(tokens, indices, "<"), "ab", ("select", "TypeError")),
         (Map(lambda x: math.nan, tokens), "ab", ("map", "nan")),
         (Map(lambda x: [x], tokens), "ab", ("map", "hashable")),
+        (Map(lambda x: tokens, tokens), "ab", ("map", "tokens")),
     ],
 )
 def test_sequences_without_a_value(program, sequence, words):
@@ -175,6 +194,21 @@ def test_sequences_that_are_none(sequence):
         lambda: bool(tokens == 1),
         lambda: bool(EQUAL),
         lambda: 1 if tokens else 2,
+        lambda: tokens == None,  # noqa: E711
+        lambda: None + tokens,
+        lambda: tokens == TOKENS,
+        lambda: Full(tokens),
+        lambda: Aggregate(EQUAL, tokens, tokens + 1),
+        lambda: Aggregate(EQUAL, tokens, torch.zeros(2)),
+        lambda: at(3),
+        lambda: everywhere(EQUAL),
+        lambda: detect_pattern(""),
+        lambda: detect_pattern(5),
+        lambda: detect_pattern(["a", None]),
+        lambda: pair_balance("(", "("),
+        lambda: shuffle_dyck("()"),
+        lambda: shuffle_dyck([("(",)]),
+        lambda: shuffle_dyck([("(", "(")]),
     ],
 )
 def test_expressions_that_are_none(build, unchecked):
@@ -268,6 +302,7 @@ PREFIX = other("Select", keys=INDICES, queries=INDICES, predicate=Comparison.LEQ
 def test_programs_of_other_classes(foreign, own):
     for sequence in ([3], [1, 0, 2], [2, 2, 0, 1]):
         assert evaluate(program_of(foreign), sequence) == evaluate(own, sequence)
+        assert evaluate(foreign, sequence) == evaluate(own, sequence)
 
 
 def test_names_of_other_classes_are_kept_and_shared_parts_stay_shared():

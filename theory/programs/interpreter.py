@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from theory.kinds import InputError, checked, shown
+from theory.programs.foreign import program_of
 from theory.programs.language import (
     Aggregate,
     Expression,
@@ -24,6 +25,7 @@ from theory.programs.language import (
     SequenceMap,
     SOp,
     Tokens,
+    constant,
     expressions,
 )
 from theory.programs.values import COMPARISONS, Value, exact, is_number
@@ -37,7 +39,7 @@ class NoValue(InputError):
 
 
 @checked
-def evaluate(program: Expression, sequence: Any, *, causal: bool = False) -> Row:
+def evaluate(program: Any, sequence: Any, *, causal: bool = False) -> Row:
     """The values of a program at a sequence of tokens, by definition.
 
     For an s-op, the result is the list of the n values; for a selector, it is the n × n matrix as a
@@ -45,10 +47,13 @@ def evaluate(program: Expression, sequence: Any, *, causal: bool = False) -> Row
     i + 1 at position i. Numbers are exact: ints and Fractions. A float that a function returns is
     the rational number that it represents.
 
+    The program may also consist of objects of another library; see `program_of`.
+
     Raises ValueError for an empty sequence, for a token that is None, not hashable, NaN or infinite
     and, naming the s-op and the values, if a function raises an error or if a mean is taken of
     different values that are not all numbers.
     """
+    program = program_of(program)
     return trace(program, sequence, causal=causal)[program]
 
 
@@ -140,7 +145,7 @@ def applied(each: SOp, f: Any, *values: Value) -> Value:
     if any(value is None for value in values):
         return None
     try:
-        return exact(f(*values))
+        return constant("the result", f(*values))
     except Exception as error:
         given = ", ".join(map(shown, values))
         raise NoValue(

@@ -18,9 +18,13 @@ each key position.
     Select(keys, queries, predicate)    predicate(keys_j, queries_i)
     s & t, s | t, ~s                    entrywise
 
-Arithmetic, comparisons and the Boolean operators ~, & and | of s-ops are elementwise maps, also
-with constants.  For example, `SelectorWidth(Select(tokens, tokens, "=="))` counts the occurrences
-of each token.  `evaluate` in `interpreter.py` defines the values.
+Arithmetic (also //, %, ** and abs), comparisons and the operators &, | and ~ of s-ops are
+elementwise maps, also with constants; &, | and ~ are Python's `and`, `or` and `not`, so that 5 | 3
+is 5.  For example, `SelectorWidth(Select(tokens, tokens, "=="))` counts the occurrences of each
+token.  `evaluate` in `interpreter.py` defines the values.
+
+A function or predicate depends on its arguments alone, and equal values, such as 1 and True, have
+equal results.
 
 Except for `Pair`, the classes and their attributes have the names that they have in Tracr
 [Lindner2023], and `program_of` converts a program that is built from classes with these names and
@@ -38,6 +42,9 @@ from theory.kinds import InputError, shown
 from theory.programs.values import COMPARISONS, Value, exact, is_number, quotient
 
 E = TypeVar("E", bound="Expression")
+
+# Names of classes whose objects are no values, of this file and of other libraries.
+OF_EXPRESSIONS = {"SOp", "Selector", "TokensType", "IndicesType", "LengthType"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,8 +118,29 @@ class SOp(Expression):
     def __rtruediv__(self, other: Any) -> SOp:
         return _elementwise(quotient, "/", other, self)
 
+    def __floordiv__(self, other: Any) -> SOp:
+        return _elementwise(operator.floordiv, "//", self, other)
+
+    def __rfloordiv__(self, other: Any) -> SOp:
+        return _elementwise(operator.floordiv, "//", other, self)
+
     def __mod__(self, other: Any) -> SOp:
         return _elementwise(operator.mod, "%", self, other)
+
+    def __rmod__(self, other: Any) -> SOp:
+        return _elementwise(operator.mod, "%", other, self)
+
+    def __pow__(self, other: Any) -> SOp:
+        return _elementwise(operator.pow, "**", self, other)
+
+    def __rpow__(self, other: Any) -> SOp:
+        return _elementwise(operator.pow, "**", other, self)
+
+    def __neg__(self) -> SOp:
+        return Map(operator.neg, self, name=f"-{self}")
+
+    def __abs__(self) -> SOp:
+        return Map(abs, self, name=f"abs({self})")
 
     def __and__(self, other: Any) -> SOp:
         return _elementwise(lambda a, b: a and b, "&", self, other)
@@ -174,14 +202,14 @@ class Length(SOp):
 class Full(SOp):
     """The constant `fill` at all positions.
 
-    Raises ValueError for a value that is not hashable, NaN or infinite.
+    Raises ValueError for a value that is not hashable, NaN or infinite, and for an s-op.
     """
 
     fill: Value
     word = "full"
 
     def __post_init__(self) -> None:
-        exact(self.fill)
+        constant("fill", self.fill)
 
     def __repr__(self) -> str:
         return self.name or repr(self.fill)
@@ -267,7 +295,7 @@ class Aggregate(SOp):
     If all selected values are equal, the mean is this value, which need not be a number.
 
     Raises ValueError if `selector` is no selector or `sop` is no s-op, and for a default that is
-    not hashable, NaN or infinite.
+    not hashable, NaN or infinite, or that is an s-op.
     """
 
     selector: Selector
@@ -278,7 +306,7 @@ class Aggregate(SOp):
     def __post_init__(self) -> None:
         _is("selector", self.selector, Selector)
         _is("sop", self.sop, SOp)
-        exact(self.default)
+        constant("default", self.default)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -382,19 +410,35 @@ def expressions(program: Expression) -> list[Expression]:
     return list(found)
 
 
+def constant(name: str, value: Any) -> Value:
+    """A constant as an exact value; raises ValueError for s-ops and selectors, also of others."""
+    if OF_EXPRESSIONS & {each.__name__ for each in type(value).__mro__}:
+        if isinstance(value, Expression):
+            raise InputError(f"{name} is {value}, which is no constant: give a value")
+        raise InputError(
+            f"{name} is a {type(value).__name__} of another library: convert it by `program_of`"
+        )
+    return exact(value)
+
+
 def _elementwise(f: Callable[[Any, Any], Any], sign: str, a: Any, b: Any) -> SOp:
     """The s-op a sign b, of which one side may be a constant."""
     for each in (a, b):
         if isinstance(each, Selector):
             raise InputError(f"{each} is a selector: give an s-op or a constant")
+        if each is None:
+            raise InputError(
+                f"{a} {sign} {b}: a map has the value None where its operand is None, so None has "
+                "no use in operators: give `Aggregate` a default, and compare with it"
+            )
     name = f"({a if isinstance(a, SOp) else repr(a)} {sign} {b if isinstance(b, SOp) else repr(b)})"
     if isinstance(a, SOp) and isinstance(b, SOp):
         return SequenceMap(f, a, b, name=name)
     if isinstance(a, SOp):
-        constant = exact(b)
-        return Map(lambda value: f(value, constant), a, name=name)
-    constant = exact(a)
-    return Map(lambda value: f(constant, value), b, name=name)
+        right = constant("the right side", b)
+        return Map(lambda value: f(value, right), a, name=name)
+    left = constant("the left side", a)
+    return Map(lambda value: f(left, value), b, name=name)
 
 
 def _is(name: str, value: Any, kind: type[Expression]) -> None:

@@ -8,8 +8,6 @@ from collections.abc import Callable, Hashable
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from theory.kinds import InputError, shown
 
 Value = Hashable
@@ -34,10 +32,11 @@ ADDED: dict[Callable[[Any, Any], Any], int] = {operator.add: 1, operator.sub: -1
 def exact(value: Any) -> Value:
     """The value as an exact number, if it is a number: an int, a Fraction or a bool.
 
-    A float is the rational number that it represents. Other values must be hashable, and are
+    A float is the rational number that it represents, and an array of shape () is its entry. Other
+    values must be hashable, and are
     returned unchanged. Raises ValueError for NaN, infinities and values that are not hashable.
     """
-    if isinstance(value, np.generic):
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # of numpy or torch
         value = value.item()
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -47,6 +46,8 @@ def exact(value: Any) -> Value:
         return int(value)
     try:
         hash(value)
+        if hasattr(value, "__array__"):  # arrays of torch are hashed by identity
+            raise TypeError
     except TypeError:
         raise InputError(
             f"a value is {shown(value)}, which is not hashable: give, for example, a tuple"

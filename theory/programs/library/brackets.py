@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Annotated, TypeAlias
 
-from theory.kinds import InputError, checked
+from theory.kinds import InputError, Instance, checked, shown
 from theory.programs.language import (
     LinearSequenceMap,
     Map,
@@ -15,11 +16,20 @@ from theory.programs.language import (
 )
 from theory.programs.library.counts import fraction_of_previous
 from theory.programs.library.positions import at, everywhere
-from theory.programs.values import Value
+from theory.programs.values import Value, exact
+
+Pairs: TypeAlias = Annotated[
+    Iterable[Sequence[Value]], Instance(Iterable, "a list of pairs, such as ('(', ')')", ["()"])
+]
 
 
 def pair_balance(opening: Value = "(", closing: Value = ")") -> SOp:
-    """The number of opening minus that of closing brackets in x_0, …, x_i, divided by i + 1."""
+    """The number of opening minus that of closing brackets in x_0, …, x_i, divided by i + 1.
+
+    Raises ValueError for equal brackets.
+    """
+    if exact(opening) == exact(closing):
+        raise InputError(f"opening and closing are both {shown(opening)}: give different brackets")
     opened, closed = fraction_of_previous(opening), fraction_of_previous(closing)
     return LinearSequenceMap(opened, closed, 1, -1)
 
@@ -39,18 +49,22 @@ def balanced(opening: Value = "(", closing: Value = ")") -> SOp:
 
 
 @checked
-def shuffle_dyck(pairs: Sequence[tuple[Value, Value]]) -> SOp:
+def shuffle_dyck(pairs: Pairs) -> SOp:
     """1 at all positions if the brackets of each type match on their own, and 0 otherwise.
 
     `pairs` contains the opening and the closing bracket of each type. Types may be interleaved in
-    any way, as in ([)].
+    any way, as in ([)]. A pair is a tuple, or a text such as "()".
 
-    Raises ValueError if there is no pair.
+    Raises ValueError if there is no pair, and for a pair of equal brackets.
     """
-    if not pairs:
+    given = [*pairs]
+    if not given:
         raise InputError("pairs is empty: give at least one pair of brackets")
     found: SOp | None = None
-    for opening, closing in pairs:
+    for pair in given:
+        if not isinstance(pair, Sequence) or len(pair) != 2:
+            raise InputError(f"pairs contains {shown(pair)}: give pairs such as ('(', ')')")
+        opening, closing = pair
         balance = pair_balance(opening, closing)
         never_negative = everywhere(balance >= 0)
         at_the_end = Map(lambda value: int(value == 0), at(length - 1, balance))

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
 
-from theory.kinds import Count, InputError, checked
+import numpy as np
+
+from theory.kinds import Count, Kind, checked
 from theory.programs.language import (
     Aggregate,
     Full,
@@ -18,14 +22,40 @@ from theory.programs.language import (
 )
 from theory.programs.library.counts import up_to_here
 from theory.programs.library.positions import at, everywhere
-from theory.programs.values import Value
+from theory.programs.values import Value, exact
+
+
+@dataclass(frozen=True)
+class TokenPattern(Kind):
+    """The kind of a parameter that is a list of at least one token, or a text of tokens.
+
+    A kind checks and converts the values of a parameter (`Kind`).
+    """
+
+    what = "a list of at least one token, or a text whose characters are tokens"
+    example = "ab"
+    wrong = (None, object(), 1, "", [], [[1]], [None], [float("nan")])
+
+    def read(self, name: str, value: Any) -> tuple[Value, ...]:
+        if not isinstance(value, Sequence | np.ndarray) or not len(value):
+            raise self.error(name, value)
+        pattern = tuple(exact(token) for token in value)
+        if any(token is None for token in pattern):
+            raise self.error(name, value)
+        return pattern
+
+
+Pattern: TypeAlias = Annotated[Sequence[Value], TokenPattern()]
 
 
 @checked
-def detect_pattern(pattern: Sequence[Value]) -> SOp:
-    """1 at position i if the tokens up to x_i end with the pattern, and 0 otherwise."""
-    if not pattern:
-        raise InputError("pattern is empty: give at least one token")
+def detect_pattern(pattern: Pattern) -> SOp:
+    """1 at position i if the tokens up to x_i end with the pattern, and 0 otherwise.
+
+    The pattern is a list of tokens, or a text whose characters are tokens: "aba".
+
+    Raises ValueError for an empty pattern.
+    """
     found: SOp = Map(int, tokens == pattern[-1])
     for k, token in enumerate(reversed(pattern[:-1]), start=1):
         here = Aggregate(Select(indices, indices - k, "=="), Map(int, tokens == token), 0)
@@ -34,8 +64,8 @@ def detect_pattern(pattern: Sequence[Value]) -> SOp:
 
 
 @checked
-def count_pattern(pattern: Sequence[Value]) -> SOp:
-    """The number of occurrences of a pattern, at all positions."""
+def count_pattern(pattern: Pattern) -> SOp:
+    """The number of occurrences of a pattern, at all positions; see `detect_pattern`."""
     return SelectorWidth(Select(detect_pattern(pattern), Full(1), "=="))
 
 

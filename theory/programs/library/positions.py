@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from theory.kinds import Integer, checked
+from typing import Annotated, TypeAlias
+
+from theory.kinds import Instance, Integer, checked
 from theory.programs.language import (
     Aggregate,
     Full,
@@ -15,13 +17,17 @@ from theory.programs.language import (
     tokens,
 )
 
+Operation: TypeAlias = Annotated[SOp, Instance(SOp, "an s-op, such as `Full(3)` or `indices - 1`")]
 
-def at(place: SOp, values: SOp = tokens) -> SOp:
+
+@checked
+def at(place: Operation, values: Operation = tokens) -> SOp:
     """The value at position `place`, which is an s-op; None if there is no such position."""
     return Aggregate(Select(indices, place.named("place"), "=="), values)
 
 
-def everywhere(holds: SOp) -> SOp:
+@checked
+def everywhere(holds: Operation) -> SOp:
     """1 at all positions if the s-op is 1 at all positions, and 0 otherwise.
 
     The values of the s-op are 0 and 1, or False and True.
