@@ -30,7 +30,8 @@ WORDS = r"""(?x)name=".{0,999}"|rule="(linear|hardmax)"|mask="(full|(strictly\ )
 |out):?)=\[\]|(|model|answer|rows|(stages|blocks|heads|mlp):)=\{\}|(alpha|b_\w+:|(prompt|embed
 |positions|unembed|[QKVO]|in|out)::)=(?P<number>"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")"""
 MOST_BYTES, MOST_WORK = 2**25, 2**28  # of a file, and multiplications for a statement
-CHECKERS = {"certificates": "checker", "gaps": "gap_checker", "formulas": "formula_checker"}
+CHECKERS = {"certificates": "checker", "gaps": "gap_checker"}  # by the field that they read
+CHECKERS |= {"formulas": "formula_checker", "programs": "program_checker"}
 OUTPUTS = {  # by a field of the statement
     "alpha": "q M_{steps} X^T y for all X ({n} x {d}), y, q; order {order}, {start}, alpha {alpha}",
     "hops": "hop_{hops}, on all {letters}^{length} sequences",

@@ -38,7 +38,8 @@ WORDS = r"""(?x)name=".{0,999}"|kind="formula"|rule="linear"|mask="(diagonal|con
 |(blocks|heads|registers|b_\w+|(embed|unembed|[QKVO]):?)=\[\]|(|model|(blocks|heads):)=\{\}
 |(alpha|b_\w+:|(embed|unembed|[QKVO])::)=(?P<number>"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")"""
 MOST_BYTES, MOST_WORK, MOST_BITS = 2**25, 2**26, 4096  # of a file, of a statement, of a prime
-CHECKERS = {"certificates": "checker", "gaps": "gap_checker", "formulas": "formula_checker"}
+CHECKERS = {"certificates": "checker", "gaps": "gap_checker"}  # by the field that they read
+CHECKERS |= {"formulas": "formula_checker", "programs": "program_checker"}
 SENTENCE = """for all n and all real X (n x {d}), y and x, the prediction is x^T M_{steps} b \
 (order {order}, start {start}, alpha {alpha}; named {name!a})"""
 Factors = dict[tuple[int, int], Fraction]  # the numbers c, by pairs of registers

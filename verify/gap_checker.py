@@ -42,7 +42,8 @@ WORDS = r"""(?x)name=".{0,999}"|kind="lookups"|first="(before|behind)"|rule="har
 |(|model|(blocks|heads|mlp):)=\{\}|(b_\w+:|(embed|positions|unembed|[QKVO]|in|out)::)=
 (?P<number>"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")"""  # an entry of a list has a colon
 MOST_BYTES, MOST_WORK = 2**25, 2**27  # of a file, and multiplications for a statement
-CHECKERS = {"certificates": "checker", "gaps": "gap_checker", "formulas": "formula_checker"}
+CHECKERS = {"certificates": "checker", "gaps": "gap_checker"}  # by the field that they read
+CHECKERS |= {"formulas": "formula_checker", "programs": "program_checker"}
 SENTENCE = """on all sequences of up to {length} tokens of {letters} symbols, the outputs are \
 hop_{hops} (named {name!a})"""
 Matrix = list[list[Any]]

@@ -15,6 +15,7 @@ from tests.evidence.test_certificates import SMALL, induction
 from tests.evidence.test_checker_files import CHECKERS, each, run
 from tests.evidence.test_formula_checker import stated
 from tests.evidence.test_gap_checker import hops_said, induction_said
+from tests.evidence.test_program_checker import program_said
 from verify import checker
 
 pytestmark = pytest.mark.usefixtures("unchecked")  # the checkers, and not their annotations
@@ -24,11 +25,13 @@ MADE: dict[str, Callable[[], Any]] = {
     "hops": induction,
     "lookups": lambda: induction_said(2, 3),
     "formula": lambda: stated("direct"),
+    "program": lambda: program_said("histogram"),
 }
 
 
 def kind_of(name: str) -> str:
-    return {"lookups": "gaps", "formula": "formulas"}.get(name, "certificates")
+    fields = {"lookups": "gaps", "formula": "formulas", "program": "programs"}
+    return fields.get(name, "certificates")
 
 
 def computed(name: str, statement: Any) -> Any:
@@ -82,6 +85,27 @@ def gradient_step_without_terms(statement: Any) -> Any:
     return statement | sizes | {"model": model, "prompt": [["x1_1", "y1"], ["q1", "0"]]}
 
 
+def doubled(statement: Any, times: int) -> Any:
+    """A selector that contains 2^times others."""
+    operations = statement["operations"]
+    selector = next(k for k, op in enumerate(operations) if op["op"] == "select")
+    more = [{"op": "and", "of": [selector, selector]}]
+    more += [{"op": "and", "of": [len(operations) + k] * 2} for k in range(times)]
+    last = {"op": "width", "selector": len(operations) + times}
+    return (
+        statement
+        | {"operations": [*operations, *more, last]}
+        | {"layers": [[[[len(operations) + times + 1, 0]]]]}
+    )
+
+
+def linear(statement: Any, times: int) -> Any:
+    """Numbers of thousands of digits."""
+    operations = [{"op": "tokens"}]
+    operations += [{"op": "linear", "of": [k, k], "factors": ["9" * 30] * 2} for k in range(times)]
+    return statement | {"operations": operations, "tokens": ["1", "2", "3"]}
+
+
 STATEMENTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "a sum of no terms": ("polynomial", gradient_step_without_terms),
     "sizes without inputs": ("polynomial", fields(n=0, steps=99999, order=99999)),
@@ -127,6 +151,9 @@ STATEMENTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "another width": ("formula", fields(registers=[3, 3])),
     "a bias": ("formula", weight("1")),
     "positions": ("formula", lambda said: (said["model"].update(positions=[["1"]]), said)[1]),
+    "sequences without an end": ("program", fields(length=999)),
+    "operations of all earlier ones": ("program", lambda said: doubled(said, 60)),
+    "numbers that double": ("program", lambda said: linear(said, 900)),
     "a statement of no fields": ("lookups", lambda said: {}),
     "a statement of one number": ("lookups", lambda said: 5),
 }
@@ -158,12 +185,17 @@ def test_an_order_of_zero_is_named(name: str) -> None:
 def texts(kind: str) -> dict[str, str]:
     """Files that are no certificates, or state something beside what is verified."""
     statement = MADE[
-        {"certificates": "polynomial", "gaps": "lookups", "formulas": "formula"}[kind]
+        {
+            "certificates": "polynomial",
+            "gaps": "lookups",
+            "formulas": "formula",
+            "programs": "program",
+        }[kind]
     ]()
     one = {"statement": statement, "evidence": CHECKERS[kind].computed(statement)}
     good = json.dumps({kind: [one]})
     rounded = deepcopy(one)
-    field = "contents" if kind == "gaps" else "degree"
+    field = "contents" if kind in ("gaps", "programs") else "degree"
     rounded["evidence"][field] = float(one["evidence"][field])
     return {
         "two statements for one": f'{{"{kind}": [], {good[1:]}',

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from contextlib import suppress
 from fractions import Fraction
 from itertools import product
@@ -13,6 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from library_by_definition import PROGRAMS
+from random_programs import programs
 from refusals import rejects
 
 from constructions import compiled, load, save
@@ -100,42 +100,6 @@ def test_long_sequences(name):
     model = compiled(program, vocabulary, 90)
     for x in sequences(vocabulary, 1, (30, 89, 90), np.random.default_rng(0)):
         assert model(x) == definition(x)
-
-
-NUMBERS = st.sampled_from([tokens, indices, length, tokens * 2 - 1, Full(2), indices % 3])
-PREDICATES = st.sampled_from(["==", "!=", "<", "<=", ">", ">=", "true", "false"]) | st.just(
-    lambda key, query: (key * query) % 3 == 1
-)
-
-
-@st.composite
-def selectors(draw, sops, depth=2):
-    kind = draw(st.sampled_from(["select"] * 2 + ["and", "or", "not"] * (depth > 0)))
-    if kind == "select":
-        return Select(draw(sops), draw(sops), draw(PREDICATES))
-    one = draw(selectors(sops, depth - 1))
-    if kind == "not":
-        return ~one
-    other = draw(selectors(sops, depth - 1))
-    return one & other if kind == "and" else one | other
-
-
-@st.composite
-def programs(draw):
-    """Programs with two levels of selectors, whose values are numbers or None."""
-    first = draw(
-        st.builds(SelectorWidth, selectors(NUMBERS))
-        | st.builds(Aggregate, selectors(NUMBERS), NUMBERS, st.sampled_from([None, 0, 7]))
-    )
-    sops = st.sampled_from([tokens, indices, first])
-    second = draw(
-        st.builds(SelectorWidth, selectors(sops, 1))
-        | st.builds(Aggregate, selectors(sops, 1), sops, st.sampled_from([None, -1]))
-        | st.builds(SequenceMap, st.just(operator.mul), sops, sops)
-        | st.builds(LinearSequenceMap, sops, sops, st.just(2), st.just(Fraction(-1, 2)))
-        | st.builds(Map, st.just(lambda value: value > 1), sops)
-    )
-    return second
 
 
 @given(programs(), st.booleans())

@@ -1,4 +1,4 @@
-"""Certificates: statements with their evidence, for the three checkers of the package `verify`.
+"""Certificates: statements with their evidence, for the four checkers of the package `verify`.
 
 A file contains statements and their evidence.  A statement contains the weights that torch runs, as
 exact numbers, and the sizes.  The checkers, which share no code with the rest of the library,
@@ -24,7 +24,7 @@ from constructions.transformer import Transformer
 from theory.computation.cascade import Cascade, Table
 from theory.kinds import InputError
 from theory.regression import Start
-from verify import checker, formula_checker, gap_checker
+from verify import checker, formula_checker, gap_checker, program_checker
 from verify.claim import Run
 from verify.evidence.statement import Case, OverTokens
 from verify.output.files import deliver
@@ -39,6 +39,7 @@ CHECKERS = {  # by the kind of a statement; the field of the file, and the check
     "cascade": ("certificates", checker),
     "lookups": ("gaps", gap_checker),
     "formula": ("formulas", formula_checker),
+    "program": ("programs", program_checker),
 }
 
 KINDS = {"flip-flop": "latch"}  # the file format's word for it, which does not change
@@ -82,7 +83,8 @@ def for_all_inputs(case: Case, of: Recursion) -> Statement:
         "alpha": exactly(of.alpha),
         "prompt": [[str(entry) for entry in row] for row in prompt.tokens],
         "points": POINTS,
-        **_model(model, prompt.n_examples),
+        "examples": prompt.n_examples,
+        "model": weights(model),
     }
 
 
@@ -115,7 +117,7 @@ def by_formula(case: Case, of: Recursion) -> Statement:
         "order": of.order,
         "start": of.start,
         "alpha": exactly(of.alpha),
-        "model": _model(case.model, 0)["model"],
+        "model": weights(case.model),
     }
 
 
@@ -137,7 +139,8 @@ def on_all_sequences(
         "length": length,
         "prefix": list(model.interface.prefix),
         **definition,
-        **_model(model, model.interface.n_examples),
+        "examples": model.interface.n_examples,
+        "model": weights(model),
     }
 
 
@@ -161,7 +164,7 @@ def by_gaps(
         "length": length,
         "hops": hops,
         "first": first,
-        "model": _model(model, model.interface.n_examples)["model"],
+        "model": weights(model),
     }
 
 
@@ -230,7 +233,11 @@ def _rows(weights: Tensor) -> Any:
     return np.vectorize(exactly, otypes=[object])(array).tolist() if array.size else array.tolist()
 
 
-def _model(model: Transformer, examples: int) -> Statement:
+def weights(model: Transformer) -> Statement:
+    """Returns the weights of a model as exact numbers.
+
+    Raises ValueError for a model with normalisation layers, or with scaled scores.
+    """
     normed = any(b.norm or b.ln1 or b.ln2 for b in model.blocks) or model.ln_final
     if normed or any(attn.scale != 1 for attn in model.attentions):
         raise InputError(
@@ -239,16 +246,11 @@ def _model(model: Transformer, examples: int) -> Statement:
         )
     b_U, positions = model.unembed.b_U, model.pos_embed
     return {
-        "examples": examples,
-        "model": {
-            "embed": _rows(model.embed.W_E),
-            "positions": [] if positions is None else _rows(positions.W_pos),
-            "blocks": [
-                {"heads": _heads(block.attn), "mlp": _mlp(block.mlp)} for block in model.blocks
-            ],
-            "unembed": _rows(model.unembed.W_U),
-            "b_unembed": ["0"] * model.unembed.W_U.shape[1] if b_U is None else _rows(b_U),
-        },
+        "embed": _rows(model.embed.W_E),
+        "positions": [] if positions is None else _rows(positions.W_pos),
+        "blocks": [{"heads": _heads(block.attn), "mlp": _mlp(block.mlp)} for block in model.blocks],
+        "unembed": _rows(model.unembed.W_U),
+        "b_unembed": ["0"] * model.unembed.W_U.shape[1] if b_U is None else _rows(b_U),
     }
 
 

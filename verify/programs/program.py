@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from constructions.attention import Attention
+from constructions.blocks import plural
 from constructions.programs import compiled
 from constructions.transformer import Transformer
 from theory.kinds import InputError
@@ -30,12 +31,21 @@ from theory.programs.domains import Domains
 from theory.programs.library.examples import PROGRAMS
 from theory.programs.simplify import simplified
 from theory.programs.values import Value, exact
+from verify import program_checker
 from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs, streams
 from verify.evidence.sequences import exact_evidence
 from verify.evidence.size import size
 from verify.evidence.softmax import enclosed
-from verify.finding import Evidence, Finding, at_most, labelled, no_counterexample
+from verify.finding import (
+    Evidence,
+    Finding,
+    Verdict,
+    at_most,
+    labelled,
+    no_counterexample,
+)
+from verify.programs.certified import computes_program
 from verify.programs.options import Program, Vocabulary, read_program, read_vocabulary
 
 NAMES = (
@@ -43,9 +53,13 @@ NAMES = (
     *("most_frequent", "place_in_run", "depth", "shuffle_dyck"),
 )
 MOST = 3000  # the number of sequences of which all are run
+QUICK, WORK = 2**18, 2**21  # multiplications with which contents are enumerated
 
 
-@claim(faults_seen=[{"program": "sort", "max_length": 4}, {"program": "depth", "max_length": 4}])
+@claim(
+    faults_seen=[{"program": "sort", "max_length": 4}, {"program": "depth", "max_length": 4}],
+    certifies=True,
+)
 def program(
     run: Run,
     *,
@@ -74,11 +88,17 @@ def program(
         tokens = read_vocabulary(vocabulary) if vocabulary is not None else own
         if tokens is None:
             raise InputError(f"the program {name} has no vocabulary: give --vocabulary")
-        yield from labelled(name, _compiled(run, sop, tokens, max_length, causal, samples))
+        yield from labelled(name, _compiled(run, name, sop, tokens, max_length, causal, samples))
 
 
 def _compiled(
-    run: Run, sop: SOp, vocabulary: Sequence[Value], n: int, causal: bool, samples: int
+    run: Run,
+    name: str,
+    sop: SOp,
+    vocabulary: Sequence[Value],
+    n: int,
+    causal: bool,
+    samples: int,
 ) -> Iterator[Finding]:
     """The findings on one program."""
     model = run.build(compiled, sop, vocabulary, n, causal=causal)
@@ -93,6 +113,7 @@ def _compiled(
         case.valid(run.rng.integers(len(case.vocabulary), size=(count, length)))
         for length in lengths
     ]
+    yield _enumerated(run, name, sop, vocabulary, n, causal)
     yield case.answers("random", f"random sequences of {_and(lengths)} tokens", drawn)
     if sop is PROGRAMS["sort"][0] and len(vocabulary) == 3 and n > 2 and not causal:
         yield size(model, "programs", n=n)
@@ -102,6 +123,43 @@ def _compiled(
     yield case.registers(few)
     yield case.over_q([rows[:1] for rows in few])
     yield from case.softmax([*short, *drawn], drawn[-1][:1])
+
+
+def _enumerated(
+    run: Run, name: str, sop: SOp, vocabulary: Sequence[Value], n: int, causal: bool
+) -> Finding:
+    """Follows all sequences at once, by the contents that each token may have.
+
+    The length is the first one in n, n/2, n/4, … for which this is affordable. A statement that is
+    verified is added to the certificate.
+    """
+    found, reason, length = None, "", 2 * n
+    while found is None and length > 1:
+        length = (length + 1) // 2
+        model = run.build(compiled, sop, vocabulary, length, causal=causal)
+        try:
+            statement = computes_program(model, sop, name, causal=causal)
+            found = program_checker.computed(statement, QUICK if run.quick else WORK)
+        except (ArithmeticError, InputError) as rejected:
+            reason = str(rejected)
+            if not isinstance(rejected, program_checker.TooLarge):
+                break
+    if found is not None:
+        run.certify(lambda: statement)
+    return Finding(
+        "all-sequences",
+        f"all sequences of at most {plural(length, 'token')}, by the values and contents that each "
+        "token may have in them",
+        "exact",
+        "not verified" if found is None else "verified",
+        "verified",
+        Verdict.UNDECIDED if found is None else Verdict.HOLDS,
+        words=f"not verified: {reason}"
+        if found is None
+        else f"answers and attention are as defined, with at most {found['contents']} contents",
+        wanted="answers and attention as defined",
+        detail="" if found else f"not verified: {reason}",
+    )
 
 
 class Case:

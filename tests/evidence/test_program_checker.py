@@ -1,0 +1,312 @@
+"""Certificates of programs: what is verified holds on all sequences, and nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from random_programs import programs
+
+from constructions.programs import compiled
+from tests.evidence.test_certificates import numbers
+from theory.kinds import InputError
+from theory.programs import Aggregate, Map, Select, SelectorWidth, SOp, evaluate, indices, tokens
+from theory.programs.library.examples import PROGRAMS
+from verify import checker, program_checker
+from verify.programs.certified import computes_program, written
+
+pytestmark = pytest.mark.usefixtures("unchecked")  # the checkers, and not their annotations
+ERRORS = (ArithmeticError, LookupError, ValueError, TypeError)
+CERTIFIED = [name for name in PROGRAMS if name not in ("shuffle_dyck", "second_largest")]
+
+
+def program_said(name: str = "reverse", length: int = 2, *, causal: bool = False) -> dict[str, Any]:
+    sop, vocabulary = PROGRAMS[name]
+    model = compiled(sop, vocabulary, length, causal=causal)
+    return computes_program(model, sop, name, causal=causal)
+
+
+def evidence(statement: Any) -> Any:
+    """Evidence, if there is any."""
+    try:
+        return program_checker.computed(statement)
+    except ERRORS:
+        return None
+
+
+def value(text: str) -> Any:
+    try:
+        return Fraction(text)
+    except ValueError:
+        return text
+
+
+def by_definition(statement: Any, word: tuple[str, ...]) -> list[Any]:
+    """The values of the program that a statement contains, operation by operation."""
+    n, causal, of = len(word), statement["causal"], list[Any]()
+    for op in statement["operations"]:
+        parts = [of[k] for k in op["of"]] if isinstance(op.get("of"), list) else []
+        match op["op"]:
+            case "tokens":
+                of.append([value(token) for token in word])
+            case "indices":
+                of.append([*range(n)])
+            case "length":
+                of.append([i + 1 if causal else n for i in range(n)])
+            case "linear":
+                factors = [*map(value, op["factors"])]
+                rows = zip(*parts, strict=True)
+                sums = ("None" if "None" in row else np.dot(factors, row) for row in rows)
+                of.append([*sums])
+            case "map":
+                table = {(*map(value, row[:-1]),): value(row[-1]) for row in op["table"]}
+                rows = zip(*parts, strict=True) if parts else [()] * n
+                of.append(["None" if "None" in row else table[(*row,)] for row in rows])
+            case "select":
+                keys, queries = of[op["keys"]], of[op["queries"]]
+                of.append([[holds(op["pairs"], k, q) for k in keys] for q in queries])
+            case "and":
+                of.append(np.logical_and(*parts).tolist())
+            case "or":
+                of.append(np.logical_or(*parts).tolist())
+            case "not":
+                of.append(np.logical_not(parts[0]).tolist())
+            case "width" | "sum":
+                of.append([sum(row) for row in seen(of[op["selector"]], causal)])
+            case "mean":
+                values = [value(op["default"]), of[op["of"]]]
+                of.append([mean(row, *values) for row in seen(of[op["selector"]], causal)])
+    return of[-1]
+
+
+def seen(selector: Any, causal: bool) -> Iterator[list[bool]]:
+    for i, row in enumerate(selector):
+        yield [each and (j <= i or not causal) for j, each in enumerate(row)]
+
+
+def holds(pairs: Any, key: Any, query: Any) -> bool:
+    if not isinstance(pairs, str):
+        return [key, query] in [[*map(value, pair)] for pair in pairs]
+    if pairs in ("true", "false") or "None" in (key, query):
+        return pairs == "true"
+    signs = {"==": key == query, "!=": key != query}
+    if pairs in signs:
+        return signs[pairs]
+    return {"<": key < query, "<=": key <= query, ">": key > query, ">=": key >= query}[pairs]
+
+
+def mean(row: list[bool], default: Any, values: list[Any]) -> Any:
+    selected = [v for v, each in zip(values, row, strict=True) if each]
+    if not selected:
+        return default
+    return selected[0] if len({*selected}) == 1 else sum(selected) / Fraction(len(selected))
+
+
+def answers(statement: Any, word: tuple[str, ...]) -> list[Any]:
+    """The model's, as the other checker runs it, and "tie" where no logit is the largest."""
+    R = checker.Numbers()
+    model = R.read(statement["model"], "model")
+    places = [statement["tokens"].index(token) for token in word]
+    H = [model["embed"][v] for v in (-1, *places)]
+    logits = checker.run(R, model, H, 0, [set() for _ in model["blocks"]])[1:]
+    return [
+        value(statement["answers"][row.index(max(row))]) if row.count(max(row)) == 1 else "tie"
+        for row in logits
+    ]
+
+
+def right(statement: Any) -> bool:
+    """Whether the answers are those of the program, on all sequences."""
+    return all(
+        answers(statement, word) == by_definition(statement, word)
+        for n in range(1, statement["length"] + 1)
+        for word in product(statement["tokens"], repeat=n)
+    )
+
+
+@pytest.mark.parametrize("name", CERTIFIED)
+def test_programs_of_the_library_are_verified_with_the_margins_of_the_model(name: str) -> None:
+    sop, vocabulary = PROGRAMS[name]
+    model, statement = compiled(sop, vocabulary, 4), program_said(name, 4)
+    found = program_checker.computed(statement)
+    for block, gap in zip(model.blocks, found["gaps"], strict=True):
+        declared = [margin.gap for margin in block.margins]
+        assert not declared or Fraction(gap) >= Fraction(min(declared)) or gap == "0"
+    assert Fraction(found["margin"]) >= Fraction(model.interface.margin) * Fraction(1, 2)
+    assert by_definition(statement, (*statement["tokens"][:2],)) == [
+        value(written(v)) for v in evaluate(sop, vocabulary[:2])
+    ]
+
+
+@pytest.mark.parametrize("name", ["prefix_count", "depth", "induction", "running_sum", "rank"])
+def test_causal_programs_are_verified(name: str) -> None:
+    assert right(statement := program_said(name, 3, causal=True))
+    assert program_checker.computed(statement)["contents"] > 0
+
+
+@settings(max_examples=60)
+@given(programs())
+def test_random_programs_that_are_verified_are_right(program: SOp) -> None:
+    vocabulary = (0, 1, 2)
+    try:
+        model = compiled(program, vocabulary, 2)
+        statement = computes_program(model, program, "random", causal=False)
+    except InputError:
+        return
+    if evidence(statement):
+        assert right(statement)
+
+
+def changed_numbers(statement: Any, rng: np.random.Generator) -> Any:
+    """The statement with one weight changed."""
+    changed, paths = deepcopy(statement), list(numbers(statement["model"]))
+    *path, last = paths[rng.integers(len(paths))]
+    inner = changed["model"]
+    for key in path:
+        inner = inner[key]
+    inner[last] = str(Fraction(inner[last]) + Fraction(int(rng.choice([-8, -4, -1, 1, 3, 8])), 4))
+    return changed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["reverse", "histogram", "sort", "depth"])
+def test_changed_weights_that_are_verified_answer_rightly_on_every_sequence(name: str) -> None:
+    statement, rng, verified = program_said(name, 3), np.random.default_rng(0), 0
+    assert right(statement)
+    for _ in range(60):
+        if evidence(changed := changed_numbers(statement, rng)):
+            verified += 1
+            assert right(changed)
+    assert 5 <= verified <= 50
+
+
+def with_row(name: str, new: str) -> Any:
+    """Another value in the last row of the last table."""
+    statement = program_said(name)
+    [*_, op] = (op for op in statement["operations"] if op["op"] == "map")
+    op["table"][-1][-1] = new
+    return statement
+
+
+def operation(name: str, kind: str, **changes: Any) -> Any:
+    statement = program_said(name)
+    [*_, op] = (op for op in statement["operations"] if op["op"] == kind)
+    op.update(changes)
+    return statement
+
+
+def weights(name: str, part: str, row: int, new: list[str]) -> Any:
+    statement = program_said(name)
+    statement["model"][part][row] = new
+    return statement
+
+
+def head(name: str, **changes: Any) -> Any:
+    statement = program_said(name)
+    statement["model"]["blocks"][0]["heads"][0].update(changes)
+    return statement
+
+
+def without_row(name: str) -> Any:
+    statement = program_said(name)
+    [*_, op] = (op for op in statement["operations"] if op["op"] == "map")
+    op["table"].pop()
+    return statement
+
+
+def swapped(statement: Any, field: str) -> Any:
+    statement[field] = statement[field][::-1]
+    return statement
+
+
+def columns(name: str, does: Any) -> Any:
+    statement = program_said(name)
+    statement["layers"][0][0] = does
+    return statement
+
+
+FALSE = {
+    "another value of a map": lambda: with_row("reverse", "7"),
+    "a map without a row": lambda: without_row("reverse"),
+    "another default": lambda: operation("shift_by(1)", "mean", default="'a'"),
+    "another comparison": lambda: operation("histogram", "select", pairs="!="),
+    "other pairs": lambda: operation("histogram", "select", pairs=[["'a'", "'b'"]]),
+    "another s-op that is averaged": lambda: operation("reverse", "mean", of=0),
+    "a selector of a later operation": lambda: operation("reverse", "mean", selector=999),
+    "an operation of itself": lambda: operation("reverse", "map", of=[3]),
+    "other factors": lambda: operation("reverse", "linear", factors=["1", "1"]),
+    "a factor less": lambda: operation("reverse", "linear", factors=["1"]),
+    "the tokens in another order": lambda: swapped(program_said("reverse"), "tokens"),
+    "the answers in another order": lambda: swapped(program_said("reverse"), "answers"),
+    "an answer twice": lambda: program_said("reverse") | {"answers": ["'a'", "'a'", "'c'"]},
+    "a token twice": lambda: program_said("histogram") | {"tokens": ["'a'", "'a'", "'c'"]},
+    "a causal program": lambda: program_said("histogram") | {"causal": True},
+    "a program that is not causal": lambda: (
+        program_said("histogram", causal=True) | {"causal": False}
+    ),
+    "longer sequences": lambda: program_said("reverse") | {"length": 3},
+    "sequences of no tokens": lambda: program_said("reverse") | {"length": 0},
+    "no operations": lambda: program_said("reverse") | {"operations": []},
+    "no program": lambda: program_said("reverse") | {"layers": [[], []]},
+    "a head that computes nothing": lambda: columns("histogram", []),
+    "a head that computes tokens": lambda: columns("histogram", [[0, 0]]),
+    "another column": lambda: columns("histogram", [[2, 0]]),
+    "linear attention": lambda: head("histogram", rule="linear"),
+    "a masked token": lambda: head("histogram", mask="strictly causal"),
+    "a field more": lambda: head("histogram", scale="2"),
+    "a true for 1": lambda: program_said("reverse") | {"length": True},
+    "a float": lambda: program_said("reverse") | {"length": 2.0},
+    "a third": lambda: weights("reverse", "b_unembed", 0, "1/3"),  # type: ignore[arg-type]
+    "another embedding": lambda: weights(
+        "histogram", "embed", 0, program_said("histogram")["model"]["embed"][1]
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FALSE)
+def test_what_is_false_is_rejected(what: str) -> None:
+    assert evidence(FALSE[what]()) is None
+
+
+def test_different_values_that_may_be_averaged_have_affine_entries() -> None:
+    """The mean of two equal numbers is right, and that of different ones is not."""
+    statement = program_said("mean_of_tokens")
+    assert evidence(statement)
+    token = next(k for k, op in enumerate(statement["operations"]) if op["op"] == "tokens")
+    number = compiled(*PROGRAMS["mean_of_tokens"], 2).stream["tokens"].start
+    assert token >= 0
+    row = statement["model"]["embed"][2]
+    row[number] = str(Fraction(row[number]) + 1)
+    with pytest.raises(ArithmeticError, match="affine"):
+        program_checker.computed(statement)
+
+
+def test_widths_of_no_order_do_not_select_one_position() -> None:
+    """The number of equal tokens does not decide which token it is."""
+    count = SelectorWidth(Select(tokens, tokens, "=="))
+    program = Aggregate(Select(count, indices, "=="), Map({0: 5, 1: 5, 2: 5}.get, tokens))
+    model = compiled(program, [0, 1, 2], 3)
+    assert evidence(computes_program(model, program, "constant", causal=False))
+    of = program_checker.Program(program_checker.Exact(10**6), program_said("sort", 3))
+    known = [
+        program_checker.Token(i, of.at(i, symbol), ()) for i in range(3) for symbol in (0, 1, 2)
+    ]
+    of.n = 3
+    [*_, last] = (k for k, op in enumerate(of.ops) if op["op"] == "mean")
+    op = of.ops[last]
+    assert of.alike(op["selector"], op["of"], known)
+    symbols = of.ops.index({"op": "tokens"})
+    r = of.ops[of.ops[op["selector"]]["keys"]]["selector"]
+    of.ops[r] = {"op": "select", "keys": symbols, "queries": symbols, "pairs": "<="}
+    assert not of.alike(op["selector"], op["of"], known)
+
+
+def test_a_statement_that_takes_too_much_work_is_rejected() -> None:
+    with pytest.raises(program_checker.TooLarge):
+        program_checker.computed(program_said("sort", 3), work=1000)
