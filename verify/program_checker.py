@@ -88,7 +88,7 @@ def require(holds: bool, words: str, error: type[Exception] = ArithmeticError) -
 
 
 def number(value: Any) -> Any:
-    require(not isinstance(value, str), f"{value!a:.99} is no number")
+    require(not isinstance(value, str), f"{value!a:.99} is not a number")
     return value
 
 

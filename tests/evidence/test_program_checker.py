@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from copy import deepcopy
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from theory.kinds import InputError
 from theory.programs import Aggregate, Map, Select, SelectorWidth, SOp, evaluate, indices, tokens
 from theory.programs.library.examples import PROGRAMS
 from verify import checker, program_checker
+from verify.cli.main import main
 from verify.programs.certified import computes_program, written
 
 pytestmark = pytest.mark.usefixtures("unchecked")  # the checkers, and not their annotations
@@ -310,3 +313,17 @@ def test_widths_of_no_order_do_not_select_one_position() -> None:
 def test_a_statement_that_takes_too_much_work_is_rejected() -> None:
     with pytest.raises(program_checker.TooLarge):
         program_checker.computed(program_said("sort", 3), work=1000)
+
+
+@pytest.mark.parametrize(("causal", "length"), [([], 4), (["--causal"], 5)])
+def test_the_claim_writes_a_certificate_of_a_program(
+    causal: list[str], length: int, tmp_path: Path
+) -> None:
+    options = ["--program", "histogram", "--max-length", str(length), "--samples", "2"]
+    file = ["--certificate", str(path := tmp_path / "c.json"), "--quiet"]
+    assert main(["program", *options, *causal, *file]) == 0
+    [sentence] = program_checker.verified(path.read_bytes())
+    statement = json.loads(path.read_text())["programs"][0]["statement"]
+    assert statement["length"] == length
+    assert statement["causal"] == bool(causal)
+    assert f"up to {length} of 3 tokens" in sentence
