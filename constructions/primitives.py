@@ -379,11 +379,21 @@ class Interpolation(Primitive):
         if self.entries[0].any():
             raise InputError("the first entry is not 0: subtract it from all entries")
 
-    @property
-    def neurons(self) -> tuple[ReLU, ...]:
+    def _changes(self) -> np.ndarray:
+        """The change of the slope at each knot."""
         slopes = np.diff(self.entries, axis=0) / np.diff(self.knots)[:, None]
         level = np.zeros((1, self.entries.shape[1]))
-        changes = np.diff(np.concatenate([level, slopes, level]), axis=0)
+        changes: np.ndarray = np.diff(np.concatenate([level, slopes, level]), axis=0)
+        return changes
+
+    def most(self, largest: float) -> float:
+        """The largest sum of the absolute values of all neurons' outputs, for u ≤ `largest`."""
+        activations = np.maximum(largest - self.knots, 0)
+        return float((activations @ abs(self._changes())).max())
+
+    @property
+    def neurons(self) -> tuple[ReLU, ...]:
+        changes = self._changes()
         bends = changes.any(1)
         ones = Map(np.ones((1, int(bends.sum()))), "1")
         above = self.reads @ ones - one @ Map(self.knots[bends][None].astype(np.float64), "knots")

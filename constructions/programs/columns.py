@@ -30,6 +30,7 @@ from constructions.programs.functions import (
     Table,
     as_function,
     fewest_bends,
+    limited,
     line,
     rational,
     sum_of_parts,
@@ -194,6 +195,7 @@ class Columns:
             else:  # an elementwise map with too many combinations, held as a number
                 code = self.reading(sop, range(count))
                 made = Leaf(sop, "integer", code=code, codes=list(range(count)))
+            limited(str(sop), *(made.raw[1] if made.raw else made.codes))
             self.leaves[sop] = made
         return self.leaves[sop]
 
@@ -323,7 +325,7 @@ class Columns:
         values = whole(wanted, label)
         found = self._combined(joint.columns, wanted, values)
         if found is None:
-            factors = fewest_bends(joint.codes, values)
+            factors = fewest_bends(joint.codes, values, label)
             z = Reading()
             for factor, code in zip(factors, joint.readings, strict=True):
                 z += factor * code

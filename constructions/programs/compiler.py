@@ -41,7 +41,7 @@ from theory.programs.batch import Batch
 from theory.programs.domains import Domains
 from theory.programs.foreign import program_of
 from theory.programs.interpreter import trace
-from theory.programs.language import Expression, SOp, Tokens
+from theory.programs.language import Expression, SOp, Tokens, tokens
 from theory.programs.simplify import simplified
 from theory.programs.tabulated import Tables
 from theory.programs.values import Value, exact, is_number
@@ -68,22 +68,30 @@ def compiled(
     objects of another library whose classes and attributes are named as in Tracr; see
     `theory.programs.program_of`.
 
-    With hardmax attention, all answers are right, and all registers except means are exact in
-    float64. A `sharpness` gives softmax attention at this inverse temperature.
+    Functions of the program must return equal values for equal arguments. With hardmax attention,
+    all answers are right, and all registers except means are exact in float64. A `sharpness` gives
+    softmax attention at this inverse temperature.
 
-    Raises ValueError for a selector, for a vocabulary that is empty, contains None or contains a
-    token twice, for an s-op with more than 50 000 possible values, for a program that has no value
-    at one of the sequences that are tried (all short ones, and random ones), with this sequence,
-    and for a sharpness at which answers could be wrong, with the smallest sufficient one.
+    Raises ValueError
+
+    - for a selector, and for a vocabulary that is empty, contains None or contains a token twice;
+    - for a program that has no value at one of the sequences that are tried (all short ones, and
+      random ones), with this sequence;
+    - for an s-op with more than 50 000 possible values, and for an elementwise map whose operands,
+      or a union of selectors whose keys or queries, have more than 50 000 combinations of values;
+    - for a program that needs integers of more than 31 bits, or sums that are not exact in float64,
+      because its numbers differ much in size or have many digits;
+    - for a sharpness at which answers could be wrong, with a sufficient one.
     """
     sop = program_of(program)
     if not isinstance(sop, SOp):
         raise InputError(f"program is the selector {sop}: give an s-op")
-    tokens = _vocabulary(vocabulary)
-    sizes(len(tokens), max_length)
-    simple = simplified(sop)
+    known = _vocabulary(vocabulary)
+    sizes(len(known), max_length)
+    domains = Domains(tokens, known, max_length, causal=causal)
+    simple = simplified(sop, domains)
     assert isinstance(simple, SOp)
-    return _Built(simple, tokens, max_length, causal).model().sharpened(sharpness)
+    return _Built(simple, domains).model().sharpened(sharpness)
 
 
 def _vocabulary(vocabulary: Any) -> tuple[Value, ...]:
@@ -105,12 +113,10 @@ def _vocabulary(vocabulary: Any) -> tuple[Value, ...]:
 class _Built:
     """The parts of the model of a program."""
 
-    def __init__(
-        self, program: SOp, vocabulary: tuple[Value, ...], length: int, causal: bool
-    ) -> None:
-        self.program, self.L, self.causal = program, length, causal
-        self.domains = Domains(program, vocabulary, length, causal=causal)
-        _try(program, self.domains, causal)
+    def __init__(self, program: SOp, domains: Domains) -> None:
+        self.program, self.domains, vocabulary = program, domains, domains.vocabulary
+        self.L, self.causal = domains.max_length, domains.causal
+        _try(program, domains)
         self.values = self.domains.values[program]
         if {*self.values} <= {*vocabulary, None}:
             self.values = (*vocabulary, *([None] if None in self.values else []))
@@ -313,8 +319,8 @@ class _Built:
             min(slack) / 2
         ):
             raise InputError(
-                f"steps of {leaf.sop} at {len(values)} values are not exact in float64: give a "
-                "smaller max_length"
+                f"steps of {leaf.sop} at {len(values)} values are not exact in float64: give "
+                "numbers of similar sizes and few digits, or a smaller max_length"
             )
         argument = self.read(sign * reading, floor(ascending[0]) - 1)
         steps = Staircase(
@@ -331,7 +337,13 @@ class _Built:
             values = np.array([[pieces.columns[name][z] for name in names] for z in support])
             knots, entries = bends_of(np.array(support), values)
             argument = self.read(pieces.z, int(knots[0]))
-            yield Interpolation(argument, knots, entries.astype(np.float64), tuple(names))
+            made = Interpolation(argument, knots, entries.astype(np.float64), tuple(names))
+            if made.most(support[-1]) > 2**53:
+                raise InputError(
+                    f"{names[0]} has {len(knots)} steps whose sums are not exact in float64: give "
+                    "smaller numbers or a smaller max_length"
+                )
+            yield made
 
     def stages(self) -> Iterator[Stage]:
         """The content of every register that holds a function of an s-op."""
@@ -367,9 +379,9 @@ class Content:
         return np.array([*known, np.nan])[batch.of[self.sop]][..., None]
 
 
-def _try(program: SOp, domains: Domains, causal: bool) -> None:
+def _try(program: SOp, domains: Domains) -> None:
     """Raises ValueError if the program has no value at one of the sequences that are tried."""
-    V, L = len(domains.vocabulary), domains.max_length
+    V, L, causal = len(domains.vocabulary), domains.max_length, domains.causal
     rng = np.random.default_rng(0)
     for n in sorted({*range(1, min(L, 8) + 1), *(L - L // 2**k for k in range(1, 8)), L} - {0}):
         if V**n <= TRIED:

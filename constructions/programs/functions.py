@@ -15,6 +15,7 @@ from theory.kinds import InputError
 from theory.programs.language import SOp
 
 LARGEST = 2**31  # integers in columns are smaller
+SUMS = 2**52  # sums of them are smaller, so that they are exact in float64
 Function = np.ndarray  # a number for each value: integers, or objects that are Fractions
 
 
@@ -82,16 +83,25 @@ def whole(function: Function, label: str) -> Function:
     divisor = gcd(*whole)
     if next(value for value in whole if value) < 0:
         divisor = -divisor
-    if (most := max(map(abs, whole)) // abs(divisor)) >= LARGEST:
+    whole = [value // divisor for value in whole]
+    limited(label, *whole)
+    return np.array(whole, dtype=np.int64)
+
+
+def limited(label: str, *numbers: Any) -> None:
+    """Raises ValueError for numbers that are too large for a register."""
+    if (most := max(map(abs, numbers), default=0)) >= LARGEST:
         raise InputError(
-            f"{label} needs integers of {most.bit_length()} bits: give a smaller max_length or "
-            "vocabulary"
+            f"{label} needs integers of {int(most).bit_length()} bits, more than 31: give numbers "
+            "of similar sizes and few digits, or a smaller max_length"
         )
-    return np.array([value // divisor for value in whole], dtype=np.int64)
 
 
-def fewest_bends(codes: np.ndarray, values: np.ndarray) -> list[int]:
-    """Integers M_i for which the values are a function of Σ M_i·codes_i with few bends."""
+def fewest_bends(codes: np.ndarray, values: np.ndarray, label: str) -> list[int]:
+    """Integers M_i for which the values are a function of Σ M_i·codes_i with few bends.
+
+    The sums are exact in float64: raises ValueError if there are no such integers.
+    """
     sizes = [int(code.max() - code.min()) + 1 for code in codes]
     tried = list[tuple[int, ...]]()
     if len(codes) <= 4:
@@ -103,10 +113,18 @@ def fewest_bends(codes: np.ndarray, values: np.ndarray) -> list[int]:
             mixed[i], radix = radix, radix * sizes[i]
         tried.append(tuple(mixed))
     best, least = tuple[int, ...](), np.inf
+    most = [int(abs(code).max()) for code in codes]
     for factors in tried:
+        if sum(abs(M) * code for M, code in zip(factors, most, strict=True)) >= SUMS:
+            continue
         bends = _bends(np.array(factors) @ codes, values)
         if bends < least:
             best, least = factors, bends
+    if not best:
+        raise InputError(
+            f"{label} needs sums of 2^52 or more of the integers that it is computed from: give "
+            "numbers of similar sizes and few digits, or a smaller max_length"
+        )
     return list(best)
 
 

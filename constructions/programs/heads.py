@@ -45,6 +45,7 @@ from theory.programs.selectors import Conjunction
 from theory.programs.values import Value, exact, is_number
 
 BOS = Reading({"bos": Fraction(1)})
+FAR = 2**10  # numbers that are averaged lie in an interval of fewer units
 Classes = tuple[np.ndarray, np.ndarray]  # of the values of queries and of keys
 
 
@@ -176,20 +177,38 @@ class Heads:
         return Leaf(sop, "integer", code=raw, codes=[int(each) for each in raws])
 
     def _codes(self, sop: Aggregate) -> tuple[list[Fraction], dict[Value, Fraction]]:
-        """A number for each value of what is averaged, and for each mean: affine in numbers."""
+        """A number for each value of what is averaged, and for each mean, in their order.
+
+        They are affine in numbers, except for a default that is far from all means. If nothing is
+        averaged and numbers are far from each other, they are 0, 1, ….
+        """
         inner, values = self.domains.values[sop.sop], self.domains.values[sop]
-        numbers = [Fraction(v) for v in (*inner, exact(sop.default)) if is_number(v)]
+        both, default = ordered((*inner, *values)), exact(sop.default)
+        own = [Fraction(v) for v in inner if is_number(v)]
+        numbers = [*own, *(Fraction(v) for v in ordered([default]) if is_number(v))]
+        far = {}
+        base, scale, top = self._affine(sop, numbers)
+        if top >= FAR and not self.domains.averages(sop):
+            code = {v: Fraction(i) for i, v in enumerate(both)}
+            return [code[v] for v in inner], code
+        if top >= FAR and not min(own) <= numbers[-1] <= max(own):
+            base, scale, top = self._affine(sop, own)
+            far[default] = top + 1 if numbers[-1] > max(own) else Fraction(-1)
+            top += 1
+        means = [v for v in both if is_number(v)]
+        code = {v: far.get(v, (Fraction(v) - base) * scale) for v in means}
+        code |= {v: top + i for i, v in enumerate(both[len(means) :], start=1)}
+        return [code[v] for v in inner], code
+
+    def _affine(
+        self, sop: Aggregate, numbers: list[Fraction]
+    ) -> tuple[Fraction, Fraction, Fraction]:
+        """The smallest number, a factor that makes differences integers, and the largest one."""
         base = min(numbers, default=Fraction(0))
-        scale = Fraction(lcm(*(each.denominator for each in numbers)) if numbers else 1)
+        scale = Fraction(lcm(*(each.denominator for each in numbers)))
         divisor = gcd(*(int((each - base) * scale) for each in numbers))
         scale = self.columns.scale(sop.sop) or (scale / divisor if divisor else Fraction(1))
-        top = max((each - base for each in numbers), default=Fraction(-1)) * scale
-        others = [v for v in ordered((*inner, *values)) if not is_number(v)]
-        code = {v: top + 1 + i for i, v in enumerate(others)}
-        for v in (*inner, *values):
-            if is_number(v):
-                code[v] = (Fraction(v) - base) * scale
-        return [Fraction(code[v]) for v in inner], {v: Fraction(c) for v, c in code.items()}
+        return base, scale, max((each - base for each in numbers), default=Fraction(-1)) * scale
 
     def _head(
         self,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 
 import numpy as np
@@ -36,6 +37,8 @@ from theory.programs.library import detect_pattern, histogram, reverse, shift_by
 from theory.programs.simplify import simplified
 
 EVERYWHERE = Select(indices, indices, "true")
+EQUAL, LESS = Select(tokens, tokens, "=="), Select(tokens, tokens, "<")
+DIAGONAL, NUMERIC = Select(indices, indices, "=="), Select(tokens, Full("x"), "!=")
 
 
 def sequences(vocabulary, longest, more, rng):
@@ -113,9 +116,8 @@ def test_random_programs(program, causal):
 
 
 def _compare(program, model, causal):
-    found = simplified(program)
-    length = model.interface.max_length
-    assert model.n_layers <= most_layers(found, Domains(found, (0, 1, 2), length, causal=causal))
+    domains = Domains(tokens, (0, 1, 2), model.interface.max_length, causal=causal)
+    assert model.n_layers <= most_layers(simplified(program, domains), domains)
     for n in (1, 2, 4):
         rows = torch.tensor(list(product(range(3), repeat=n))[:: max(1, 3 ** (n - 2))])
         for row, answers in zip(rows.tolist(), model.interface.decoded(model(rows)), strict=True):
@@ -147,6 +149,79 @@ FOUND = {
 @pytest.mark.parametrize("causal", [False, True])
 def test_programs_that_were_wrong_or_could_be(name, causal):
     _compare(FOUND[name], compiled(FOUND[name], (0, 1, 2), 4, causal=causal), causal)
+
+
+BEFORE, UP_TO_HERE = Select(indices, indices, "<"), Select(indices, indices, "<=")
+
+
+def moved(k, default):
+    return Aggregate(Select(indices, indices - k, "=="), indices, default)
+
+
+def mixed(a, b):
+    return hash((a, b)) % 10**6
+
+
+ONE_OR_TRUE = SequenceMap(lambda a, i: True if a == "a" else 1, tokens, indices)
+DEFAULTS = [moved(k, 60_000 + k) for k in (1, 2, 3)]
+UNUSUAL = {
+    "equal integers beyond int64": (SelectorWidth(EQUAL), [2**63, 2**63 + 1, -1]),
+    "order of integers beyond int64": (SelectorWidth(LESS), [2**63, 2**63 + 1, -1]),
+    "means of integers beyond int64": (Aggregate(UP_TO_HERE, tokens) > 0, [2**70, 1 - 2**70]),
+    "positions beyond int64": (
+        Aggregate(Select(indices, indices + 2**70, "=="), tokens, 0),
+        [1, 2],
+    ),
+    "a bool and an integer": (Map(str, Aggregate(DIAGONAL, ONE_OR_TRUE)), "ab"),
+    "a default that is a bool": (Map(str, Aggregate(BEFORE, tokens, True)), [1]),
+    "bools in tuples": (Map(str, Map(lambda a: (a == "a" or 1,), tokens)), "ab"),
+    "strings at positions that are not selected": (
+        Aggregate(NUMERIC, tokens, 0) - Aggregate(NUMERIC, tokens, 0),
+        [1, 2, "x"],
+    ),
+    "a large default of a mean": (Aggregate(BEFORE, indices, 2**40), "a"),
+    "a small default of a mean": (Aggregate(BEFORE, indices, -1e300), "a"),
+    "a fraction as default of a mean": (Aggregate(BEFORE, indices, -0.1), "a"),
+    "large defaults": (SequenceMap(mixed, moved(1, 2**40), moved(2, -(2**41))), "a"),
+    "three defaults": (
+        SequenceMap(mixed, DEFAULTS[0], SequenceMap(mixed, DEFAULTS[1], DEFAULTS[2])),
+        "a",
+    ),
+    "tokens of many digits are moved": (
+        Aggregate(Select(indices, indices - 1, "=="), tokens),
+        [0.5, 0.1, -2],
+    ),
+    "a mean of one token": (Aggregate(UP_TO_HERE, tokens), [0.5, 0.1, -2], 1),
+    "many maps": (
+        reduce(lambda sop, _: Map(lambda v: (v * 3 + 1) % 7, sop), range(3000), indices),
+        "a",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+@pytest.mark.parametrize("causal", [False, True])
+def test_unusual_values(name, causal):
+    program, vocabulary, *longest = UNUSUAL[name]
+    n = longest[0] if longest else 5
+    model = compiled(program, vocabulary, n, causal=causal)
+    for x in sequences(vocabulary, min(n, 3), (n,), np.random.default_rng(0)):
+        if (wanted := values(program, x, causal)) is not None:
+            assert model(x) == wanted, x
+
+
+@pytest.mark.parametrize(
+    ("program", "length", "compiles"),
+    [
+        (indices == length, 223, True),
+        (indices == length, 224, False),  # 224² combinations
+        (Aggregate(UP_TO_HERE, tokens == "a"), 405, True),
+        (Aggregate(UP_TO_HERE, tokens == "a"), 406, False),  # 1 + φ(1) + … + φ(406) fractions
+    ],
+)
+def test_at_most_50_000_values_and_combinations(program, length, compiles):
+    with nullcontext() if compiles else rejects("50000"):
+        Domains(program, "ab", length)
 
 
 @pytest.mark.parametrize("name", ["sort", "induction(3)", "shuffle_dyck", "most_frequent"])
@@ -217,6 +292,7 @@ WRONG = [
     ((Aggregate(Select(tokens, tokens, lambda k, q: k < q), indices), ("a", 1), 3), ("select",)),
     ((Map(lambda t: float("inf"), tokens), "ab", 3), ("map", "finite")),
     ((SequenceMap(lambda *a: (*a,), indices * 1, length * length), "ab", 300), ("300",)),
+    ((LinearSequenceMap(indices, length, 2**50, 1), "a", 60), ("linear_sequence_map", "bits")),
 ]
 
 

@@ -191,6 +191,7 @@ def test_sequences_that_are_none(sequence):
         lambda: Full(math.nan),
         lambda: tokens.named(""),
         lambda: tokens.named(3),
+        lambda: tokens.named("two\nlines"),
         lambda: bool(tokens == 1),
         lambda: bool(EQUAL),
         lambda: 1 if tokens else 2,

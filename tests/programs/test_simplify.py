@@ -35,7 +35,7 @@ def heads(program):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_of_the_library_keep_their_values(name):
     program, vocabulary, _ = PROGRAMS[name]
-    found = simplified(program)
+    found = simplified(program, Domains(tokens, vocabulary, 9))
     assert len(expressions(found)) <= len(expressions(program))
     assert heads(found) <= heads(program)
     rng = np.random.default_rng(0)
@@ -64,7 +64,7 @@ def mean(values, selector=PREFIX, default=None):
     ],
 )
 def test_sums_of_means_are_one_mean(program, count):
-    found = simplified(program)
+    found = simplified(program, Domains(tokens, (0, 1, 5), 3))
     assert heads(found) == count
     for x in product((0, 1, 5), repeat=3):
         assert evaluate(found, x) == evaluate(program, x)
@@ -73,15 +73,16 @@ def test_sums_of_means_are_one_mean(program, count):
 def test_equal_parts_are_one_object_and_keep_a_name():
     f = abs
     program = SequenceMap(max, Map(f, tokens).named("first"), Map(f, tokens).named("second"))
-    found = simplified(program)
+    found = simplified(program, Domains(tokens, (0, 1), 3))
     assert found.fst is found.snd
     assert found.fst.name == "first"
-    assert len(expressions(simplified(SequenceMap(max, tokens == 1, tokens == 1)))) == 4
+    twice = SequenceMap(max, tokens == 1, tokens == 1)
+    assert len(expressions(simplified(twice, Domains(tokens, (0, 1), 3)))) == 4
 
 
 def test_means_of_balances_have_few_values():
     """The numbers of opening and of closing brackets are averaged over the same positions."""
     program, vocabulary, _ = PROGRAMS["shuffle_dyck"]
-    found = simplified(program)
-    assert max(map(len, Domains(found, vocabulary, 10).values.values())) < 200
-    assert Domains(found, vocabulary, 10).values[found] == (0, 1)
+    domains = Domains(tokens, vocabulary, 10)
+    assert domains.values[simplified(program, domains)] == (0, 1)
+    assert max(map(len, domains.values.values())) < 200

@@ -31,8 +31,8 @@ from theory.programs.simplify import simplified
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_all_values_that_occur_are_listed(name):
     program, vocabulary, _ = PROGRAMS[name]
-    program = simplified(program)
-    domains = Domains(program, vocabulary, 6)
+    domains = Domains(tokens, vocabulary, 6)
+    program = simplified(program, domains)
     rng = np.random.default_rng(0)
     sequences = [
         *(x for n in range(1, 4) for x in product(vocabulary, repeat=n)),

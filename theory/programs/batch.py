@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
 
-from theory.programs.domains import related, value_of
+from theory.programs.domains import integers, related, value_of
 from theory.programs.interpreter import NoValue
 from theory.programs.language import (
     Aggregate,
@@ -115,8 +116,8 @@ class Batch:
         most = np.where(chosen, numbers, NONE).max(-1)
         numeric: list[Any] = [v if is_number(v) else 0 for v in values]
         fractions = [Fraction(v) for v in numeric]
-        scale = int(np.lcm.reduce([each.denominator for each in fractions] or [1]))
-        whole = np.array([int(each * scale) for each in fractions] + [0])
+        scale = lcm(*(each.denominator for each in fractions))
+        whole = integers([*(int(each * scale) for each in fractions), 0])
         other = np.array([not is_number(v) for v in values] + [False])
         sums = np.where(chosen, whole[numbers], 0).sum(-1)
         others = (chosen & other[numbers]).any(-1)
@@ -165,13 +166,19 @@ class Batch:
 def _each_once(f: Callable[..., int], *arrays: np.ndarray) -> np.ndarray:
     """f of the entries of integer arrays, called once for all equal entries."""
     arrays = tuple(np.broadcast_arrays(*arrays))
-    rows = np.stack([each.ravel() for each in arrays], axis=-1).astype(np.int64)
-    low = rows.min(0)
-    spans = rows.max(0) - low + 1
-    code = np.zeros(len(rows), dtype=np.int64)
-    for column, span in zip((rows - low).T, spans, strict=True):
-        code = code * span + column
+    columns = [each.ravel() for each in arrays]
+    code, count = np.zeros(arrays[0].size, dtype=np.int64), 1  # a number below `count` for each row
+    for column in columns:
+        low, high = int(column.min()), int(column.max())
+        if count * (high - low + 1) < 2**62:
+            digit = (column - low).astype(np.int64)
+        else:
+            code = np.unique(code, return_inverse=True)[1]
+            digit = np.unique(column, return_inverse=True)[1]
+            count, low, high = len(code), 0, len(column) - 1
+        count *= high - low + 1
+        code = code * (high - low + 1) + digit
     _, first, where = np.unique(code, return_index=True, return_inverse=True)
-    found = np.array([f(*map(int, rows[i])) for i in first])
+    found = np.array([f(*(int(column[i]) for column in columns)) for i in first])
     result: Any = found[where].reshape(arrays[0].shape)
     return result

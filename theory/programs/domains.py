@@ -55,6 +55,7 @@ from theory.programs.language import (
     SOp,
     Tokens,
     expressions,
+    indices,
 )
 from theory.programs.selectors import Conjunction, Relations
 from theory.programs.values import ADDED, COMPARISONS, Value, exact, is_number
@@ -70,7 +71,9 @@ class Domains:
 
     `vocabulary` contains the tokens, and sequences have at most `max_length` tokens.
 
-    Raises ValueError, with the s-op and the number of values, if there are more than 50 000.
+    Raises ValueError, with the s-op and a bound on the number, if an s-op has more than 50 000
+    values, or an elementwise map more than 50 000 combinations of values of its operands and is no
+    linear combination of numbers.
     """
 
     def __init__(
@@ -87,9 +90,7 @@ class Domains:
         self.leaves: dict[SOp, tuple[SOp, ...]] = {}
         self.tables: dict[SOp, dict[Values, Value]] = {}
         self.values: dict[SOp, Values] = {}
-        own = (each for each in expressions(program) if isinstance(each, Indices))
-        self.place = next(own, Indices())
-        self.add(self.place)
+        self.origins: dict[SOp, frozenset[SOp]] = {}  # the leaves of the leaves, and so on
         self.add(program)
 
     def add(self, program: Expression) -> None:
@@ -97,6 +98,16 @@ class Domains:
         for each in expressions(program):
             if isinstance(each, SOp) and each not in self.values:
                 self._add(each)
+
+    @property
+    def place(self) -> SOp:
+        """The s-op of positions, that of the program if it contains one."""
+        return next((each for each in self.values if isinstance(each, Indices)), indices)
+
+    def numeric(self, sop: SOp) -> bool:
+        """Whether all values of an s-op are numbers or None."""
+        self.add(sop)
+        return all(is_number(value) or value is None for value in self.values[sop])
 
     def _add(self, sop: SOp) -> None:
         """Computes leaves, table and values of an s-op, whose parts are known."""
@@ -109,17 +120,21 @@ class Domains:
             )
             combinations = prod(len(self.values[leaf]) for leaf in leaves)
             if combinations > MANY and (sums := self._sums(sop)) is not None:
-                self.leaves[sop], self.values[sop] = (sop,), sums
+                self.leaves[sop] = (sop,)
                 self.tables[sop] = {(value,): value for value in sums}
-                return
-            if combinations > MOST:
-                leaves = dict.fromkeys(operands)
-            self.leaves[sop] = tuple(leaves)
-            self.tables[sop] = self._table(sop, operands)
+            else:
+                if combinations > MOST:
+                    leaves = dict.fromkeys(operands)
+                self.leaves[sop] = tuple(leaves)
+                self.tables[sop] = self._table(sop, operands)
         else:
             self.leaves[sop] = (sop,)
             self.tables[sop] = {(value,): value for value in self._of_leaf(sop)}
         self.values[sop] = ordered(self.tables[sop].values())
+        self._limit(sop, len(self.values[sop]))
+        self.origins[sop] = frozenset().union(
+            *({sop} if leaf is sop else self.origins[leaf] for leaf in self.leaves[sop])
+        )
 
     def _coarse(self, part: SOp, operands: list[SOp]) -> bool:
         """Whether an operand is itself a leaf, in place of the one leaf it is a function of.
@@ -127,8 +142,8 @@ class Domains:
         It is so if it has at most half as many values, if the other operands do not depend on this
         leaf, and if the leaf is held by steps, so that the operand is known as early as the leaf.
         """
-        own = self._origins(part)
-        others = {leaf for each in operands if each is not part for leaf in self._origins(each)}
+        own = self.origins[part]
+        others = {leaf for each in operands if each is not part for leaf in self.origins[each]}
         placed = any(isinstance(leaf, Indices | Length) for leaf in others)  # see `_possible`
         if len(own) != 1 or not others or placed or own & others:
             return False
@@ -147,14 +162,6 @@ class Domains:
                 return leaf in self.means or moved
         return False
 
-    def _origins(self, sop: SOp) -> set[SOp]:
-        """The leaves of the leaves of an s-op, and so on."""
-        return {
-            origin
-            for leaf in self.leaves[sop]
-            for origin in ((sop,) if leaf is sop else self._origins(leaf))
-        }
-
     def _sums(self, sop: SOp) -> Values | None:
         """The values of a linear combination of two s-ops whose values are numbers, or None."""
         if (form := linear_form(sop)) is None:
@@ -163,17 +170,17 @@ class Domains:
         if not all(map(is_number, (*self.values[a], *self.values[b]))):
             return None
         ones, others = ({c * v for v in self.values[each]} for c, each in ((p, a), (q, b)))
-        self._limit(sop, len(ones) + len(others))
+        self._limit(sop, len(ones) + len(others) - 1)  # sums of real numbers are at least as many
         unit = lcm(*(Fraction(v).denominator for v in (*ones, *others)))
         whole, of_others = ([int(v * unit) for v in each] for each in (ones, others))
         found = {v + w for v in whole for w in of_others}  # integers add faster than fractions
-        self._limit(sop, len(found))
         return ordered(exact(Fraction(v, unit)) for v in found)
 
     def _table(self, sop: SOp, operands: list[SOp]) -> dict[Values, Value]:
         """The value of an elementwise map for each combination of values of its leaves."""
         leaves = self.leaves[sop]
-        self._limit(sop, prod(len(self.values[leaf]) for leaf in leaves))
+        count = prod(len(self.values[leaf]) for leaf in leaves)
+        self._limit(sop, count, "combinations of values of its operands")
         place = {leaf: i for i, leaf in enumerate(leaves)}
         read = [(part,) if part in place else self.leaves[part] for part in operands]
         places = [[place[leaf] for leaf in each] for each in read]
@@ -221,19 +228,22 @@ class Domains:
         low, high, unit = Fraction(min(values)), Fraction(max(values)), unit_of(values)
         L, steps = self.max_length, (high - low) / unit
         self.means[sop] = low, unit
-        self._limit(sop, int(steps) * L * L // 4)  # about 0.3 L² fractions in each unit
-        return tuple(
-            exact(low + unit * Fraction(m, q))
-            for q in range(1, L + 1)
-            for m in range(int(steps) * q + 1)
-            if gcd(m, q) == 1
+        numerators = [[m for m in range(q) if gcd(m, q) == 1] for q in range(1, L + 1)]
+        self._limit(sop, 1 + int(steps) * sum(map(len, numerators)))
+        fractions = (
+            Fraction(whole * q + m, q)
+            for q, rests in enumerate(numerators, start=1)
+            for whole in range(int(steps))
+            for m in rests
         )
+        return (*(exact(low + unit * each) for each in fractions), exact(high))
 
-    def _limit(self, sop: SOp, count: int) -> None:
+    def _limit(self, sop: SOp, count: int, of: str = "values") -> None:
         if count > MOST:
+            bound = f"up to {count}" if count < 10**9 else "possibly more than 10^9"
             raise InputError(
-                f"{sop} has up to {count:.3g} values at sequences of at most {self.max_length} "
-                f"tokens, more than {MOST}: give a smaller max_length or vocabulary"
+                f"{sop} has {bound} {of} at sequences of at most {self.max_length} tokens, more "
+                f"than {MOST}: give a smaller max_length or vocabulary"
             )
 
     def _possible(self, leaves: Collection[SOp], at: Values) -> bool:
@@ -267,6 +277,7 @@ class Domains:
         return (
             sum(map(is_number, values)) > 1
             and all(is_number(value) or value is None for value in values)
+            and self.max_length > 1
             and not self.at_most_one(sop.selector)
             and not any(self._same(each, sop.sop) for each in self.conjunction(sop.selector))
         )
@@ -327,18 +338,27 @@ class Domains:
         return values is not None and bool(((values >= 0) & (values < n) | (i >= n)).all())
 
     def _by_place(self, sop: SOp, i: np.ndarray, n: np.ndarray) -> np.ndarray | None:
-        """The values at position i of n tokens, if these determine them, and they are integers."""
+        """The values at position i of n tokens, if these determine them, or None.
+
+        It is also None unless all values and factors are integers of absolute value at most `MOST`.
+        """
         leaves = self.leaves[sop]
         if isinstance(sop, Indices | Length):
             return i if isinstance(sop, Indices) else n
         if any(leaf is sop for leaf in leaves):
-            if (form := linear_form(sop)) is None or any(c.denominator > 1 for c in form[2:]):
+            if (form := linear_form(sop)) is None or any(
+                c.denominator > 1 or abs(c) > MOST for c in form[2:]
+            ):
                 return None
             a, b = (self._by_place(part, i, n) for part in form[:2])
-            return None if a is None or b is None else int(form[2]) * a + int(form[3]) * b
+            if a is None or b is None:
+                return None
+            total = int(form[2]) * a + int(form[3]) * b
+            return total if (abs(total) <= MOST).all() else None
         given = [self._by_place(leaf, i, n) for leaf in leaves]
-        known = {at: v for at, v in self.tables[sop].items() if isinstance(v, int)}
-        if any(each is None for each in given) or len(known) < len(self.tables[sop]):
+        table = self.tables[sop].items()
+        known = {at: v for at, v in table if isinstance(v, int) and abs(v) <= MOST}
+        if any(each is None for each in given) or len(known) < len(table):
             return None
         if not leaves:
             return np.array(known[()])
@@ -448,7 +468,8 @@ def related(select: Select, keys: Sequence[Value], queries: Sequence[Value]) -> 
     """Entries of a relation for queries (rows) and keys (columns): 1, 0, or −1 for an error."""
     predicate = select.predicate
     if isinstance(predicate, str) and all(isinstance(v, int) for v in (*queries, *keys)):
-        of: Any = COMPARISONS[predicate](np.array(keys)[None], np.array(queries)[:, None])
+        rows: Any = integers(queries)
+        of: Any = COMPARISONS[predicate](integers(keys)[None], rows[:, None])
         return np.broadcast_to(of, (len(queries), len(keys))).astype(np.int8)
     if predicate == "==":
         same = {key: i for i, key in enumerate(keys)}
@@ -466,6 +487,13 @@ def related(select: Select, keys: Sequence[Value], queries: Sequence[Value]) -> 
 
     entries = [[entry(key, query) for key in keys] for query in queries]
     return np.array(entries, dtype=np.int8).reshape(len(queries), len(keys))
+
+
+def integers(values: Iterable[Any]) -> np.ndarray:
+    """An array of int64, in which sums of 2^20 of the integers are exact, or of Python's ints."""
+    values = [*values]
+    small = all(abs(value) < 2**42 for value in values)
+    return np.array(values, dtype=np.int64 if small else object)
 
 
 def unit_of(values: Collection[Any]) -> Fraction:

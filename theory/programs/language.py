@@ -57,8 +57,8 @@ class Expression:
 
     def named(self: E, name: str) -> E:
         """This expression with a name, by which errors and printed models refer to it."""
-        if not isinstance(name, str) or not name:
-            raise InputError(f"name is {shown(name)}: give a text that is not empty")
+        if not isinstance(name, str) or name.splitlines() != [name]:
+            raise InputError(f"name is {shown(name)}: give a text of one line that is not empty")
         return replace(self, name=name)
 
     @property
@@ -68,7 +68,7 @@ class Expression:
         return tuple(value for value in values if isinstance(value, Expression))
 
     def __repr__(self) -> str:
-        return self.name or self.word
+        return " ".join(self.name.splitlines()) or self.word
 
 
 class SOp(Expression):
@@ -212,7 +212,7 @@ class Full(SOp):
         constant("fill", self.fill)
 
     def __repr__(self) -> str:
-        return self.name or repr(self.fill)
+        return " ".join((self.name or repr(self.fill)).splitlines())
 
 
 @dataclass(frozen=True, eq=False, repr=False)

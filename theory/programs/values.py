@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Hashable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -30,15 +31,20 @@ ADDED: dict[Callable[[Any, Any], Any], int] = {operator.add: 1, operator.sub: -1
 
 
 def exact(value: Any) -> Value:
-    """The value as an exact number, if it is a number: an int, a Fraction or a bool.
+    """The value as an exact number, if it is a number: an int or a Fraction.
 
-    A float is the rational number that it represents, and an array of shape () is its entry. Other
-    values must be hashable, and are
-    returned unchanged. Raises ValueError for NaN, infinities and values that are not hashable.
+    True is 1 and False is 0, a float or a Decimal is the rational number that it represents, and an
+    array of shape () is its entry; so equal numbers are one value. The entries of a tuple become
+    exact, too. Other values must be hashable, and are returned unchanged. Raises ValueError for
+    NaN, infinities and values that are not hashable.
     """
     if getattr(value, "shape", None) == () and hasattr(value, "item"):  # of numpy or torch
         value = value.item()
-    if isinstance(value, float):
+    if isinstance(value, bool):
+        return int(value)
+    if type(value) is tuple:
+        return tuple(map(exact, value))
+    if isinstance(value, float | Decimal):
         if not math.isfinite(value):
             raise InputError(f"a value is {value}: values are finite numbers or other objects")
         value = Fraction(value)
@@ -56,7 +62,7 @@ def exact(value: Any) -> Value:
 
 
 def is_number(value: Any) -> bool:
-    """Whether an exact value is a number; True is 1 and False is 0."""
+    """Whether an exact value is a number."""
     return isinstance(value, int | Fraction)
 
 

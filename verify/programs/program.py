@@ -24,6 +24,7 @@ from theory.programs import (
     SOp,
     evaluate,
     indices,
+    tokens,
 )
 from theory.programs.batch import Batch
 from theory.programs.depth import most_layers
@@ -71,9 +72,10 @@ def program(
     causal: Annotated[bool, option("select only positions up to the query")] = False,
     samples: Annotated[int, option("number of random sequences", min=1, max=10**6)] = 100,
 ) -> Iterator[Finding]:
-    """For every RASP program whose s-ops have at most 50 000 values over a vocabulary and a length,
-    a transformer computes the values of the program exactly, with heads that attend to exactly the
-    positions that its selectors select.
+    """For every RASP program that `compiled` accepts at a vocabulary and a length, a transformer
+    computes the values of the program exactly, with heads that attend to exactly the positions that
+    its selectors select. Programs are accepted if their s-ops have few values, at most 50 000, and
+    maps as few combinations of values, and if their numbers are of similar sizes.
 
     The transformer has at most 2a + s + 1 layers, for the largest sum over the paths through the
     program, with a aggregates, widths and lengths on a path and s maps that are split because of
@@ -184,9 +186,10 @@ class Case:
 
     def sizes(self) -> Finding:
         """Compares the number of layers with the bound 2a + s + 1."""
-        found, m = simplified(self.sop), self.model
+        m = self.model
         length = m.interface.max_length
-        most = most_layers(found, Domains(found, self.vocabulary, length, causal=self.causal))
+        domains = Domains(tokens, self.vocabulary, length, causal=self.causal)
+        most = most_layers(simplified(self.sop, domains), domains)
         hidden = max((len(b.mlp.b_in) for b in m.blocks if b.mlp is not None), default=0)
         return at_most(
             "layers",
