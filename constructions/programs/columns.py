@@ -145,6 +145,8 @@ class Columns:
         """
         label, table = label or str(sop), self.table(sop)
         wanted = as_function(function)[table.number]
+        if (wanted == wanted[0]).all():
+            return Reading(constant=rational(wanted[0]))
         parts = sum_of_parts(table, wanted)
         if parts is None:
             return self._of_several(sop, table, wanted, label)

@@ -380,7 +380,10 @@ class Content:
 
 
 def _try(program: SOp, domains: Domains) -> None:
-    """Raises ValueError if the program has no value at one of the sequences that are tried."""
+    """Raises ValueError if the program has no value at one of the sequences that are tried.
+
+    Also raises ValueError if an s-op has a value there that `domains` does not list.
+    """
     V, L, causal = len(domains.vocabulary), domains.max_length, domains.causal
     rng = np.random.default_rng(0)
     for n in sorted({*range(1, min(L, 8) + 1), *(L - L // 2**k for k in range(1, 8)), L} - {0}):
@@ -388,11 +391,20 @@ def _try(program: SOp, domains: Domains) -> None:
             tokens = np.array(list(product(range(V), repeat=n)))
         else:
             tokens = rng.integers(V, size=(max(4, TRIED // n**2), n))
-        valid = Batch(program, domains.vocabulary, tokens, causal=causal).valid
-        if not valid.all():
-            sequence = [domains.vocabulary[i] for i in tokens[np.flatnonzero(~valid)[0]]]
+        batch = Batch(program, domains.vocabulary, tokens, causal=causal)
+        if not batch.valid.all():
+            sequence = [domains.vocabulary[i] for i in tokens[np.flatnonzero(~batch.valid)[0]]]
             try:
                 trace(program, sequence, causal=causal)
             except InputError as error:
                 raise InputError(f"at the sequence {shown(sequence)}, {error}") from None
             raise AssertionError(sequence)
+        for each, numbers in batch.of.items():
+            if isinstance(each, SOp):
+                found = {batch.known[each][i] for i in np.unique(numbers)}
+                if others := found - {*domains.values[each]}:
+                    raise InputError(
+                        f"{each} has the value {shown(others.pop())} at a sequence, but not as a "
+                        "function of the values of its operands: give functions that return equal "
+                        "values for equal arguments"
+                    )

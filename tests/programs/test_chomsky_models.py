@@ -15,6 +15,7 @@ from theory.programs import evaluate
 from theory.programs.chomsky import TASKS
 from theory.programs.chomsky.enumeration import all_inputs
 from theory.programs.chomsky.solutions import SOLUTIONS
+from verify.programs.chomsky import stated_layers
 
 each_task = pytest.mark.parametrize("name", SOLUTIONS)
 
@@ -65,6 +66,7 @@ def test_softmax(name):
 @each_task
 def test_long_inputs(name, max_length):
     model, rng = chomsky_task(name, max_length), np.random.default_rng(max_length)
+    assert model.n_layers <= stated_layers(name)
     for length in (1, 2, max_length // 2 - 1, max_length - 1, max_length):
         assert right(model, name, [TASKS[name].draw(length, rng) for _ in range(2)])
 

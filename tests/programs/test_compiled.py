@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext, suppress
 from fractions import Fraction
 from functools import reduce
-from itertools import product
+from itertools import count, product
 
 import numpy as np
 import pytest
@@ -151,6 +151,8 @@ def test_programs_that_were_wrong_or_could_be(name, causal):
     _compare(FOUND[name], compiled(FOUND[name], (0, 1, 2), 4, causal=causal), causal)
 
 
+IS_A = Map(lambda token: token == "a", tokens)
+CLASSES = Select(IS_A, IS_A, "==")
 BEFORE, UP_TO_HERE = Select(indices, indices, "<"), Select(indices, indices, "<=")
 
 
@@ -178,6 +180,11 @@ UNUSUAL = {
     "strings at positions that are not selected": (
         Aggregate(NUMERIC, tokens, 0) - Aggregate(NUMERIC, tokens, 0),
         [1, 2, "x"],
+    ),
+    "means of some tokens": (Aggregate(NUMERIC, tokens), [1, 2, "x"]),
+    "means of classes": (
+        Map(str, Aggregate(CLASSES, tokens, "none")),
+        ["a", 1, 2, 4],
     ),
     "a large default of a mean": (Aggregate(BEFORE, indices, 2**40), "a"),
     "a small default of a mean": (Aggregate(BEFORE, indices, -1e300), "a"),
@@ -276,6 +283,7 @@ def test_sizes_do_not_grow_with_patterns_of_positions():
     assert compiled(twice, "ab", 8).n_heads == 1
 
 
+CALLS = count()
 WRONG = [
     ((EVERYWHERE, "ab", 3), ("selector",)),
     ((tokens, "", 3), ("vocabulary", "empty")),
@@ -291,6 +299,7 @@ WRONG = [
     ((Aggregate(EVERYWHERE, tokens), "ab", 3), ("aggregate", "['a', 'b']")),
     ((Aggregate(Select(tokens, tokens, lambda k, q: k < q), indices), ("a", 1), 3), ("select",)),
     ((Map(lambda t: float("inf"), tokens), "ab", 3), ("map", "finite")),
+    ((Map(lambda token: next(CALLS), tokens), "ab", 3), ("map", "equal")),
     ((SequenceMap(lambda *a: (*a,), indices * 1, length * length), "ab", 300), ("300",)),
     ((LinearSequenceMap(indices, length, 2**50, 1), "a", 60), ("linear_sequence_map", "bits")),
 ]

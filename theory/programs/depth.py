@@ -1,4 +1,4 @@
-"""How many selectors follow each other in a program, and how many layers this needs."""
+"""A bound on the number of layers of a compiled program."""
 
 from __future__ import annotations
 
@@ -6,19 +6,6 @@ from theory.programs.domains import Domains
 from theory.programs.language import Aggregate, Expression, Length, SelectorWidth, expressions
 
 HEADS = Aggregate, SelectorWidth, Length
-
-
-def depth(program: Expression) -> int:
-    """The largest number of aggregates, widths and lengths on a path through a program.
-
-    It is the number of attention layers that the program needs if each of them waits for the values
-    of the others on its path.
-    """
-    found: dict[Expression, int] = {}
-    for each in expressions(program):
-        below = max((found[part] for part in each.parts), default=0)
-        found[each] = below + isinstance(each, HEADS)
-    return found[program]
 
 
 def most_layers(program: Expression, domains: Domains) -> int:

@@ -15,9 +15,9 @@ A linear combination with more than 1000 combinations is itself a leaf, if all v
     tokens                   the vocabulary
     indices, length          0 … L − 1, and 1 … L, for sequences of at most L tokens
     SelectorWidth(s)         0 … L
-    Aggregate(s, a)          the values of a, if the selected values are certainly equal or if they
-                             are not all numbers; else all fractions a_0 + m·c/q with 1 ≤ q ≤ L
-                             between the smallest and the largest value of a, where a_0 is one value
+    Aggregate(s, a)          the values of a, if the selected values are certainly equal; else those
+                             that are no numbers, and all fractions a_0 + m·c/q with 1 ≤ q ≤ L
+                             between the smallest and the largest number, where a_0 is one number
                              and all others differ from it by multiples of c; and the default,
                              unless every row of s certainly selects a position
 
@@ -216,9 +216,9 @@ class Domains:
             case Aggregate(selector, inner, default):
                 values = self.values[inner]
                 numbers = tuple(value for value in values if is_number(value))
-                none = tuple(value for value in values if value is None)
                 if self.averages(sop):
-                    values = self._means(sop, numbers) + none
+                    others = tuple(value for value in values if not is_number(value))
+                    values = self._means(sop, numbers) + others
                 nothing = () if self.never_empty(selector) else (exact(default),)
                 return ordered((*values, *nothing))
         raise InputError(f"{sop} is no expression of the language: give an s-op")
@@ -276,7 +276,6 @@ class Domains:
         values = self.values[sop.sop]
         return (
             sum(map(is_number, values)) > 1
-            and all(is_number(value) or value is None for value in values)
             and self.max_length > 1
             and not self.at_most_one(sop.selector)
             and not any(self._same(each, sop.sop) for each in self.conjunction(sop.selector))

@@ -3,8 +3,7 @@
 `SOLUTIONS` contains them by the names of the tasks.  All are programs in RASP without further
 operations.  The parity of a count, and counts modulo 4 and 5, are functions of `SelectorWidth`; a
 minimum of a walk by steps of 1 is found by equality of its values.  Compiled for inputs of up to
-500 tokens, the programs have these numbers of layers; they depend on the length only by the choice
-between a table and a further layer, which differs by at most one layer between 60 and 500 tokens:
+500 tokens, the programs have these numbers of layers, and for other lengths at most one more:
 
     even pairs 1        cycle navigation 2      duplicate string 3      brackets, + and − 8
     parity check 1      reverse string 2        odds first 3            solve equation 8
