@@ -35,7 +35,7 @@ def chomsky_task(name: str, max_length: Count, *, sharpness: Positive | None = N
     the smallest sufficient one.
     """
     if name not in SOLUTIONS:
-        raise InputError(f"name is {shown(name)}: give one of {', '.join(SOLUTIONS)}")
+        raise InputError(f"name is {shown(name)}: give one of {', '.join(map(repr, SOLUTIONS))}")
     solution, count = SOLUTIONS[name], len(TASKS[name].tokens)
     vocabulary = range(count + bool(solution.outputs))
     made = compiled(solution.program(), vocabulary, max_length + solution.empties(max_length))

@@ -33,7 +33,7 @@ def chomsky_scratchpad(
     smallest sufficient one.
     """
     if name not in SCRATCHPADS:
-        raise InputError(f"name is {shown(name)}: give one of {', '.join(SCRATCHPADS)}")
+        raise InputError(f"name is {shown(name)}: give one of {', '.join(map(repr, SCRATCHPADS))}")
     pad = SCRATCHPADS[name]
     longest = max_length + pad.most(max_length)  # with "=", and without the last decoded token
     vocabulary = pad.vocabulary(TASKS[name])

@@ -133,7 +133,7 @@ def selects(select: Select, key: Value, query: Value) -> bool:
         predicate = COMPARISONS[predicate]
     try:
         return bool(predicate(key, query))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise NoValue(
             f"the predicate of {select} raises {type(error).__name__} for the key {shown(key)} and "
             f"the query {shown(query)}: {error}"
@@ -146,7 +146,7 @@ def applied(each: SOp, f: Any, *values: Value) -> Value:
         return None
     try:
         return constant("the result", f(*values))
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # `exit` in a function is an error too
         given = ", ".join(map(shown, values))
         raise NoValue(
             f"the function of {each} raises {type(error).__name__} at {given}: {error}"

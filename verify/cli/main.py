@@ -10,6 +10,7 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -178,14 +179,22 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
     ) -> int:
         typed = {key for key in options if _is_typed(context, key)}
         claim.check_options(options, typed)
-        output = Output(json_target(json), quiet, verbose, silent=json == SCREEN)
+        to_screen, documents = json == SCREEN, list[str]()
+        output = Output("" if to_screen else json_target(json), quiet, verbose, silent=to_screen)
         target, file = picture_target(plot), file_target(certificate)
         _apart({"--json": json, "--plot": target, "--certificate": file})
         stated = None if file is None else list[dict[str, Any]]()
         with drawn(target) as picture:
             bar = progress_bar(quiet)
             run = Run(seed, quick, plot=picture, certificates=stated, progress=bar)
-            verdict = check(name, claim, run, options, output).verdict
+            aside = redirect_stdout(sys.stderr) if to_screen else nullcontext()
+            try:
+                with aside:  # what a user's own program prints is not part of the JSON
+                    verdict = check(name, claim, run, options, output, documents.append).verdict
+            finally:
+                if to_screen:
+                    for document in documents:
+                        write(SCREEN, document)
         if file is not None:
             lines = _certified(file, name, run, verdict)
             if not (quiet or output.silent):

@@ -61,8 +61,13 @@ def chomsky(
         int, option("number of tokens of the longest inputs", min=4, max=500)
     ] = 12,
     samples: Annotated[
-        int, option("number of random inputs of each length", min=1, max=10**5)
-    ] = 20,
+        int | None,
+        option(
+            "number of random inputs of each length, by default 20, or 5 if quick",
+            min=1,
+            max=10**5,
+        ),
+    ] = None,
 ) -> Iterator[Finding]:
     """For thirteen tasks of the Chomsky hierarchy, a transformer whose number of layers is bounded
     for all lengths outputs the answer at once; for binary multiplication, square roots and
@@ -73,9 +78,10 @@ def chomsky(
     and on random ones, also of four times the length.
     """
     if task is not None and task not in NAMES:
-        raise InputError(f"task is {shown(task)}: give one of {', '.join(NAMES)}")
+        raise InputError(f"task is {shown(task)}: give one of {', '.join(map(repr, NAMES))}")
+    count = samples or (5 if run.quick else 20)
     for name in NAMES if task is None else (task,):
-        yield from labelled(name, _solved(run, name, max_length, samples))
+        yield from labelled(name, _solved(run, name, max_length, count))
 
 
 def _solved(run: Run, name: str, n: int, samples: int) -> Iterator[Finding]:
@@ -93,9 +99,8 @@ def _solved(run: Run, name: str, n: int, samples: int) -> Iterator[Finding]:
     ]
     what = f"all inputs of {len(short)} lengths up to {max(map(len, short[-1]))}"
     yield _right("all-short", what, name, model, answers, short)
-    count = 5 if run.quick else samples
     drawn: list[Inputs] = [
-        _drawn(run, name, length, count) for length in sorted({n // 2, n - 1, n})
+        _drawn(run, name, length, samples) for length in sorted({n // 2, n - 1, n})
     ]
     yield _right("random", f"random inputs of up to {n} tokens", name, model, answers, drawn)
     if not decodes:

@@ -14,7 +14,7 @@ from constructions.attention import Attention
 from constructions.blocks import plural
 from constructions.programs import compiled
 from constructions.transformer import Transformer
-from theory.kinds import InputError
+from theory.kinds import InputError, shown
 from theory.programs import (
     Expression,
     Length,
@@ -52,6 +52,7 @@ NAMES = (
     *("reverse", "histogram", "sort", "fraction_of_previous", "detect_pattern", "induction"),
     *("most_frequent", "place_in_run", "depth", "shuffle_dyck"),
 )
+CAUSAL = tuple(name for name in NAMES if name != "most_frequent")  # causal means of two tokens
 MOST = 3000  # the number of sequences of which all are run
 QUICK, WORK = 2**18, 2**21  # multiplications with which contents are enumerated
 
@@ -69,7 +70,10 @@ def program(
         int, option("number of tokens of the longest sequences", min=1, max=500)
     ] = 6,
     causal: Annotated[bool, option("select only positions up to the query")] = False,
-    samples: Annotated[int, option("number of random sequences", min=1, max=10**6)] = 100,
+    samples: Annotated[
+        int | None,
+        option("number of random sequences, by default 100, or 20 if quick", min=1, max=10**6),
+    ] = None,
 ) -> Iterator[Finding]:
     """For every RASP program that `compiled` accepts at a vocabulary and a length, a transformer
     computes the values of the program exactly, with heads that attend to exactly the positions that
@@ -84,34 +88,41 @@ def program(
     """
     if vocabulary is not None and program is None:
         raise InputError("vocabulary is given without a program: give a program too")
-    for text in NAMES if program is None else (program,):
+    count, cases = samples or (20 if run.quick else 100), list[tuple[str, Iterator[Finding]]]()
+    for text in (NAMES if not causal else CAUSAL) if program is None else (program,):
         name, sop, own = read_program(text)
         tokens = read_vocabulary(vocabulary) if vocabulary is not None else own
         if tokens is None:
             raise InputError(f"the program {name} has no vocabulary: give --vocabulary")
-        yield from labelled(name, _compiled(run, name, sop, tokens, max_length, causal, samples))
+        try:
+            model = run.build(compiled, sop, tokens, max_length, causal=causal)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+        cases.append((name, _compiled(run, name, sop, model, tokens, max_length, causal, count)))
+    for name, findings in cases:  # only now, since errors come before all findings
+        yield from labelled(name, findings)
 
 
 def _compiled(
     run: Run,
     name: str,
     sop: SOp,
+    model: Transformer,
     vocabulary: Sequence[Value],
     n: int,
     causal: bool,
     samples: int,
 ) -> Iterator[Finding]:
     """The findings on one program."""
-    model = run.build(compiled, sop, vocabulary, n, causal=causal)
     case = Case(sop, model, [exact(token) for token in vocabulary], causal)
     most = 300 if run.quick else MOST
     short = list(_all(len(case.vocabulary), n, most))
     short = [case.valid(rows) for rows in short]
     yield case.sizes()
     yield case.answers("all-short", f"every sequence of at most {len(short)} tokens", short)
-    lengths, count = sorted({(n + 1) // 2, n}), 20 if run.quick else samples
+    lengths = sorted({(n + 1) // 2, n})
     drawn = [
-        case.valid(run.rng.integers(len(case.vocabulary), size=(count, length)))
+        case.valid(run.rng.integers(len(case.vocabulary), size=(samples, length)))
         for length in lengths
     ]
     yield _enumerated(run, name, sop, vocabulary, n, causal)
@@ -192,7 +203,7 @@ class Case:
         hidden = max((len(b.mlp.b_in) for b in m.blocks if b.mlp is not None), default=0)
         return at_most(
             "layers",
-            "number of layers of the model",
+            f"number of layers for at most {length} tokens of {shown(self.vocabulary)}",
             "exact",
             m.n_layers,
             most,

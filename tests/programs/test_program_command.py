@@ -1,0 +1,96 @@
+"""`verify program` with programs of the user's own: errors, options, and what a program prints."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from refusals import rejected
+
+from theory.kinds import InputError
+from verify.claim import Run
+from verify.cli.main import main
+from verify.programs.options import read_vocabulary
+from verify.programs.program import program
+
+FILE = """
+import sys
+
+from theory.programs import Map, Select, tokens
+
+def stops(token):
+    sys.exit(0)
+
+def says(token):
+    print("said")
+    return token
+
+stops, says, none = Map(stops, tokens), Map(says, tokens), None
+equal = Select(tokens, tokens, "==")
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(FILE)
+    return path
+
+
+@pytest.mark.parametrize("name", ["stops", "none", "equal", "missing", ""])
+def test_names_that_are_no_programs(file, name, capsys):
+    """A function that ends the process is an error, not a claim that holds."""
+    rejected(capsys, ["program", "--program", f"{file}:{name}", "--vocabulary", "ab"], name)
+
+
+@pytest.mark.parametrize(("text", "line"), [("import sys\nsys.exit(0)", 2), ("1 / 0", 1)])
+def test_files_that_raise_errors(tmp_path, text, line, capsys):
+    (tmp_path / "own.py").write_text(text)
+    given = ["program", "--program", f"{tmp_path}/own.py:x", "--vocabulary", "ab"]
+    rejected(capsys, given, "own.py", f"{line}")
+
+
+@pytest.mark.parametrize(
+    ("given", "word"), [("srt", "sort"), (".:x", "folder"), ("a.py:x", "a.py")]
+)
+def test_programs_that_are_not_found(given, word, capsys):
+    rejected(capsys, ["program", "--program", given, "--vocabulary", "ab"], word)
+
+
+def test_what_a_program_prints_is_not_in_the_json(file, capsys):
+    options = ["--vocabulary", "ab", "--max-length", "2", "--json", "-"]
+    assert main(["program", "--program", f"{file}:says", *options]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["claim"] == "program"
+    assert "said" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("ab", ["a", "b"]), ("0,-1,cat", [0, -1, "cat"]), ("1.5, 1/2,2", [1.5, 0.5, 2])],
+)
+def test_vocabularies(text, tokens):
+    assert read_vocabulary(text) == tokens
+
+
+@pytest.mark.parametrize("text", ["a,b,", ",", "0,01", "1,1e3"])
+def test_vocabularies_that_are_none(text):
+    with pytest.raises(InputError):
+        read_vocabulary(text)
+
+
+def test_errors_come_before_findings():
+    """Also if only a later program of several has none at this length."""
+    with pytest.raises(InputError, match="fraction"):
+        next(program.findings(Run(), max_length=500))
+
+
+def test_causal_programs_of_the_library():
+    assert all(
+        f.verdict == "holds" for f in program.findings(Run(quick=True), causal=True, max_length=3)
+    )
+
+
+def test_samples_that_are_given_are_drawn_also_if_quick():
+    findings = program.findings(Run(quick=True), program="reverse", samples=33, max_length=4)
+    assert any("66 sequences" in f.words for f in findings if "random" in f.id)
