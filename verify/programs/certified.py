@@ -29,6 +29,7 @@ from theory.programs.language import (
     SOp,
     Tokens,
     expressions,
+    tokens,
 )
 from theory.programs.simplify import simplified
 from theory.programs.tabulated import Lookup, Tables
@@ -54,8 +55,8 @@ def computes_program(model: Transformer, sop: SOp, name: str, *, causal: bool) -
     Raises ValueError for a program that contains expressions that the checker does not read.
     """
     interface = model.interface
-    simple = simplified(sop)
-    domains = Domains(simple, interface.vocabulary, interface.max_length, causal=causal)
+    domains = Domains(tokens, interface.vocabulary, interface.max_length, causal=causal)
+    simple = simplified(sop, domains)
     operations = _Operations(model, domains)
     operations.add(simple)
     none = [None] * interface.bottom
