@@ -81,7 +81,7 @@ def written(value: Any) -> str:
         return f"<{'×'.join(map(str, value.shape))} array>"
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, bool | int | float | str):
+    if value is None or isinstance(value, bool | int | float | str | range):
         return repr(value)
     if isinstance(value, list | tuple | set | frozenset):
         text = repr(value)

@@ -14,6 +14,7 @@ In trained models, heads, MLPs and the unembedding may read the stream through a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from itertools import groupby
@@ -260,6 +261,11 @@ class Transformer(Stack):
         for attn in model.attentions:
             if attn.normalise in ("softmax", "hardmax"):
                 attn.normalise, attn.scale = "hardmax" if sharpness is None else "softmax", scale
+        kind = "hardmax head:" if sharpness is None else f"softmax head, β = {scale:g}:"
+        for block in model.blocks:
+            block.lines = tuple(
+                re.sub("^(hardmax|softmax) head(, β = [^:]*)?:", kind, line) for line in block.lines
+            )
         return model
 
     def __str__(self) -> str:

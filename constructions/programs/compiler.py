@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby, pairwise, product
+from itertools import groupby, islice, pairwise, product
 from math import ceil, floor, log2
 from typing import Any
 
@@ -38,7 +38,7 @@ from constructions.tokens import sizes
 from constructions.transformer import Transformer
 from theory.kinds import Count, InputError, Positive, shown
 from theory.programs.batch import Batch
-from theory.programs.domains import Domains
+from theory.programs.domains import MOST, Domains
 from theory.programs.foreign import program_of
 from theory.programs.interpreter import trace
 from theory.programs.language import Expression, SOp, Tokens, tokens
@@ -87,6 +87,8 @@ def compiled(
     if not isinstance(sop, SOp):
         raise InputError(f"program is the selector {sop}: give an s-op")
     known = _vocabulary(vocabulary)
+    if max_length > MOST:
+        raise InputError(f"max_length is {max_length}: give an integer ≤ {MOST}")
     sizes(len(known), max_length)
     domains = Domains(tokens, known, max_length, causal=causal)
     simple = simplified(sop, domains)
@@ -97,11 +99,13 @@ def compiled(
 def _vocabulary(vocabulary: Any) -> tuple[Value, ...]:
     """The tokens; raises ValueError for a vocabulary that is empty or contains a token twice."""
     try:
-        tokens = tuple(exact(token) for token in vocabulary)
+        tokens = tuple(exact(token) for token in islice(vocabulary, MOST + 1))
     except TypeError:
         raise InputError(f"vocabulary is {shown(vocabulary)}: give a list of tokens") from None
     if not tokens:
         raise InputError("vocabulary is empty: give at least one token")
+    if len(tokens) > MOST:
+        raise InputError(f"vocabulary has more than {MOST} tokens: give fewer tokens")
     if None in tokens:
         raise InputError("vocabulary contains None, which stands for 'no value': give other tokens")
     if len({*tokens}) < len(tokens):
@@ -241,7 +245,7 @@ class _Built:
     def embedding(self) -> Embed:
         """The embedding of tokens and BOS: functions of the token, offsets of means, and BOS."""
         vocabulary = self.domains.vocabulary
-        held = {"bos": np.eye(len(vocabulary) + 1)[len(vocabulary)]}
+        held = {"bos": np.array([0.0] * len(vocabulary) + [1.0])}
         for name, (leaf, values) in self.columns.embedded.items():
             if isinstance(leaf, Tokens):
                 of = dict(zip(self.domains.values[leaf], map(float, values), strict=True))

@@ -39,6 +39,9 @@ def rational(value: Any) -> Fraction:
 
 def as_function(values: Sequence[Any] | np.ndarray) -> Function:
     """Numbers as an array: int64, or objects that are Fractions."""
+    is_whole = isinstance(values, np.ndarray) and values.dtype == np.int64
+    if is_whole and abs(values).max(initial=0) < 2**62:
+        return np.array(values)
     numbers = [rational(value) for value in values]
     if all(each.denominator == 1 and abs(each) < 2**62 for each in numbers):
         return np.array([int(each) for each in numbers], dtype=np.int64)
@@ -77,9 +80,13 @@ def line(column: Function, wanted: Function) -> tuple[Fraction, Fraction] | None
 
 def whole(function: Function, label: str) -> Function:
     """The function up to an affine map: integers without common divisor, 0 at the first value."""
-    moved = [rational(value) for value in function - function[0]]
-    scale = lcm(*(value.denominator for value in moved))
-    whole = [int(value * scale) for value in moved]
+    moved = function - function[0]
+    if moved.dtype == np.int64:
+        whole = moved.tolist()
+    else:
+        fractions = [rational(value) for value in moved]
+        scale = lcm(*(value.denominator for value in fractions))
+        whole = [int(value * scale) for value in fractions]
     divisor = gcd(*whole)
     if next(value for value in whole if value) < 0:
         divisor = -divisor

@@ -342,13 +342,15 @@ class Heads:
             values = function[order]
             total = Reading(constant=Fraction(int(values[0])))
             for step, column in zip(np.diff(values), at_least, strict=True):
-                total += int(step) * column
+                if step:
+                    total += int(step) * column
             return total
 
         return reading
 
     def _read(self, sop: SOp, numbers: Sequence[int] | np.ndarray, label: str = "") -> Reading:
-        return self.columns.reading(sop, [int(each) for each in numbers], label)
+        exact = numbers.astype(np.int64) if isinstance(numbers, np.ndarray) else numbers
+        return self.columns.reading(sop, exact, label)
 
 
 def _matched(found: np.ndarray, domains: Domains, select: Select) -> tuple[list[int], list[int]]:

@@ -91,6 +91,9 @@ def test_answers_with_softmax(name):
     beta = 1.001 * model.least_sharpness()
     soft = compiled(program, vocabulary, 5, sharpness=beta)
     assert all(attn.normalise == "softmax" for attn in soft.attentions)
+    assert "hardmax" not in str(soft)
+    assert f"β = {beta:g}" in str(soft)
+    assert str(model.sharpened(beta).sharpened(None)) == str(model)
     for x in sequences(vocabulary, 3, (5, 5, 5), np.random.default_rng(0)):
         assert soft(x) == definition(x)
     with rejects("sharpness", "too small"):
@@ -293,6 +296,8 @@ WRONG = [
     ((tokens, [float("nan")], 3), ("nan",)),
     ((tokens, [[1], [2]], 3), ("hashable",)),
     ((tokens, 5, 3), ("vocabulary",)),
+    ((tokens, range(10**9), 3), ("vocabulary",)),
+    ((tokens, "ab", 10**6), ("max_length",)),
     ((tokens, "ab", 0), ("max_length",)),
     ((3, "ab", 3), ("s-op",)),
     ((Map(lambda t: t + 1, tokens), "ab", 3), ("map", "TypeError", "['a']")),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from theory.kinds.arrays import array_of, real
+from theory.kinds.errors import InputError
 from theory.kinds.kind import ANY, Kind, Within
 
 NO_NUMBERS: tuple[Any, ...] = (None, object(), "1", "", [1], [], (1, 2), 1j, True, np.bool_(True))
@@ -83,10 +84,14 @@ class RealNumber(_Number):
 
     def read(self, name: str, value: Any) -> float:
         if type(value) is not float:
-            array = array_of(name, value)
+            try:
+                array = array_of(name, value)
+                number = real(name, array)
+            except InputError:  # it has no numbers, or too large ones
+                raise self.error(name, value) from None
             if array.ndim or array.dtype.kind == "b":
                 raise self.error(name, value)
-            value = float(real(name, array))
+            value = float(number)
         if not (math.isfinite(value) and self.within.contains(value)):
             raise self.error(name, value)
         return value
