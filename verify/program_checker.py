@@ -162,10 +162,15 @@ class Program:
         self.R, self.ops, self.causal, self.n = R, spec["operations"], spec["causal"], 0
         self.tables = [{(*of,): v for *of, v in op.get("table", [])} for op in self.ops]
         self.pairs = [{(*pair,) for pair in op.get("pairs", [])} for op in self.ops]
+        self.inside: dict[int | None, list[int]] = {None: []}  # the selectors that one consists of
         for k, op in enumerate(self.ops):
             of = op["of"] if isinstance(op.get("of"), list) else [op.get("of", -1)]
             earlier = max(-1, *of, *(op.get(each, -1) for each in ("keys", "queries", "selector")))
             require(earlier < k, f"operation {k} refers to operation {earlier}")
+            require(op["op"] != "not" or len(of) == 1, f"operation {k} is of several")
+            parts = {part for each in of for part in self.inside.get(each, ())}
+            if op["op"] in ("select", "and", "or", "not"):
+                self.inside[k] = [*sorted(parts), k]
 
     def at(self, i: int, symbol: Any) -> Labels:
         """The values at position i before the first layer."""
@@ -188,39 +193,44 @@ class Program:
                 found[k] = self.R.dot([*map(number, op["factors"])], [*map(number, given)])
         return (*found,)
 
-    def occurs(self, token: Token) -> bool:
-        """Whether the numbers of selected positions are from 0 to the number of positions."""
-        most = token.place + 1 if self.causal else self.n
-        sums = [k for k, op in enumerate(self.ops) if op["op"] == "sum"]
-        return all(token.labels[k] is UNKNOWN or 0 <= token.labels[k] <= most for k in sums)
+    def occurring(self, found: Iterable[Token], before: Labels) -> list[Token]:
+        """The tokens whose sums are numbers of positions, from 0 to the number of all positions.
 
-    def sides(self, k: int | None, side: str) -> list[int]:
-        """The operations whose values selector k reads at keys, or at queries."""
-        if k is None:
-            return []
-        self.R.spend(1)
-        op = self.ops[k]
-        if op["op"] == "select":
-            return [op[side]]
-        require(op["op"] in ("and", "or", "not"), f"operation {k} is no selector")
-        return [each for part in op["of"] for each in self.sides(part, side)]
+        The selectors of sums that are known, and were not `before`, are first checked.
+        """
+        [*found] = found
+        for k, op in enumerate(self.ops):
+            if op["op"] == "sum" and found[0].labels[k] is not UNKNOWN:
+                if before[k] is UNKNOWN:
+                    require(self.adds_up(op, found), "the selectors of a sum do not add up")
+                most = {t: t.place + 1 if self.causal else self.n for t in found}
+                found = [t for t in found if 0 <= t.labels[k] <= most[t]]
+        return found
 
     def selects(self, k: int | None, key: Labels, query: Labels) -> bool:
         """Whether selector k holds for the values at a key and at a query; None: always."""
-        if k is None:
-            return True
-        self.R.spend(1)
-        op = self.ops[k]
-        if op["op"] != "select":
-            found = [self.selects(part, key, query) for part in op["of"]]
-            return {"and": all(found), "or": any(found), "not": not found[0]}[op["op"]]
-        pair = key[op["keys"]], query[op["queries"]]
-        require(UNKNOWN not in pair, f"operation {k} is read before it is computed")
-        if isinstance(by := op["pairs"], str):
-            if by in ("true", "false"):
-                return by == "true"
-            return "None" not in pair and COMPARED[by](*pair)
-        return pair in self.pairs[k]
+        held = dict[int | None, bool]({None: True})
+        for part in self.inside[k]:
+            op = self.ops[part]
+            if op["op"] == "select":
+                held[part] = self.holds(part, key[op["keys"]], query[op["queries"]])
+            else:
+                found = [held[each] for each in op["of"]]
+                held[part] = {"and": all(found), "or": any(found), "not": not found[0]}[op["op"]]
+        self.R.spend(len(held))
+        return held[k]
+
+    def holds(self, k: int, key: Any, query: Any) -> bool:
+        require(UNKNOWN not in (key, query), f"operation {k} is read before it is computed")
+        if not isinstance(by := self.ops[k]["pairs"], str):
+            return (key, query) in self.pairs[k]
+        if by in ("true", "false"):
+            return by == "true"
+        return "None" not in (key, query) and COMPARED[by](key, query)
+
+    def sides(self, k: int | None, side: str) -> list[int]:
+        """The operations whose values selector k reads at keys, or at queries."""
+        return [op[side] for op in (self.ops[part] for part in self.inside[k]) if side in op]
 
     def adds_up(self, op: Any, known: Iterable[Token]) -> bool:
         """Whether the selectors of a sum add up to its own selector, for all keys and queries."""
@@ -382,11 +392,9 @@ def after(of: Program, known: list[Token], heads: list[Attended], does: list[Any
             labels, row = [*token.labels], [*token.row]
             for (op, column), (value, entry) in zip(does, sum(brought, ()), strict=True):
                 labels[op], row[column] = value, row[column] + entry
-            result = Token(token.place, of.filled(labels), (*row,))
-            if of.occurs(result):
-                found.add(result)
+            found.add(Token(token.place, of.filled(labels), (*row,)))
             require(len(found) < MOST_CONTENTS, "its contents are too many", TooLarge)
-    return [*found]
+    return of.occurring(found, known[0].labels)
 
 
 def followed(of: Program, spec: Any, gaps: Any, margins: Any) -> int:
@@ -403,6 +411,7 @@ def followed(of: Program, spec: Any, gaps: Any, margins: Any) -> int:
         for i in range(of.n)
         for symbol, row in zip(symbols, model["embed"], strict=False)
     ]
+    known = of.occurring(known, (UNKNOWN,) * len(of.ops))
     for block, layer, apart in zip(model["blocks"], spec["layers"], gaps, strict=True):
         pairs = zip(block["heads"], layer, strict=True)
         heads = [Attended(of, known, bos, head, does) for head, does in pairs]
@@ -414,8 +423,6 @@ def followed(of: Program, spec: Any, gaps: Any, margins: Any) -> int:
             hidden = [[max(x, 0) for x in row] for row in R.affine(rows, mlp["in"], mlp["b_in"])]
             *rows, bos = map(add, rows, R.affine(hidden, mlp["out"], mlp["b_out"]))
             known = [t._replace(row=row) for t, row in zip(known, rows, strict=True)]
-    sums = (op for op in of.ops if op["op"] == "sum")
-    require(all(of.adds_up(op, known) for op in sums), "the selectors of a sum do not add up")
     for token in known:
         value = token.labels[-1]
         require(value is not UNKNOWN, "no head computes the program")

@@ -87,15 +87,16 @@ def gradient_step_without_terms(statement: Any) -> Any:
 
 def doubled(statement: Any, times: int) -> Any:
     """A selector that contains 2^times others."""
-    operations = statement["operations"]
+    operations, [[[[_, column]]]] = statement["operations"], statement["layers"]
     selector = next(k for k, op in enumerate(operations) if op["op"] == "select")
     more = [{"op": "and", "of": [selector, selector]}]
     more += [{"op": "and", "of": [len(operations) + k] * 2} for k in range(times)]
-    last = {"op": "width", "selector": len(operations) + times}
+    operations = [*operations, *more, {"op": "width", "selector": len(operations) + times}]
+    length = {"length": 9}
     return (
         statement
-        | {"operations": [*operations, *more, last]}
-        | {"layers": [[[[len(operations) + times + 1, 0]]]]}
+        | {"operations": operations, "layers": [[[[len(operations) - 1, column]]]]}
+        | length
     )
 
 

@@ -310,6 +310,17 @@ def test_widths_of_no_order_do_not_select_one_position() -> None:
     assert not of.alike(op["selector"], op["of"], known)
 
 
+@pytest.mark.parametrize("terms", [{"of": [], "factors": []}, {"factors": ["3", "2"]}])
+def test_numbers_of_positions_that_are_impossible_are_not_left_out(terms: Any) -> None:
+    """A sum with other terms may be no number of positions for any token."""
+    statement = program_said("rank", 3)
+    [op] = (op for op in statement["operations"] if op["op"] == "sum")
+    assert len(op["of"]) == 2
+    op.update(terms)
+    with pytest.raises(ArithmeticError, match=r"add up|before it is computed"):
+        program_checker.computed(statement)
+
+
 def test_a_statement_that_takes_too_much_work_is_rejected() -> None:
     with pytest.raises(program_checker.TooLarge):
         program_checker.computed(program_said("sort", 3), work=1000)
