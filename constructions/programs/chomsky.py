@@ -84,6 +84,9 @@ class Symbols(Tokens):
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
         """The tokens and, unless they are an array, True: to return a list."""
+        if len(inputs) == 1 and isinstance(inputs[0], str):
+            most = self.vocabulary_size - 1
+            raise InputError(f"tokens is {shown(inputs[0])}: give a list of integers 0 to {most}")
         (tokens,) = super().check(like, *inputs)
         return (tokens,) if isinstance(inputs[0], Tensor | np.ndarray) else (tokens, True)
 

@@ -53,7 +53,9 @@ class ProgramTokens(Tokens):
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
         """The indices of the tokens and, unless they were given, True: to return values."""
-        if len(inputs) == 1 and not _is_array(inputs[0]):
+        if len(inputs) > 1:
+            raise InputError(f"the model was given {len(inputs)} sequences: give a list of them")
+        if inputs and not _is_array(inputs[0]):
             return self.indices(inputs[0]).to(like.device), True
         return super().check(like, *inputs)
 
@@ -66,6 +68,8 @@ class ProgramTokens(Tokens):
 
     def generate(self, model: Model, tokens: Any, steps: int) -> Any:
         """The next `steps` tokens, each the value at the last token before; a list for a list.
+
+        Decoding ends at the value None, which is no token: it fills the rest of the list.
 
         Raises ValueError for a program with a value that is not in the vocabulary.
         """
@@ -107,8 +111,10 @@ class ProgramTokens(Tokens):
     def _row(self, sequence: Any) -> list[int]:
         if isinstance(sequence, np.ndarray):
             sequence = sequence.tolist()
-        if not isinstance(sequence, Sequence) or not len(sequence):
+        if not isinstance(sequence, Sequence):
             raise InputError(f"a sequence is {shown(sequence)}: give a list of tokens or a text")
+        if not len(sequence):
+            raise InputError("a sequence is empty: give at least one token")
         for token in sequence:
             if not self._is_token(token):
                 raise InputError(

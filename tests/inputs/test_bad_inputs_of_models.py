@@ -26,7 +26,7 @@ BAD = {
     "masked": np.ma.masked_array([[1, 0], [0, 1]], [[False, True], [False, False]]),
 }
 NO_BUILDERS = {"Inverse", "Prediction", "log_probabilities", "predictions", "retrieve", "sample"}
-NO_BUILDERS |= {"string_probabilities", "to_circuit"}
+NO_BUILDERS |= {"decoded_answers", "string_probabilities", "to_circuit"}
 
 
 def test_every_builder_is_here():

@@ -1,5 +1,6 @@
 """Tables for programs; `public.py` documents them."""
 
+from constructions.programs import chomsky_scratchpad
 from theory.programs import Select, indices, tokens
 from theory.programs.library import reverse
 
@@ -11,7 +12,8 @@ WITHOUT = dict.fromkeys(
         *("theory.programs.SelectorAnd", "theory.programs.SelectorNot"),
         *("theory.programs.SelectorOr", "theory.programs.SelectorWidth"),
         *("theory.programs.SequenceMap", "theory.programs.expressions"),
-        *("theory.programs.program_of", "constructions.programs.compiled:program"),
+        *("theory.programs.program_of", "theory.programs.evaluate:program"),
+        "constructions.programs.compiled:program",
     ),
     ANY,
 ) | dict.fromkeys(
@@ -20,6 +22,9 @@ WITHOUT = dict.fromkeys(
         "constructions.programs.compiled:vocabulary",
     ),
     "tokens are any values that are hashable",
+)
+WITHOUT["constructions.programs.decoded_answers:inputs"] = (
+    "the limits are those of the model's task"
 )
 
 EXAMPLES = {
@@ -32,5 +37,9 @@ ARGUMENTS = {
     "theory.programs.trace": {"sequence": "ab"},
     "constructions.programs.chomsky_scratchpad": {"name": "compute sqrt", "max_length": 5},
     "constructions.programs.chomsky_task": {"name": "parity check", "max_length": 5},
+    "constructions.programs.decoded_answers": {
+        "model": chomsky_scratchpad("compute sqrt", 4),
+        "inputs": [[1, 0]],
+    },
     "constructions.programs.compiled": {"program": reverse(), "vocabulary": "ab"},
 }

@@ -268,6 +268,11 @@ def test_inputs_and_answers():
     assert compiled(reverse(), (5, Fraction(1, 2)), 3)([0.5, 5]) == [5, Fraction(1, 2)]
 
 
+def test_several_arguments_are_no_sequence():
+    with rejects("2", "list"):
+        compiled(reverse(), "abc", 4)("ab", "ca")
+
+
 def test_decoding():
     model = compiled(
         Aggregate(Select(indices, indices - 1, "=="), tokens, "a"), "ab", 8, causal=True
@@ -323,6 +328,7 @@ def test_what_is_not_compiled(arguments, words):
         ("", ("empty",)),
         ("abcab", ("5", "4")),
         (["ab", "abc"], ("lengths",)),
+        ([""], ("empty",)),
         ([["a", "x"]], ("x",)),
         (7, ("7",)),
         (None, ("None",)),

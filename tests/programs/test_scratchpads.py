@@ -158,5 +158,17 @@ def test_wrong_names_models_and_inputs():
         decoded_answers(induction_heads(3, 5), [[0, 1]])
     with rejects("different lengths"):
         decoded_answers(model(ROOT, 8), [[0, 1], [1]])
-    with rejects("tokens"):
-        decoded_answers(model(ROOT, 8), [[1] * 30])
+    with rejects("max_length=9"):
+        decoded_answers(model(ROOT, 8), [[1] * 9])
+    for inputs in ([[-1, 0]], [[0, 2]], [[True, False]], [[1, "a"]], [1, 0], "10", [], [[]], None):
+        with rejects("inputs"):
+            decoded_answers(model(ROOT, 8), inputs)
+
+
+def test_prompts_consist_of_texts_and_an_equality_sign():
+    """The symbols 0 and 1 of answers are tokens too, but not of inputs."""
+    pad = model(ROOT, 8)
+    assert pad.generate("1001=", SCRATCHPADS[ROOT].steps([1, 0, 0, 1]))[-2:] == [1, 1]
+    for prompt in ([1, 0, 0, 1], [1, 0, 0, 1, "="], "1001"):
+        with rejects("sequence", "="):
+            pad.generate(prompt, 6)
