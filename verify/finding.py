@@ -22,6 +22,7 @@ __all__ = [
     "no_counterexample",
     "same",
     "within",
+    "within_bounds",
 ]
 
 Evidence = Literal[
@@ -223,6 +224,16 @@ def within(
         for smaller, larger in ((low, value), (value, high))
     ]
     return Finding(id, name, evidence, measured, bound, Verdict.together(verdicts), **said)
+
+
+def within_bounds(
+    id: str, name: str, evidence: Evidence, ratio: Value, **said: Unpack[Extra]
+) -> Finding:
+    """The finding that numbers are at most their bounds; `ratio` is their largest ratio to them.
+
+    The finding is undecided in the same cases as `at_most`.
+    """
+    return at_most(id, name, evidence, ratio, 1.0, **said)
 
 
 def each_at_most(

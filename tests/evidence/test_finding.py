@@ -18,6 +18,7 @@ from verify.finding import (
     same,
     shown,
     within,
+    within_bounds,
 )
 
 H, F, U = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
@@ -132,6 +133,16 @@ def test_comparisons_decide_only_what_is_decided(measured, bound, below, above):
 def test_what_lies_within_two_ends(measured, verdict):
     found = within("a", "b", "exact", measured, (1.0, 2.0))
     assert (found.measured, found.bound, found.verdict) == (measured, (1.0, 2.0), verdict)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "verdict"),
+    [(0.0, H), (1.0, H), (math.nextafter(1, 2), F), ((0.5, 1.5), U), (NAN, U), (INF, U)],
+    ids=str,
+)
+def test_a_number_may_equal_its_bound_and_not_exceed_it(ratio, verdict):
+    found = within_bounds("x", "x", "float", ratio)
+    assert (found.bound, found.verdict) == (1.0, verdict)
 
 
 def test_equality_names_the_first_difference():

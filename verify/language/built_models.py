@@ -18,7 +18,7 @@ from verify.claim import Run
 from verify.evidence.sequences import registers_hold
 from verify.evidence.size import size
 from verify.evidence.statement import OverTokens
-from verify.finding import Finding, at_least, at_most, labelled
+from verify.finding import Finding, at_least, at_most, labelled, within_bounds
 from verify.language.bounds import shown
 
 BASE, DIGITS = 4, 2  # 16 names with one value each: 16 facts among 256 strings
@@ -81,13 +81,12 @@ def agrees(found: np.ndarray, g: list[Fraction]) -> Finding:
     wanted = np.array([float(each) for each in g])
     bound = wanted * L * (V + 40) * 2.0**-52 + L * V * np.exp(-64.0)
     worst = float((abs(found - wanted) / bound).max())
-    return at_most(
+    return within_bounds(
         "strings",
         f"largest ratio of the error of a string's probability to its rounding bound, over all "
         f"{V}^{L} strings",
         "float",
         worst,
-        1.0,
         words=f"{worst:.2g}; the largest error is {abs(found - wanted).max():.1e}",
         wanted="a ratio of at most 1",
     )

@@ -21,7 +21,7 @@ from theory.language import (
 )
 from verify.claim import Run, claim, option
 from verify.domains import Ball
-from verify.finding import Finding, Verdict, as_stated, at_least, at_most, same
+from verify.finding import Finding, Verdict, as_stated, at_least, at_most, same, within_bounds
 
 PAIRS, LONGEST = 300, 40  # pairs of score vectors, and their largest length
 CLOSE = Fraction(1, 1024)  # scores of two tokens at which the ratio is nearly 1
@@ -102,13 +102,12 @@ def _lipschitz(run: Run) -> Finding:
             scores = run.rng.normal(size=n) * 2.0 ** run.rng.integers(-3, 4)
             moved = scores + run.rng.uniform(-1, 1, size=n) * 2.0 ** run.rng.integers(-8, 4)
             most = max(most, float(ratio(scores.tolist(), moved.tolist()).upper()))
-    return at_most(
+    return within_bounds(
         "lipschitz",
         f"largest ratio ‖softmax(s) − softmax(s')‖₁/‖s − s'‖_∞, over {PAIRS} random pairs s, s' of "
         f"up to {LONGEST} scores",
         "enclosure",
         most,
-        1.0,
         words=f"at most {most:.4f}",
         wanted="a ratio of at most 1",
     )
@@ -159,13 +158,12 @@ def _vectors(run: Run, d: int, k: int) -> Finding:
         off = sum((x - y) ** 2 for x, y in zip(q, near, strict=True))
         allowed = (A**2 - sum(x * x for x in q)) / k
         most = max(most, Fraction(off) / allowed if allowed else Fraction(off))
-    return at_most(
+    return within_bounds(
         "vectors",
         "largest ratio of the squared distance of a vector q with ‖q‖₁ ≤ A from its vector in the "
         f"cover to the bound (A² − ‖q‖₂²)/k, over {VECTORS} vectors of dimension {d}, k = {k}",
         "exact",
         float(most),
-        1.0,
         words=f"{float(most):.3f}, over Q",
         wanted="a ratio of at most 1",
     )
@@ -205,14 +203,13 @@ def _heads(run: Run, d: int, k: int) -> Finding:
         ratios[f"T = {T}"] = most
     found = max(ratios.values())
     size = log_cover_size(d, k, k)
-    finding = at_most(
+    finding = within_bounds(
         "heads",
         "largest ratio of the distance between a head and its head in the cover to the bound "
         "VB²A/√k + VB/√k, for ‖q‖₁ ≤ A, ‖v‖₁ ≤ V and tokens of norm at most B, over "
         f"{HEADS} random heads for each number T of tokens",
         "float",
         found,
-        1.0,
         words=", ".join(f"{ratio:.3f} for {name}" for name, ratio in ratios.items())
         + f"; the cover has {2 * d + 1}^{2 * k} = e^{size:.0f} heads",
         wanted="a ratio of at most 1 for every T",

@@ -22,7 +22,7 @@ from theory.language import (
 from theory.language import log_linear as definition
 from theory.language.log_linear import FITS
 from verify.claim import Run, claim, option
-from verify.finding import Finding, at_most, labelled, no_counterexample, same
+from verify.finding import Finding, labelled, no_counterexample, same, within_bounds
 from verify.language.draws import family, of_equal_moments, random_distribution, scales
 from verify.language.even_process import known_source
 from verify.language.rescalings import rescalings
@@ -214,13 +214,12 @@ def projected(run: Run, draws: int) -> Finding:
         apart = float(wanted @ np.log(wanted / found))
         off = abs(theta - np.log(np.array(x, dtype=np.float64))).sum()
         worst = max(worst, apart / (3 * FITS * off + ROUNDING))
-    return at_most(
+    return within_bounds(
         "projection",
         "largest ratio of the divergence between the true maximum-likelihood member and the member "
         f"found by Newton's method to its bound, over {draws} random families",
         "float",
         worst,
-        1.0,
         words=f"{worst:.2g}",
         wanted="a ratio of at most 1",
     )

@@ -27,7 +27,7 @@ from theory.language import (
 )
 from theory.sequences import all_sequences
 from verify.claim import Run, claim, option
-from verify.finding import Finding, as_stated, at_least, at_most, same, within
+from verify.finding import Finding, as_stated, at_least, at_most, same, within, within_bounds
 
 CUBES = (8, 4), (8, 8), (12, 8), (16, 8), (16, 16)  # d and k for which the batch is all words
 LARGE = 64, 32  # d and k of the noise tolerance; in quick runs QUICK
@@ -255,13 +255,12 @@ def _noise(tree: ParityTree, n: int, steps: list[np.ndarray]) -> Finding:
     for node in nodes(tree):
         square = np.mean([(W[node - tree.d, :node] - expected(tree, node)) ** 2 for W in steps])
         ratios.append(float(square * n / (4 * node)))
-    return at_most(
+    return within_bounds(
         "noise",
         "ratio of the mean square of the noise of a node's scores to its bound 4m/n, for n samples "
         f"and a node that attends to m tokens, over {len(steps)} seeds",
         "trained",
         max(ratios),
-        1.0,
         words=f"between {min(ratios):.3f} and {max(ratios):.3f} for all nodes",
         wanted="at most 1, as is proved; independent tokens would give about ½",
     )

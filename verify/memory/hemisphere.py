@@ -25,7 +25,7 @@ from theory.memory.sphere import (
     uniform_tokens,
 )
 from verify.claim import Run
-from verify.finding import Finding, as_stated, at_most, no_counterexample
+from verify.finding import Finding, as_stated, at_most, no_counterexample, within_bounds
 from verify.memory.probabilities import FALSE_ALARM, covers, mostly
 
 
@@ -111,8 +111,8 @@ def _exponential(run: Run, n: int, d: int, beta: float) -> Finding:
         f"at most {fraction:.1%}, where λ is {rates[0]:.2g} for self-attention "
         f"and {rates[1]:.2g} for unnormalised attention"
     )
-    wanted, bound = "at most 100%", 1 + INTEGRATION
-    found = at_most("exponential", name, "float", fraction, bound, words=words, wanted=wanted)
+    wanted = "at most 100%"
+    found = within_bounds("exponential", name, "float", fraction, words=words, wanted=wanted)
     return as_stated(found, computed, stated, terms=1.0)
 
 

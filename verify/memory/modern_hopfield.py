@@ -13,7 +13,7 @@ from constructions.transformer import Transformer
 from verify.claim import Run, claim, option
 from verify.domains import Rational, outputs
 from verify.evidence.size import size
-from verify.finding import Finding, at_most, labelled, no_counterexample
+from verify.finding import Finding, labelled, no_counterexample, within_bounds
 from verify.memory.modern_hopfield_bounds import regimes, separation_and_retrieval, small_beta
 from verify.memory.modern_hopfield_energy import energy
 from verify.memory.modern_hopfield_retrieve import in_float32, pruning
@@ -89,7 +89,7 @@ def _rounding(
     made = ", ".join(map(str, models))
     name = f"float64 error of the transformer as a fraction of its rounding bound ({made} updates)"
     words = f"at most {fraction:.1%} of the bound, which is at most {worst:.1e}"
-    return at_most("float", name, "float", fraction, 1.0, words=words, wanted="at most 100%")
+    return within_bounds("float", name, "float", fraction, words=words, wanted="at most 100%")
 
 
 def _number_of_updates(run: Run, d: int, N: int) -> Finding:

@@ -24,7 +24,7 @@ from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, all_hold, below
 from verify.evidence.rounding import UNIT_ROUNDOFF
-from verify.finding import Finding, Verdict, at_most
+from verify.finding import Finding, Verdict, within_bounds
 
 Compared = tuple[arb, Any, float]  # enclosed value, value in float64, bound on their distance
 
@@ -96,7 +96,7 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
         f"theory.memory, as fractions of their bounds ({len(library)} values)"
     )
     words, wanted = f"at most {fraction:.1%}", "at most 100%"
-    yield at_most("bound/library", name, "float", fraction, 1.0, words=words, wanted=wanted)
+    yield within_bounds("bound/library", name, "float", fraction, words=words, wanted=wanted)
     for id, name in BOUNDS.items():
         fractions = [float((a / b).upper()) if b > 0 else np.inf for a, b in sides[id]]
         fraction, name = max(fractions, default=np.nan), f"{name} ({len(fractions)} states)"

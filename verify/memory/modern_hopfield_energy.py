@@ -16,7 +16,7 @@ from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, WIDTH, all_hold, apart, below, same
 from verify.evidence.rounding import UNIT_ROUNDOFF
-from verify.finding import Finding, Verdict, as_stated, at_most
+from verify.finding import Finding, Verdict, as_stated, within_bounds
 
 Instances = list[tuple[ModernNetwork, list[Vector]]]
 
@@ -73,7 +73,7 @@ def library(networks: Instances) -> Finding:
         f"bounds ({len(fractions)} values)"
     )
     words, wanted = f"at most {fraction:.1%}", "at most 100%"
-    finding = at_most("library", name, "float", fraction, 1.0, words=words, wanted=wanted)
+    finding = within_bounds("library", name, "float", fraction, words=words, wanted=wanted)
     sizes = (5, 3, 0.5, 2.0, 1.5), (2, 40, 8.0, 0.75, 3.0)
     with Ball.precision(BITS):
         bounds = [update_rounding(*each, 2 * UNIT_ROUNDOFF) for each in sizes]
@@ -173,7 +173,7 @@ def _descent(run: Run, networks: Instances) -> Iterator[Finding]:
     words = f"at least {least:.3f}·‖Δξ‖²; the decrease is above ½‖Δξ‖² in {strict} updates, and "
     words += others
     wanted = "at least ½‖Δξ‖²"
-    yield Finding("descent", name, "enclosure", least, 0.5, verdict, words, wanted)
+    yield Finding("descent", name, "enclosure", least, float(HALF), verdict, words, wanted)
 
 
 def _convergence(run: Run, networks: Instances) -> Finding:

@@ -23,7 +23,7 @@ from theory.memory.retrieval_bounds import longest, rounding_bound
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, interval
-from verify.finding import Finding, at_most, within
+from verify.finding import Finding, within, within_bounds
 
 N_PATTERNS, N_QUERIES, DIMENSION = 2048, 64, 8  # of the pruned instances
 FAR = 64.0  # the norm of the states; scores differ by 1 although patterns differ only by 1/FAR
@@ -138,4 +138,4 @@ def in_float32(run: Run) -> Finding:
     )
     words = f"at most {worst:.1%} of the bound, which is at most {limit:.1e}"
     wanted = "at most 100%"
-    return at_most("retrieve/float32", name, "float", worst, 1.0, words=words, wanted=wanted)
+    return within_bounds("retrieve/float32", name, "float", worst, words=words, wanted=wanted)

@@ -14,7 +14,7 @@ from theory.memory.sphere_balls import escape_ratio_bounds, escape_time_ball
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import all_hold, below, interval
-from verify.finding import Finding, Verdict, at_most
+from verify.finding import Finding, Verdict, at_most, within_bounds
 
 AGREEMENT = 1e-8  # largest distance of inner products of n tokens from the scalar equation
 # β: (time from another program, half its last unit)
@@ -92,7 +92,7 @@ def late_rate(quick: bool) -> Finding:
     bounded = f"r is at least {above}, and at least {np.min(last):.9f} at the last time"
     words = f"at most {fraction:.0%}; {bounded}"
     wanted = "at most 100%"
-    return at_most("late-rate", name, "float", fraction, 1.0, words=words, wanted=wanted)
+    return within_bounds("late-rate", name, "float", fraction, words=words, wanted=wanted)
 
 
 def slow_phase() -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from verify.evidence.formula import derivation, formula
 from verify.evidence.identity import equality
 from verify.evidence.registers import registers_hold
 from verify.evidence.size import size
-from verify.finding import Finding, Verdict, at_most
+from verify.finding import Finding, Verdict, within_bounds
 from verify.regression.data import gaussian_examples
 from verify.regression.options import DOMAINS, Equality, Explain, Prompts, in_each_domain
 from verify.regression.statements import chebyshev_statement
@@ -191,14 +191,13 @@ def _coefficients(k: int, smallest: float, largest: float) -> Finding:
                 allowed = unit * (Fraction(ROUNDINGS, 2**53) * size + GRID)
                 ratios.append(float(off / allowed))
         at |= {rung.slot: rung.exponent for rung in rungs}
-    return at_most(
+    return within_bounds(
         "coefficients",
         f"largest ratio of the rounding error of a coefficient in the weights to its bound, over "
         f"{len(ratios)} coefficients of the formulas for T_n as products of T_q and T_{{q−1}}, q ≈ "
         "n/3",
         "exact",
         max(ratios, default=0.0),
-        1.0,
         words=f"{max(ratios, default=0.0):.1%}",
         wanted=f"at most 100 % of the bound, which is {ROUNDINGS} roundings plus 2^−44",
     )

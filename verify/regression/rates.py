@@ -25,7 +25,7 @@ from theory.regression.newton import STARTS
 from verify.claim import Run, claim, option
 from verify.evidence.agreement import transformer_in_float
 from verify.evidence.identity import modulo_primes
-from verify.finding import Finding, Verdict, at_least, at_most, no_counterexample
+from verify.finding import Finding, Verdict, at_least, no_counterexample, within_bounds
 from verify.regression.residuals import RESIDUALS
 from verify.regression.statements import chebyshev_statement
 
@@ -115,7 +115,7 @@ def _at_most_all(
     words = f"at most {worst:.1%} of the bound over {len(ratios)} steps{more}"
     if hidden:
         words += f"; at {hidden} of them rounding dominates the bound"
-    found = at_most(id, name, "float", worst, 1.0, words=words, wanted=what)
+    found = within_bounds(id, name, "float", worst, words=words, wanted=what)
     if hidden == len(ratios) and found.verdict is Verdict.HOLDS:
         found.verdict, found.detail = Verdict.UNDECIDED, "rounding dominates every bound"
     return found

@@ -17,7 +17,7 @@ from theory.retrieval import nearest_neighbour as definition
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Rational, outputs
 from verify.evidence.size import size
-from verify.finding import Finding, at_most, no_counterexample
+from verify.finding import Finding, at_most, no_counterexample, within_bounds
 
 GRID = 3  # largest absolute value of the integer coordinates of the exact instances
 EPS = np.finfo(float).eps
@@ -119,13 +119,12 @@ def _smoother(run: Run, soft: Transformer, n: int, samples: int, sharpness: floa
     bound = 2 * relative * abs(y).max(-1)
     errors = abs(soft(x, y, query).numpy() - kernel_smoother(x, y, query, sharpness))
     ratio = float((errors / bound).max())
-    return at_most(
+    return within_bounds(
         "smoother",
         f"distance of the softmax output at β = {sharpness:g} from the kernel smoother ({samples} "
         "prompts)",
         "float",
         ratio,
-        1.0,
         words=f"at most {errors.max():.1e}, and at most {ratio:.1%} of the prompt's rounding bound",
         wanted=f"at most the rounding bound, which is at most {bound.max():.1e}",
     )
@@ -149,13 +148,12 @@ def _enclosed(run: Run, soft: Transformer, n: int, sharpness: float) -> Finding:
             distances.append(float(distance))
     worst = float(np.max(ratios))
     shown = f"{distances[int(np.argmax(ratios))]:.2e}"
-    return at_most(
+    return within_bounds(
         "enclosed",
         f"distance of the softmax output at β = {sharpness:g} from the mean label of the nearest "
         f"examples (5 prompts of {n} examples)",
         "enclosure",
         worst,
-        1.0,
         words=f"at most {worst:.0%} of the bound of the prompt, for a distance of {shown}",
         wanted=f"at most the bound (n − 1)·e^(−βγ)·(max y − min y) + {ROUNDING:g}, where γ is the "
         "difference of the two smallest squared distances",

@@ -25,7 +25,16 @@ from verify.claim import Run, claim, option
 from verify.domains import Ball, Rational, outputs
 from verify.evidence.enclosure import interval
 from verify.evidence.examples import Examples
-from verify.finding import Finding, Verdict, as_stated, at_most, labelled, same, within
+from verify.finding import (
+    Finding,
+    Verdict,
+    as_stated,
+    at_most,
+    labelled,
+    same,
+    within,
+    within_bounds,
+)
 from verify.regression.convergence import safe_alpha
 from verify.regression.data import gaussian_examples
 from verify.stock.gadgets import lemmas
@@ -176,7 +185,7 @@ def over_examples(
         "largest ratio, over prompts, of the error of the stock model's answer to its first-order "
         "bound from scores and values"
     )
-    yield at_most("bound", name, "float", share, 1.0, words=f"{share:.1%}", wanted="at most 100%")
+    yield within_bounds("bound", name, "float", share, words=f"{share:.1%}", wanted="at most 100%")
     yield slope(inside, model, examples)
 
 
