@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from by_id import not_holding
+from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
@@ -19,13 +21,18 @@ from theory.arithmetic import (
     network_logits,
     normalised_margin,
 )
+from theory.arithmetic.modular_margin_balls import square_root
+from verify.arithmetic import modular_margin as claim_module
 from verify.arithmetic.modular_margin import (
     compared,
     forward_bound,
     margin_of_tensors,
     modular_margin,
+    of_models,
 )
+from verify.arithmetic.quadratic import unlike_neurons
 from verify.claim import Run
+from verify.finding import Verdict
 from verify.selftest.tensor_mutations import EntryFault
 
 ODD = [3, 5, 9, 15, 21]
@@ -112,6 +119,38 @@ def test_one_changed_entry_fails(tensor, index):
     faulty = EntryFault("modular_addition", tensor, index, "1 more")(modular_addition(11))
     _, farthest, strange = compared(faulty)
     assert not farthest <= forward_bound(11) or strange
+
+
+def test_each_difference_from_a_quadratic_network_is_found():
+    def one(change):
+        change(model := modular_addition(3), model.blocks[1].attn)
+        return len([*unlike_neurons(model)])
+
+    changes = [
+        lambda model, attn: attn.W_K.mul_(2),
+        lambda model, attn: attn.b_Q.add_(1),
+        lambda model, attn: attn.b_K.add_(1),
+        lambda model, attn: (attn.W_Q.add_(1), attn.W_K.add_(1)),
+        lambda model, attn: attn.W_V.add_(1),
+        lambda model, attn: attn.W_O.add_(1),
+        lambda model, attn: setattr(attn, "normalise", "hardmax"),
+        lambda model, attn: setattr(attn, "masks", ("full", *attn.masks[1:])),
+        lambda model, attn: setattr(model.blocks[1], "mlp", torch.nn.Identity()),
+        lambda model, attn: setattr(model.unembed, "b_U", torch.nn.Parameter(torch.ones(3))),
+        lambda model, attn: model.unembed.W_U.mul_(2),
+    ]
+    with torch.no_grad():
+        assert [*map(one, changes)] == [1] * len(changes)
+
+
+@pytest.mark.parametrize(("part", "verdict"), [(0.99, "HOLDS"), (1.01, "FAILS")])
+def test_the_margin_of_the_tensors_has_the_stated_distance(part, verdict, monkeypatch):
+    def moved(model):
+        return square_root(largest_margin_squared(3)) * (1 + arb(part) / 2**48)
+
+    monkeypatch.setattr(claim_module, "margin_of_tensors", moved)
+    found = {f.id: f for f in of_models(Run(quick=True), {3: modular_addition(3)})}
+    assert found["ratio"].verdict is Verdict[verdict]
 
 
 def test_a_smaller_key_fails():

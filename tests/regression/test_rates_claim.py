@@ -42,6 +42,16 @@ def test_a_rate_that_rounding_hides_is_undecided():
     assert rates_module._every_step("x", "x", both, [0.95] * 2, "").verdict is Verdict.HOLDS
 
 
+@pytest.mark.parametrize(("part", "verdict"), [(0.99, Verdict.HOLDS), (1.01, Verdict.UNDECIDED)])
+def test_a_rate_is_decided_if_rounding_is_below_its_largest_bound(part, verdict):
+    """The largest bounds are 2ρ‖e_0‖ after a step of Chebyshev's method, and 2 at the start."""
+    run, problem = Run(quick=True), rates_module.Problem(np.random.default_rng(0), 10.0, 3)
+    problem.floor = part * 2 * problem.rho * float(np.linalg.norm(problem.w))
+    assert next(rates_module._chebyshev_every_count(run, problem)).verdict is verdict
+    problem.condition = part * 2 / (8 * 3 * rates_module.EPS)
+    assert rates_module._conjugate_gradient_every_step(problem).verdict is verdict
+
+
 @pytest.mark.slow
 def test_rates_at_a_condition_number_that_float64_does_not_resolve():
     found = findings(rates, condition=9e7, d=2, digits=30)

@@ -1,5 +1,6 @@
 """Rounding of small numbers to float16 and bfloat16, and the bounds that count it."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -8,8 +9,9 @@ import torch
 from refusals import rejects
 
 from constructions import induction_heads, previous_token
-from constructions.stock import to_encoder
-from constructions.stock.gadgets import unit_roundoff
+from constructions.softmax import SoftmaxError
+from constructions.stock import short, to_encoder
+from constructions.stock.gadgets import Gadgets, unit_roundoff
 from constructions.stock.short import stored_error
 
 SHORT = pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
@@ -94,6 +96,26 @@ def test_the_bound_counts_subnormal_numbers():
     model = induction_heads(8, 32)
     bounds = [to_encoder(model, dtype=dtype).bound() for dtype in (torch.float16, torch.bfloat16)]
     assert bounds[0] > 1.2 * bounds[1]
+
+
+@pytest.mark.parametrize(
+    ("part", "errors"),
+    [
+        ("all but half a unit", {"in_quanta": 2.0**-9}),
+        ("half a unit", {"in_quanta": 2.0**-9 * 1.01}),
+        ("in a register", {"stream": 2.0**-9}),
+        ("a leak and roundings", {"leaks": ((2.0**-9,),)}),
+    ],
+    ids=str,
+)
+def test_errors_above_half_a_unit_are_not_restored(part, errors, monkeypatch):
+    """In bfloat16, half of the unit roundoff is 2^-9."""
+    none = {"leaks": (), "registers": {}, "logits": 0.5, "stream": 0.0, "in_quanta": 0.0}
+    found = SoftmaxError(**none | errors)
+    monkeypatch.setattr(short, "softmax_error", lambda *given, **options: found)
+    numbers = Gadgets(1, 0.5, 1, 2.0**7, 16.0)
+    bound = short.restored_bound(previous_token(3, 6), 1.0, numbers, 1.0, torch.bfloat16)
+    assert bound == (0.5 if part == "all but half a unit" else math.inf)
 
 
 @pytest.mark.parametrize("power", [-14, -12, -8, 0])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from refusals import rejects
 
 from constructions.structures import (
@@ -12,6 +13,7 @@ from constructions.structures import (
     kd_layout,
     sort,
 )
+from constructions.structures.cells import check_dtype
 
 LINE, PLANE, DESCENT = kd_layout(7, 1, largest=8), kd_layout(7, 2), kd_descent(3, 2, largest=8)
 BINARY, SKETCH = binary_search(2), count_min([[0, 2, 1], [1, 1, 0]], 3, max_length=50)
@@ -64,3 +66,22 @@ BINARY, SKETCH = binary_search(2), count_min([[0, 2, 1], [1, 1, 0]], 3, max_leng
 def test_what_is_rejected(call, parameter):
     with rejects(*parameter.split()):
         call()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64], ids=str)
+def test_half_integers_of_a_dtype(dtype):
+    """Half-integers up to twice the largest number are exact, and one above is rounded."""
+    most = int(1 / torch.finfo(dtype).eps) // 2
+    like = torch.zeros(1, dtype=dtype)
+    check_dtype(like, most)
+    assert (like + 2 * most - 1) + 0.5 == (like + 2 * most) - 0.5 < 2 * most
+    assert (like + 2 * most) + 0.5 == 2 * most
+    with rejects(str(most + 1) if most < 1000 else "half-integers"):
+        check_dtype(like, most + 1)
+
+
+def test_a_sketch_in_float16_counts_at_most_256_items():
+    hashes = [[0, 1], [1, 0]]
+    assert count_min(hashes, 2, max_length=256).half()([0] * 256, [0, 1]).tolist() == [256, 0]
+    with rejects("float16"):
+        count_min(hashes, 2, max_length=257).half()([0], [0])

@@ -163,7 +163,7 @@ def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
         off[name], bounds[name] = farthest, forward_bound(q)
         strange += (f"{name}: {what}" for what in differs)
     yield ahead_by_all(found, p, model.interface.margin or 0.0)
-    yield each_at_most(
+    logits_found = each_at_most(
         "all-logits",
         "largest difference between the logit of c and 2(p − 1) for c = a + b, or −2 for other c, "
         "over all pairs (a, b) and all c, p = "
@@ -173,6 +173,10 @@ def of_models(run: Run, models: dict[int, Transformer]) -> Iterator[Finding]:
         bounds,
         words=f"{max(off.values()):.1e}",
         wanted="at most (p² + 16p)·2^−47, from the rounding of cosines and sums",
+    )
+    # 4p terms, each with 256 roundings of its own, and one of a partial sum of at most 16p.
+    yield as_stated(
+        logits_found, bounds, {f"p = {q}": 4 * q * (256 + 16 * q) * 2.0**-53 for q in models}
     )
     yield no_counterexample(
         "network",

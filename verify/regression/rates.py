@@ -108,8 +108,8 @@ def _at_most_all(
 ) -> Finding:
     """Checks that no ratio of an error to its bound is above 1.
 
-    A step is `informative` if the identity map would violate the bound of the step. The finding is
-    undecided if rounding makes every step uninformative.
+    A step is `informative` if rounding does not dominate its bound. The finding is undecided if
+    rounding makes every step uninformative.
     """
     worst, hidden = float(np.max(ratios)), informative.count(False)
     words = f"at most {worst:.1%} of the bound over {len(ratios)} steps{more}"
@@ -124,7 +124,10 @@ def _at_most_all(
 def _every_step(
     id: str, name: str, errors: list[tuple[float, float]], factors: list[float], what: str
 ) -> Finding:
-    """Checks error_{j+1} ≤ factor_j·error_j, up to the rounding of both."""
+    """Checks error_{j+1} ≤ factor_j·error_j, up to the rounding of both.
+
+    A step is informative if the identity map would violate its bound.
+    """
     ratios, informative = [], []
     for ((before, slack), (after, slack_after)), factor in zip(
         pairwise(errors), factors, strict=True
@@ -168,8 +171,9 @@ def _chebyshev_every_count(run: Run, problem: Problem) -> Iterator[Finding]:
     for k in range(1, most + 1):
         model = run.build(chebyshev, len(problem.w), k, 1.0, problem.condition)
         error, rounding = problem.error(model)
-        ratios.append(error / (2 * problem.rho**k * first + rounding))
-        informative.append(bool(rounding < 2 * problem.rho**k * first))
+        bound = 2 * problem.rho**k * first
+        ratios.append(error / (bound + rounding))
+        informative.append(bool(rounding < bound))
     what = "‖e_k‖ ≤ 2ρ^k‖e_0‖ with ρ = (√κ − 1)/(√κ + 1), for every k"
     name = "error ‖e_k‖ after k steps of Chebyshev's method"
     yield _at_most_all("chebyshev", name, ratios, informative, what)
@@ -186,8 +190,9 @@ def _conjugate_gradient_every_step(problem: Problem) -> Finding:
     for k, w in zip(range(len(first) + 1), iterates, strict=False):
         error = w - first
         energy = float(np.sqrt(error @ S @ error) / np.sqrt(first @ S @ first))
-        ratios.append(energy / (2 * problem.rho**k + slack))
-        informative.append(bool(slack < 2 * problem.rho**k))
+        bound = 2 * problem.rho**k
+        ratios.append(energy / (bound + slack))
+        informative.append(bool(slack < bound))
     name = "error ‖e_k‖_S after k steps of conjugate gradients"
     what = "‖e_k‖_S ≤ 2ρ^k‖e_0‖_S with ρ = (√κ − 1)/(√κ + 1), for every k"
     more = f"; the relative error after {len(first)} steps is {energy:.1e}"

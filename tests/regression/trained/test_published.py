@@ -8,7 +8,13 @@ import pytest
 from constructions.trained import preset, untrained
 from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
-from verify.regression.trained.published import beside_published, cells, published
+from verify.regression.trained import published as published_module
+from verify.regression.trained.published import (
+    beside_published,
+    cells,
+    growth_in_published_tables,
+    published,
+)
 from verify.regression.trained.similarities import Table, Tables, save_cells
 
 
@@ -38,6 +44,12 @@ def test_cell_by_cell_beside_the_published_tables():
     few = table_of(steps, means, spread=0.1)
     newton, _ = cells(replace(found, newton=few), "isotropic")
     assert newton.verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(("law", "verdict"), [("unclear", "UNDECIDED"), ("other", "FAILS")])
+def test_growth_that_is_not_clear_decides_nothing(law, verdict, monkeypatch):
+    monkeypatch.setattr(published_module, "growth_of", lambda steps: law)
+    assert [f.verdict for f in growth_in_published_tables()] == [Verdict[verdict]] * 2
 
 
 def test_every_cell_is_saved(tmp_path):
