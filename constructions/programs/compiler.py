@@ -68,9 +68,12 @@ def compiled(
     objects of another library whose classes and attributes are named as in Tracr; see
     `theory.programs.program_of`.
 
-    Functions of the program must return equal values for equal arguments. With hardmax attention,
-    all answers are right, and all registers except means are exact in float64. A `sharpness` gives
-    softmax attention at this inverse temperature.
+    Functions of the program must return equal values for equal arguments: they are not random, and
+    they are called once for equal arguments. With hardmax attention, all answers are right, and all
+    registers except means are exact in float64. A `sharpness` gives softmax attention at this
+    inverse temperature. The time to compile grows with the numbers of values that selectors
+    compare, at least with the square of `max_length`. `save` stores models whose tokens and values
+    are numbers, texts and tuples; pickle cannot store lambdas of a program.
 
     Raises ValueError
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from constructions.blocks import Embed, PosEmbed, Unembed
 from constructions.interface import Model, Prompt
-from constructions.stock.gadgets import Gadgets
+from constructions.stock.gadgets import Dtype, Gadgets
 from constructions.stock.neutral import EPSILON, Doubled
 from constructions.stock.softened import sees_no_later_token
 from constructions.stock.translated import Plan, StockModel, planned, rounded
@@ -67,7 +67,9 @@ class StockEncoder(StockModel):
     def run(self, prompt: Prompt) -> Tensor:
         z, mask = self._begin(prompt)
         leading = prompt.tokens.shape[: prompt.tokens.ndim - 1 - prompt.tokens.is_floating_point()]
-        z = self.module(z, mask=mask).reshape(*leading, *z.shape[-2:])
+        if self.plan.soft.n_layers:  # torch's class needs a layer
+            z = self.module(z, mask=mask)
+        z = z.reshape(*leading, *z.shape[-2:])
         return self.unembed(z[..., prompt.answers, :])
 
     def unembedding(self, H: Tensor) -> Tensor:
@@ -79,7 +81,7 @@ def to_encoder(
     model: Model,
     *inputs: Any,
     error: Positive | None = None,
-    dtype: torch.dtype = torch.float64,
+    dtype: Dtype = torch.float64,
     gadgets: Gadgets | None = None,
 ) -> StockEncoder:
     """Returns the model translated into an unmodified `torch.nn.TransformerEncoder`.

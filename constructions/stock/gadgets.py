@@ -59,10 +59,13 @@ from typing import Annotated, Any, TypeAlias
 import torch
 
 from constructions.exactness import significand
-from theory.kinds import Count, InputError, NonNegative, Positive, Within, checked
+from theory.kinds import Count, InputError, Instance, NonNegative, Positive, Within, checked
 
 NumberOrTensor: TypeAlias = torch.Tensor | NonNegative
 """A tensor of numbers ≥ 0, or one finite number ≥ 0."""
+
+Dtype: TypeAlias = Annotated[torch.dtype, Instance(torch.dtype, "a dtype, such as torch.float32")]
+"""A dtype of torch."""
 
 GELU = 0.1701
 MOST_ORDER = 6  # 2p heads each: for larger p, rounding dominates

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from constructions.exactness import exact_in
 from constructions.interface import Model, Prompt
-from constructions.stock.gadgets import Gadgets
+from constructions.stock.gadgets import Dtype, Gadgets
 from constructions.stock.neutral import EPSILON, Doubled
 from constructions.stock.translated import Plan, StockModel, planned, rounded
 from constructions.tokens import Tokens
@@ -99,7 +99,7 @@ def to_gpt2(
     model: Model,
     *inputs: Any,
     error: Positive | None = None,
-    dtype: torch.dtype = torch.float64,
+    dtype: Dtype = torch.float64,
     gadgets: Gadgets | None = None,
     positions: Count | None = None,
 ) -> StockGPT2:

@@ -9,7 +9,7 @@ import pytest
 
 from constructions.programs import compiled
 from constructions.stock import to_encoder
-from theory.programs import SOp, evaluate
+from theory.programs import SOp, evaluate, tokens
 from theory.programs.library import brackets, counts, order, positions
 
 # program, vocabulary, the masks of the model
@@ -33,6 +33,12 @@ def test_the_values_are_those_of_the_program(name):
         assert stock(rows) == [evaluate(program, row) for row in rows]
         off = (stock.logits(rows) - model.logits(rows)).abs().max()
         assert float(off) <= stock.bound() < model.interface.margin / 2
+
+
+def test_a_program_without_layers():
+    stock = to_encoder(compiled(tokens, "ab", 4))
+    assert stock([*"aba"]) == [*"aba"]
+    assert len(list(stock.streams([*"aba"]))) == 1
 
 
 def test_masks_by_scores_give_a_weight_of_zero():
