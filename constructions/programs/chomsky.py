@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from constructions.call import construction
-from constructions.interface import Model
 from constructions.programs.compiler import compiled
-from constructions.tokens import Tokens
+from constructions.programs.symbols import Symbols, empties
 from constructions.transformer import Transformer
 from theory.kinds import Count, InputError, Positive, shown
 from theory.programs.chomsky import TASKS
@@ -53,61 +50,6 @@ def chomsky_task(name: str, max_length: Count, *, sharpness: Positive | None = N
     ).sharpened(sharpness)
 
 
-class Symbols(Tokens):
-    """The interface of models that solve a task: `model(x)` → the list of output symbols.
-
-    x is a list of tokens of the task, and `model([x, y])` returns the list of the answers to inputs
-    x, y of one length.  For an array (…, n) of integers, of numpy or torch, the answers are a
-    tensor.  The model reads the input and, if the task outputs a sequence, an empty token for each
-    symbol, at which this symbol is read; otherwise the symbol is read at the last token.
-
-    The call raises ValueError for tokens that the task does not have, and for an empty or too long
-    input.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        max_length: int,
-        values: tuple[Any, ...],
-        margin: float,
-        averages: tuple[float, float],
-    ) -> None:
-        self.task, self.values = name, values
-        count, bos = (
-            len(TASKS[name].tokens),
-            len(TASKS[name].tokens) + bool(SOLUTIONS[name].outputs),
-        )
-        super().__init__(count, max_length, prefix=(bos,), labels=len(values), margin=margin)
-        self.averages = averages
-        self.context += SOLUTIONS[name].empties(max_length)
-
-    def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
-        """The tokens and, unless they are an array, True: to return a list."""
-        if len(inputs) == 1 and isinstance(inputs[0], str):
-            most = self.vocabulary_size - 1
-            raise InputError(f"tokens is {shown(inputs[0])}: give a list of integers 0 to {most}")
-        (tokens,) = super().check(like, *inputs)
-        return (tokens,) if isinstance(inputs[0], Tensor | np.ndarray) else (tokens, True)
-
-    def ends(self, n: int) -> tuple[tuple[int, ...], slice]:
-        first = n + 1 if SOLUTIONS[self.task].outputs else n
-        return _empties(self.task, n), slice(first, None)
-
-    def objects(self) -> tuple[Sequence[Any], Sequence[Any]]:
-        return range(self.vocabulary_size), self.values
-
-    def read(self, outputs: Tensor, *inputs: Any) -> Any:
-        places = super().read(outputs, inputs[0])
-        symbols = torch.tensor([v if isinstance(v, int) else -1 for v in (*self.values, None)])
-        answers = symbols.to(places.device)[places]
-        return answers.tolist() if len(inputs) == 2 else answers
-
-    def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
-        """Raises ValueError: the output is one answer."""
-        raise InputError(f"{model.name} outputs all symbols at once: call the model")
-
-
 @dataclass(frozen=True)
 class OfInput:
     """The content of a register of a task's model, from that of the compiled program."""
@@ -118,11 +60,6 @@ class OfInput:
     def __call__(self, tokens: Any) -> np.ndarray:
         """The contents (…, T, 1) at the input (…, n) and its empty tokens."""
         x = np.asarray(tokens)
-        empties = _empties(self.task, x.shape[-1])
-        added = np.broadcast_to(np.array(empties, dtype=int), (*x.shape[:-1], len(empties)))
-        return self.content(np.concat([x, added], axis=-1))
-
-
-def _empties(name: str, n: int) -> tuple[int, ...]:
-    """The empty tokens that follow an input of n tokens."""
-    return (len(TASKS[name].tokens),) * SOLUTIONS[name].empties(n)
+        added = empties(self.task, x.shape[-1])
+        more = np.broadcast_to(np.array(added, dtype=int), (*x.shape[:-1], len(added)))
+        return self.content(np.concat([x, more], axis=-1))

@@ -6,6 +6,7 @@ Exit codes: 0 success · 1 training diverged · 2 usage · 130 interrupted (the 
 from __future__ import annotations
 
 import inspect
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -96,6 +97,10 @@ def train_command(
     read: Annotated[
         str | None, typer.Option(help="position of the output: token, last or mean (text)")
     ] = None,
+    problem: Annotated[
+        str | None,
+        typer.Option(help="a task of the Chomsky hierarchy, 'reverse string' by default (chomsky)"),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="seed of weights and prompts")] = 0,
     steps: Annotated[
         int | None, typer.Option(help="number of steps, instead of the preset's")
@@ -120,7 +125,9 @@ def train_command(
     configuration = preset(task, **given)
     name, snapshots = name_of(task, size, configuration), keep or []
     options = {"size": "preset", "n_layers": "n-layers"}
-    words = [f"--{options.get(name, name)} {value}" for name, value in given.items()]
+    words = [
+        f"--{options.get(name, name)} {shlex.quote(str(value))}" for name, value in given.items()
+    ]
     words += [f"--keep {step}" for step in snapshots]
     command = " ".join(["python -m constructions.trained train", task, *words])
     on = _device(device, size)

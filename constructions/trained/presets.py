@@ -29,6 +29,7 @@ from constructions.trained.tasks import (
     addition,
     automata,
     bigrams,
+    chomsky,
     connectivity,
     counts,
     digits,
@@ -59,6 +60,7 @@ PRESETS = {
     "text": text.PRESETS,
     "search": search.PRESETS,
     "counts": counts.PRESETS,
+    "chomsky": chomsky.PRESETS,
 }
 """For each task its configurations, by size and kind of model."""
 
@@ -70,6 +72,7 @@ OPTIONS = {
     "parity": ("say",),
     "digits": ("training",),
     "text": ("read",),
+    "chomsky": ("problem",),
 }
 """For each task its own options."""
 
@@ -96,8 +99,8 @@ def preset(
     for the tasks regression, digits and text. The architecture "disentangled" is for connectivity,
     and "mlp" and "cnn" are for digits. The `options` are `covariance` and `noise` for regression,
     `k` for hop, `automaton` and `stay` for automata, `graphs` for connectivity, `say` for parity,
-    `training` for digits, and `read` for text. The task and the size determine the defaults of the
-    options, of `model`, of `n_layers` and of `steps`.
+    `training` for digits, `read` for text, and `problem` for chomsky. The task and the size
+    determine the defaults of the options, of `model`, of `n_layers` and of `steps`.
 
     Raises ValueError for a size or an option that the task does not have, and for an architecture
     that the size does not have.

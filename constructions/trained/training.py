@@ -181,7 +181,7 @@ def _alone(folder: Path) -> Iterator[None]:
 def compiled(run: State) -> Loss | None:
     """The compiled loss function, or None if the run is short or if compilation fails."""
     made, process = run.configuration, run.process
-    if made.steps <= WORTH_COMPILING or not made.shape.compiles:
+    if made.steps <= WORTH_COMPILING or not (made.shape.compiles and made.task.one_shape):
         return None
     loss = torch.compile(made.task.loss, dynamic=False)
     generator = torch.Generator(process.device).manual_seed(0)
