@@ -29,6 +29,7 @@ from theory.reading import content_of
 
 SHIPPED = Path(__file__).parent / "checkpoints"
 MOST_BYTES = 10**9  # the largest size of a file of a checkpoint
+LINES = 100  # the largest number of lines of a shipped log
 KEYS = "sha256", "configuration", "steps", "loss", "bytes"  # keys of every sidecar
 FORMATS = torch.float32, torch.float16  # of training, and of most shipped checkpoints
 
@@ -171,6 +172,7 @@ def ship(name: str | Path) -> Path:
 
     Weights are rounded to float16, with a relative error of at most 2^−11 or, for numbers below
     2^−14, an absolute error of at most 2^−25. A snapshot after STEP steps is called NAME-stepSTEP.
+    At most 100 evenly spaced lines of the log are shipped, unless a claim reads the whole log.
 
     Raises ValueError if `load` does, for a model of the package, and for weights larger than 65504,
     the largest number of float16.
@@ -190,8 +192,17 @@ def ship(name: str | Path) -> Path:
     save(model, shipped_as, record, torch.float16)
     log = path.with_suffix(".jsonl")
     if log.is_file():
-        write(shipped_as.with_suffix(".jsonl"), log.read_bytes())
+        lines = log.read_bytes().splitlines(keepends=True)
+        if not configuration_of(name).task.whole_log:
+            lines = thinned(lines)
+        write(shipped_as.with_suffix(".jsonl"), b"".join(lines))
     return shipped_as
+
+
+def thinned(lines: list[bytes]) -> list[bytes]:
+    """Returns at most 100 evenly spaced lines, among them the first and the last one."""
+    last, most = len(lines) - 1, LINES - 1
+    return lines if last <= most else [lines[i * last // most] for i in range(LINES)]
 
 
 def save(

@@ -1,6 +1,7 @@
 """Checkpoints on the disk: what is loaded is what was saved, and nothing else is."""
 
 import hashlib
+import itertools
 import json
 import shutil
 from functools import cache
@@ -79,6 +80,18 @@ def test_what_ships_is_rounded_to_half_its_size(run, tmp_path, monkeypatch, caps
         with rejects(run.name, "shipped"):
             checkpoint.ship(again)
     assert shipped() == [run.name]
+
+
+@pytest.mark.parametrize(("task", "kept"), [("regression", 100), ("induction", 250)])
+def test_a_long_log_ships_with_a_hundred_lines(task, kept, copy, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "SHIPPED", tmp_path)
+    lines = "".join(f'{{"step": {step}, "loss": 1.0}}\n' for step in range(1, 251))
+    (copy / "model.jsonl").write_text(lines)
+    made = preset(task)
+    monkeypatch.setattr(checkpoint, "configuration_of", lambda name: made)
+    steps = [line["step"] for line in log_of(checkpoint.ship(copy / "model.safetensors"))]
+    assert (len(steps), steps[0], steps[-1]) == (kept, 1, 250)
+    assert {b - a for a, b in itertools.pairwise(steps)} <= {1, 2, 3}
 
 
 def test_a_model_on_the_way_ships_under_its_step(copy, tmp_path, monkeypatch):

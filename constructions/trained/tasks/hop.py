@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
@@ -25,6 +25,8 @@ class Hop(TokenTask, kind="hop"):
     each position is the token to which k hops lead. Positions from which fewer than k hops exist
     have no target.
     """
+
+    whole_log: ClassVar[bool] = True
 
     k: Annotated[Count, Within(most="length")] = 1  # further hops change nothing
 

@@ -87,6 +87,7 @@ class Task(ABC):
     models: ClassVar[tuple[str, ...]] = ("transformer",)  # admissible kinds of models
     taught: ClassVar[bool] = False  # whether there can be a curriculum
     fresh: ClassVar[bool] = True  # whether `evaluate` draws new prompts, or takes all inputs
+    whole_log: ClassVar[bool] = False  # whether a claim reads every line of the log
     one_shape: ClassVar[bool] = True  # whether the loss can be compiled for batches of one shape
 
     def __init_subclass__(cls, kind: str = "") -> None:
