@@ -17,6 +17,7 @@ from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks.addition import Addition
 from constructions.trained.tasks.automata import Automata
 from constructions.trained.tasks.bigrams import Bigrams
+from constructions.trained.tasks.chomsky import Chomsky
 from constructions.trained.tasks.connectivity import Connectivity
 from constructions.trained.tasks.hop import Hop
 from constructions.trained.tasks.modular import ModularAddition
@@ -63,6 +64,7 @@ KINDS = {
     "bigrams": replace(TINY, task=Bigrams(3, 8)),
     "automata": replace(TINY, task=Automata("flip-flop", 4, 0.5)),
     "graphs": replace(TINY, task=Connectivity(5, 0.2, "within")),
+    "chomsky": replace(TINY, task=Chomsky("stack manipulation", 3)),
     "channels": replace(TINY, task=Connectivity(5, 0.2), shape=DisentangledShape(1, True)),
     "corpus": replace(TINY, task=Squares(13, 1)),
     "sums": replace(TINY, task=Addition(6), shape=TiedShape(1, 2, 8, 16)),

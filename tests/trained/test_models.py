@@ -82,6 +82,7 @@ def test_every_preset_is_a_model_with_an_interface():
             if task != "regression":
                 assert isinstance(found, Tokens)
                 lengths = {"automata": 40, "facts": 4, "parity": 22, "even-process": 10, "text": 17}
+                lengths["chomsky"] = 101
                 context = lengths.get(task, 64)
                 assert built.pos_embed.W_pos.shape[0] == found.context == context
                 continue
@@ -206,6 +207,8 @@ def test_presets():
         ({"task": "hop", "automaton": "S3"}, "automaton"),
         ({"task": "automata", "automaton": "A5", "stay": 0.5}, "A5"),
         ({"task": "hop", "noise": 1.0}, "noise"),
+        ({"task": "chomsky", "problem": "binary multiplication"}, "problem"),
+        ({"task": "hop", "problem": "reverse string"}, "problem"),
     ],
 )
 def test_presets_that_there_are_not_are_rejected(arguments, parameter):
@@ -240,6 +243,12 @@ def test_a_size_that_a_task_lacks_is_followed_by_its_own_sizes():
             "automata",
             "small",
             {"automaton": "flip-flop", "stay": 0.8, "n_layers": 2, "seed": 1},
+        ),
+        (
+            "chomsky-small-3-layers-modular-arithmetic-brackets-seed0",
+            "chomsky",
+            "small",
+            {"problem": "modular arithmetic, brackets"},
         ),
     ],
 )

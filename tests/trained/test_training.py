@@ -39,6 +39,7 @@ from constructions.trained.lstm import LSTMShape
 from constructions.trained.process import Process
 from constructions.trained.state import State
 from constructions.trained.tasks.automata import Automata
+from constructions.trained.tasks.chomsky import Chomsky
 from constructions.trained.tasks.connectivity import Connectivity
 from constructions.trained.tasks.hop import Hop
 from constructions.trained.tasks.regression import Regression
@@ -207,6 +208,7 @@ LEARNERS = {
     "hop": replace(TINY, task=Hop(3, 8), shape=TransformerShape(2, 2, 16, 32)),
     "automata": replace(TINY, task=Automata("S3", 3), shape=TransformerShape(2, 2, 16, 32)),
     "graphs": replace(TINY, task=Connectivity(5, 0.3), shape=DisentangledShape(1, False)),
+    "chomsky": replace(TINY, task=Chomsky("even pairs", 3), shape=TransformerShape(2, 2, 16, 32)),
     "corpus": replace(TINY, task=Squares(13, 1), shape=TransformerShape(2, 2, 16, 32)),
 }
 

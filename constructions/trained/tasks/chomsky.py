@@ -38,8 +38,8 @@ class Chomsky(Task, kind="chomsky"):
     A model has positions for inputs of 5T tokens.  The prompts of a batch begin at a random
     position, so that all positions are trained although no prompt is longer than that of T tokens.
     The position is −L + 1, …, P − 1 with equal probability, for L tokens and P positions, and is
-    replaced by 0 or P − L if the prompt would otherwise leave the positions: so every position has
-    the same probability to be one of the prompt.  Models are evaluated at the first positions.
+    replaced by 0 or P − L if the prompt would otherwise leave the positions: so no position is
+    trained less often than those in the middle.  Models are evaluated at the first positions.
     """
 
     problem: Annotated[str, Choice(tuple(SOLUTIONS))]
@@ -134,14 +134,8 @@ class Chomsky(Task, kind="chomsky"):
 
 PRESETS = presets(
     small=(
-        Chomsky("reverse string", 20),
-        {
-            "steps": 20_000,
-            "learning_rate": 1e-3,
-            "batch_size": 128,
-            "warmup": 200,
-            "final_rate": 0.01,
-        },
+        Chomsky("reverse string", 10),
+        {"steps": 10_000, "learning_rate": 2e-3, "warmup": 200, "final_rate": 0.01},
         TransformerShape(3, 4, 64, 128),
     ),
 )

@@ -35,7 +35,7 @@ def chomsky_trained(
     inputs: Annotated[
         int,
         option("number of fresh inputs up to the trained length, and beyond", min=80, max=10**5),
-    ] = 1600,
+    ] = 2000,
 ) -> Iterator[Finding]:
     """Published observation [Deletang2023]: transformers that are trained on tasks of the Chomsky
     hierarchy are right at the trained lengths but, for most tasks, not at longer ones, even for
@@ -43,7 +43,7 @@ def chomsky_trained(
 
     Three tasks are tested, one of each class: cycle navigation (regular), reverse string
     (deterministic context-free) and bucket sort (context-sensitive). Models are trained on inputs
-    of at most T = 20 tokens and tested on fresh inputs of each length up to 5T. The accuracy is the
+    of at most T = 10 tokens and tested on fresh inputs of each length up to 5T. The accuracy is the
     fraction of symbols of an output that are right, averaged over inputs, with the same weight for
     each length. Every seed has separate findings. All thresholds were stated before training.
 
