@@ -17,7 +17,7 @@ from constructions.seeds import TorchSeed, torch_generator
 from constructions.trained.configuration import presets
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
-from constructions.trained.tasks.task import Batch, FreshPrompts, PromptCount, Task, Training
+from constructions.trained.tasks.task import CHUNK, Batch, FreshPrompts, PromptCount, Task, Training
 from constructions.trained.transformers import TransformerShape
 from theory.kinds import Choice, Count, Steps, checked
 from theory.programs import chomsky
@@ -126,7 +126,8 @@ class Chomsky(Task, kind="chomsky"):
             each, right = -(-prompts // len(lengths)), list[Tensor]()
             for length in lengths:
                 x, answers = self.inputs(length, each, generator)
-                right.append((model(x) == answers).double().mean(1))
+                outputs = torch.cat([model(part) for part in x.split(CHUNK)])
+                right.append((outputs == answers).double().mean(1))
             fraction = float(torch.cat(right).mean())
             yield f"inputs of {lengths[0]} to {lengths[-1]} tokens: {fraction:.2%} right"
         yield "best possible: 100.00% right"

@@ -12,7 +12,7 @@ import torch
 
 from constructions.programs import chomsky_task
 from constructions.trained.tasks.chomsky import Chomsky
-from constructions.trained.tasks.task import Batch
+from constructions.trained.tasks.task import CHUNK, Batch
 from theory.programs.chomsky import TASKS
 
 OTHERS = 500  # inputs of each length from which the best constant output is estimated
@@ -49,9 +49,11 @@ class Inputs:
 
     def accuracies(self, answers: Answers) -> list[np.ndarray]:
         """The accuracy on each input, in one array (count,) for each length."""
-        return [
-            (answers(x) == wanted).double().mean(1).numpy(force=True) for x, wanted in self.drawn
-        ]
+        found = []
+        for x, wanted in self.drawn:
+            outputs = torch.cat([answers(part) for part in x.split(CHUNK)])
+            found.append((outputs == wanted).double().mean(1).numpy(force=True))
+        return found
 
     @cached_property
     def of_constant(self) -> list[np.ndarray]:
