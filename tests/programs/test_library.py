@@ -9,7 +9,7 @@ import pytest
 from library_by_definition import PROGRAMS
 
 from theory.programs.interpreter import evaluate
-from theory.programs.library import order
+from theory.programs.library import examples, order
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -30,3 +30,8 @@ def test_sort_unique():
     for n in (1, 2, 5, 20):
         x = rng.permutation(100)[:n].tolist()
         assert evaluate(order.sort_unique(), x) == sorted(x)
+
+
+def test_programs_have_the_names_of_their_functions():
+    for name, (program, _) in examples.PROGRAMS.items():
+        assert str(program) == name.partition("(")[0]

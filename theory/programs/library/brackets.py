@@ -16,6 +16,7 @@ from theory.programs.language import (
 )
 from theory.programs.library.counts import fraction_of_previous
 from theory.programs.library.positions import at, everywhere
+from theory.programs.named import named
 from theory.programs.values import Value, exact
 
 Pairs: TypeAlias = Annotated[
@@ -23,6 +24,7 @@ Pairs: TypeAlias = Annotated[
 ]
 
 
+@named
 def pair_balance(opening: Value = "(", closing: Value = ")") -> SOp:
     """The number of opening minus that of closing brackets in x_0, …, x_i, divided by i + 1.
 
@@ -34,11 +36,13 @@ def pair_balance(opening: Value = "(", closing: Value = ")") -> SOp:
     return LinearSequenceMap(opened, closed, 1, -1)
 
 
+@named
 def depth(opening: Value = "(", closing: Value = ")") -> SOp:
     """The number of opening brackets minus that of closing ones in x_0, …, x_i."""
     return SequenceMap(lambda mean, i: mean * (i + 1), pair_balance(opening, closing), indices)
 
 
+@named
 def balanced(opening: Value = "(", closing: Value = ")") -> SOp:
     """1 at all positions if the brackets of this type match, and 0 otherwise.
 
@@ -48,6 +52,7 @@ def balanced(opening: Value = "(", closing: Value = ")") -> SOp:
     return shuffle_dyck([(opening, closing)])
 
 
+@named
 @checked
 def shuffle_dyck(pairs: Pairs) -> SOp:
     """1 at all positions if the brackets of each type match on their own, and 0 otherwise.

@@ -15,6 +15,7 @@ from theory.programs.language import (
 )
 from theory.programs.library.counts import histogram, maximum
 from theory.programs.library.positions import everywhere, shift_by
+from theory.programs.named import named
 
 
 def _before() -> Selector:
@@ -23,22 +24,26 @@ def _before() -> Selector:
     return Select(tokens, tokens, "<") | equal
 
 
+@named
 def rank() -> SOp:
     """The place of x_i in the sorted sequence; equal tokens keep their order."""
     return SelectorWidth(_before())
 
 
+@named
 def sort_unique() -> SOp:
     """The sorted tokens, if no token occurs twice."""
     smaller = SelectorWidth(Select(tokens, tokens, "<"))
     return Aggregate(Select(smaller, indices, "=="), tokens)
 
 
+@named
 def sort() -> SOp:
     """The sorted tokens; equal tokens keep their order."""
     return Aggregate(Select(rank(), indices, "=="), tokens)
 
 
+@named
 def sort_descending() -> SOp:
     """The tokens from the largest to the smallest."""
     equal = Select(tokens, tokens, "==") & Select(indices, indices, "<")
@@ -46,6 +51,7 @@ def sort_descending() -> SOp:
     return Aggregate(Select(place, indices, "=="), tokens)
 
 
+@named
 def sort_by_frequency() -> SOp:
     """The tokens from the most to the least frequent; equally frequent ones keep their order."""
     key = SequenceMap(lambda count, i: (-count, i), histogram(), indices)
@@ -53,11 +59,13 @@ def sort_by_frequency() -> SOp:
     return Aggregate(Select(place, indices, "=="), tokens)
 
 
+@named
 def is_sorted() -> SOp:
     """1 at all positions if no token is larger than the next one, and 0 otherwise."""
     return everywhere(falls() == 0)
 
 
+@named
 def argmax() -> SOp:
     """The first position of the largest token, at all positions."""
     place = SequenceMap(lambda token, i: (token, -i), tokens, indices)
@@ -65,11 +73,13 @@ def argmax() -> SOp:
     return Aggregate(Select(larger, Full(0), "=="), indices)
 
 
+@named
 def inversions() -> SOp:
     """The number of earlier tokens that are larger than x_i."""
     return SelectorWidth(Select(indices, indices, "<") & Select(tokens, tokens, ">"))
 
 
+@named
 def second_largest() -> SOp:
     """The largest token below the maximum, at all positions; None if all tokens are equal."""
     top = maximum()
@@ -79,6 +89,7 @@ def second_largest() -> SOp:
     return Aggregate(of_them, tokens)
 
 
+@named
 def falls() -> SOp:
     """1 at position i if x_i is smaller than x_{i−1}, and 0 otherwise."""
     before = shift_by(1)

@@ -22,6 +22,7 @@ from theory.programs.language import (
 )
 from theory.programs.library.counts import up_to_here
 from theory.programs.library.positions import at, everywhere
+from theory.programs.named import named
 from theory.programs.values import Value, exact
 
 
@@ -48,6 +49,7 @@ class TokenPattern(Kind):
 Pattern: TypeAlias = Annotated[Sequence[Value], TokenPattern()]
 
 
+@named
 @checked
 def detect_pattern(pattern: Pattern) -> SOp:
     """1 at position i if the tokens up to x_i end with the pattern, and 0 otherwise.
@@ -63,12 +65,14 @@ def detect_pattern(pattern: Pattern) -> SOp:
     return found
 
 
+@named
 @checked
 def count_pattern(pattern: Pattern) -> SOp:
     """The number of occurrences of a pattern, at all positions; see `detect_pattern`."""
     return SelectorWidth(Select(detect_pattern(pattern), Full(1), "=="))
 
 
+@named
 @checked
 def induction(n: Count = 2) -> SOp:
     """The token that follows the latest earlier occurrence of the last n − 1 tokens.
@@ -91,6 +95,7 @@ def induction(n: Count = 2) -> SOp:
     return at(place + 1)
 
 
+@named
 def distance_to_previous() -> SOp:
     """The distance i − j to the latest earlier position j with x_j = x_i; None if there is none."""
     number = SelectorWidth(Select(tokens, tokens, "==") & up_to_here())
@@ -100,17 +105,20 @@ def distance_to_previous() -> SOp:
     return indices - place
 
 
+@named
 def run_starts() -> SOp:
     """1 at position i if i = 0 or x_i differs from x_{i−1}, and 0 otherwise."""
     same = Select(indices, indices - 1, "==") & Select(tokens, tokens, "==")
     return Map(lambda count: 1 - count, SelectorWidth(same))
 
 
+@named
 def runs() -> SOp:
     """The number of maximal runs of equal tokens, at all positions."""
     return SelectorWidth(Select(run_starts(), Full(1), "=="))
 
 
+@named
 def place_in_run() -> SOp:
     """The number of tokens of the current run before position i: 0 at the start of a run."""
     starts = run_starts()
@@ -118,6 +126,7 @@ def place_in_run() -> SOp:
     return SelectorWidth(Select(number, number, "==") & Select(indices, indices, "<"))
 
 
+@named
 def alternates() -> SOp:
     """1 at all positions if no two neighbouring tokens are equal, and 0 otherwise."""
     return everywhere(run_starts() == 1)
