@@ -37,9 +37,10 @@ from constructions.programs.functions import (
     whole,
 )
 from constructions.stream import LinearRead, Stream, one
-from theory.programs.domains import Domains, linear_form, unit_of
+from theory.programs.domains import Domains
+from theory.programs.elementwise import linear_form
 from theory.programs.language import Indices, SOp, Tokens
-from theory.programs.values import is_number
+from theory.programs.values import is_number, unit_of
 
 SPAN = 4  # the number of columns of which combinations are tried
 

@@ -30,7 +30,7 @@ import numpy as np
 from constructions.attention import Mask
 from constructions.programs.columns import Columns, Leaf, Reading, at_bos, largest
 from constructions.programs.functions import as_function
-from theory.programs.domains import Domains, ordered
+from theory.programs.domains import Domains
 from theory.programs.language import (
     Aggregate,
     Indices,
@@ -42,7 +42,7 @@ from theory.programs.language import (
     SOp,
 )
 from theory.programs.selectors import Conjunction
-from theory.programs.values import Value, exact, is_number
+from theory.programs.values import Value, exact, is_number, ordered
 
 BOS = Reading({"bos": Fraction(1)})
 FAR = 2**10  # numbers that are averaged lie in an interval of fewer units

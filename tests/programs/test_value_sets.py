@@ -24,8 +24,9 @@ from theory.programs import (
     tokens,
     trace,
 )
-from theory.programs.domains import Domains, ordered
+from theory.programs.domains import Domains
 from theory.programs.simplify import simplified
+from theory.programs.values import ordered
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

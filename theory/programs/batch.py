@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.programs.domains import integers, related, value_of
+from theory.programs.elementwise import value_of
 from theory.programs.interpreter import NoValue
 from theory.programs.language import (
     Aggregate,
@@ -31,7 +31,8 @@ from theory.programs.language import (
     Tokens,
     expressions,
 )
-from theory.programs.values import Value, exact, is_number
+from theory.programs.selectors import related
+from theory.programs.values import Value, exact, integers, is_number
 
 NONE = -1  # the number that stands for "no value"
 

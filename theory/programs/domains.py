@@ -27,16 +27,16 @@ values gives them.  The sets contain all values that occur, and may contain othe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from fractions import Fraction
 from itertools import product
 from math import gcd, lcm, prod
 from typing import Any
 
-import numpy as np
-
 from theory.kinds import InputError
-from theory.programs.interpreter import NoValue, applied, linear, selects
+from theory.programs.certain import Certain
+from theory.programs.elementwise import linear_form, value_of
+from theory.programs.interpreter import NoValue
 from theory.programs.language import (
     Aggregate,
     Expression,
@@ -47,18 +47,14 @@ from theory.programs.language import (
     Map,
     Pair,
     Select,
-    Selector,
-    SelectorAnd,
-    SelectorOr,
     SelectorWidth,
     SequenceMap,
     SOp,
     Tokens,
     expressions,
-    indices,
 )
-from theory.programs.selectors import Conjunction, Relations
-from theory.programs.values import ADDED, COMPARISONS, Value, exact, is_number
+from theory.programs.selectors import Relations
+from theory.programs.values import Value, exact, is_number, ordered, unit_of
 
 MOST = 50_000  # values of an s-op, and combinations of values of its leaves
 MANY = 1000  # combinations of values of the leaves of a linear combination
@@ -66,7 +62,7 @@ MANY = 1000  # combinations of values of the leaves of a linear combination
 Values = tuple[Any, ...]
 
 
-class Domains:
+class Domains(Certain):
     """The values of all s-ops of a program.
 
     `vocabulary` contains the tokens, and sequences have at most `max_length` tokens.
@@ -98,11 +94,6 @@ class Domains:
         for each in expressions(program):
             if isinstance(each, SOp) and each not in self.values:
                 self._add(each)
-
-    @property
-    def place(self) -> SOp:
-        """The s-op of positions, that of the program if it contains one."""
-        return next((each for each in self.values if isinstance(each, Indices)), indices)
 
     def numeric(self, sop: SOp) -> bool:
         """Whether all values of an s-op are numbers or None."""
@@ -278,228 +269,5 @@ class Domains:
             sum(map(is_number, values)) > 1
             and self.max_length > 1
             and not self.at_most_one(sop.selector)
-            and not any(self._same(each, sop.sop) for each in self.conjunction(sop.selector))
+            and not any(self.same(each, sop.sop) for each in self.conjunction(sop.selector))
         )
-
-    def selected(self, select: Select) -> np.ndarray:
-        """Whether each query (row) selects each key (column), by the numbers of their values."""
-        return related(select, self.values[select.keys], self.values[select.queries]) == 1
-
-    def conjunction(self, selector: Selector) -> Conjunction:
-        """Relations whose conjunction is the selector; see `theory.programs.selectors`."""
-        found = self.relations.conjunction(selector)
-        for each in found:
-            self.add(each)
-        return found
-
-    def _same(self, select: Select, sop: SOp) -> bool:
-        """Whether the values of an s-op at all positions that one query selects are equal.
-
-        It is so if the keys are the numbers of positions before or after a position in an order of
-        values p: positions with equal keys then have equal p. It remains that p determines the
-        value of the s-op.
-        """
-        width = select.keys
-        if select.predicate != "==" or not isinstance(width, SelectorWidth) or self.causal:
-            return False
-        try:
-            relations = self.conjunction(width.selector)
-            both = self.relations.pair(relations[0].keys, sop)
-            self.add(both)
-        except InputError:  # too many pairs
-            return False
-        if len(relations) != 1 or relations[0].keys is not relations[0].queries:
-            return False
-        before = self.selected(relations[0])
-        if (before & before.T).any() or not (
-            before | before.T | np.eye(len(before), dtype=bool)
-        ).all():
-            return False
-        if not np.array_equal(np.sort(before.sum(0)), np.arange(len(before))):
-            return False  # not transitive
-        values = {*self.values[both]}
-        return len({value for value, _ in values}) == len(values)
-
-    def never_empty(self, selector: Selector) -> bool:
-        """Whether every row certainly selects a position: position i in row i, or a given one."""
-        match selector:
-            case Select(Indices(), queries, "==") if self._is_position(queries):
-                return True
-            case SelectorOr(fst, snd) if self.never_empty(fst) or self.never_empty(snd):
-                return True
-        return self._reflexive(selector)
-
-    def _is_position(self, sop: SOp) -> bool:
-        """Whether the values are positions, as a function of the position and the length."""
-        L = self.max_length
-        i, n = np.arange(L)[None], np.arange(1, L + 1)[:, None]
-        values = self._by_place(sop, i, i + 1 if self.causal else n)
-        return values is not None and bool(((values >= 0) & (values < n) | (i >= n)).all())
-
-    def _by_place(self, sop: SOp, i: np.ndarray, n: np.ndarray) -> np.ndarray | None:
-        """The values at position i of n tokens, if these determine them, or None.
-
-        It is also None unless all values and factors are integers of absolute value at most `MOST`.
-        """
-        leaves = self.leaves[sop]
-        if isinstance(sop, Indices | Length):
-            return i if isinstance(sop, Indices) else n
-        if any(leaf is sop for leaf in leaves):
-            if (form := linear_form(sop)) is None or any(
-                c.denominator > 1 or abs(c) > MOST for c in form[2:]
-            ):
-                return None
-            a, b = (self._by_place(part, i, n) for part in form[:2])
-            if a is None or b is None:
-                return None
-            total = int(form[2]) * a + int(form[3]) * b
-            return total if (abs(total) <= MOST).all() else None
-        given = [self._by_place(leaf, i, n) for leaf in leaves]
-        table = self.tables[sop].items()
-        known = {at: v for at, v in table if isinstance(v, int) and abs(v) <= MOST}
-        if any(each is None for each in given) or len(known) < len(table):
-            return None
-        if not leaves:
-            return np.array(known[()])
-        return np.vectorize(lambda *at: known.get(at, -1), otypes=[int])(*given)
-
-    def _reflexive(self, selector: Selector) -> bool:
-        """Whether every position certainly selects itself."""
-        match selector:
-            case Select(_, _, "true"):
-                return True
-            case Select(keys, queries, _):
-                same = keys is queries or (type(keys) is type(queries) and keys.parts == ())
-                selects_itself = self.selected(selector).diagonal()
-                return bool(same) and bool(selects_itself.all())
-            case SelectorAnd(fst, snd):
-                return self._reflexive(fst) and self._reflexive(snd)
-            case SelectorOr(fst, snd):
-                return self._reflexive(fst) or self._reflexive(snd)
-        return False
-
-    def at_most_one(self, selector: Selector) -> bool:
-        """Whether every row certainly selects at most one position.
-
-        So it is if the keys are different at different positions, and every query selects at most
-        one of them; the keys are functions of the position, or numbers of positions in an order.
-        So it is also if the query is the number of a position in a count of positions up to it.
-        """
-        relations = self.relations.conjunction(selector)
-        if any(self._numbers(each, relations) for each in relations):
-            return True
-        match selector:
-            case Select(_, _, _) if self._same(selector, self.place):
-                return True
-            case Select(keys, _, _) if {*map(type, self.leaves[keys])} == {Indices}:
-                table = self.tables[keys]
-                if len(table) < self.max_length or len({*table.values()}) < len(table):
-                    return False
-                return bool((self.selected(selector).sum(1) <= 1).all())
-            case SelectorAnd(fst, snd):
-                return self.at_most_one(fst) or self.at_most_one(snd)
-        return False
-
-    def _numbers(self, select: Select, given: Conjunction) -> bool:
-        """Whether the keys of a relation differ at the positions that a conjunction selects.
-
-        It is so if a key is the number of positions up to here in a set that contains all selected
-        positions: then each of them has a larger key than those before it.
-        """
-        width = select.keys
-        if select.predicate != "==" or not isinstance(width, SelectorWidth):
-            return False
-        up_to_here = self.causal
-        for each in self.relations.conjunction(width.selector):
-            alike = [
-                other
-                for other in given
-                if other.keys is each.keys and other.predicate == each.predicate
-            ]
-            match each:
-                case Select(Indices(), Indices(), "<="):
-                    up_to_here = True
-                case Select(_, Full(fill), _) if any(
-                    isinstance(other.queries, Full) and other.queries.fill == fill
-                    for other in alike
-                ):
-                    pass
-                case Select(keys, queries, "==") if keys is queries and alike:
-                    pass
-                case _:
-                    return False
-        return up_to_here
-
-
-def ordered(values: Iterable[Value]) -> Values:
-    """Different values in a fixed order: None last, numbers by size before all others."""
-    found: dict[Any, None] = dict.fromkeys(values)
-    numbers = sorted(value for value in found if is_number(value))
-    others = [value for value in found if not is_number(value) and value is not None]
-    return (*numbers, *others, *([None] if None in found else []))
-
-
-def linear_form(sop: SOp) -> tuple[SOp, SOp, Fraction, Fraction] | None:
-    """Two s-ops and factors of which an s-op is the linear combination, or None."""
-    match sop:
-        case LinearSequenceMap(a, b, p, q):
-            factors: tuple[Any, Any] = exact(p), exact(q)
-            return a, b, Fraction(factors[0]), Fraction(factors[1])
-        case SequenceMap(f, a, b) if f in ADDED:
-            return a, b, Fraction(1), Fraction(ADDED[f])
-    return None
-
-
-def value_of(sop: SOp, parts: list[Value]) -> Value:
-    match sop:
-        case Full(fill):
-            return exact(fill)
-        case Map(f, _) | SequenceMap(f, _, _):
-            return applied(sop, f, *parts)
-        case LinearSequenceMap(_, _, p, q):
-            return applied(sop, lambda a, b: linear(exact(p), exact(q), a, b), *parts)
-        case Pair():
-            return tuple(parts)
-    raise AssertionError(sop)
-
-
-def related(select: Select, keys: Sequence[Value], queries: Sequence[Value]) -> np.ndarray:
-    """Entries of a relation for queries (rows) and keys (columns): 1, 0, or −1 for an error."""
-    predicate = select.predicate
-    if isinstance(predicate, str) and all(isinstance(v, int) for v in (*queries, *keys)):
-        rows: Any = integers(queries)
-        of: Any = COMPARISONS[predicate](integers(keys)[None], rows[:, None])
-        return np.broadcast_to(of, (len(queries), len(keys))).astype(np.int8)
-    if predicate == "==":
-        same = {key: i for i, key in enumerate(keys)}
-        found = np.zeros((len(queries), len(keys)), dtype=np.int8)
-        for i, query in enumerate(queries):
-            if query is not None and query in same:
-                found[i, same[query]] = 1
-        return found
-
-    def entry(key: Value, query: Value) -> int:
-        try:
-            return int(selects(select, key, query))
-        except NoValue:
-            return -1
-
-    entries = [[entry(key, query) for key in keys] for query in queries]
-    return np.array(entries, dtype=np.int8).reshape(len(queries), len(keys))
-
-
-def integers(values: Iterable[Any]) -> np.ndarray:
-    """An array of int64, in which sums of 2^20 of the integers are exact, or of Python's ints."""
-    values = [*values]
-    small = all(abs(value) < 2**42 for value in values)
-    return np.array(values, dtype=np.int64 if small else object)
-
-
-def unit_of(values: Collection[Any]) -> Fraction:
-    """The largest number of which all differences of the values are multiples."""
-    unit, first = Fraction(0), next(iter(values))
-    for value in values:
-        step = Fraction(value) - first
-        common = unit.denominator * step.denominator
-        unit = Fraction(gcd(int(unit * common), int(step * common)), common)
-    return unit

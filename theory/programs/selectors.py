@@ -8,10 +8,12 @@ of s | t is the sum of the widths of s and t, less that of s & t.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from theory.programs.interpreter import selects
+import numpy as np
+
+from theory.programs.interpreter import NoValue, selects
 from theory.programs.language import (
     Full,
     Pair,
@@ -22,6 +24,7 @@ from theory.programs.language import (
     SelectorOr,
     SOp,
 )
+from theory.programs.values import COMPARISONS, Value, integers
 
 Conjunction = tuple[Select, ...]
 
@@ -88,3 +91,28 @@ class Relations:
 
 def _sides(select: Select) -> tuple[SOp, SOp]:
     return select.keys, select.queries
+
+
+def related(select: Select, keys: Sequence[Value], queries: Sequence[Value]) -> np.ndarray:
+    """Entries of a relation for queries (rows) and keys (columns): 1, 0, or −1 for an error."""
+    predicate = select.predicate
+    if isinstance(predicate, str) and all(isinstance(v, int) for v in (*queries, *keys)):
+        rows: Any = integers(queries)
+        of: Any = COMPARISONS[predicate](integers(keys)[None], rows[:, None])
+        return np.broadcast_to(of, (len(queries), len(keys))).astype(np.int8)
+    if predicate == "==":
+        same = {key: i for i, key in enumerate(keys)}
+        found = np.zeros((len(queries), len(keys)), dtype=np.int8)
+        for i, query in enumerate(queries):
+            if query is not None and query in same:
+                found[i, same[query]] = 1
+        return found
+
+    def entry(key: Value, query: Value) -> int:
+        try:
+            return int(selects(select, key, query))
+        except NoValue:
+            return -1
+
+    entries = [[entry(key, query) for key in keys] for query in queries]
+    return np.array(entries, dtype=np.int8).reshape(len(queries), len(keys))

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from theory.programs.domains import Domains, value_of
+from theory.programs.domains import Domains
+from theory.programs.elementwise import value_of
 from theory.programs.language import (
     Expression,
     LinearSequenceMap,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from theory.kinds import InputError, shown
 
@@ -69,3 +71,28 @@ def is_number(value: Any) -> bool:
 def quotient(a: Any, b: Any) -> Value:
     """The exact quotient a/b of two numbers."""
     return exact(Fraction(a) / Fraction(b))
+
+
+def ordered(values: Iterable[Value]) -> tuple[Any, ...]:
+    """Different values in a fixed order: None last, numbers by size before all others."""
+    found: dict[Any, None] = dict.fromkeys(values)
+    numbers = sorted(value for value in found if is_number(value))
+    others = [value for value in found if not is_number(value) and value is not None]
+    return (*numbers, *others, *([None] if None in found else []))
+
+
+def integers(values: Iterable[Any]) -> np.ndarray:
+    """An array of int64, in which sums of 2^20 of the integers are exact, or of Python's ints."""
+    values = [*values]
+    small = all(abs(value) < 2**42 for value in values)
+    return np.array(values, dtype=np.int64 if small else object)
+
+
+def unit_of(values: Collection[Any]) -> Fraction:
+    """The largest number of which all differences of the values are multiples."""
+    unit, first = Fraction(0), next(iter(values))
+    for value in values:
+        step = Fraction(value) - first
+        common = unit.denominator * step.denominator
+        unit = Fraction(math.gcd(int(unit * common), int(step * common)), common)
+    return unit

@@ -10,7 +10,7 @@ from typing import Any
 from constructions.blocks import plural
 from constructions.transformer import Transformer
 from theory.kinds import InputError, shown
-from theory.programs.domains import Domains, related
+from theory.programs.domains import Domains
 from theory.programs.language import (
     Aggregate,
     Expression,
@@ -31,6 +31,7 @@ from theory.programs.language import (
     expressions,
     tokens,
 )
+from theory.programs.selectors import related
 from theory.programs.simplify import simplified
 from theory.programs.tabulated import Lookup, Tables
 from theory.programs.values import exact, is_number
