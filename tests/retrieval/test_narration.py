@@ -1,5 +1,7 @@
 """Narration: the moves of known prompts, and how a text becomes tokens."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from refusals import rejects
@@ -13,7 +15,8 @@ from constructions import (
     previous_token,
 )
 from theory.retrieval import words as fact_words
-from verify.retrieval.narration import LINE, narrate
+from verify.retrieval.narration import LINE, _Story, narrate
+from verify.retrieval.snapshots import added_parts, snapshots
 from verify.retrieval.words import labels, word_tokens
 
 TALK = (
@@ -116,6 +119,92 @@ def test_long_prompts_are_cut():
     assert "… 168 more …, c(180) ← b(179)" in story[0]
     story = told(broad_average(2, 50), [0] * 50, list("a" * 50))
     assert "a(50) ← 1/50 each of a(1), a(2), a(3), a(4), a(5) and 45 more" in story[0]
+
+
+def test_few_moves_are_not_cut():
+    story = told(previous_token(3, 13), ([0, 1, 2] * 5)[:13], list("abcabcabcabca"))
+    assert "more" not in story[0]
+    story = told(previous_token(3, 14), ([0, 1, 2] * 5)[:14], list("abcabcabcabcab"))
+    assert "k(11)" not in story[0]
+    assert "… 2 more …, b(14) ← a(13)" in story[0]
+
+
+@pytest.fixture
+def story():
+    """The narration of a b c d e f g by the head that copies the token before."""
+    model = previous_token(7, 7)
+    return _Story(model, labels(model, range(7), "abcdefg"), next(model.streams(range(7))).numpy())
+
+
+def sources(story, *weights):
+    row = np.array([0.0, *weights])
+    return story._sources(row, row > 0)
+
+
+def test_sources_of_a_head(story):
+    assert sources(story, 1) == "a(1)"
+    assert sources(story, 0.52, 0.48) == "0.52 a(1) + 0.48 b(2)"
+    assert sources(story, 0.5, 0.5) == "1/2 each of a(1), b(2)"
+    assert sources(story, *[1 / 6] * 6).endswith("d(4), e(5), f(6)")
+    assert sources(story, *[1 / 7] * 7).endswith("d(4), e(5) and 2 more")
+
+
+def test_more_than_two_neighbours_are_a_run(story):
+    moves = [(i, "", "") for i in (1, 2, 4, 5, 6)]
+    assert story._runs(moves) == "a(1), b(2), d(4) … f(6)"
+
+
+@pytest.mark.parametrize(
+    ("normalise", "weight", "line"),
+    [
+        ("softmax", 0.991, "g(7) ← a(1)"),
+        ("softmax", 0.989, "g(7) ← 0.01 BOS + 0.99 a(1)"),
+        ("softmax", 0.06, "g(7) ← 0.94 BOS + 0.06 a(1)"),
+        ("softmax", 0.04, "g(7) ← 0.96 BOS + 0.04 a(1): nothing"),
+        ("hardmax", 0.005, "g(7) ← 0.99 BOS + 0.01 a(1)"),
+        ("hardmax", 0.0, "g(7) ← BOS: nothing"),
+    ],
+)
+def test_small_weights_and_small_moves_are_omitted(story, normalise, weight, line):
+    (snapshot,) = snapshots(story.model, range(7))
+    snapshot.block.attn.normalise = normalise
+    snapshot.patterns[0] = np.eye(8)[0]
+    snapshot.patterns[0, 7, :2] = 1 - weight, weight
+    assert story.head("head", snapshot, 0, final=True)[-1].endswith(line)
+
+
+@pytest.mark.parametrize(("weight", "full", "origin"), [(0.995, 0, 1), (0.98, 0, -1), (1.0, 1, -1)])
+def test_a_register_has_a_token_if_one_token_was_copied_into_it(story, weight, full, origin):
+    (snapshot,) = snapshots(story.model, range(7))
+    snapshot.patterns[0, 7] = [1 - weight, weight, *[0] * 6]
+    snapshot.before[7, story.stream["answer"]] = full
+    (part,) = added_parts(story.model, snapshot.block, 0)
+    story._follow([part], snapshot.patterns[0], snapshot)
+    assert story.origin["answer"][7] == origin
+
+
+def test_an_mlp_copies_registers(story):
+    (snapshot,) = snapshots(story.model, range(7))
+    answer, code = (story.stream[name] for name in ("answer", "code"))
+    snapshot.between[:, answer] = 0
+    snapshot = replace(snapshot, after=snapshot.between.copy())
+    snapshot.after[1, answer] = snapshot.between[1, code]
+    snapshot.after[2, answer] = 0.01
+    snapshot.between[3, answer], story.origin["answer"][3] = 1, 3
+    before = story.origin["answer"].copy()
+    story.follow_mlp(snapshot)
+    assert before[[1, 2, 3, 4]].tolist() == [-1, -1, 3, -1]
+    assert story.origin["answer"][[1, 2, 3, 4]].tolist() == [1, -1, -1, -1]
+
+
+@pytest.mark.parametrize(("off", "shown"), [(0.24, " = a(1)"), (0.26, "")])
+def test_a_pointer_is_near_the_point_of_its_position(off, shown):
+    model = hop(2, 3, 5)
+    story = _Story(model, labels(model, [0, 1, 0], "aba"), next(model.streams([0, 1, 0])).numpy())
+    _, snapshot, _ = snapshots(model, [0, 1, 0])
+    snapshot.between[3, story.stream["pointer"]] = story.places[1] + [off, 0]
+    parts = added_parts(model, snapshot.block, 0)
+    assert story._contents(parts, np.arange(4) == 2, snapshot, 3) == shown
 
 
 def test_words_must_fit_the_tokens():

@@ -14,6 +14,7 @@ from refusals import rejected, rejects
 from safetensors.torch import load_file, save_file
 
 from constructions import files, induction_heads, load, newton, save, shortcut, values
+from constructions.consistency import check_loaded
 from constructions.interface import Interface
 from constructions.margins import Margin
 from constructions.retrieval.previous_token import code_before
@@ -308,6 +309,22 @@ def test_shapes_that_do_not_fit_are_refused_whoever_wrote_them(saved):
                 load(saved)
             signed(saved, lambda weights, name=name, was=before: weights.update({name: was}))
     load(saved)
+
+
+def test_models_that_do_not_fit_together_are_refused():
+    def changed(change):
+        change(model := newton(1, 0, 1.0))
+        return model
+
+    check_loaded(newton(1, 0, 1.0))
+    with rejects("unembed.W_U"):
+        whole = torch.nn.Parameter(torch.ones(3, 1, dtype=torch.int64), requires_grad=False)
+        check_loaded(changed(lambda model: setattr(model.unembed, "W_U", whole)))
+    with rejects("W_U", "shape"):
+        wide = torch.nn.Parameter(torch.ones(99, 1, dtype=torch.float64))
+        check_loaded(changed(lambda model: setattr(model.unembed, "W_U", wide)))
+    with rejects("interface"):
+        check_loaded(changed(lambda model: delattr(model, "interface")))
 
 
 def test_damaged_files_are_refused(saved):

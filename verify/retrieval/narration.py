@@ -158,7 +158,7 @@ class _Story:
             for i in np.flatnonzero(abs(was - is_now).max(1) > 1e-9):
                 values = {name: snapshot.between[i, self.stream[name]] for name in self.stream}
                 same = [old[name][i] for name in values if np.array_equal(values[name], is_now[i])]
-                self.origin[into][i] = same[0] if same and is_now[i].any() else NOTHING
+                self.origin[into][i] = same[0] if same else NOTHING
 
 
 def _wrapped(head: str, moves: list[str]) -> list[str]:
@@ -167,7 +167,7 @@ def _wrapped(head: str, moves: list[str]) -> list[str]:
     lines = [head]
     for i, move in enumerate(moves):
         piece = move + (separator if i < len(moves) - 1 else "")
-        if len(lines[-1] + piece.rstrip()) > LINE and lines[-1].strip():
+        if len(lines[-1] + piece.rstrip()) > LINE:
             lines.append("    ")
         lines[-1] += piece
     return [line.rstrip() for line in lines]
