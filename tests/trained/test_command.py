@@ -1,5 +1,7 @@
 """The command line that trains models and measures them."""
 
+import shlex
+
 import numpy as np
 import pytest
 import torch
@@ -49,7 +51,7 @@ def test_the_command_of_a_sidecar_gives_the_configuration_in_it(name, monkeypatc
         return name
 
     monkeypatch.setattr("constructions.trained.__main__.train", trained)
-    assert main(sidecar(name)["command"].split()[3:]) == 0
+    assert main(shlex.split(sidecar(name)["command"])[3:]) == 0
     assert made == [(configuration_of(name), run_of(name))]
 
 
