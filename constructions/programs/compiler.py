@@ -81,7 +81,9 @@ def compiled(
     - for a program that has no value at one of the sequences that are tried (all short ones, and
       random ones), with this sequence;
     - for an s-op with more than 50 000 possible values, and for an elementwise map whose operands,
-      or a union of selectors whose keys or queries, have more than 50 000 combinations of values;
+      or a union of selectors whose keys or queries, have more than 50 000 combinations of values,
+      unless it is a function of fewer combinations of tokens, positions, widths and means, or a
+      linear combination of numbers;
     - for a program that needs integers of more than 31 bits, or sums that are not exact in float64,
       because its numbers differ much in size or have many digits;
     - for a sharpness at which answers could be wrong, with a sufficient one.

@@ -45,7 +45,7 @@ from theory.programs.selectors import Conjunction
 from theory.programs.values import Value, exact, is_number, ordered
 
 BOS = Reading({"bos": Fraction(1)})
-FAR = 2**10  # numbers that are averaged lie in an interval of fewer units
+FAR, FEW = 8, 64  # numbers are far apart in an interval of at least 64 + 8·(their number) units
 Classes = tuple[np.ndarray, np.ndarray]  # of the values of queries and of keys
 
 
@@ -188,10 +188,11 @@ class Heads:
         numbers = [*own, *(Fraction(v) for v in ordered([default]) if is_number(v))]
         far = {}
         base, scale, top = self._affine(sop, numbers)
-        if top >= FAR and not self.domains.averages(sop):
+        spread = top >= FEW + FAR * len(both)
+        if spread and not self.domains.averages(sop):
             code = {v: Fraction(i) for i, v in enumerate(both)}
             return [code[v] for v in inner], code
-        if top >= FAR and not min(own) <= numbers[-1] <= max(own):
+        if spread and not min(own) <= numbers[-1] <= max(own):
             base, scale, top = self._affine(sop, own)
             far[default] = top + 1 if numbers[-1] > max(own) else Fraction(-1)
             top += 1
@@ -281,8 +282,7 @@ class Heads:
         seen = np.tri(len(found), dtype=bool) if self.causal else np.ones_like(found)
         for mask, k in (("causal", 0), ("strictly causal", -1)):
             if np.array_equal(found & seen, np.tri(len(found), k=k, dtype=bool)):
-                if total.mask != "strictly causal":
-                    total.mask = mask  # type: ignore[assignment]
+                total.mask = mask  # type: ignore[assignment]
                 return True
         return False
 

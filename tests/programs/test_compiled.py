@@ -17,6 +17,9 @@ from random_programs import programs
 from refusals import rejects
 
 from constructions import compiled, load, save
+from constructions.primitives import Interpolation
+from constructions.programs.functions import bends_of, fewest_bends
+from constructions.stream import one
 from theory.programs import (
     Aggregate,
     Full,
@@ -33,11 +36,19 @@ from theory.programs import (
 )
 from theory.programs.depth import most_layers
 from theory.programs.domains import Domains
-from theory.programs.library import detect_pattern, histogram, reverse, shift_by, sort
+from theory.programs.library import (
+    detect_pattern,
+    fraction_of_previous,
+    histogram,
+    reverse,
+    shift_by,
+    sort,
+)
 from theory.programs.simplify import simplified
 
 EVERYWHERE = Select(indices, indices, "true")
 EQUAL, LESS = Select(tokens, tokens, "=="), Select(tokens, tokens, "<")
+BEFORE, UP_TO_HERE = Select(indices, indices, "<"), Select(indices, indices, "<=")
 DIAGONAL, NUMERIC = Select(indices, indices, "=="), Select(tokens, Full("x"), "!=")
 
 
@@ -131,6 +142,7 @@ def _compare(program, model, causal):
 NEVER = ~Select(tokens, Full(2), "<=")
 SOME = Select(tokens, Aggregate(EVERYWHERE, tokens), "<=")  # never empty, which is not proved
 FOUND = {
+    "a prefix inside another": SelectorWidth(BEFORE & UP_TO_HERE),
     "one relation inside another": SelectorWidth(
         Select(tokens, tokens, lambda key, query: key * query == 1) & Select(tokens, tokens, "==")
     ),
@@ -156,7 +168,6 @@ def test_programs_that_were_wrong_or_could_be(name, causal):
 
 IS_A = Map(lambda token: token == "a", tokens)
 CLASSES = Select(IS_A, IS_A, "==")
-BEFORE, UP_TO_HERE = Select(indices, indices, "<"), Select(indices, indices, "<=")
 
 
 def moved(k, default):
@@ -168,7 +179,7 @@ def mixed(a, b):
 
 
 ONE_OR_TRUE = SequenceMap(lambda a, i: True if a == "a" else 1, tokens, indices)
-DEFAULTS = [moved(k, 60_000 + k) for k in (1, 2, 3)]
+DEFAULTS = [moved(k, 1000 + k) for k in (1, 2, 3, 4)]
 UNUSUAL = {
     "equal integers beyond int64": (SelectorWidth(EQUAL), [2**63, 2**63 + 1, -1]),
     "order of integers beyond int64": (SelectorWidth(LESS), [2**63, 2**63 + 1, -1]),
@@ -192,9 +203,9 @@ UNUSUAL = {
     "a large default of a mean": (Aggregate(BEFORE, indices, 2**40), "a"),
     "a small default of a mean": (Aggregate(BEFORE, indices, -1e300), "a"),
     "a fraction as default of a mean": (Aggregate(BEFORE, indices, -0.1), "a"),
-    "large defaults": (SequenceMap(mixed, moved(1, 2**40), moved(2, -(2**41))), "a"),
-    "three defaults": (
-        SequenceMap(mixed, DEFAULTS[0], SequenceMap(mixed, DEFAULTS[1], DEFAULTS[2])),
+    "two defaults": (SequenceMap(mixed, moved(1, 2**40), moved(2, -(2**41))), "a"),
+    "four defaults": (
+        SequenceMap(mixed, SequenceMap(mixed, *DEFAULTS[:2]), SequenceMap(mixed, *DEFAULTS[2:])),
         "a",
     ),
     "tokens of many digits are moved": (
@@ -249,8 +260,8 @@ def test_a_saved_model_has_all_invariants(tmp_path):
     loaded = load(tmp_path / "sort.safetensors")
     assert loaded([2, 3, 1]) == [1, 2, 3]
     rows = torch.tensor([[0, 1, 2, 0]])
-    for one, other in zip(model.stages, loaded.stages, strict=True):
-        assert np.array_equal(one.holds(rows), other.holds(rows))
+    for stage, other in zip(model.stages, loaded.stages, strict=True):
+        assert np.array_equal(stage.holds(rows), other.holds(rows))
 
 
 def test_inputs_and_answers():
@@ -279,8 +290,9 @@ def test_decoding():
     )
     assert model.generate("ab", 3) == ["a", "b", "a"]
     assert model.generate(torch.tensor([0, 1]), 3).tolist() == [0, 1, 0]
-    with rejects("not tokens of the vocabulary"):
-        compiled(histogram(), "ab", 8, causal=True).generate("ab", 2)
+    for program in (histogram(), Map(lambda token: "z" if token == "b" else "a", tokens)):
+        with rejects("not tokens of the vocabulary"):
+            compiled(program, "ab", 8, causal=True).generate("ab", 2)
 
 
 def test_sizes_do_not_grow_with_patterns_of_positions():
@@ -289,9 +301,32 @@ def test_sizes_do_not_grow_with_patterns_of_positions():
     assert compiled(detect_pattern([*"abc"]), "abc", 8).n_layers == 1
     twice = SequenceMap(lambda a, b: a + b, histogram(), histogram())
     assert compiled(twice, "ab", 8).n_heads == 1
+    assert compiled(sort(), range(3), 9).d_model == 11  # functions of one leaf are combined
+
+
+def test_bos_attends_to_itself_alone():
+    for program, vocabulary, _ in PROGRAMS.values():
+        model = compiled(program, vocabulary, 5)
+        rows = torch.tensor(np.random.default_rng(0).integers(len(vocabulary), size=(50, 5)))
+        for block, H in zip(model.blocks, model.streams(rows), strict=False):
+            if block.attn is not None:
+                assert (block.attn.pattern(H, 0)[..., 0, 0] == 1).all()
+
+
+def test_logits_differ_by_the_margin():
+    """Fractions as numbers of values: floats close to them, whose differences are smaller."""
+    model = compiled(fraction_of_previous("a"), "ab", 5)
+    for n in range(1, 6):
+        logits = model.logits(torch.tensor(list(product((0, 1), repeat=n))))
+        largest = logits.topk(2, dim=-1).values
+        assert (largest[..., 0] - largest[..., 1]).min() >= model.interface.margin
 
 
 CALLS = count()
+LATE = Map(lambda n: 1 // (n - 7), length)
+HASHES = LinearSequenceMap(
+    Map(lambda width: pow(7919, width, 2**30 - 1), SelectorWidth(EQUAL)), tokens, 1, 1
+)
 WRONG = [
     ((EVERYWHERE, "ab", 3), ("selector",)),
     ((tokens, "", 3), ("vocabulary", "empty")),
@@ -312,6 +347,8 @@ WRONG = [
     ((Map(lambda token: next(CALLS), tokens), "ab", 3), ("map", "equal")),
     ((SequenceMap(lambda *a: (*a,), indices * 1, length * length), "ab", 300), ("300",)),
     ((LinearSequenceMap(indices, length, 2**50, 1), "a", 60), ("linear_sequence_map", "bits")),
+    ((LATE, "a", 20), ("'a', 'a', 'a', 'a', 'a', 'a', 'a'", "ZeroDivisionError")),
+    ((HASHES, range(8), 150), ("selector_width", "float64")),
 ]
 
 
@@ -319,6 +356,17 @@ WRONG = [
 def test_what_is_not_compiled(arguments, words):
     with rejects(*words):
         compiled(*arguments)
+
+
+def test_sums_that_are_not_exact():
+    """A function of two integers of 31 bits, and one with 2000 steps at integers of 40 bits."""
+    codes = np.array([[0, 0, 2**31, 2**31], [0, 2**31, 0, 2**31]])
+    with rejects("f", "2^52"):
+        fewest_bends(codes, np.arange(4), "f")
+    at = np.arange(2000) * 2**29
+    jumps = Interpolation(one, *bends_of(at, (np.arange(2000) * 7919 % 2003)[:, None]), ("f",))
+    assert jumps.most(float(at[-1])) > 2**53
+    assert Interpolation(one, np.arange(2), np.arange(2)[:, None], ("f",)).most(1) == 1
 
 
 @pytest.mark.parametrize(

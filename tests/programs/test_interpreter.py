@@ -129,6 +129,9 @@ def test_floats_are_the_rationals_that_they_represent():
     assert evaluate(tokens * 3, [0.1]) == [3 * Fraction(0.1)]
     assert evaluate(tokens, [np.float64(0.5), np.int64(3)]) == [Fraction(1, 2), 3]
     assert isinstance(evaluate(tokens, [2.0])[0], int)
+    entries = Map(lambda token: np.int64(token + 1), tokens)
+    mean = Aggregate(Select(tokens, tokens, "true"), entries)
+    assert evaluate(mean, [1, 2]) == [Fraction(5, 2)] * 2
     assert evaluate(tokens == 2, torch.tensor([2, 3])) == [True, False]
 
 
@@ -224,6 +227,14 @@ def test_expressions_are_listed_once_after_their_parts():
     assert place[id(program)] == len(listed) - 1
     assert len(place) == len(listed) == 6
     assert all(place[id(part)] < place[id(each)] for each in listed for part in each.parts)
+
+
+def test_expressions_that_contain_themselves():
+    inner = Map(abs, tokens)
+    program = Map(abs, inner)
+    object.__setattr__(inner, "inner", program)
+    with rejects("itself"):
+        expressions(program)
 
 
 def test_programs_of_many_maps():

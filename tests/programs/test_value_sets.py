@@ -151,6 +151,14 @@ def test_sums_are_integers(selector, count, wanted):
     assert Domains(product, "ab", 4).values[product] == wanted
 
 
+def test_few_values_of_a_mean_and_positions():
+    """A mean of bits is 1/2 only over an even number of positions."""
+    half = Aggregate(Select(indices, indices, "<="), Map(int, tokens == "a")) == Fraction(1, 2)
+    pairs = SequenceMap(lambda holds, i: (holds, i), half, indices)
+    wanted = {(0, i) for i in range(4)} | {(1, 1), (1, 3)}
+    assert {*Domains(pairs, "ab", 4).values[pairs]} == wanted
+
+
 def test_too_many_values_are_named():
     program, vocabulary, _ = PROGRAMS["depth"]
     with rejects("linear_sequence_map", "tokens"):

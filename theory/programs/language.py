@@ -397,13 +397,19 @@ length: SOp = Length()
 
 
 def expressions(program: Expression) -> list[Expression]:
-    """The expressions that a program consists of, each once, after all of its own parts."""
+    """The expressions that a program consists of, each once, after all of its own parts.
+
+    Raises ValueError for an expression that contains itself.
+    """
     found: dict[Expression, None] = {}
-    waiting = [program]
+    waiting, open_ = [program], set[Expression]()
     while waiting:
         last = waiting[-1]
         missing = [part for part in last.parts if part not in found]
         if missing:
+            if last in open_:
+                raise InputError(f"{last} contains itself: give an expression without cycle")
+            open_.add(last)
             waiting += reversed(missing)
         else:
             found[waiting.pop()] = None

@@ -1,0 +1,85 @@
+"""What the claims on programs run and compare: sequences, inputs, sharpness, gaps and registers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from by_id import findings
+
+from verify.finding import Verdict
+from verify.programs import chomsky as tasks
+from verify.programs import program as programs
+from verify.programs.program import Case
+
+
+def recorded(monkeypatch, owner, name, note):
+    """A dict to which each call of a function adds `note(*arguments)`, and which it is."""
+    seen, function = {}, getattr(owner, name)
+
+    def called(*arguments, **options):
+        seen.update(note(*arguments))
+        return function(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, called)
+    return seen
+
+
+def shapes(batches):
+    return [rows.shape for rows in batches]
+
+
+def test_sequences_and_sharpness(monkeypatch):
+    answers = recorded(
+        monkeypatch,
+        Case,
+        "answers",
+        lambda case, id, what, batches: {id: (shapes(batches), case.model.attentions[0].scale)},
+    )
+    few = {
+        name: recorded(monkeypatch, Case, name, lambda case, batches: {"few": shapes(batches)})
+        for name in ("heads", "gaps", "registers", "over_q")
+    }
+    findings(programs.program, program="sort", max_length=4)
+    short, drawn = [(3**n, n) for n in (1, 2, 3, 4)], [(20, 2), (20, 4)]
+    assert answers["all-short"][0] == short
+    assert answers["random"][0] == drawn
+    model = programs.compiled(*programs.PROGRAMS["sort"], 4)
+    beta = pytest.approx(1.001 * model.least_sharpness(), rel=1e-6)
+    assert answers["softmax/answers"] == ([*short, *drawn], beta)
+    some = [(3, 1), (9, 2), (27, 3), (21, 4), *drawn]
+    for name in ("heads", "gaps", "registers"):
+        assert few[name]["few"] == some
+    assert few["over_q"]["few"] == [(1, n) for _, n in some]
+
+
+def test_inputs_of_tasks(monkeypatch):
+    seen = recorded(
+        monkeypatch,
+        tasks,
+        "_right",
+        lambda id, what, name, model, answers, batches: {
+            id: [np.shape(inputs) for inputs in batches]
+        },
+    )
+    findings(tasks.chomsky, task="reverse string", max_length=8)
+    short, drawn = [(2**n, n) for n in range(1, 7)], [(5, n) for n in (4, 7, 8)]
+    assert seen == {
+        "all-short": short,
+        "random": drawn,
+        "softmax": [*short, *drawn],
+        "longer": [(2, 32)],
+    }
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "result", "finding"),
+    [
+        (programs, "_gap", lambda gap: 0.3, "gaps"),
+        (Case, "content", lambda content: content + 0.003 * (content == 2), "registers"),
+    ],
+)
+def test_small_differences_fail(monkeypatch, owner, name, result, finding):
+    function = getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *given: result(function(*given)))
+    found = findings(programs.program, program="sort", max_length=4)
+    assert found[f"sort/{finding}"].verdict is Verdict.FAILS
