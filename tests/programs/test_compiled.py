@@ -40,10 +40,12 @@ from theory.programs.library import (
     detect_pattern,
     fraction_of_previous,
     histogram,
+    mean_of_tokens,
     reverse,
     shift_by,
     sort,
 )
+from theory.programs.library.examples import PROGRAMS as EXAMPLES
 from theory.programs.simplify import simplified
 
 EVERYWHERE = Select(indices, indices, "true")
@@ -109,6 +111,31 @@ def test_answers_with_softmax(name):
         assert soft(x) == definition(x)
     with rejects("sharpness", "too small"):
         compiled(program, vocabulary, 5, sharpness=beta / 8)
+
+
+@pytest.mark.slow
+def test_means_with_rounding_errors_above_the_margin_are_numbered():
+    """Values that differ by 1/30, with rounding errors of up to 2^−24 times the largest, 1800."""
+    assert compiled(mean_of_tokens(), [0, 1, 1800], 6).interface.margin == 1
+
+
+LAYERS = {
+    "reverse": 2,
+    "histogram": 1,
+    "sort": 3,
+    "fraction_of_previous": 1,
+    "detect_pattern": 1,
+    "induction": 4,
+    "most_frequent": 4,
+    "place_in_run": 3,
+    "depth": 2,
+    "shuffle_dyck": 3,
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_numbers_of_layers(name):
+    assert compiled(*EXAMPLES[name], 6).n_layers == LAYERS[name]
 
 
 @pytest.mark.parametrize("name", ["reverse", "histogram", "sort", "majority", "rank"])
