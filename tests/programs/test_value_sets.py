@@ -161,7 +161,7 @@ def test_few_values_of_a_mean_and_positions():
 
 def test_too_many_values_are_named():
     program, vocabulary, _ = PROGRAMS["depth"]
-    with rejects("linear_sequence_map", "tokens"):
+    with rejects("pair_balance", "tokens"):
         Domains(program, vocabulary, 40)
 
 
