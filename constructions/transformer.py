@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import torch
@@ -155,6 +156,17 @@ class Transformer(Stack):
         for block in self.blocks:
             H = block(H, prompt.n_examples)
             yield H
+
+    def patterns(self, *inputs: Any) -> Iterator[Tensor]:
+        """Yields the attention pattern (…, heads, T, attended tokens) of each layer with heads.
+
+        Rows are queries and columns are keys, among them the tokens that the model puts in front of
+        a sequence, such as BOS.
+        """
+        prompt = self.prompt(*inputs)
+        for block, H in zip(self.blocks, self.residual_stream(prompt), strict=False):
+            if block.attn is not None:
+                yield block.attn.pattern(normed(H, block.ln1), prompt.n_examples)
 
     def seen(self, H: Tensor) -> Tensor:
         """The input of the unembedding: the residual stream H (…, D) after the final layer norm.

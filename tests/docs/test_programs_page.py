@@ -13,7 +13,7 @@ from theory.programs.library.published import TRACR
 
 PAGE = (Path(__file__).parents[2] / "docs" / "programs.md").read_text(encoding="utf-8")
 ROW = re.compile(
-    r"^\| ([^|]+) \| (\d+) – \d+ \| (\d+) – \d+ \| (\d+) – \d+ \| (\d+) – \d+ \| ", re.M
+    r"^\| ([^|]+) \| (\d+) vs \d+ \| (\d+) vs \d+ \| (\d+) vs \d+ \| (\d+) vs \d+ \| ", re.M
 )
 
 
@@ -28,7 +28,7 @@ def test_the_sizes_are_those_of_the_model(name):
     hidden = max((len(b.mlp.b_in) for b in model.blocks if b.mlp is not None), default=0)
     assert [*map(int, row[1:])] == [model.n_layers, model.n_heads, model.d_model, hidden]
     weights = f"{model.n_parameters:,}".replace(",", " ")
-    assert re.search(rf"^\| {re.escape(name)} \|.*\| {weights} – ", PAGE, re.M)
+    assert re.search(rf"^\| {re.escape(name)} \|.*\| {weights} vs ", PAGE, re.M)
 
 
 def test_the_programs_of_the_library_are_listed():

@@ -306,6 +306,12 @@ def test_inputs_and_answers():
     assert compiled(reverse(), (5, Fraction(1, 2)), 3)([0.5, 5]) == [5, Fraction(1, 2)]
 
 
+def test_attention_patterns_of_an_input():
+    """The second head of reverse attends to the position that the program selects, after BOS."""
+    *_, pattern = compiled(reverse(), "abc", 4).patterns("cab")
+    assert pattern[0, 1:].argmax(-1).tolist() == [3, 2, 1]
+
+
 def test_several_arguments_are_no_sequence():
     with rejects("2", "list"):
         compiled(reverse(), "abc", 4)("ab", "ca")
