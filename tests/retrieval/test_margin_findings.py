@@ -305,6 +305,11 @@ def test_a_wrong_definition_is_found_with_the_shortest_sequence():
     assert [*differences_over_q(LATEST, model, row)]
 
 
+@pytest.mark.parametrize(("last", "exact"), [(1.0, True), (2.0, False)])
+def test_integer_products_below_2_to_the_52_are_exact(last, exact):
+    assert exact_product(np.array([[2.0**52 - 3, last, 1]]), np.ones((3, 1)))[1] is exact
+
+
 def test_balls_enclose_what_float64_computes():
     model = induction_heads(4, 8)
     row = np.array([0, 1, 2, 0, 1, 3, 0])

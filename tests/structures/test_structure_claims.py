@@ -17,6 +17,13 @@ def test_who_is_ahead_is_undecided_where_errors_reach_over_0():
     assert verdicts == [Verdict.HOLDS, Verdict.FAILS, *3 * [Verdict.UNDECIDED]]
 
 
+@pytest.mark.parametrize(("error", "verdict"), [(0.99, "HOLDS"), (1.01, "UNDECIDED")])
+def test_five_errors_above_five_points_decide_nothing(error, verdict):
+    found = [Mean(50.0, error)]
+    assert beside("", "", found, [50.0]).verdict is Verdict[verdict]
+    assert below("", "", found, [50.0], "").verdict is Verdict[verdict]
+
+
 @pytest.mark.parametrize(
     ("error", "drawn", "off", "verdict"),
     [

@@ -95,17 +95,18 @@ def pairs_from_a_point() -> Finding:
     − ⟨x_i, x_j⟩ ≤ 4ε for all i and j. The proof in [Geshkovski2023] states 1 − ⟨x_i, x_j⟩ ≤ ε,
     which can be false.  In the example, two vectors x_i and x_j on opposite sides of x have the
     cosine c = (1 − q²)/(1 + q²) with x, for a rational number q. Then ε = 1 − c and 1 − ⟨x_i, x_j⟩
-    = 2(1 − c²) = 2(1 + c)·ε. As q → 0, the factor 2(1 + c) tends to 4.
+    = 2(1 − c²) = 2(1 + c)·ε. As q → 0, the factor 2(1 + c) = 4/(1 + q²) tends to 4.
     """
-    ratios = []
+    ratios, factors = [], []
     for q in (fmpq(1, k) for k in (1, 2, 3, 10, 1000)):
         c, s = (1 - q * q) / (1 + q * q), 2 * q / (1 + q * q)
         ratios.append((1 - (c * c - s * s)) / (1 - c))
+        factors.append(4 / (1 + q * q))
     found, name = (
         [float(r) for r in ratios],
         "largest 1 − ⟨x_i, x_j⟩ of tokens with 1 − ⟨x_i, x⟩ ≤ ε",
     )
-    verdict = Verdict.of(all(1 < r <= 4 for r in ratios) and ratios[-1] > fmpq(3999, 1000))
+    verdict = Verdict.of(ratios == factors and min(ratios) > 1)
     words = f"{', '.join(f'{r:.6g}' for r in found)} times ε for 5 rational pairs"
     wanted = "above ε, the printed bound, and at most 4 times ε"
     return Finding("clustering-pairs", name, "exact", found, [1, 4], verdict, words, wanted)
