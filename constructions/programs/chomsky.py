@@ -14,6 +14,7 @@ from constructions.programs.symbols import Symbols, empties
 from constructions.transformer import Transformer
 from theory.kinds import Count, InputError, Positive, shown
 from theory.programs.chomsky import TASKS
+from theory.programs.chomsky.decoded import SCRATCHPADS
 from theory.programs.chomsky.solutions import SOLUTIONS
 
 
@@ -31,6 +32,8 @@ def chomsky_task(name: str, max_length: Count, *, sharpness: Positive | None = N
     Raises ValueError for another name, and for a sharpness at which answers could be wrong, with
     the smallest sufficient one.
     """
+    if name in SCRATCHPADS:
+        raise InputError(f"name is {shown(name)}: call chomsky_scratchpad for this task")
     if name not in SOLUTIONS:
         raise InputError(f"name is {shown(name)}: give one of {', '.join(map(repr, SOLUTIONS))}")
     solution, count = SOLUTIONS[name], len(TASKS[name].tokens)

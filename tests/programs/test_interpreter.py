@@ -317,6 +317,11 @@ def test_programs_of_other_classes(foreign, own):
         assert evaluate(foreign, sequence) == evaluate(own, sequence)
 
 
+def test_functions_that_return_programs_are_named():
+    with rejects("everywhere"):
+        program_of(everywhere)
+
+
 def test_names_of_other_classes_are_kept_and_shared_parts_stay_shared():
     count = other("SelectorWidth", selector=PREFIX, name="count")
     made = program_of(other("SequenceMap", f=max, fst=count, snd=count))

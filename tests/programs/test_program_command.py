@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 from refusals import rejected
@@ -55,6 +56,14 @@ def test_files_that_raise_errors(tmp_path, text, line, capsys):
 )
 def test_programs_that_are_not_found(given, word, capsys):
     rejected(capsys, ["program", "--program", given, "--vocabulary", "ab"], word)
+
+
+def test_a_file_can_import_its_neighbours(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sys.path", [*sys.path])
+    (tmp_path / "neighbour_of_own.py").write_text("from theory.programs import tokens as same")
+    (tmp_path / "own.py").write_text("from neighbour_of_own import same")
+    given = ["program", "--program", f"{tmp_path}/own.py:same", "--vocabulary", "ab", "-q"]
+    assert main([*given, "--max-length", "2"]) == 0
 
 
 def test_what_a_program_prints_is_not_in_the_json(file, capsys):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from refusals import rejects
 
-from constructions.programs import chomsky_scratchpad
+from constructions.programs import chomsky_scratchpad, chomsky_task
 from constructions.programs.scratchpads import decoded_answers
 from constructions.retrieval import induction_heads
 from theory.programs.chomsky import TASKS
@@ -152,6 +152,8 @@ def test_long_inputs(name, length, count):
 
 
 def test_wrong_names_models_and_inputs():
+    with rejects("name", "chomsky_scratchpad"):
+        chomsky_task(ROOT, 5)
     with rejects("name", "compute sqrt"):
         chomsky_scratchpad("bucket sort", 5)
     with rejects("model", "chomsky_scratchpad"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from types import FunctionType
 from typing import Any
 
 from theory.kinds import InputError, shown
@@ -88,6 +89,9 @@ def _kind(expression: Any) -> str:
     for each in type(expression).__mro__:
         if each.__name__ in PRIMITIVES or each.__name__ in CLASSES:
             return each.__name__
+    if isinstance(expression, FunctionType):
+        name = expression.__name__
+        raise InputError(f"{name} is a function: give the s-op that it returns, such as {name}()")
     raise InputError(
         f"{shown(expression)} is of the class {type(expression).__name__}: give an s-op or a "
         "selector"

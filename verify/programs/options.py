@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from fractions import Fraction
@@ -67,6 +68,9 @@ def _defined(path: str) -> dict[str, Any]:
         raise InputError(f"{path} is a folder: give FILE:NAME with a Python file")
     if not Path(path).is_file():
         raise InputError(f"there is no file {path}: give FILE:NAME with a Python file")
+    folder = str(Path(path).resolve().parent)
+    if folder not in sys.path:  # as `python FILE` does, so that FILE can import its neighbours
+        sys.path.insert(0, folder)
     try:
         return runpy.run_path(path)
     except (Exception, SystemExit) as error:
