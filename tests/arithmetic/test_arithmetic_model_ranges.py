@@ -55,7 +55,8 @@ def test_adders_of_all_bits(largest, step, alpha):
 
 
 @pytest.mark.parametrize(
-    ("L", "step", "alpha"), [(33, 5, None), (130, 4, 32.0), (300, 5, None), (999, 2, 16.0)]
+    ("L", "step", "alpha"),
+    [(33, 5, None), (130, 4, 32.0), (300, 5, None), (999, 2, 16.0), (1000, 5, None)],
 )
 def test_adders(L, step, alpha):
     numbers = rng(L).integers(L + 1, size=(1200, 2))

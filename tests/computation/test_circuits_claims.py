@@ -16,6 +16,7 @@ from constructions.computation.circuit_examples import contains_aa
 from constructions.computation.hard_attention_circuit import most_gates
 from constructions.computation.parity_of_retrieved import parity_of_retrieved
 from theory.computation import cyclic, unary
+from theory.computation.threshold_circuits import Gate
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.computation import constant_depth_circuits, hard_attention_cannot, to_circuit
@@ -192,6 +193,18 @@ def test_a_subcube_of_no_free_symbol_fails_from_three_symbols_on(free, verdict, 
     monkeypatch.setattr(hard_attention_cannot, "free_symbols", lambda _: free)
     found = translate(contains(in_a_row), range(1, 2))
     assert hard_attention_cannot._not_parity(found).verdict is verdict
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("more", [0, 1])
+def test_one_circuit_of_more_gates_than_the_bound_fails(n, more):
+    found = translate(contains(in_a_row), range(1, 4))
+    bound = hard_attention_cannot._most_gates([found]).bound[n]
+    circuit = replace(found.circuits[n], gates=(Gate((0,), (1,), 1),) * (bound + more))
+    assert circuit.size == bound + more
+    other = replace(found, circuits={**found.circuits, n: circuit})
+    verdict = Verdict.FAILS if more else Verdict.HOLDS
+    assert hard_attention_cannot._most_gates([other]).verdict is verdict
 
 
 @pytest.mark.parametrize("more", [0, 1])

@@ -104,6 +104,15 @@ def test_a_word_that_leads_states_around(text, word, states):
             assert q == following
 
 
+@pytest.mark.parametrize(("tail", "length"), [(0, 2), (1, 7), (4, 2), (9, 3), (30, 5)])
+def test_the_states_of_a_cycle_behind_a_tail(tail, length):
+    """One symbol leads through the tail to the cycle; only states of the cycle are returned."""
+    n = tail + length
+    word, around = monoid(Semiautomaton(((*range(1, n), tail),))).circle()
+    start = around.index(tail)
+    assert (word, (*around[start:], *around[:start])) == ((0,), tuple(range(tail, n)))
+
+
 def test_states_that_no_word_reaches_do_not_count():
     automaton = Semiautomaton(((0, 2, 1),))
     assert monoid(automaton).is_aperiodic

@@ -93,6 +93,8 @@ def test_softmax_decodes_the_same_at_a_sharpness_that_no_length_changes():
         (lambda: scratchpad(A5, 3).interface.states("ab"), "tokens"),
         (lambda: scratchpad(A5, 3).interface.states([99]), "tokens"),
         (lambda: scratchpad(A5, 3).interface.states([2, 1]), "token 1 2 6"),
+        (lambda: scratchpad(A5, 3).interface.states([1, 2]), "token 1 2 6"),
+        (lambda: scratchpad(A5, 3).interface.states([[1, 2], [2, 2]]), "token 1 2 6"),
         (lambda: scratchpad(A5, 3).interface.prompt([0, 1]), "2 3"),
         (lambda: scratchpad(A5, 3).interface.prompt([0, 1, 2]), "words"),
         (lambda: scratchpad(A5, 2)([0, 2]), "token 2 1"),

@@ -138,6 +138,18 @@ def test_operators_bind_as_stated():
     assert same("historically a", "not once not a")
 
 
+@pytest.mark.parametrize("n", [60, 200])
+def test_symbols_far_back_count(n):
+    words = [[0] + [2] * n, [0] + [2] * (n - 1) + [1], [0] + [2] * (n - 2) + [1, 2]]
+    for text, wanted in (
+        ("once a", [True, True, True]),
+        ("c since a", [True, True, False]),
+        ("historically c", [False, False, False]),
+        ("yesterday b", [False, False, True]),
+    ):
+        assert holds(formula(text, "abc"), words, "abc")[:, -1].tolist() == wanted
+
+
 def test_since_is_strict_in_both():
     # b then c: at c, "a since b" holds, as there is no symbol between; at b itself it does not.
     assert holds(formula("a since b", "abc"), [1, 2, 2], "abc").tolist() == [False, True, False]

@@ -154,6 +154,15 @@ def test_a_sweep_without_flips_must_not_change_the_energy(fault, monkeypatch):
     assert bool(list(dense_memory._rising_sweeps(Run()))) == bool(fault)
 
 
+def test_a_run_that_stops_before_its_final_state_fails(monkeypatch):
+    """All sweeps lower the energy, but the first one is reported as the last one."""
+    early = results(converged=np.ones_like)(dense_memory.dense_update)
+    monkeypatch.setattr(dense_memory, "dense_update", early)
+    found = list(dense_memory._rising_sweeps(Run()))
+    assert found
+    assert all(case.startswith("the final state is not stable") for case in found)
+
+
 @pytest.mark.parametrize("factor", [1, -1])
 def test_the_pattern_has_to_be_recovered_without_overflow(factor, monkeypatch):
     right = dense_memory.dense_update

@@ -27,6 +27,7 @@ PAIR, SWAP, NETWORK = np.eye(2), [[0, 1], [1, 0]], np.ones((5, 3))
         (lambda: M.dense_update([[1, 1]], [1, 1], 2, [1, 1]), "order"),
         (lambda: M.random_patterns(10**9, 10**6, 0), "memory"),
         (lambda: M.mixture([[1, 1], [1, 1]]), "patterns"),
+        (lambda: M.mixture(np.ones((130, 2))), "patterns 130"),
         # modern networks
         (lambda: M.cluster_radius(NETWORK, [0, 0], 1.0), "cluster"),
         (lambda: M.update_rounding(10**7, 5, 1.0, 1.0, 1.0, 2**-23), "n_patterns"),

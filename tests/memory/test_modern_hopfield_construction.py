@@ -21,7 +21,7 @@ sizes = {"N": st.integers(1, 6), "d": st.integers(1, 4), "seed": st.integers(0, 
 @settings(max_examples=20)
 @given(
     beta=st.sampled_from([1e-6, 0.3, 4.0, 1e6]),
-    steps=st.sampled_from([0, 1, 2, 5]),
+    steps=st.sampled_from([0, 1, 2, 5, 30, 31]),
     batch=st.lists(st.integers(0, 3), max_size=2),
     **sizes,
 )

@@ -85,6 +85,19 @@ def test_special_tokens():
     )
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_unit_length_up_to_rounding(dtype):
+    """An error of (d + 4)·eps, of a row divided by its length, is accepted, and 1e3·eps is not."""
+    model, eps = sphere_dynamics(2, 1.0, 0.5, 1).to(dtype), torch.finfo(dtype).eps
+    for error, accepted in ((-4, True), (4, True), (-1e3, False), (1e3, False)):
+        X = torch.tensor([[1 + error * eps, 0.0], [0.0, 1.0]], dtype=dtype)
+        if accepted:
+            assert torch.isfinite(model(X)).all()
+        else:
+            with rejects("X"):
+                model(X)
+
+
 @pytest.mark.parametrize(
     "X", [2 * np.eye(2), np.eye(3), np.array([1.0, 0.0]), np.zeros((0, 2)), [[math.nan, 0.0]]]
 )

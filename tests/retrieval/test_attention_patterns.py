@@ -1,7 +1,9 @@
 """Single heads: brackets, and scores that are all equal."""
 
 import numpy as np
+import pytest
 import torch
+from refusals import rejects
 
 from constructions import broad_average, skip_gram
 
@@ -23,6 +25,16 @@ def test_the_gap_is_the_smallest_of_every_row():
     table[35, 0] = 1.001  # above the score 1 of the token itself
     (margin,) = skip_gram(table, 64).blocks[0].margins
     assert margin.gap == 1.001 - 1.0
+
+
+@pytest.mark.parametrize("gap", [1e-12, 1e-7, 1e-3, 1.0, 1e6])
+def test_the_least_sharpness_scales_as_the_inverse_of_the_gap(gap):
+    """Up to the precision to which the least sharpness is computed."""
+    least = skip_gram(np.eye(2), 9).least_sharpness()
+    model = skip_gram(gap * np.eye(2), 9)
+    assert model.least_sharpness() == pytest.approx(least / gap, rel=1e-3)
+    with rejects("sharpness"):
+        model.sharpened(least / gap / 2)
 
 
 def test_at_every_sharpness_a_table_of_equal_scores_averages():

@@ -5,6 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+import torch
 from refusals import rejects
 from structures_by_definition import RNG, ascending, laid_out
 
@@ -127,10 +128,10 @@ def test_large_sorts(n):
     assert (model(x).numpy() == np.sort(x)).all()
 
 
-@pytest.mark.parametrize("M", [1, 3, 6, 8])
-def test_deep_searches(M):
+@pytest.mark.parametrize(("M", "largest"), [(1, 1024), (3, 1024), (6, 1024), (9, 1024)])
+def test_deep_searches(M, largest):
     N = 2**M - 1
-    x, largest = RNG.permutation(ascending(N, 1024)), 1024
+    x = RNG.permutation(ascending(N, largest))
     q = [0, 1, largest, *x[:5], *x[:5] - 1]
     model = binary_search(M, largest=largest)
     assert model(x, q).tolist() == [int((x <= each).sum()) for each in q]
@@ -142,6 +143,19 @@ def test_deep_searches(M):
     for far in (-1, largest + 1):
         with rejects("queries"):
             model(x, [far])
+
+
+@pytest.mark.parametrize("M", [9, 16])
+def test_steps_of_deep_searches(M):
+    """Comparison k moves the index m by 2^(M − 2 − k) up if v ≤ q, and down otherwise."""
+    model = binary_search(M, largest=2**M)
+    q, v = np.array([[0, 3, 3, 3, 2**M], [1, 1, 3, 4, 2**M - 1]])
+    h = torch.zeros(5, model.d_model, dtype=torch.float64)
+    for register, values in (("q", q), ("v", v)):
+        h[:, model.stream[register]] = torch.as_tensor(values, dtype=h.dtype)[:, None]
+    for k, layer in enumerate(model.blocks[1:]):
+        moved = layer.mlp(h)[:, model.stream["m"]].flatten()
+        assert moved.tolist() == (np.where(v <= q, 1, -1) * 2.0 ** (M - 2 - k)).tolist()
 
 
 @pytest.mark.parametrize(("N", "M"), [(1, 1), (33, 6), (130, 3), (300, 2)])
