@@ -173,6 +173,11 @@ def test_a_wrong_value_fails(call, target, fault, ids, monkeypatch):
     assert failing(CALLS[call]()) == ids
 
 
+@pytest.mark.parametrize("call", CALLS)
+def test_right_values_do_not_fail(call):
+    assert failing(CALLS[call]()) == set()
+
+
 @pytest.mark.parametrize(
     ("name", "field", "value", "ids"),
     [

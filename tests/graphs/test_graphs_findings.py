@@ -60,7 +60,7 @@ CALLS = {
     "wall": lambda: wall.by_definition(Run(), 5),
     "subgraphs": lambda: wall.subgraphs(Run(), 1),
     "sound": lambda: wall.sound(Run(), 1),
-    "terms": lambda: wall.terms(QUICK, 6),
+    "terms": lambda: wall.terms(QUICK, 12),
     "regular": lambda: wall.regular(Run(), 1),
     "distinguished": lambda: wall.distinguished(Run()),
     "row sums": lambda: wall.row_sums(Run()),
@@ -135,6 +135,11 @@ CALLS = {
 def test_a_wrong_value_fails(call, target, fault, ids, monkeypatch):
     plant(monkeypatch, f"verify.graphs.{target}", fault)
     assert failing(CALLS[call]()) == ids
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_right_values_do_not_fail(call):
+    assert failing(CALLS[call]()) == set()
 
 
 def test_several_wrong_values_of_softmax_fail(monkeypatch):

@@ -95,6 +95,11 @@ CALLS = {
 }
 
 
+@pytest.fixture
+def few_seeds(monkeypatch):
+    monkeypatch.setattr(restriction_access, "SEEDS", 3)
+
+
 @pytest.mark.parametrize(
     ("call", "target", "fault", "ids"),
     [
@@ -103,6 +108,7 @@ CALLS = {
         ("signal", "direct_gradients.least_step_signal", once(slightly), {"signal"}),
         ("signal", "direct_gradients.mean_signal_bound", once(slightly), {"signal"}),
         ("eliminated", "direct_gradients.bits_by_elimination", always(nothing), {"eliminated"}),
+        ("eliminated", "direct_gradients.bits_by_elimination", always(ONE_MORE), {"eliminated"}),
         ("corpora", "good_turing.mean_difference", once(ONE_MORE, 5), {"mean"}),
         ("corpora", "good_turing.mean_square", once(ONE_MORE, 5), {"square"}),
         ("most square", "good_turing.mean_square", once(ONE_MORE, 7), {"most-square"}),
@@ -194,10 +200,16 @@ CALLS = {
         ("upper", "tiny_worlds.kl", once(nothing, 4), {"upper"}),
     ],
 )
+@pytest.mark.usefixtures("few_seeds")
 def test_a_wrong_value_fails(call, target, fault, ids, monkeypatch):
-    monkeypatch.setattr(restriction_access, "SEEDS", 3)
     plant(monkeypatch, f"verify.language.{target}", fault)
     assert failing(CALLS[call]()) == ids
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.usefixtures("few_seeds")
+def test_right_values_do_not_fail(call):
+    assert failing(CALLS[call]()) == set()
 
 
 @pytest.mark.parametrize(

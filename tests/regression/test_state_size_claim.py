@@ -1,5 +1,7 @@
 """The claim state-size: what it shows beside holding, and what makes it fail."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,23 @@ def test_the_slope_of_a_power_is_its_exponent():
     assert state_size.fitted_exponent(counts) == pytest.approx(0.75)
     assert state_size.per_factor_of_four([3, 5, 7]) == 2
     assert np.log2(state_size.CONDITIONS[0]) == 4
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "within"),
+    [
+        ("ladder", "chebyshev", lambda n, c: 3.0 ** (n - 1) <= c**0.5 * math.log(2000) + 3),
+        ("causal-ladder", state_size.CAUSAL, lambda n, c: 3.0 ** (n - 3) <= 2 * c * math.log(1000)),
+    ],
+)
+@pytest.mark.parametrize("place", [0, -1])
+def test_one_layer_above_the_bound_fails(id, name, within, place):
+    counts = {each: [0] * len(state_size.CONDITIONS) for each in ("chebyshev", state_size.CAUSAL)}
+    most = max(n for n in range(40) if within(n, state_size.CONDITIONS[place]))
+    for more, verdict in ((0, Verdict.HOLDS), (1, Verdict.FAILS)):
+        counts[name][place] = most + more
+        found = {f.id: f.verdict for f in state_size._few_layers(counts)}
+        assert found[id] is verdict
 
 
 def chebyshev_counts():

@@ -41,7 +41,7 @@ CALLS = {
     "definition": lambda: bias._by_definition(SERIES),
     "eigenfunctions": lambda: bias._eigenfunctions(SERIES[0]),
     "profile": lambda: retrieval_profiles._profile(HOPS, 2, 4, "hop 1"),
-    "stated": lambda: retrieval_profiles._stated(HOPS, 2, "13/32"),
+    "stated": lambda: retrieval_profiles._stated(HOPS, 2, "7/16"),
     "decomposed": lambda: retrieval_profiles._decomposed(HOPS, 2),
     "chance": lambda: retrieval_profiles._chance(Run()),
     "last but one": lambda: retrieval_profiles._last_but_one(Run(quick=True)),
@@ -97,6 +97,17 @@ CUBES = list(zip(SERIES, [4, 5, 6], strict=True))
 def test_a_wrong_value_fails(call, target, fault, ids, monkeypatch):
     plant(monkeypatch, f"verify.sensitivity.{target}", fault)
     assert failing(CALLS[call]()) == ids
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_right_values_do_not_fail(call):
+    assert failing(CALLS[call]()) == set()
+
+
+def test_the_noise_sensitivity_of_every_standard_function_is_compared():
+    for each in standard_functions(Run(quick=True), 5):
+        found = sensitivity._computed(each, each.statement.at(2, each.d).model, True)
+        assert "noise" in {finding.id for finding in found}, each.label
 
 
 @pytest.mark.parametrize(

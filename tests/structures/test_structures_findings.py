@@ -56,6 +56,12 @@ def nothing(cells):
     return 0 * cells
 
 
+@pytest.fixture
+def few_rankings(monkeypatch):
+    monkeypatch.setattr(layouts, "RANKINGS", 20)
+    monkeypatch.setattr(layouts, "FEW", 2)
+
+
 @pytest.mark.parametrize(
     ("call", "target", "fault", "ids"),
     [
@@ -120,11 +126,16 @@ def nothing(cells):
         ("cell of counts", "sketches.cell_bits", once(ONE_MORE), {"bits"}),
     ],
 )
+@pytest.mark.usefixtures("few_rankings")
 def test_a_wrong_value_fails(call, target, fault, ids, monkeypatch):
-    monkeypatch.setattr(layouts, "RANKINGS", 20)
-    monkeypatch.setattr(layouts, "FEW", 2)
     plant(monkeypatch, f"verify.structures.{target}", fault)
     assert failing(CALLS[call]()) == ids
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.usefixtures("few_rankings")
+def test_right_values_do_not_fail(call):
+    assert failing(CALLS[call]()) == set()
 
 
 @pytest.mark.parametrize(
