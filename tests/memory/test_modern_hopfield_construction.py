@@ -94,9 +94,9 @@ def test_patterns_in_any_form(given_as):
 
 @settings(max_examples=20)
 @given(
-    d_r=st.integers(1, 3),
-    d_k=st.integers(1, 3),
-    N=st.integers(1, 5),
+    d_r=st.sampled_from([1, 2, 3, 17]),
+    d_k=st.sampled_from([1, 2, 3, 20]),
+    N=st.sampled_from([1, 2, 5, 40]),
     m=st.integers(0, 3),
     beta=st.sampled_from([None, 1e-6, 0.7, 50.0]),
     batch=st.sampled_from([((), ()), ((2,), (2,)), ((2, 1), (3,)), ((), (2,))]),

@@ -57,6 +57,15 @@ def test_the_definition(count, d, leading, beta, steps):
     assert error <= min(2.0, steps * per_update * max(1.0, beta) ** max(steps - 1, 0))
 
 
+@pytest.mark.parametrize("steps", [8, 9, 31])
+def test_many_updates(steps):
+    """At β‖x‖² < 1 updates are contractions, so that errors do not grow."""
+    patterns, queries = sphere(40, 9, seed=1), 5 * sphere(6, 9, seed=2)
+    found = retrieve(patterns, queries, 0.5, steps)
+    assert np.allclose(found, definition(patterns, queries, 0.5, steps), rtol=0, atol=1e-13)
+    assert not np.allclose(found, retrieve(patterns, queries, 0.5, 2), rtol=0, atol=1e-13)
+
+
 @pytest.mark.parametrize("count", [1, GROUP - 1, GROUP, GROUP + 1, BLOCK, BLOCK + GROUP + 3, 5000])
 @pytest.mark.parametrize("queries", [FEW, CHUNK + 1])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

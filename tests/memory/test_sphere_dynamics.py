@@ -44,6 +44,14 @@ def test_layers_are_the_formula(n, d, beta, seed):
             assert abs(found - step(x, beta, 0.25)).max() <= 2 * step_rounding(n, d, beta, 0.25)
 
 
+def test_many_layers_of_many_tokens():
+    n, d, beta = 24, 9, 3.0
+    states = [H[0].numpy() for H in sphere_dynamics(d, beta, 0.5, 30).streams(uniform(0, 1, n, d))]
+    assert len(states) == 31
+    for before, after in pairwise(states):
+        assert abs(after - step(before, beta, 0.5)).max() <= 2 * step_rounding(n, d, beta, 0.5)
+
+
 @settings(max_examples=15)
 @given(h=st.sampled_from([0.5, 0.125, 2.0**-10]), beta=st.floats(0.1, 5), seed=st.integers(0, 999))
 def test_a_layer_is_an_euler_step_up_to_the_proved_error(h, beta, seed):

@@ -158,7 +158,7 @@ def test_steps_of_deep_searches(M):
         assert moved.tolist() == (np.where(v <= q, 1, -1) * 2.0 ** (M - 2 - k)).tolist()
 
 
-@pytest.mark.parametrize(("N", "M"), [(1, 1), (33, 6), (130, 3), (300, 2)])
+@pytest.mark.parametrize(("N", "M"), [(1, 1), (5, 30), (33, 14), (130, 3), (300, 2)])
 def test_long_interpolation_searches(N, M):
     x = RNG.permutation(ascending(N, 2**14))
     q = [0, 1, 2**14, *RNG.integers(2**14, size=9), *x[:5]]

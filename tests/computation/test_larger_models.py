@@ -1,0 +1,146 @@
+"""Models of `constructions.computation` at one size beyond those of other tests and of the defaults
+of the claims, compared with definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from constructions import computation as build
+from constructions.computation.circuit_examples import contains_aa
+from constructions.computation.parity_of_retrieved import parity_of_retrieved
+from theory.computation import (
+    Semiautomaton,
+    cyclic,
+    gridworld,
+    least_labels,
+    list_ranking,
+    product,
+    random_circuit,
+    random_formula,
+    random_machine,
+    random_semiautomaton,
+    shuffled_path,
+    unary,
+)
+from theory.computation.boolean_circuits import NAND
+from theory.computation.temporal_logic import holds
+
+Case = Callable[[], tuple[Any, Any]]  # predictions of the model, and by the definition
+
+
+def drawn(end: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(0).integers(end, size=shape)
+
+
+def of_automaton(make: Callable[[Semiautomaton, int], Any], automaton: Semiautomaton, T: int):
+    words = drawn(automaton.n_symbols, 3, T)
+    return make(automaton, T)(words), automaton.run(words)
+
+
+def permutations(n: int, symbols: int) -> Semiautomaton:
+    """An automaton whose state depends on all symbols, since each of them permutes the states."""
+    rng = np.random.default_rng(0)
+    return Semiautomaton(tuple(tuple(rng.permutation(n).tolist()) for _ in range(symbols)))
+
+
+def circuit(n: int, gates: int, **options: bool):
+    of = random_circuit(n, gates, 0, [NAND] if options else range(16))
+    inputs = drawn(2, 3, n)
+    model = build.circuit_evaluator(n, gates, **options)
+    return model.generate(model.interface.prompt(of, inputs), gates), of.run(inputs)
+
+
+def machine(addressed: bool):
+    of, word = random_machine(19, 7, 5), drawn(7, 40).tolist()
+    model = build.turing_machine(of, 41 + 60, addressed=addressed)
+    said = model.generate(model.interface.prompt(word), 60).tolist()
+    return model.interface.steps(said), of.run(60, word)
+
+
+def chain_of_thought():
+    of = random_semiautomaton(37, 11, 0)
+    words = drawn(11, 2, 90)
+    model = build.scratchpad(of, 90)
+    said = model.generate(model.interface.prompt(words), 90)
+    return model.interface.states(said.numpy()), of.run(words)
+
+
+def ranked(n: int):
+    order = 1 + np.random.default_rng(0).permutation(n)
+    successors = np.zeros(n, dtype=int)
+    successors[order[:-1] - 1] = order[1:]
+    wanted = np.empty(n, dtype=int)
+    wanted[order - 1] = np.arange(n, 0, -1)
+    return build.pram(list_ranking(n))(successors), wanted
+
+
+def since(form: str):
+    of, words = random_formula("abcd", 6, 4), drawn(4, 5, 70)
+    return build.from_formula(of, "abcd", 70, form=form)(words), holds(of, words, "abcd")
+
+
+def retrieved(T: int, n_heads: int):
+    """Weights of a bit larger than the distance of neighbouring ranks, so that bits decide."""
+    rng, words = np.random.default_rng(0), drawn(2, 5, T)
+    ranks = np.array([rng.permutation(T) for _ in range(n_heads)])
+    weights = 2 * rng.integers(-9, 9, n_heads) + 1
+    model = parity_of_retrieved(ranks, weights)
+    wanted = words.copy()
+    for row, parities in zip(words, wanted, strict=True):
+        for t in range(T):
+            scores = 2 * ranks[:, : t + 1] + weights[:, None] * row[: t + 1]
+            parities[t] = (row[t] + row[scores.argmax(axis=1)].sum()) % 2
+    return model(words), wanted
+
+
+def components(n: int):
+    edges = np.stack([shuffled_path(n, seed) for seed in range(3)])
+    edges[1, ::7] = edges[1, 1]  # several components
+    found = build.connected_components(n, n - 1)(edges)
+    return found, [least_labels(each, n) for each in edges]
+
+
+def circuit_of(model: Any, n: int, gates: Literal["threshold", "and-or"]):
+    words = np.vstack([drawn(2, 20, n), drawn(8, 20, n) == 0, np.eye(n, dtype=int)])
+    return build.to_circuit(model, n, gates).answers(unary(words, 2)), model(words)[:, -1]
+
+
+CASES: dict[str, Case] = {
+    "semiautomaton": lambda: of_automaton(build.semiautomaton, permutations(11, 6), 200),
+    "robust semiautomaton": lambda: of_automaton(
+        lambda a, T: build.semiautomaton(a, T, form="robust"), permutations(11, 6), 200
+    ),
+    "radix": lambda: of_automaton(
+        lambda a, T: build.semiautomaton(a, T, radix=5), permutations(4, 5), 200
+    ),
+    "shortcut": lambda: of_automaton(build.shortcut, product(cyclic(9), gridworld(6)), 300),
+    "compact shortcut": lambda: of_automaton(
+        lambda a, T: build.shortcut(a, T, compact=True), product(cyclic(9), gridworld(6)), 300
+    ),
+    "robust shortcut": lambda: of_automaton(
+        lambda a, T: build.shortcut(a, T, form="robust"), product(cyclic(9), gridworld(6)), 300
+    ),
+    "circuit": lambda: circuit(9, 130),
+    "nand": lambda: circuit(9, 130, nand=True),
+    "turing": lambda: machine(addressed=False),
+    "addressed": lambda: machine(addressed=True),
+    "chain of thought": chain_of_thought,
+    "ranks": lambda: ranked(210),
+    "components": lambda: components(80),
+    "walls": lambda: of_automaton(lambda a, T: build.gridworld_walk(40, T), gridworld(40), 200),
+    "retrieved": lambda: retrieved(40, 9),
+    "and-or circuit": lambda: circuit_of(contains_aa(24), 24, "and-or"),
+    "threshold circuit": lambda: circuit_of(build.parity(24, causal=True), 24, "threshold"),
+    "since": lambda: since("lean"),
+    "robust since": lambda: since("robust"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_larger_model(case):
+    found, wanted = CASES[case]()
+    assert np.array_equal(found, wanted)
