@@ -4,14 +4,17 @@ of the claims, compared with definitions."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
 from constructions import computation as build
+from constructions.computation import to_circuit
 from constructions.computation.circuit_examples import contains_aa
 from constructions.computation.parity_of_retrieved import parity_of_retrieved
+from constructions.transformer import Transformer
 from theory.computation import (
     Semiautomaton,
     cyclic,
@@ -29,7 +32,8 @@ from theory.computation import (
 from theory.computation.boolean_circuits import NAND
 from theory.computation.temporal_logic import holds
 
-Case = Callable[[], tuple[Any, Any]]  # predictions of the model, and by the definition
+# A model, the function of a model that returns its predictions, and the predictions as defined.
+Case = tuple[Transformer, Callable[[Any], Any], Any]
 
 
 def drawn(end: int, *shape: int) -> np.ndarray:
@@ -38,7 +42,7 @@ def drawn(end: int, *shape: int) -> np.ndarray:
 
 def of_automaton(make: Callable[[Semiautomaton, int], Any], automaton: Semiautomaton, T: int):
     words = drawn(automaton.n_symbols, 3, T)
-    return make(automaton, T)(words), automaton.run(words)
+    return make(automaton, T), lambda model: model(words), automaton.run(words)
 
 
 def permutations(n: int, symbols: int) -> Semiautomaton:
@@ -50,23 +54,24 @@ def permutations(n: int, symbols: int) -> Semiautomaton:
 def circuit(n: int, gates: int, **options: bool):
     of = random_circuit(n, gates, 0, [NAND] if options else range(16))
     inputs = drawn(2, 3, n)
-    model = build.circuit_evaluator(n, gates, **options)
-    return model.generate(model.interface.prompt(of, inputs), gates), of.run(inputs)
+    built = build.circuit_evaluator(n, gates, **options)
+    prompts = built.interface.prompt(of, inputs)
+    return built, lambda model: model.generate(prompts, gates), of.run(inputs)
 
 
 def machine(addressed: bool):
     of, word = random_machine(19, 7, 5), drawn(7, 40).tolist()
-    model = build.turing_machine(of, 41 + 60, addressed=addressed)
-    said = model.generate(model.interface.prompt(word), 60).tolist()
-    return model.interface.steps(said), of.run(60, word)
+    built = build.turing_machine(of, 41 + 60, addressed=addressed)
+    prompt, steps = built.interface.prompt(word), built.interface.steps
+    return built, lambda model: steps(model.generate(prompt, 60).tolist()), of.run(60, word)
 
 
 def chain_of_thought():
     of = random_semiautomaton(37, 11, 0)
     words = drawn(11, 2, 90)
-    model = build.scratchpad(of, 90)
-    said = model.generate(model.interface.prompt(words), 90)
-    return model.interface.states(said.numpy()), of.run(words)
+    built = build.scratchpad(of, 90)
+    prompts, states = built.interface.prompt(words), built.interface.states
+    return built, lambda model: states(model.generate(prompts, 90).numpy()), of.run(words)
 
 
 def ranked(n: int):
@@ -75,12 +80,13 @@ def ranked(n: int):
     successors[order[:-1] - 1] = order[1:]
     wanted = np.empty(n, dtype=int)
     wanted[order - 1] = np.arange(n, 0, -1)
-    return build.pram(list_ranking(n))(successors), wanted
+    return build.pram(list_ranking(n)), lambda model: model(successors), wanted
 
 
 def since(form: str):
     of, words = random_formula("abcd", 6, 4), drawn(4, 5, 70)
-    return build.from_formula(of, "abcd", 70, form=form)(words), holds(of, words, "abcd")
+    built = build.from_formula(of, "abcd", 70, form=form)
+    return built, lambda model: model(words), holds(of, words, "abcd")
 
 
 def retrieved(T: int, n_heads: int):
@@ -88,28 +94,22 @@ def retrieved(T: int, n_heads: int):
     rng, words = np.random.default_rng(0), drawn(2, 5, T)
     ranks = np.array([rng.permutation(T) for _ in range(n_heads)])
     weights = 2 * rng.integers(-9, 9, n_heads) + 1
-    model = parity_of_retrieved(ranks, weights)
-    wanted = words.copy()
+    built, wanted = parity_of_retrieved(ranks, weights), words.copy()
     for row, parities in zip(words, wanted, strict=True):
         for t in range(T):
             scores = 2 * ranks[:, : t + 1] + weights[:, None] * row[: t + 1]
             parities[t] = (row[t] + row[scores.argmax(axis=1)].sum()) % 2
-    return model(words), wanted
+    return built, lambda model: model(words), wanted
 
 
 def components(n: int):
     edges = np.stack([shuffled_path(n, seed) for seed in range(3)])
     edges[1, ::7] = edges[1, 1]  # several components
-    found = build.connected_components(n, n - 1)(edges)
-    return found, [least_labels(each, n) for each in edges]
+    labels = [least_labels(each, n) for each in edges]
+    return build.connected_components(n, n - 1), lambda model: model(edges), labels
 
 
-def circuit_of(model: Any, n: int, gates: Literal["threshold", "and-or"]):
-    words = np.vstack([drawn(2, 20, n), drawn(8, 20, n) == 0, np.eye(n, dtype=int)])
-    return build.to_circuit(model, n, gates).answers(unary(words, 2)), model(words)[:, -1]
-
-
-CASES: dict[str, Case] = {
+CASES: dict[str, Callable[[], Case]] = {
     "semiautomaton": lambda: of_automaton(build.semiautomaton, permutations(11, 6), 200),
     "robust semiautomaton": lambda: of_automaton(
         lambda a, T: build.semiautomaton(a, T, form="robust"), permutations(11, 6), 200
@@ -131,10 +131,8 @@ CASES: dict[str, Case] = {
     "chain of thought": chain_of_thought,
     "ranks": lambda: ranked(210),
     "components": lambda: components(80),
-    "walls": lambda: of_automaton(lambda a, T: build.gridworld_walk(40, T), gridworld(40), 200),
+    "walls": lambda: of_automaton(lambda a, T: build.gridworld_walk(30, T), gridworld(30), 200),
     "retrieved": lambda: retrieved(40, 9),
-    "and-or circuit": lambda: circuit_of(contains_aa(24), 24, "and-or"),
-    "threshold circuit": lambda: circuit_of(build.parity(24, causal=True), 24, "threshold"),
     "since": lambda: since("lean"),
     "robust since": lambda: since("robust"),
 }
@@ -142,5 +140,21 @@ CASES: dict[str, Case] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_larger_model(case):
-    found, wanted = CASES[case]()
-    assert np.array_equal(found, wanted)
+    """With hardmax, and with softmax at the least inverse temperature that is accepted."""
+    model, predicted, wanted = CASES[case]()
+    assert np.array_equal(predicted(model), wanted)
+    if case not in {"components", "retrieved"}:  # slow; no proved gaps
+        soft = model.sharpened(model.least_sharpness())
+        assert np.array_equal(predicted(soft), wanted)
+
+
+@pytest.mark.parametrize(
+    ("make", "gates"),
+    [(contains_aa, "and-or"), (partial(build.parity, causal=True), "threshold")],
+)
+def test_a_circuit_of_a_larger_model(make, gates):
+    n = 24
+    model, words = make(n), np.vstack([drawn(2, 20, n), drawn(8, 20, n) == 0, np.eye(n)])
+    words = words.astype(int)
+    found = to_circuit(model, n, gates).answers(unary(words, 2))
+    assert np.array_equal(found, model(words)[:, -1])
