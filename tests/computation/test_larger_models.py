@@ -17,10 +17,12 @@ from constructions.computation.parity_of_retrieved import parity_of_retrieved
 from constructions.transformer import Transformer
 from theory.computation import (
     Semiautomaton,
+    TuringMachine,
     cyclic,
     gridworld,
     least_labels,
     list_ranking,
+    machine_of,
     product,
     random_circuit,
     random_formula,
@@ -59,11 +61,16 @@ def circuit(n: int, gates: int, **options: bool):
     return built, lambda model: model.generate(prompts, gates), of.run(inputs)
 
 
-def machine(addressed: bool):
-    of, word = random_machine(19, 7, 5), drawn(7, 40).tolist()
-    built = build.turing_machine(of, 41 + 60, addressed=addressed)
+def machine(of: TuringMachine, symbols: int, length: int, n: int, addressed: bool):
+    """n steps on a random word without blanks."""
+    word = (1 + drawn(symbols - 1, length)).tolist()
+    built = build.turing_machine(of, length + 1 + n, addressed=addressed)
     prompt, steps = built.interface.prompt(word), built.interface.steps
-    return built, lambda model: steps(model.generate(prompt, 60).tolist()), of.run(60, word)
+    return built, lambda model: steps(model.generate(prompt, n).tolist()), of.run(n, word)
+
+
+# Exchanges 1 and 2 in all cells on the way to the first blank, and again on the way back.
+SWEEP = machine_of({"A": ["1LB", "2RA", "1RA"], "B": [None, "2LB", "1LB"]}, "sweep")
 
 
 def chain_of_thought():
@@ -126,8 +133,10 @@ CASES: dict[str, Callable[[], Case]] = {
     ),
     "circuit": lambda: circuit(9, 130),
     "nand": lambda: circuit(9, 130, nand=True),
-    "turing": lambda: machine(addressed=False),
-    "addressed": lambda: machine(addressed=True),
+    "turing": lambda: machine(random_machine(19, 7, 5), 7, 40, 60, False),
+    "addressed": lambda: machine(random_machine(19, 7, 5), 7, 40, 60, True),
+    "sweep": lambda: machine(SWEEP, 3, 100, 210, False),
+    "addressed sweep": lambda: machine(SWEEP, 3, 100, 210, True),
     "chain of thought": chain_of_thought,
     "ranks": lambda: ranked(210),
     "components": lambda: components(80),
