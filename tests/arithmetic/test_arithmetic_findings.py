@@ -70,6 +70,12 @@ CALLS = {
 }
 
 
+def smaller(call, monkeypatch):
+    if call == "by hand":
+        monkeypatch.setattr(comb, "SETS", comb.SETS[:2])
+    monkeypatch.setattr(modular_margin, "MOST_EVERY_QUICK", 3)
+
+
 @pytest.mark.parametrize(
     ("call", "target", "fault", "ids"),
     [
@@ -166,15 +172,14 @@ CALLS = {
     ],
 )
 def test_a_wrong_value_fails(call, target, fault, ids, monkeypatch):
-    if call == "by hand":
-        monkeypatch.setattr(comb, "SETS", comb.SETS[:2])
-    monkeypatch.setattr(modular_margin, "MOST_EVERY_QUICK", 3)
+    smaller(call, monkeypatch)
     plant(monkeypatch, f"verify.arithmetic.{target}", fault)
     assert failing(CALLS[call]()) == ids
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_right_values_do_not_fail(call):
+def test_right_values_do_not_fail(call, monkeypatch):
+    smaller(call, monkeypatch)
     assert failing(CALLS[call]()) == set()
 
 
