@@ -45,9 +45,9 @@ def binary_search(lookups: LookupLayers, *, largest: Largest = 2**10) -> Transfo
     order have the indices 0 … N − 1. After layer k = 1 … M, the register `m` of the residual stream
     contains the index of the point for comparison k.
 
-    Raises ValueError for a `largest` at which float64 may round sums. The model raises ValueError
-    for a wrong number of points, for points or queries outside these ranges, and for a dtype in
-    which sums may be rounded.
+    Raises ValueError for a `largest` at which float64 may round sums, or that is not above N. The
+    model raises ValueError for a wrong number of points, for points or queries outside these
+    ranges, and for a dtype in which sums may be rounded.
     """
     M, N = lookups, 2**lookups - 1
     factor = 4 * N * N

@@ -69,8 +69,9 @@ def bucket_table(
     lookup reads the point of index c.
 
     Raises ValueError for more than a million points and table entries in all, and for a `largest`
-    at which float64 may round sums. The model raises ValueError for a wrong number of points, for
-    points or queries outside these ranges, and for a dtype in which sums may be rounded.
+    at which float64 may round sums, or that is not above N. The model raises ValueError for a wrong
+    number of points, for points or queries outside these ranges, and for a dtype in which sums may
+    be rounded.
     """
     if n_points + n_cells > MOST:
         raise InputError(

@@ -62,6 +62,15 @@ def exact_range(largest: int, factor: int, power: int = 1) -> int:
     return largest
 
 
+def holds(n_points: int, integers: int, largest: int, least: int) -> None:
+    """Raises ValueError if there are fewer different points than n; `least` suffices."""
+    if integers < n_points:
+        raise InputError(
+            f"largest is {largest}, for which there are {integers} different points, not "
+            f"{n_points}: give at least {least}"
+        )
+
+
 class Row(Interface):
     """The interface of models from points (…, n) to points (…, n); token i is the i-th number.
 
@@ -71,6 +80,7 @@ class Row(Interface):
 
     def __init__(self, n: int, largest: int, factor: int) -> None:
         super().__init__()
+        holds(n, 2 * largest - 1, largest, n // 2 + 1)
         self.length, self.largest, self.factor = n, largest, factor
         self.context = n
 
@@ -110,6 +120,7 @@ class Cells(Interface):
 
     def __init__(self, n_points: int, largest: int, factor: int) -> None:
         super().__init__()
+        holds(n_points, largest - 1, largest, n_points + 1)
         self.n_points, self.largest, self.factor = n_points, largest, factor
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:

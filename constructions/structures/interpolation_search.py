@@ -75,9 +75,9 @@ def interpolation_search(
     `largest`. For k = 1 … M, after layer 3k the register `m` of the residual stream contains c + 1
     for a query whose comparison k is with the point of index c.
 
-    Raises ValueError for a `largest` at which float64 may round sums, and for weights that do not
-    fit in memory. The model raises ValueError for a wrong number of points, for points or queries
-    outside these ranges, and for a dtype in which sums may be rounded.
+    Raises ValueError for a `largest` at which float64 may round sums, or that is not above N, and
+    for weights that do not fit in memory. The model raises ValueError for a wrong number of points,
+    for points or queries outside these ranges, and for a dtype in which sums may be rounded.
     """
     M = lookups
     factor = 16 * (n_points + 2) ** 2

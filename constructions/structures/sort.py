@@ -32,7 +32,8 @@ def sort(n_points: Size, *, largest: Largest = 2**20) -> Transformer:
     absolute value below `largest`.  The model has width 5, two layers with 2 and 3 attention heads,
     and no MLP.  The attention weights are the ReLU of the scores instead of their softmax.
 
-    Raises ValueError for a `largest` at which float64 may round sums.  The model raises ValueError
+    Raises ValueError for a `largest` at which float64 may round sums, or with fewer than n such
+    points.  The model raises ValueError
     (a) for a wrong number of points, (b) for points that are not distinct integers of absolute
     value below `largest`, or (c) for a dtype in which sums may be rounded.
     """

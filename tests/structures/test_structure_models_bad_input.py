@@ -31,6 +31,9 @@ BINARY, SKETCH = binary_search(2), count_min([[0, 2, 1], [1, 1, 0]], 3, max_leng
         (lambda: bucket_table(3, 1, largest=2**20), "largest"),
         (lambda: bucket_table(10**6, 1), "n_points"),
         (lambda: sort(2**25, largest=2), "cells"),
+        (lambda: sort(4, largest=2), "largest"),
+        (lambda: binary_search(11), "largest"),
+        (lambda: bucket_table(8, 1, largest=8), "largest"),
         # clouds
         (lambda: PLANE(np.ones((6, 2))), "points"),
         (lambda: PLANE(np.ones((7, 3))), "points"),
