@@ -35,7 +35,7 @@ LAYERS = {
     "cycle navigation": 2,
     "modular arithmetic, brackets": 8,
     "reverse string": 2,
-    "solve equation": 8,
+    "solve equation": 9,
     "stack manipulation": 7,
     "binary addition": 9,
     "duplicate string": 3,
@@ -124,7 +124,7 @@ def _solved(run: Run, name: str, n: int, samples: int) -> Iterator[Finding]:
 
 
 def stated_layers(name: str) -> int:
-    """The number of layers in the theorem, for inputs of at most 500 tokens, or 16 if decoded."""
+    """The number of layers in the theorem, the largest one of models for several lengths."""
     return LAYERS[name]
 
 

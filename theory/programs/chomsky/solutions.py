@@ -3,7 +3,8 @@
 `SOLUTIONS` contains them by the names of the tasks.  All are programs in RASP without further
 operations.  The parity of a count, and counts modulo 4 and 5, are functions of `SelectorWidth`; a
 minimum of a walk by steps of 1 is found by equality of its values.  Compiled for inputs of up to
-500 tokens, the programs have these numbers of layers, and for other lengths at most one more:
+500 tokens, the programs have these numbers of layers, and at most one more at the other lengths
+that were tried:
 
     even pairs 1        cycle navigation 2      duplicate string 3      brackets, + and − 8
     parity check 1      reverse string 2        odds first 3            solve equation 8
