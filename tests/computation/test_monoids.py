@@ -123,3 +123,9 @@ def test_a_monoid_that_is_too_large_is_refused():
     with rejects("5"):
         monoid(S3, most=5)
     assert len(monoid(cyclic(5), most=5).words) == 5
+
+
+@pytest.mark.parametrize(("tail", "cycle"), [(39, 1), (30, 3), (60, 7)])
+def test_the_period_after_a_long_tail_is_that_of_the_cycle(tail, cycle):
+    n = tail + cycle
+    assert period((*range(1, n), tail)) == cycle

@@ -82,3 +82,11 @@ def test_ill_conditioned_eigenvalues_and_bases():
 def test_a_matrix_that_is_no_covariance_is_rejected(covariance):
     with rejects("covariance"):
         r.covariance_prompts(1, 5, covariance, seed=0)
+
+
+@pytest.mark.parametrize("noise", [0.25, 5.0, 1e6])
+def test_noise_is_proportional_to_its_standard_deviation(noise):
+    clean, one, more = (
+        r.gaussian_prompts(3, 20, 2, noise=each, seed=0).y for each in (0.0, 1.0, noise)
+    )
+    np.testing.assert_allclose(more - clean, noise * (one - clean), rtol=1e-9, atol=1e-9 * noise)

@@ -351,3 +351,8 @@ def test_facts(names, relations):
     with rejects("tokens"):
         lexicon.text([len(lexicon.words)])
     assert lexicon.text([len(lexicon.words) - 1]) == "teacher"
+
+
+def test_ranks_of_many_distinct_entries():
+    values = np.random.default_rng(0).permutation(70_000)
+    assert (ranks(3 * values) == values).all()
