@@ -290,7 +290,6 @@ class Attended:
         self.counts = self.ops[0]["op"] != "mean"
         kinds = {op["op"] for op in self.ops}
         require(kinds <= {"width", "length"} or kinds == {"mean"}, f"a head computes {kinds}")
-        require(head["rule"] == "hardmax", f"a head is {head['rule']}")
         rows = [*(token.row for token in known), bos]
         self.Q, self.K = (R.affine(rows, head[W], head[f"b_{W}"]) for W in "QK")
         moved = R.mul(rows, head["V"], head["O"])

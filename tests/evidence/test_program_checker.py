@@ -18,7 +18,17 @@ from random_programs import programs
 from constructions.programs import compiled
 from tests.evidence.test_certificates import numbers
 from theory.kinds import InputError
-from theory.programs import Aggregate, Map, Select, SelectorWidth, SOp, evaluate, indices, tokens
+from theory.programs import (
+    Aggregate,
+    Map,
+    Select,
+    SelectorWidth,
+    SOp,
+    evaluate,
+    indices,
+    length,
+    tokens,
+)
 from theory.programs.library.examples import PROGRAMS
 from verify import checker, program_checker
 from verify.cli.main import main
@@ -306,6 +316,9 @@ def test_widths_of_no_order_do_not_select_one_position() -> None:
     assert of.alike(op["selector"], op["of"], known)
     symbols = of.ops.index({"op": "tokens"})
     r = of.ops[of.ops[op["selector"]]["keys"]]["selector"]
+    of.ops[r] = {"op": "select", "keys": symbols, "queries": symbols, "pairs": "<"}
+    assert of.alike(op["selector"], symbols, known)  # equal tokens have equal widths
+    assert not of.alike(op["selector"], of.ops.index({"op": "indices"}), known)
     of.ops[r] = {"op": "select", "keys": symbols, "queries": symbols, "pairs": "<="}
     assert not of.alike(op["selector"], op["of"], known)
 
@@ -326,6 +339,16 @@ def test_a_statement_that_takes_too_much_work_is_rejected() -> None:
         program_checker.computed(program_said("sort", 3), work=1000)
 
 
+def test_shorter_sequences_are_followed() -> None:
+    program = Map(lambda n: 10 * n, length)
+    statement = computes_program(compiled(program, "ab", 3), program, "tens", causal=False)
+    assert evidence(statement)
+    [op] = (op for op in statement["operations"] if op["op"] == "map")
+    assert op["table"][0] == ["1", "10"]
+    op["table"][0][1] = "20"
+    assert evidence(statement) is None
+
+
 @pytest.mark.parametrize(("causal", "length"), [([], 4), (["--causal"], 5)])
 def test_the_claim_writes_a_certificate_of_a_program(
     causal: list[str], length: int, tmp_path: Path
@@ -338,3 +361,94 @@ def test_the_claim_writes_a_certificate_of_a_program(
     assert statement["length"] == length
     assert statement["causal"] == bool(causal)
     assert f"up to {length} of 3 tokens" in sentence
+
+
+OPERATIONS = [
+    {"op": "tokens"},
+    {"op": "select", "keys": 0, "queries": 0, "pairs": "=="},
+    {"op": "width", "selector": 1},
+    {"op": "mean", "selector": 1, "of": 0, "default": "None"},
+    {"op": "select", "keys": 0, "queries": 0, "pairs": [[7, 8]]},
+    {"op": "mean", "selector": 4, "of": 0, "default": "None"},
+    {"op": "width", "selector": 4},
+    {"op": "select", "keys": 0, "queries": 0, "pairs": "true"},
+    {"op": "mean", "selector": 7, "of": 0, "default": "None"},
+]
+IDS = {(0, 7): 0, (1, 7): 1, (0, 8): 2, (1, 8): 2}  # by place and token; BOS is 3
+COUNTED = np.array([[1, 1, 0, 1], [1, 1, 0, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
+AVERAGED = np.array([[2, 2, 0, 1], [2, 2, 0, 1], [0, 0, 2, 1], [0, 0, 0, 1]])
+EVERY = np.array([[2, 2, 2, 1], [2, 2, 2, 1], [2, 2, 2, 1], [0, 0, 0, 1]])
+ONE = np.array([[0, 0, 0, 1], [0, 0, 0, 1], [2, 2, 0, 1], [0, 0, 0, 1]])  # 8 attends to 7
+
+
+def attended(
+    scores: Any, does: Any, entries: tuple[int, ...] = (7, 7, 8, 0), other: int = 0
+) -> program_checker.Attended:
+    """A head with these scores of queries (rows) and keys, in sequences of two tokens 7 or 8.
+
+    It adds the entries of the keys to column 5, and `other` times these to column 6.
+    """
+    rows = [
+        (*row, entry, 0, 0)
+        for row, entry in zip(np.eye(4, dtype=int).tolist(), entries, strict=True)
+    ]
+    nothing = [[0] * 4] * 3
+    head = {
+        "rule": "hardmax",
+        "mask": "full",
+        "Q": [*np.eye(4, dtype=int).tolist(), *nothing],
+        "K": [*np.transpose(scores).tolist(), *nothing],
+        "b_Q": [0] * 4,
+        "b_K": [0] * 4,
+        "V": [[0], [0], [0], [0], [1], [0], [0]],
+        "O": [[0, 0, 0, 0, 0, 1, other]],
+    }
+    spec = {"operations": OPERATIONS, "causal": False}
+    of = program_checker.Program(program_checker.Exact(10**6), spec)
+    of.n = 2
+    known = [program_checker.Token(i, of.at(i, v), rows[at]) for (i, v), at in IDS.items()]
+    return program_checker.Attended(of, known, rows[3], head, does)
+
+
+def changed(scores: np.ndarray, query: int, key: int, score: int) -> np.ndarray:
+    scores = scores.copy()
+    scores[query, key] = score
+    return scores
+
+
+def test_a_head_brings_all_numbers_of_tokens_that_are_possible() -> None:
+    counted = attended(COUNTED, [[2, 5]], (0, 0, 0, 1))
+    assert counted.after[0] == {((w, Fraction(1, w + 1)),) for w in (1, 2)}
+    assert attended(AVERAGED, [[3, 5]]).after[2] == {((8, 8),)}
+    assert attended(EVERY, [[8, 5]]).after[0] == {((v, v),) for v in (7, Fraction(15, 2), 8)}
+    one = attended(ONE, [[5, 5]])
+    assert [one.after[0], one.after[2]] == [{(("None", 0),)}, {(("None", 0),), ((7, 7),)}]
+
+
+WRONG_HEADS = {
+    "BOS counts more": lambda: attended(changed(COUNTED, 0, 3, 2), [[2, 5]], (0, 0, 0, 1)),
+    "BOS does not count": lambda: attended(2 * changed(COUNTED, 0, 3, 0), [[2, 5]], (0, 0, 0, 1)),
+    "equal tokens with two scores": lambda: attended(changed(AVERAGED, 0, 1, 3), [[3, 5]]),
+    "an unselected token as high as the selected": lambda: attended(
+        changed(AVERAGED, 0, 2, 2), [[3, 5]]
+    ),
+    "BOS as high as the selected": lambda: attended(changed(AVERAGED, 0, 3, 2), [[3, 5]]),
+    "an unselected token as high as BOS": lambda: attended(changed(ONE, 0, 2, 1), [[5, 5]]),
+    "an unselected token as high as BOS, which counts": lambda: attended(
+        changed(ONE.clip(max=1), 0, 2, 1), [[6, 5]], (0, 0, 0, 1)
+    ),
+    "BOS attends to a token": lambda: attended(changed(AVERAGED, 3, 0, 1), [[3, 5]]),
+    "two entries of one value": lambda: attended(AVERAGED, [[3, 5]], (7, 9, 8, 0)),
+    "another column": lambda: attended(AVERAGED, [[3, 5]], other=1),
+    "one column for two operations": lambda: attended(AVERAGED, [[3, 5], [3, 5]]),
+    "two selectors": lambda: attended(
+        np.vstack([AVERAGED[:2], EVERY[2:3], AVERAGED[3:]]), [[3, 5], [5, 6]], other=1
+    ),
+    "a mean and a width": lambda: attended(AVERAGED, [[3, 5], [2, 6]], other=1),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_HEADS)
+def test_a_head_that_does_not_compute_its_operation_is_rejected(what: str) -> None:
+    with pytest.raises(ArithmeticError):
+        WRONG_HEADS[what]()
