@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import permutations
 from math import cos, pi
 
+import mpmath
 import numpy as np
 import pytest
 from arithmetic_by_definition import (
@@ -16,10 +17,14 @@ from arithmetic_by_definition import (
     rng,
     teeth,
 )
+from flint import arb
 from refusals import rejects
 
 from theory import arithmetic as A
+from theory.arithmetic import adder_balls as balls
+from theory.arithmetic.comb import ZHOU
 from theory.arithmetic.residues import second_differences
+from verify.domains import Ball
 
 SIZES = (1, 2, 3, 4, 5, 16, 17, 33, 64, 130, 301, 1000)
 
@@ -85,6 +90,57 @@ def test_bits(p, step, alpha):
     assert A.sufficient_bits(p, step, alpha) == enough
     default = 14 if not enough or enough[0] <= 14 else enough[0]
     assert A.default_bits(p, step, alpha) == max(1, min(default, most))
+
+
+@pytest.mark.parametrize("p", [50, 310, 1010, 12_340])
+def test_balls_of_adders(p):
+    """Logits, limits of α and rounded cosines, with 60 digits."""
+    with mpmath.workdps(60), Ball.precision(200):
+        turn = 2 * mpmath.pi / p
+        for F in (SETS[0], SETS[-1], ZHOU):
+            tooth = [mpmath.fsum(mpmath.cos(mpmath.pi * f * d / 5) for f in F) for d in range(10)]
+            error = Fraction(7, 3)
+            if p < 5000:
+                found = balls.logits(p, arb(3), error, F)
+                assert len(found) == p
+                for d in (0, 1, 9, 10, 299, 300, 301, p // 2, p - 1):
+                    if d < p:
+                        wanted = tooth[d % 10] + 3 * mpmath.cos((d - mpmath.mpf(7) / 3) * turn)
+                        assert near(found[d], wanted)
+            limits = {
+                d: (tooth[0] - tooth[d]) / (mpmath.cos((5 - d) * turn) - mpmath.cos(5 * turn))
+                for d in range(1, 10)
+            }
+            for d, wanted in limits.items():
+                assert near(balls.alpha_at(p, F, d), wanted)
+            limit, d = balls.alpha_limit(p, F)
+            assert near(limit, min(limits.values()))
+            assert near(limit, limits[d])
+        rows = balls.turn(p, 30)
+        for n in (0, 1, 7, p // 3, p - 1):
+            angle = n * turn
+            exact = [2**30 * mpmath.cos(angle), 2**30 * mpmath.sin(angle)]
+            assert rows[n].tolist() == [int(mpmath.floor(x + 0.5)) for x in exact]
+        pairs = np.array([[p // 2 - 1, p // 3], [p // 2 - 7, 4], [0, 1]])
+        product = balls.turn_of_sum(pairs, p, 20)
+        for (a, b), (c, s) in zip(pairs.tolist(), product.tolist(), strict=True):
+            # Four products of cosines, each of which is off by at most 2^−21.
+            assert abs(c / 2**40 - mpmath.cos((a + b) * turn)) <= 2.0**-19
+            assert abs(s / 2**40 - mpmath.sin((a + b) * turn)) <= 2.0**-19
+        step, alpha, bits = 2, 3.5, 14
+        found = balls.rounded_logits(pairs, p, step, alpha, bits) / 2.0 ** (3 * bits)
+        for (a, b), row in zip(pairs.tolist(), found, strict=True):
+            size = sum((2 * n + step) // (2 * step) * step for n in (a, b))
+            c = np.arange(p)
+            wanted = [teeth(ZHOU, each) for each in range(10)]
+            exact = np.array(wanted)[(c - a - b) % 10] + alpha * np.cos(2 * pi * (c - size) / p)
+            # Of products of rounded cosines, for each tooth and for the bump.
+            assert abs(row - exact).max() <= (len(ZHOU) + alpha) * 6 * 2.0**-bits
+
+
+def near(ball, number):
+    """Whether a ball is narrower than 1e-40 and its midpoint as near to the number."""
+    return ball.rad() < 1e-40 and abs(mpmath.mpf(ball.mid().str(50, radius=False)) - number) < 1e-40
 
 
 @pytest.mark.parametrize("F", SETS)

@@ -47,6 +47,16 @@ def test_gated_logits_are_exact_at_every_sharpness(sharpness):
     assert np.array_equal(logits, 2.0 * definition(words) - 1)
 
 
+@pytest.mark.parametrize("T", [1000, 3001])
+def test_gates_at_far_lengths(T):
+    """In alternating words the mean at N tokens is ½/N after 1 and −½/N after 0: the smallest."""
+    alternating = (1 + np.arange(T)) % 2
+    logits = majority(T, gate=True).logits(alternating)[:, 1].tolist()
+    assert logits == (2.0 * alternating - 1).tolist()
+    margins = majority(T).logits(alternating)[:, 1].numpy() * (2 * alternating - 1)
+    assert np.allclose(margins, 1 / np.arange(2, T + 2), rtol=1e-12, atol=0)
+
+
 @given(st.integers(1, 9), st.integers(0, 4), st.data())
 def test_logits_without_a_gate(n, more, data):
     word = data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))

@@ -49,6 +49,21 @@ def far_pairs(model, A):
     return (connected(A) == 1) & ~within(A, 3)
 
 
+@pytest.mark.parametrize(("quick", "samples", "second"), [(True, 20, 1), (False, 20, 11)])
+def test_cycles_of_both_sizes_are_compared(quick, samples, second, monkeypatch):
+    """m = 5 and 6 for one layer, m = 13 and 14 for two, and m = 4 for the controls."""
+    drawn = []
+    monkeypatch.setattr(wall, "cutting", lambda run, m, layers: drawn.append((m, layers)))
+    monkeypatch.setattr(wall, "apart", lambda run, m, layers, weights: iter(["other"] * (m == 4)))
+    assert wall.closed_bands(Run(quick=quick), samples).verdict is HOLDS
+    one, two = ([m for m, layers in drawn if layers == L and m > 4] for L in (1, 2))
+    assert (set(one), len(one), len(two)) == ({5, 6}, 4 * samples, second)
+    assert set(two) <= {13, 14}
+    assert drawn.count((4, 1)) == wall.CONTROLS
+    if second > 10:
+        assert set(two) == {13, 14}
+
+
 CALLS = {
     "small": lambda: connectivity.small(QUICK, TRIPLED),
     "compared": lambda: connectivity.compared("large", "", TRIPLED.at(5, 1), GRAPHS),

@@ -109,6 +109,40 @@ def test_models_of_strings(V, length, m):
                 assert np.allclose(found, wanted, rtol=1e-12, atol=1e-25)
 
 
+def test_models_of_many_documents():
+    """Probabilities by hand, for counts of up to a million documents."""
+    facts, counts, n = [[0, 1], [2, 2], [1, 0], [2, 0]], [1, 1500, 10**6, 0], 1001501
+    p = [F(1, 2), F(1, 3), F(1, 12), F(1, 12)]
+    wanted = {
+        "calibrated": [*p[:3], F(1, 12)],
+        "memoriser": [*(F(count, n) for count in counts[:3]), 0],
+        "good-turing": [*(F(n - 1, n) * F(count, n) for count in counts[:3]), F(1, n)],
+    }
+    for name, (*known, left) in wanted.items():
+        found = string_probabilities(fact_model(3, facts, p, counts, name), 2).numpy()
+        each = np.full(9, float(left) / 6)
+        each[[1, 8, 3]] = [float(x) for x in known]
+        assert np.allclose(found, each, rtol=1e-12, atol=1e-27)
+
+
+@pytest.mark.parametrize("tiny", [F(1, 10**13), F(1, 10**20), F(1, 10**27)])
+def test_logits_of_tiny_probabilities(tiny):
+    """Logits of strings, or of all other strings together, of probability down to 1e-27."""
+    model = string_model(
+        3, [[0, 0, 0], [0, 0, 1], [0, 1, 2], [1, 1, 1]], [1 - 3 * tiny, *[tiny] * 3]
+    )
+    assert model.logits([3])[0].tolist() == pytest.approx(
+        [math.log(1 - tiny), math.log(tiny), -64], rel=1e-14, abs=1e-15
+    )
+    after = model.logits([3, 0])[1].tolist()
+    assert after[:2] == pytest.approx([math.log(1 - tiny / (1 - tiny)), math.log(tiny)], rel=1e-12)
+    assert model.logits([3, 0, 0])[2, 1].item() == pytest.approx(
+        math.log(tiny / (1 - 2 * tiny)), rel=1e-14
+    )
+    rest = string_model(2, [[0, 0]], [1 - tiny])
+    assert rest.logits([2])[0, 1].item() == pytest.approx(math.log(tiny * F(2, 3)), rel=1e-14)
+
+
 @pytest.mark.parametrize(("V", "length"), [(2, 9), (33, 2)])
 def test_samples(V, length):
     """Frequencies of the given strings, and of each first symbol, within five errors."""

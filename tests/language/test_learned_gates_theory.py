@@ -71,6 +71,20 @@ def test_regressions_decode_from_their_own_tokens():
     assert (astray[:, 1] != tokens[:, 1]).any()
 
 
+def test_many_tokens_are_decoded_in_turn():
+    """Token 16 is x_0 and x_1, and token 17 x_0 xor x_1: no linear form of the bits alone, but of
+    the bits and token 16.  So are the last two tokens, after 14 more."""
+    words = all_sequences(3, 2)
+    a, b = words[:, 0], words[:, 1]
+    copies, both = [words[:, t % 3] for t in range(16)], [a & b, a ^ b]
+    tokens = np.column_stack([*copies, *both, *copies[2:], *both])
+    assert (tokens_by_regression(words, tokens, words) == tokens).all()
+    # Without token 16, no linear form gives token 17.
+    astray = tokens_by_regression(words, np.delete(tokens, 16, axis=1)[:, :17], words)
+    assert (astray[:, :16] == tokens[:, :16]).all()
+    assert (astray[:, 16] != a ^ b).any()
+
+
 def test_one_example_too_few_leaves_bits_open():
     assert bits_by_elimination([[1, 0]], [1]) is None
     assert bits_by_elimination([[1, 0], [1, 1]], [1, 0]) == [0, 1]

@@ -9,6 +9,7 @@ from flint import arb
 
 from theory.balls import exactly, norm
 from theory.memory.hopfield_balls import ModernNetwork, spectral_bound
+from theory.memory.retrieval_bounds import rounding_bound
 from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS
@@ -20,6 +21,7 @@ from verify.memory import (
     modern_hopfield_energy,
     modern_hopfield_retrieve,
     modern_hopfield_storage,
+    updates,
 )
 from verify.memory.attention_is_hopfield import attention_is_hopfield
 from verify.memory.modern_hopfield import modern_hopfield
@@ -81,6 +83,53 @@ def test_the_library_is_compared_with_balls(module, name, factor, monkeypatch):
         found = module.separation_and_retrieval(run)
         verdict = next(f.verdict for f in found if f.id == "bound/library")
     assert verdict is (Verdict.FAILS if np.isfinite(factor) else Verdict.UNDECIDED)
+
+
+def test_bounds_on_the_rounding_of_the_library():
+    """By hand for N = d = 2, M = 4, β = ½: Δ = 16, (2/2 + ln 32)/β and 1/(βNM) = ¼."""
+    X, u = np.array([[3.0, 0.0], [0.0, 4.0]]), 2.0**-53
+    with Ball.precision(BITS):
+        found = modern_hopfield_bounds._library_sizes(X, 1, ModernNetwork(X, 0.5))
+        log = arb(2).log()
+        wanted = [
+            (16, 16, 2 * (2 + 2) * u * 16),
+            (2 + 10 * log, 2 + 10 * float(log), 16 * u * (1 + 7 * float(log)) / 0.5),
+            (arb(0.25), 0.25, 8 * u / 4),
+        ]
+        for (exact, made, bound), (ball, number, by_hand) in zip(found, wanted, strict=True):
+            assert exact.overlaps(arb(ball))
+            assert made == pytest.approx(number, rel=1e-15)
+            assert float(bound) == pytest.approx(by_hand, rel=1e-12, abs=0)
+        # ξ = (0, 3): the gap is 12, the distances to x and to z = (0, 4) are 1.
+        bounds = modern_hopfield_bounds._library_bounds(
+            X, 1, ModernNetwork(X, 0.5), exactly([0.0, 3.0]), exactly([0.0, 4.0])
+        )
+        stated = [8 * np.exp(-6), 8 * np.exp(-0.5 * 8), 4 * 8 * np.exp(-0.5 * 8)]
+        sizes = [12, 16 + 8, 16 + 8]
+        for (exact, made, bound), value, size in zip(bounds, stated, sizes, strict=True):
+            assert float(exact) == pytest.approx(value, rel=1e-12)
+            assert made == pytest.approx(value, rel=1e-12)
+            assert float(bound) == pytest.approx(8 * u * (2 + size / 2) * value, rel=1e-12, abs=0)
+
+
+def test_numbers_of_updates_are_told_apart_within_rounding(monkeypatch):
+    """The bound for s updates is twice that for s + 1 updates of either side."""
+    seen = []
+    right = updates.numbers_of_updates
+    monkeypatch.setattr(
+        updates, "numbers_of_updates", lambda *given: seen.extend(given[-2:]) or right(*given)
+    )
+    X, query = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.5, 0.25]])
+    updates.updates_against_torch(Run(), X, query)
+    applied, bounds = seen
+    patterns, beta = np.array([[1.0, 0.0], [0.0, 1.0], [-2.0, 0.0]]), 0.25
+    state = query
+    for after in applied:
+        assert np.allclose(after, state, atol=1e-15)
+        weights = np.exp(beta * state @ patterns.T)
+        state = weights / weights.sum() @ patterns
+    size = float(np.linalg.norm(query))
+    assert bounds == [2 * rounding_bound(patterns, beta, s, size) for s in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("factor", [2.0, 1 + 1e-4, 1 - 1e-4])

@@ -257,6 +257,18 @@ def test_bad_input(call, name, unchecked):
         call()
 
 
+@pytest.mark.parametrize(
+    ("M", "query", "beta"),
+    [(1.8e19, 0.0, 1.0), (1e9, 3e29, 1.0), (1.8e9, 0.0, 1e20), (1.8e19, 0.0, 1e-9)],
+)
+def test_the_largest_scores_are_below_the_largest_number(M, query, beta):
+    """max(1, β)·M(‖ξ‖ + M) is at most 3.4e38, and above it with 1.2 times as long patterns."""
+    patterns, state = torch.tensor([[M], [-M]]), torch.tensor([query])
+    assert torch.isfinite(retrieve(patterns, state, beta, 2)).all()
+    with rejects("patterns"):
+        retrieve(1.2 * patterns, state, beta, 2)
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_one_bad_pattern_among_many_raises(bad):
     patterns = sphere(3000, 16, seed=10)

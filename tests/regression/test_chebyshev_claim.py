@@ -1,7 +1,10 @@
 """The claims hyperpower and chebyshev: what each shows beside holding."""
 
+from fractions import Fraction
+
 import pytest
 from by_id import findings
+from faults import always, plant
 from refusals import rejects
 
 from verify.claim import Run
@@ -37,6 +40,26 @@ def test_chebyshev_in_every_number_system(k):
     ],
 )
 def test_residuals_that_float64_cannot_tell_apart_are_left_out(bounds, verdict):
+    assert _best_of_its_layers(Run(), *bounds).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("bounds", "degree", "off", "verdict"),
+    [
+        ((1.0, 2.0), 1, 2.0**-19, Verdict.FAILS),
+        ((1.0, 2.0), 1, 2.0**-21, Verdict.HOLDS),
+        ((1.0, 2.0), 1, -(2.0**-19), Verdict.FAILS),
+        # The minimum is 1.2e-9, about 2^−29.6, so that 2^−40 is 2^−10.4 of it.
+        ((1.0, 1.02), 4, 2.0**-10, Verdict.FAILS),
+        ((1.0, 1.02), 4, 2.0**-11, Verdict.HOLDS),
+    ],
+)
+def test_the_tolerance_of_the_least_residual(bounds, degree, off, verdict, monkeypatch):
+    """A residual off by more than 2^−40 plus 2^−20 of the minimum is not the best."""
+    monkeypatch.setattr(module, "DEGREES", (degree,))
+    plant(
+        monkeypatch, "verify.regression.chebyshev.prod", always(lambda x: x / (1 + Fraction(off)))
+    )
     assert _best_of_its_layers(Run(), *bounds).verdict is verdict
 
 

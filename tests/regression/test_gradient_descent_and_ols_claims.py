@@ -1,5 +1,6 @@
 """The claims gd, ogd and ols: what each shows beside holding."""
 
+import math
 import sys
 from itertools import product
 from types import SimpleNamespace
@@ -84,6 +85,18 @@ def test_a_last_example_that_is_nearly_fitted_fails():
     for run, verdict in ((Run(), Verdict.HOLDS), (Run(fault=fault), Verdict.FAILS)):
         found = _last_example_fitted(run, online_statement(run).at(2, 3, 0))
         assert found.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "degree", "bits"),
+    [
+        (1, 1, 7, math.log2(3) + 1),
+        (3, 5, 71, 25 * math.log2(3) + 5 * math.log2(17) + math.log2(5) + 1),
+    ],
+)
+def test_degree_and_bits_of_a_pass(d, n, degree, bits):
+    """1 for y, 2n for the layers, 2n² for the denominators, 2n for points that are not used."""
+    assert online_statement(Run()).rational_size(d, n, 9) == (degree, pytest.approx(bits))
 
 
 # ols

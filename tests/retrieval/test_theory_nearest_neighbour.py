@@ -72,6 +72,14 @@ def test_smoother_tends_to_the_nearest_neighbour(problem, beta):
     assert abs(difference) <= bound + 16 * EPS * len(y) * np.abs(y).max()
 
 
+@pytest.mark.parametrize("digits", [1, 2, 5, 16])
+def test_the_arithmetic_has_the_digits_given(digits):
+    """Three equal weights: the mean of 1, 1 and 2 is 1.3…3, rounded to that many digits."""
+    x, y = [[1.0], [-1.0], [1.0]], [1.0, 1.0, 2.0]
+    found = r.kernel_smoother_by_definition(x, y, [0.0], math.log(2), digits)
+    assert found == float("1." + (digits - 1) * "3" if digits > 1 else "1")
+
+
 def test_far_from_all_examples():
     """Every weight exp(−beta·distance²) is below the smallest number; their ratio is not."""
     x, y, x_query = [[0.0], [1.0]], [1.0, 3.0], [100.5]

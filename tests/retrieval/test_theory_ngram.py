@@ -67,6 +67,19 @@ def test_the_bayes_predictor_is_add_alpha_smoothing(problem, order, alpha):
     assert all(sum(distribution) == 1 for distribution in bayes)
 
 
+@pytest.mark.parametrize("order", [3, 9, 10, 11, 18])
+def test_contexts_that_differ_in_their_first_token(order):
+    """1 2 … 2 was followed by 0 once, and 0 2 … 2 by 1: (1 + ½)/(1 + 3/2) for what followed."""
+    same, half = [2] * (order - 2), Fraction(1, 2)
+    for first in (0, 1):
+        row = [1, *same, 0, 0, *same, 1, first, *same]
+        wanted = [Fraction(1, 5)] * 3
+        wanted[1 - first] = Fraction(3, 5)
+        assert r.dirichlet_predictor_by_definition(row, 3, order, half)[-1] == wanted
+        assert r.ngram_by_definition(row, 3, order, half)[-1] == wanted
+        assert r.ngram(row, 3, order, 0.5)[-1] == pytest.approx([float(x) for x in wanted])
+
+
 def test_the_bayes_predictor_by_hand():
     """Uniform prior on one coin: Laplace's rule of succession, (1 + 1)/(3 + 2) after 1 1 0."""
     rule = r.dirichlet_predictor_by_definition([1, 1, 0], 2, 1, 1)

@@ -147,6 +147,13 @@ def test_outputs_are_labels_by_their_last_dimension_and_a_threshold():
     assert predictions(same)(np.array([[3, 5]])).tolist() == [[3, 5]]
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (0, 3), (3, 0)])
+def test_inputs_need_rows_and_places(shape):
+    with rejects("inputs"):
+        s.sensitivity(lambda x: x, np.zeros(shape, int), lambda x, rng: [1 - x])
+    assert s.sensitivity(lambda x: x[:, 0], np.zeros((1, 1), int), s.forced(2)).value == 1
+
+
 def test_probabilities_are_told_from_logits():
     module = nn.Sequential(nn.Linear(3, 1), nn.Sigmoid()).double()
     inputs = np.random.default_rng(1).normal(size=(400, 3)) * 4

@@ -15,7 +15,7 @@ from verify.claim import Run
 from verify.finding import Verdict
 from verify.sensitivity import random_table, random_weights, retrieval_profiles, sensitivity
 from verify.sensitivity import spectral_bias as bias
-from verify.sensitivity.standard_functions import standard_functions
+from verify.sensitivity.standard_functions import spread, standard_functions
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 ONE_MORE = off_by(1)
@@ -27,6 +27,19 @@ def computed(at):
     """The findings on one of the standard functions of five bits."""
     each = [*standard_functions(Run(quick=True), 5)][at]
     return sensitivity._computed(each, each.statement.at(2, each.d).model, True)
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 1), (5, 3), (14, 3), (64, 7), (300, 299), (1001, 30)])
+def test_positions_are_spread(d, k):
+    """k distinct positions that end with the last one, at distances ⌊d/k⌋ and ⌈d/k⌉ on a circle."""
+    positions = spread(d, k)
+    assert len(set(positions)) == k
+    assert max(positions) == positions[0] == d - 1
+    assert min(positions) >= 0
+    apart = {
+        (a - b) % d or d for a, b in zip(positions, [*positions[1:], positions[0]], strict=True)
+    }
+    assert apart <= {d // k, -(-d // k)}
 
 
 SERIES = [[Fraction(c) for c in row] for row in ([1, 2, 3], [0, 1, 1], [2, 0, 5])]

@@ -1,6 +1,7 @@
 """The claim stock: what is undecided or rejected, and that wrong answers are counted."""
 
 import pytest
+import torch
 from by_id import findings
 from flint import arb
 from refusals import rejects
@@ -12,7 +13,7 @@ from verify.claim import Run
 from verify.finding import Verdict
 from verify.regression.convergence import safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.stock.gadgets import gelu, neutral_norm
+from verify.stock.gadgets import distances, gelu, neutral_norm
 from verify.stock.stock import a_priori, newton_a_priori, over_tokens, slope, stock
 
 
@@ -94,3 +95,12 @@ def test_a_factor_below_its_bound_fails(monkeypatch):
 
 def test_the_error_of_gelu_is_the_known_one():
     assert 0.16 < gelu().measured < 0.1701
+
+
+@pytest.mark.parametrize("x", [0.0, 2.0**-20, 0.5, 0.75, 1.0, 2.5, 5.0, 8.0])
+def test_distances_of_both_forms_are_those_of_torch(x):
+    for approximate, found in zip(("none", "tanh"), distances(arb(x)), strict=True):
+        for sign in (1, -1):
+            at = torch.tensor(sign * x, dtype=torch.float64)
+            off = torch.relu(at) - torch.nn.functional.gelu(at, approximate=approximate)
+            assert float(found) == pytest.approx(off.item(), rel=1e-11, abs=1e-15)

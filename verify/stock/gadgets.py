@@ -181,28 +181,34 @@ def head_error(
     return abs(total - exact), arb(size * off * (1 + 1e-12))
 
 
+def distances(x: arb) -> tuple[arb, arb]:
+    """|gelu(x) − relu(x)| for x ≥ 0, for GELU and for GPT-2's approximation of GELU.
+
+    The distances are x·erfc(x/√2)/2 and x·(1 − tanh t)/2, where t = √(2/π)(x + 0.044715x³).
+    """
+    t = (arb(2) / arb.pi()).sqrt() * (x + arb("0.044715") * x**3)
+    return x * (x / arb(2).sqrt()).erfc() / 2, x / ((2 * t).exp() + 1)
+
+
 def gelu() -> Finding:
     """The finding on |gelu(x) − relu(x)| for all real x, for both forms of GELU.
 
-    Both differences are even in x. For x ≥ 0, they are x·erfc(x/√2)/2 and x·(1 − tanh t)/2, where
-    t = √(2/π)(x + 0.044715x³).  For x > 8, they are at most x·e^{−x²/2}/2 and x·e^{−2t}, and these
-    bounds decrease.
+    Both differences are even in x. For x > 8, they are at most x·e^{−x²/2}/2 and x·e^{−2t} with
+    t ≥ √(2/π)x, and these bounds decrease.
     """
     largest, cells = 0.0, [(0.0, float(ENDS))]
     with Ball.precision(64):
-        root, slope = (arb(2) / arb.pi()).sqrt(), arb("0.044715")
         while cells:
             low, high = cells.pop()
             x = arb((low + high) / 2, (high - low) / 2)
-            erf_form = x * (x / arb(2).sqrt()).erfc() / 2
-            tanh_form = x / ((2 * root * (x + slope * x**3)).exp() + 1)
-            upper = float(arb.max(erf_form, tanh_form).upper())
+            upper = float(arb.max(*distances(x)).upper())
             # the ball is too wide, or the bound is too small
             if not upper <= GELU and high - low > LEAST:
                 cells += [(low, (low + high) / 2), ((low + high) / 2, high)]
             elif not upper <= largest:  # also for NaN, which is undecided
                 largest = upper
         end = arb(ENDS)
+        root = (arb(2) / arb.pi()).sqrt()
         beyond = arb.max(end * (-end * end / 2).exp() / 2, end * (-2 * root * end).exp())
         measured = max(largest, float(beyond.upper()))
     name = "largest |gelu(x) − relu(x)| over all x, for GELU and for GPT-2's approximation of GELU"
