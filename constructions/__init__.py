@@ -25,6 +25,7 @@ model = modern_hopfield_update(patterns, beta=8.0)      # (N, d)
 model(queries)              # (…, d) → (…, d), one update
 retrieve(patterns, queries, beta=8.0)                   # the same update for millions of patterns
 
+circuit(model).draw("circuit.png")      # which component reads what of which other
 save(model, "hopfield.safetensors")     # weights, and a sidecar that describes them
 load("hopfield.safetensors")
 
@@ -46,6 +47,7 @@ from constructions import (
 )
 from constructions.arithmetic import *  # noqa: F403
 from constructions.blocks import Stage
+from constructions.circuits import circuit
 from constructions.computation import *  # noqa: F403
 from constructions.files import load, save
 from constructions.graphs import *  # noqa: F403
@@ -59,7 +61,7 @@ from constructions.stream import Stream
 from constructions.structures import *  # noqa: F403
 from constructions.transformer import Transformer
 
-__all__ = ["Stage", "Stream", "Transformer", "load", "save"]
+__all__ = ["Stage", "Stream", "Transformer", "circuit", "load", "save"]
 __all__ += arithmetic.__all__ + computation.__all__ + graphs.__all__ + language.__all__
 __all__ += memory.__all__ + programs.__all__
 __all__ += regression.__all__ + retrieval.__all__ + sensitivity.__all__

@@ -206,8 +206,12 @@ class Heads(NamedTuple):
 
     def added(self, H: Tensor, n_examples: int) -> Tensor:
         """The output (…, T, D) of the heads, to be added to the stream."""
-        Q, K = self.queries_keys(H, n_examples)
-        V = per_head(self.attended(H, n_examples), self.W_V)
+        return self.added_by(H, H, H, n_examples)
+
+    def added_by(self, query: Tensor, key: Tensor, value: Tensor, n_examples: int) -> Tensor:
+        """The output (…, T, D) for queries, keys and values of three streams (…, T, D)."""
+        Q, K = self.queries_keys(query, n_examples, key)
+        V = per_head(self.attended(value, n_examples), self.W_V)
         if self.normalise == "linear" and self.mask == "causal":
             mixed = _causal_linear(Q, K, V) * self.scale
         elif self.normalise == "linear" and self.mask == "diagonal":
@@ -269,10 +273,16 @@ class Heads(NamedTuple):
         offset = torch.einsum("hk,...hkv,hve->...e", self.b_Q, together, self.W_O)
         return one_map, offset.unsqueeze(-2)
 
-    def queries_keys(self, H: Tensor, n_examples: int) -> tuple[Tensor, Tensor]:
-        """The queries (…, heads, T, d_head) and the keys (…, heads, attended tokens, d_head)."""
+    def queries_keys(
+        self, H: Tensor, n_examples: int, key: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """The queries (…, heads, T, d_head) and the keys (…, heads, attended tokens, d_head).
+
+        Keys are computed from the stream `key`, by default from H, as queries are.
+        """
+        attended = self.attended(H if key is None else key, n_examples)
         Q = per_head(H, self.W_Q) + self.b_Q.unsqueeze(-2)
-        K = per_head(self.attended(H, n_examples), self.W_K) + self.b_K.unsqueeze(-2)
+        K = per_head(attended, self.W_K) + self.b_K.unsqueeze(-2)
         return Q, K
 
     def _weights(self, Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor | float]:

@@ -18,7 +18,8 @@ TOPICS = (
     *("programs", "sensitivity", "structures"),
 )
 PACKAGES = [f"{package}.{topic}" for package in ("theory", "constructions") for topic in TOPICS]
-PACKAGES += ["constructions.stock", "constructions.trained", "constructions"]
+PACKAGES += ["constructions.circuits", "constructions.stock", "constructions.trained"]
+PACKAGES += ["constructions"]
 TABLES = [import_module(f"of_{topic}") for topic in (*TOPICS, "stock", "trained", "transformer")]
 """What the examples of the kinds do not give, by topic: any of the following tables."""
 

@@ -1,0 +1,174 @@
+"""Edges that matter: the interventions, their witnesses, and what is rejected."""
+
+import numpy as np
+import pytest
+import torch
+from refusals import rejects
+from small_models import MODELS, PUBLIC
+from toys import redundant
+
+from constructions import broad_average, circuit, gradient_descent, induction_heads, previous_token
+from constructions.circuits import Edge, Node
+from constructions.tokens import Tokens
+
+EMBED, POS, UNEMBED = Node("embed"), Node("positions"), Node("unembed")
+
+
+def test_a_redundant_edge_does_not_matter():
+    found = circuit(redundant()).edges_that_matter(3)
+    assert found.exhaustive
+    assert found.mattering == (Edge(EMBED, UNEMBED, "logits", "a"),)
+    assert {*found.others} == {
+        Edge(EMBED, UNEMBED, "logits", "b"),
+        Edge(EMBED, Node("head", 1, 0), "V", "a"),
+    }
+
+
+def test_the_previous_token_by_hand():
+    """The answer is the token that the head attends to, so queries, keys and values all matter."""
+    found = circuit(previous_token(2, 4)).edges_that_matter(4)
+    ports = {(edge.source.kind, edge.port) for edge in found.mattering}
+    assert ports == {
+        *(("positions", "Q"), ("positions", "K"), ("embed", "V"), ("head", "logits")),
+    }
+
+
+@pytest.mark.parametrize("name", ["induction_heads", "hop", "dyck", "scratchpad", "compiled"])
+def test_witnesses_by_the_definition(name):
+    """Each witness again, by a forward pass that is written out here."""
+    model = PUBLIC[name](*MODELS[name][0])
+    found = circuit(model).edges_that_matter(min(3, model.interface.max_length))
+    assert found.mattering
+    for edge in found.mattering:
+        witness = found.witnesses[edge]
+        x, other = (torch.tensor([each]) for each in (witness.tokens, witness.other))
+        assert tuple(model(x)[0].tolist()) == witness.before
+        span = model.stream[edge.register]
+        here, there = (written(model, each, edge.source)[..., span] for each in (x, other))
+        if witness.at is None:
+            change = there - here
+        else:
+            change = torch.zeros_like(here)
+            change[:, witness.at] = there[:, witness.other_at] - here[:, witness.at]
+        after = patched(model, x, edge, change, span)
+        assert tuple(after[0].tolist()) == witness.after != witness.before
+
+
+def parts_of(model, layer, H, query=None, key=None, value=None, mlp=None, only=None):
+    """The stream after a layer by the formula; given streams are read in place of H by one port."""
+    block = model.blocks[layer - 1]
+    added = []
+    if block.attn is not None:
+        a = block.attn
+        assert a.normalise == "hardmax"
+        for h in range(a.n_heads):
+            mine = only == ("head", h)
+            q, k, v = (H if not mine or s is None else s for s in (query, key, value))
+            scores = (q @ a.W_Q[h] + a.b_Q[h]) @ (k @ a.W_K[h] + a.b_K[h]).mT
+            T = H.shape[-2]
+            i, j = np.arange(T)[:, None], np.arange(T)
+            seen = {"full": (i >= 0) & (j >= 0), "causal": j <= i, "diagonal": j == i}
+            seen["strictly causal"] = (j < i) | ((i == 0) & (j == 0))
+            scores[:, ~torch.from_numpy(seen[a.masks[h]])] = -torch.inf
+            A = (scores == scores.amax(-1, keepdim=True)).double()
+            added.append(A / A.sum(-1, keepdim=True) @ v @ a.W_V[h] @ a.W_O[h])
+    between = H + sum(added) if added else H
+    m, after = None, between
+    if block.mlp is not None:
+        b = block.mlp
+        m = (
+            (between if mlp is None else mlp(between)) @ b.W_in + b.b_in
+        ).relu() @ b.W_out + b.b_out
+        after = between + m
+    return added, m, after
+
+
+def written(model, x, node):
+    prompt = model.prompt(x)
+    H = model.embed.W_E[prompt.tokens]
+    if node.kind == "embed":
+        return H
+    if model.pos_embed is not None:
+        places = model.pos_embed.W_pos[: H.shape[1]].expand_as(H)
+        if node.kind == "positions":
+            return places
+        H = H + places
+    for layer in range(1, node.layer + 1):
+        added, m, H = parts_of(model, layer, H)
+    return m if node.kind == "mlp" else added[node.index]
+
+
+def patched(model, x, edge, change, span):
+    prompt = model.prompt(x)
+    H = next(model.residual_stream(prompt))
+    delta = torch.zeros_like(H)
+    delta[..., span] = change
+    for layer in range(1, model.n_layers + 1):
+        given = {}
+        if edge.target.layer == layer and edge.target.kind == "mlp":
+            given = {"mlp": lambda between: between + delta}
+        elif edge.target.layer == layer:
+            name = {"Q": "query", "K": "key", "V": "value"}[edge.port]
+            given = {name: H + delta, "only": ("head", edge.target.index)}
+        H = parts_of(model, layer, H, **given)[2]
+    H = H + delta if edge.port == "logits" else H
+    outputs = H[:, prompt.answers] @ model.unembed.W_U
+    if model.unembed.b_U is not None:
+        outputs = outputs + model.unembed.b_U
+    return model.interface.read(outputs, x)
+
+
+def test_models_without_causal_masks_are_tried_at_every_length():
+    found = circuit(PUBLIC["parity"](4)).edges_that_matter(3)
+    assert found.sequences == 2 + 4 + 8
+    assert circuit(broad_average(3, 4)).edges_that_matter(2).sequences == 9  # and their prefixes
+
+
+def test_samples():
+    c = circuit(induction_heads(8, 16))
+    found = c.edges_that_matter(16, samples=20, seed=0)
+    assert not found.exhaustive
+    assert found.sequences <= 20
+    assert found.mattering == c.edges_that_matter(16, samples=20, seed=0).mattering
+    assert {*found.mattering} | {*found.others} == {*c.edges}
+    small = circuit(induction_heads(3, 4))
+    few = small.edges_that_matter(4, samples=5, seed=1)
+    assert {*few.mattering} <= {*small.edges_that_matter(4).mattering}
+
+
+def test_by_register():
+    c = circuit(PUBLIC["scratchpad"](*MODELS["scratchpad"][0]), by_register=True)
+    found = c.edges_that_matter(3)
+    assert Edge(Node("mlp", 1, 0), UNEMBED, "logits", "state") in found.mattering
+
+
+def test_the_text_lists_every_edge():
+    found = circuit(redundant()).edges_that_matter(2)
+    text = str(found).splitlines()
+    assert len(text) == 1 + 3
+    assert text[1].startswith("  embed → unembed [a]: [0, 0] ")
+    assert sum(line.endswith("no effect") for line in text) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda c: c.edges_that_matter(5), "max_length 5 4"),
+        (lambda c: c.edges_that_matter(0), "max_length 0"),
+        (lambda c: c.edges_that_matter(4, most=80), "81"),
+        (lambda c: c.edges_that_matter(4, most=100), "most 100"),
+        (lambda c: c.edges_that_matter(4, samples=0), "samples 0"),
+        (lambda c: c.edges_that_matter(4, seed="a"), "seed"),
+    ],
+)
+def test_what_is_refused(call, named):
+    with rejects(*named.split()):
+        call(circuit(induction_heads(3, 4)))
+
+
+def test_models_over_vectors_have_circuits_without_answers_to_patch():
+    c = circuit(gradient_descent(2, 1, 0.5))
+    assert c.edges
+    assert not isinstance(c.model.interface, Tokens)
+    with rejects("model"):
+        c.edges_that_matter(2)
