@@ -55,7 +55,7 @@ class Circuit:
         seed: Any = 0,
         most: int = 2**18,
     ) -> Effects:
-        """Tells apart, by patching, the edges that change an answer and those that never do.
+        """Finds, by patching, the edges that change an answer and those that never do.
 
         An edge is patched by a change of the target's input at this port: the contribution that the
         source writes to the register is replaced by another. All other inputs of the target, and
@@ -117,7 +117,7 @@ class Circuit:
         """Returns a picture of the circuit, which is saved to `path` if it is given.
 
         Columns are nodes in the order of computation, and rows are registers. A triangle is a node
-        that writes the register; letters are the ports that read it, and a line connects a writer
+        that writes the register; Q, K, V, in and out are ports that read it, and a line connects a writer
         with its readers. With `effects`, the result of `edges_that_matter`, edges that change no
         answer are grey.
         """
