@@ -2,7 +2,7 @@
 
 It needs only Python and recomputes all evidence by definition.  Names are not checked.
     polynomial   the answer is that of a recursion for all inputs, by hashed points mod primes and Q
-    sequences    its answers on all sequences of a length are those of a definition; with gaps
+    sequences    answers on all sequences of a length, by a definition or a table (0…00, 0…01, …)
     cascade      stages, each with the earlier stages as inputs, compute an automaton's states
 """
 
@@ -17,18 +17,18 @@ from itertools import count, islice, product
 from typing import Any
 
 FIELDS = """@ kind name letters length prefix hops examples model; @model embed positions blocks
-unembed b_unembed; @ kind name letters length prefix automaton start examples model; @blocks: heads
-mlp; @heads: rule mask Q K V O b_Q b_K; @mlp: in b_in out b_out; @ kind name automaton start stages
-answer; @stages: kind size first reads rows; @answer reads rows; @ kind name d n steps order start
-alpha prompt points examples model"""  # of each dictionary; a colon is an entry of a list
+unembed b_unembed; @ kind name letters length prefix automaton start examples model; @ kind name
+letters length prefix table examples model; @blocks: heads mlp; @heads: rule mask Q K V O b_Q b_K;
+@mlp: in b_in out b_out; @ kind name automaton start stages answer; @stages: kind size first reads
+rows; @answer reads rows; @ kind name d n steps order start alpha prompt points examples model"""
 WORDS = r"""(?x)name=".{0,999}"|rule="(linear|hardmax)"|mask="(full|(strictly\ )?causal|diagonal)"
 |mask="context-only"|start="(gram|identity)"|kind="(polynomial|sequences|cascade|counter|latch)"
-|kind="table"|(d|n|order|points|letters|length)=[1-9][0-9]{0,4}
-|(steps|hops|examples|start|size|first)=[0-9]{1,5}
-|(prefix:|reads:|automaton::)=[0-9]{1,5}|rows\.=(-1|[0-9]{1,5})|prompt::="[xyq][0-9_]{1,9}"
-|(prefix|reads|stages|blocks|heads|mlp|b_\w+|(automaton|prompt|embed|positions|unembed|[QKVO]|in
-|out):?)=\[\]|(|model|answer|rows|(stages|blocks|heads|mlp):)=\{\}|(alpha|b_\w+:|(prompt|embed
-|positions|unembed|[QKVO]|in|out)::)=(?P<number>"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")"""
+|kind="table"|(d|n|order|points|letters|length)=[1-9][0-9]{0,4}|prompt::="[xyq][0-9_]{1,9}"
+|(steps|hops|examples|start|size|first)=[0-9]{1,5}|(prefix:|reads:|(automaton|table)::)=[0-9]{1,5}
+|rows\.=(-1|[0-9]{1,5})|(prefix|reads|stages|blocks|heads|mlp|b_\w+|(automaton|table|prompt|embed
+|positions|unembed|[QKVO]|in|out):?)=\[\]|(|model|answer|rows|(stages|blocks|heads|mlp):)=\{\}
+|(alpha|b_\w+:|(prompt|embed|positions|unembed|[QKVO]|in|out)::)=
+(?P<number>"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")"""
 MOST_BYTES, MOST_WORK = 2**25, 2**28  # of a file, and multiplications for a statement
 CHECKERS = {"certificates": "checker", "gaps": "gap_checker"}  # by the field that they read
 CHECKERS |= {"formulas": "formula_checker", "programs": "program_checker"}
@@ -37,6 +37,7 @@ OUTPUTS = {  # by a field of the statement
     "hops": "hop_{hops}, on all {letters}^{length} sequences",
     "stages": "the states of the automaton, on words of every length",
     "automaton": "the states of the automaton, on all {letters}^{length} sequences",
+    "table": "those of the table at the last tokens, on all {letters}^{length} sequences",
 }
 
 
@@ -198,16 +199,18 @@ def sequences(spec: Any) -> dict[str, Any]:
         return word[-1] if word else spec["letters"]
 
     letters, length, first = spec["letters"], spec["length"], len(spec["prefix"])
-    many = max(letters, 2) ** min(length, 21)
+    many, table = max(letters, 2) ** min(length, 21), spec.get("table")
     require(many <= 2**20, "its sequences are too many")
-    R, margins = Numbers(), set[Any]()
+    require("table" not in spec or len(table) == letters**length, "the table has another size")
+    R, margins, gaps = Numbers(), set[Any](), [set[Any]() for _ in spec["model"]["blocks"]]
     model = R.read(spec["model"], "model")
-    gaps = [set[Any]() for _ in model["blocks"]]
     for i, word in enumerate(product(range(letters), repeat=length), 1):
         H = [model["embed"][v] for v in (*spec["prefix"], *word)]
-        for t, logits in enumerate(run(R, model, H, spec["examples"], gaps)[first:], 1):
-            right = logits.pop(answer(word[:t]))
-            require(right > max(logits), f"another answer is given on {[*word[:t]]}")
+        best = table[i - 1] if table else [answer(word[: t + 1]) for t in range(length)]
+        outputs = run(R, model, H, spec["examples"], gaps)[first:][-len(best) :]
+        for t, (logits, symbol) in enumerate(zip(outputs, best, strict=True), 1):
+            right = logits.pop(symbol)
+            require(right > max(logits), f"answer {t} of {len(best)} differs on {[*word]}")
             margins.add(right - max(logits))
         require(R.work * many < MOST_WORK * i, "it takes too many multiplications")
     return {"gaps": [str(min(layer, default=0)) for layer in gaps], "margin": str(min(margins))}

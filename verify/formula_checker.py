@@ -4,7 +4,8 @@ It needs only Python; names are not checked.  The statement is about the weights
 linear heads on tokens (x_i, y_i) of n examples and (x, 0) of a query.  For every n and all real
 inputs, its prediction is xᵀ M b, with S = Σ x_i x_iᵀ and b = Σ x_i y_i, where M is the result of
 `steps` steps M ← (I + E + … + E^{order−1}) M with E = I − M S, from M = αS ("gram") or M = αI
-("identity").  The same is true for every d, for weights with the same numbers c and v.
+("identity"), or M = Σ c_i S^i for `coefficients` c_0, c_1, ….  The same is true for every d, for
+weights with the same numbers c and v.
 
 The stream is divided into `registers`, the widths of which are d (vectors) and 1 (scalars).  The
 blocks of W_Q W_Kᵀ between vectors must be multiples c·I, and all others 0; the blocks of W_V W_O
@@ -25,23 +26,27 @@ import re
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from hashlib import shake_256
 from itertools import count
 from math import gcd, prod
 from typing import Any
 
-FIELDS = """@ kind name registers steps order start alpha model; @model embed positions blocks
-unembed b_unembed; @blocks: heads mlp; @heads: rule mask Q K V O b_Q b_K"""
+FIELDS = """@ kind name registers steps order start alpha model; @ kind name registers coefficients
+model; @model embed positions blocks unembed b_unembed; @blocks: heads mlp; @heads: rule mask Q K V
+O b_Q b_K"""
 WORDS = r"""(?x)name=".{0,999}"|kind="formula"|rule="linear"|mask="(diagonal|context-only)"
 |start="(gram|identity)"|(steps|registers:)=[0-9]{1,5}|order=[1-9][0-9]{0,4}|(positions|mlp)=\[\]
-|(blocks|heads|registers|b_\w+|(embed|unembed|[QKVO]):?)=\[\]|(|model|(blocks|heads):)=\{\}
-|(alpha|b_\w+:|(embed|unembed|[QKVO])::)=(?P<number>"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")"""
+|(blocks|heads|registers|coefficients|b_\w+|(embed|unembed|[QKVO]):?)=\[\]
+|(|model|(blocks|heads):)=\{\}|(alpha|(coefficients|b_\w+):|(embed|unembed|[QKVO])::)=
+(?P<number>"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?")"""
 MOST_BYTES, MOST_WORK, MOST_BITS = 2**25, 2**26, 4096  # of a file, of a statement, of a prime
 CHECKERS = {"certificates": "checker", "gaps": "gap_checker"}  # by the field that they read
 CHECKERS |= {"formulas": "formula_checker", "programs": "program_checker"}
-SENTENCE = """for all n and all real X (n x {d}), y and x, the prediction is x^T M_{steps} b \
-(order {order}, start {start}, alpha {alpha}; named {name!a})"""
+SENTENCES = {  # by a field of the statement
+    "alpha": "M_{steps} b (order {order}, start {start}, alpha {alpha}; named {name!a})",
+    "coefficients": "g(S) b ({n} coefficients of g, {coefficients!s:.300}; named {name!a})",
+}
 Factors = dict[tuple[int, int], Fraction]  # the numbers c, by pairs of registers
 
 
@@ -188,7 +193,10 @@ class Statement:
 
 
 def solved(spec: Any, number: Any, t: Any) -> Any:
-    """M after steps M ← M + EM + … + E^{order−1}M from αt or α, with E = 1 − Mt."""
+    """M after steps M ← M + EM + … + E^{order−1}M from αt or α, with E = 1 − Mt, or Σ c_i t^i."""
+    if "coefficients" in spec:
+        highest_first = map(number, spec["coefficients"][::-1])
+        return reduce(lambda g, c: g * t + c, highest_first, number(Fraction(0)))
     M, minus = number(spec["alpha"]), number(Fraction(-1))
     M = M * t if spec["start"] == "gram" else M
     for _ in range(spec["steps"]):
@@ -215,7 +223,8 @@ def computed(spec: Any) -> dict[str, Any]:
     try:
         statement = shake_256(json.dumps(spec, sort_keys=True).encode())
         spec = read(spec)
-        require(spec["order"] * (spec["steps"] + 1) < 2**20, "its steps or order are too large")
+        steps = spec["order"] * (spec["steps"] + 1) if "steps" in spec else 0
+        require(steps < 2**20, "its steps or order are too large")
         of, sizes = Statement(spec), list[Any]()
         for f in (of.prediction, lambda number, t: solved(spec, number, t)):
             sizes.append(f(Size.number, Size((1, 0, 0))))
@@ -261,7 +270,10 @@ def verified(text: bytes) -> Iterator[str]:
         found = computed(spec)
         same = json.dumps(found, sort_keys=True) == json.dumps(evidence, sort_keys=True)
         require(same, f"the evidence is {evidence!a:.200}, not that of this statement, {found}")
-        yield SENTENCE.format(d=len(spec["model"]["embed"]) - 1, **spec)
+        words = next(words for field, words in SENTENCES.items() if field in spec)
+        words = words.format(n=len(spec.get("coefficients", ())), **spec)
+        d = len(spec["model"]["embed"]) - 1
+        yield f"for all n and all real X (n x {d}), y and x, the prediction is x^T {words}"
 
 
 if __name__ == "__main__":

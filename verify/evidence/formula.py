@@ -71,7 +71,8 @@ def formula(run: Run, case: Case, algorithm: str = "the algorithm") -> Finding:
 def _programs(run: Run, case: Case) -> list[tuple[RegisterProgram, list[int]]]:
     """The different programs of the tensors at several d, each with its dimensions."""
     few = case.model.n_layers > MANY_LAYERS or not run.extends
-    dimensions = sorted({*(FEW if few else DIMENSIONS), case.d}, reverse=True)
+    several = FEW if few else DIMENSIONS
+    dimensions = sorted({*(() if case.of.only_d else several), case.d}, reverse=True)
     found: list[tuple[RegisterProgram, list[int]]] = []
     for d in dimensions:
         model = case.model if d == case.d else case.of.at(d, case.n, case.k).model

@@ -197,8 +197,9 @@ def smallest_failure(run: Run, case: Case) -> str:
     """
     if not run.explains:
         return ""
-    most = min(case.d, 3), min(case.n, 4), min(case.k, 3)
-    sizes = product(range(1, most[0] + 1), range(1, most[1] + 1), range(most[2] + 1))
+    of = case.of
+    most = of.only_d or min(case.d, 3), min(case.n, 4), min(case.k, 3)
+    sizes = product(range(of.only_d or 1, most[0] + 1), range(1, most[1] + 1), range(most[2] + 1))
     for size in sorted(sizes, key=lambda size: (sum(size), size)):
         small = case.of.at(*size)
         given = small.rational(np.random.default_rng([run.seed, *size]))
@@ -206,11 +207,11 @@ def smallest_failure(run: Run, case: Case) -> str:
         if got == wanted:
             continue
         again = dict(d=small.d, n=small.n, k=small.k, domain="exact", **case.of.repeat)
+        repeat = f"\nrepeat with: {run.command(**again)}" if run.runs else ""
         return (
             f"smallest instance: {small}, {given}\n"
             f"transformer {shown(got.tolist())}, algorithm {shown(wanted.tolist())}\n"
-            f"first difference: {first_difference(small, given)}\n"
-            f"repeat with: {run.command(**again)}"
+            f"first difference: {first_difference(small, given)}{repeat}"
         )
     return "equal at all sizes up to d={}, n={}, k={}".format(*most)
 

@@ -142,8 +142,8 @@ def margin_kept(
     evidence, holds = list[Evidence](), list[bool]()
     for model, rows in batches:
         size = f"V = {model.interface.vocabulary_size}, n = {model.interface.max_length}"
-        distances = (_distances(statement, model, part) for part in _parts(model, rows))
-        for apart in chain.from_iterable(distances):
+        each = (distances(statement, model, part) for part in _parts(model, rows))
+        for apart in chain.from_iterable(each):
             least[size] = min(apart, least.get(size, apart))
             declared[size] = Fraction(model.interface.margin)
             if model.interface.frequencies:
@@ -169,7 +169,7 @@ def margin_kept(
     )
 
 
-def _distances(statement: OverTokens, model: Transformer, rows: np.ndarray) -> list[Fraction]:
+def distances(statement: OverTokens, model: Transformer, rows: np.ndarray) -> list[Fraction]:
     """The smallest difference between the logit of the right answer and another, without ties."""
     logits, right = model.logits(rows).numpy(), statement.answers(rows)[..., None]
     if logits.shape[-1] == 1:  # there is no other logit
@@ -298,14 +298,14 @@ def difference(statement: OverTokens, model: Transformer, row: np.ndarray) -> st
         where = next(register_differences(statement, model, row[None]), None)
     except ValueError:  # a model for only one length
         return f"{model.name} on {statement.shown(row)}"
-    return (
-        f"{model.name} on {statement.shown(row)}: answer {got}, by definition {wanted}\n"
-        f"{where or 'no register differs: the unembedding does'}"
-    )
+    if where is None:
+        where = "no register differs: the unembedding does" if model.stages else ""
+    found = f"{model.name} on {statement.shown(row)}: answer {got}, by definition {wanted}"
+    return f"{found}\n{where}".rstrip()
 
 
 def differences_over_q(
-    statement: OverTokens, model: Transformer, rows: np.ndarray
+    statement: OverTokens, model: Transformer, rows: Iterable[np.ndarray]
 ) -> Iterator[str]:
     """Yields the sequences on which rational logits give wrong answers or differ from float64
     logits.

@@ -7,7 +7,7 @@ import re
 
 from constructions.exactness import exact_in
 from constructions.transformer import Transformer
-from verify.finding import Finding, Verdict
+from verify.finding import Finding, Verdict, same
 from verify.ledger.theorems import theorem
 
 
@@ -35,6 +35,14 @@ def size(model: Transformer, name: str, more: str = "", **parameters: int) -> Fi
         ", ".join(f"{what} {formula}" for what, formula in stated.items())
         + _values(" ".join(map(str, stated.values())), parameters),
     )
+
+
+def stated_sizes(model: Transformer, **sizes: int | None) -> Finding:
+    """The finding that `layers`, `heads` and `width` are the given numbers; None is any number."""
+    built = {"layers": model.n_layers, "heads": model.n_heads, "width": model.d_model}
+    wanted = {what: count for what, count in sizes.items() if count is not None}
+    measured = {what: built[what] for what in wanted}
+    return same("size", "size of the model", measured, wanted)
 
 
 def _values(formulas: str, parameters: dict[str, int]) -> str:

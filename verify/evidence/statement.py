@@ -46,6 +46,7 @@ class OverExamples:
                     the tensors (`theory.regression.register_programs`)
     theorem         the entry of the statement index with the sizes of the model
     parameters      further parameters of the entry's formulas, except d, n and k
+    only_d          the dimension d, if there is a model for this dimension only
     """
 
     build: Callable[[int, int, int], Transformer]
@@ -56,6 +57,7 @@ class OverExamples:
     formula: bool = False
     theorem: str = ""
     parameters: Mapping[str, int] = field(default_factory=dict)
+    only_d: int | None = None
 
     def at(self, d: int, n: int, k: int) -> Case:
         """The statement for n examples in d dimensions and k steps."""

@@ -1,0 +1,194 @@
+"""The evidence that a model computes a function of tokens: all sequences up to a length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from constructions.blocks import normed, plural
+from constructions.transformer import Transformer
+from theory.kinds import InputError
+from verify.evidence.function_of_tokens import Answers, all_of_length
+from verify.evidence.registers import register_differences
+from verify.evidence.sequences import (
+    answers_equal,
+    differences_over_q,
+    distances,
+    exact_evidence,
+)
+from verify.evidence.statement import OverTokens
+from verify.finding import Evidence, Finding, Verdict, at_least, no_counterexample
+
+MOST_OVER_Q = 128  # sequences on which a model is run in rational arithmetic
+MOST_REGISTERS = 2**12  # sequences on which registers are compared
+
+
+class Measured(NamedTuple):
+    """The smallest positive distance of a score from the largest, and whether largest ones tie."""
+
+    gap: float
+    ties: bool
+
+
+def on_all_sequences(model: Transformer, answers: Answers, lengths: range) -> Iterator[Finding]:
+    """Yields the findings that a model has the function's answers to all sequences.
+
+    Further findings are about rational arithmetic, the margin between logits, the gaps between
+    scores, softmax in place of hardmax, and the layer invariants, as far as the model has them.
+    """
+    of = model.interface
+    rows = [part for length in lengths for part in all_of_length(of, length)]
+    # The answers of a causal model to a sequence include those to its prefixes.
+    whole = [part for part in rows if part.shape[1] == lengths[-1]] if model.is_causal else rows
+    span = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths[0]}"
+    where = f"every sequence of {span} tokens of {plural(of.vocabulary_size, 'symbol')}"
+    statement = OverTokens("", lambda V, n: model, answers, symbols=of.vocabulary_size)
+
+    heads = measured_gaps(model, whole)
+    evidence = _evidence(model, heads)
+    found = answers_equal("answers", f"answers to {where}", statement, _with(model, rows))
+    found.evidence = evidence
+    yield found
+    if found.verdict is not Verdict.HOLDS:
+        return  # its detail names the first register that differs
+    if any(attn.normalise == "softmax" for attn in model.attentions):
+        return  # whose outputs are not rational numbers
+    some = _some(whole, MOST_OVER_Q)
+    yield no_counterexample(
+        "rational",
+        f"answers and logits in rational arithmetic on {_scope(some, whole)}",
+        differences_over_q(statement, model, some),
+        words=f"answers are right, and logits equal the float64 logits on {len(some)} sequences",
+    )
+    if of.margin is not None and not of.frequencies and model.unembed.W_U.shape[-1] > 1:
+        yield _margin(statement, model, rows, evidence)
+    if any(block.margins for block in model.blocks):
+        yield _gaps(model, heads, evidence)
+        yield from _softmax(statement, model, rows, where)
+    if model.stages:
+        yield no_counterexample(
+            "registers",
+            f"registers compared with the layer invariants on {_scope(_some(whole), whole)}",
+            chain.from_iterable(
+                register_differences(statement, model, row[None]) for row in _some(whole)
+            ),
+            evidence=evidence,
+            words=f"equal on {len(_some(whole))} sequences",
+        )
+
+
+def _with(model: Transformer, rows: list[np.ndarray]) -> Iterator[tuple[Transformer, np.ndarray]]:
+    return ((model, part) for part in rows)
+
+
+def _some(rows: list[np.ndarray], most: int = MOST_REGISTERS) -> list[np.ndarray]:
+    """All sequences, or at most `most` of them, evenly spaced."""
+    each = list(chain.from_iterable(rows))
+    return [each[i] for i in np.unique(np.linspace(0, len(each) - 1, most).round().astype(int))]
+
+
+def _scope(some: list[np.ndarray], rows: list[np.ndarray]) -> str:
+    total = sum(map(len, rows))
+    return "all of them" if len(some) == total else f"{len(some)} of these {total} sequences"
+
+
+def _evidence(model: Transformer, heads: dict[tuple[int, int], Measured]) -> Evidence:
+    """The kind of evidence of a float64 run; averages and declared bounds are not exact."""
+    averages = any(measured.ties for measured in heads.values())
+    try:
+        return "float" if averages or model.at_most else exact_evidence(model)
+    except InputError:  # of a layer for which exactness is not defined
+        return "float"
+
+
+def measured_gaps(
+    model: Transformer, rows: Iterable[np.ndarray]
+) -> dict[tuple[int, int], Measured]:
+    """The gaps between scores of each hardmax head on sequences, by layer and head from 1."""
+    found = dict[tuple[int, int], Measured]()
+    for batch in rows:
+        prompt = model.prompt(batch)
+        for layer, (block, H) in enumerate(
+            zip(model.blocks, model.residual_stream(prompt), strict=False), 1
+        ):
+            if block.attn is None or block.attn.normalise != "hardmax":
+                continue
+            for part in block.attn.parts():
+                these = [h for h, mask in enumerate(block.attn.masks, 1) if mask == part.mask]
+                Q, K = part.queries_keys(normed(H, block.ln1), prompt.n_examples)
+                scores = Q @ K.transpose(-1, -2)
+                scores.masked_fill_(part.hidden(scores), -torch.inf)
+                below = scores.amax(-1, keepdim=True) - scores  # (…, heads, T, keys)
+                for h, apart in zip(these, below.unbind(-3), strict=True):
+                    lower = apart[(apart > 0) & apart.isfinite()]
+                    before = found.get((layer, h), Measured(np.inf, False))
+                    found[layer, h] = Measured(
+                        min(before.gap, float(lower.min()) if len(lower) else np.inf),
+                        before.ties or bool(((apart == 0).sum(-1) > 1).any()),
+                    )
+    return found
+
+
+def _margin(
+    statement: OverTokens, model: Transformer, rows: list[np.ndarray], evidence: Evidence
+) -> Finding:
+    """The finding that logits differ by the margin that the model declares."""
+    least = min(chain.from_iterable(distances(statement, model, part) for part in rows))
+    return at_least(
+        "margin",
+        "smallest difference between the logit of the right answer and any other, and the margin "
+        "that the model declares",
+        evidence,
+        float(least),
+        float(model.interface.margin),
+    )
+
+
+def _gaps(
+    model: Transformer, heads: dict[tuple[int, int], Measured], evidence: Evidence
+) -> Finding:
+    """The finding that scores have the gaps that the model declares."""
+    measured, declared, wrong = dict[str, float](), dict[str, float](), list[str]()
+    for layer, block in enumerate(model.blocks, 1):
+        for h, margin in enumerate(block.margins, 1):
+            if (layer, h) in heads:
+                name, found = f"layer {layer}, head {h}", heads[layer, h]
+                measured[name], declared[name] = found.gap, margin.gap
+                wrong += [name] * (found.gap < margin.gap or (found.ties and not margin.ties))
+    return Finding(
+        "gaps",
+        "smallest gap between the largest score and any smaller one, and the gap that the head "
+        "declares; equal largest scores, only if the head declares ties",
+        evidence,
+        measured,
+        declared,
+        Verdict.of(not wrong) if measured else Verdict.UNDECIDED,
+        "; ".join(f"{gap:g} in {name}" for name, gap in measured.items()),
+        "; ".join(f"≥ {gap:g}" for gap in declared.values()),
+        detail=f"{wrong[0]} has a smaller gap, or ties" if wrong else "",
+    )
+
+
+def _softmax(
+    statement: OverTokens, model: Transformer, rows: list[np.ndarray], where: str
+) -> Iterator[Finding]:
+    """The finding that softmax has the same answers at the sharpness that the gaps imply, if any.
+
+    There is none for a model without a declared margin or gap, or without a bound on the error.
+    """
+    try:
+        beta = model.least_sharpness()
+        soft = model.sharpened(beta)
+    except InputError:
+        return
+    yield answers_equal(
+        "softmax",
+        f"answers with softmax in place of hardmax, at the inverse temperature β = {beta:.4g} that "
+        f"follows from the declared gaps, to {where}",
+        statement,
+        _with(soft, rows),
+    )
