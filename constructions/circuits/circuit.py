@@ -117,9 +117,9 @@ class Circuit:
         """Returns a picture of the circuit, which is saved to `path` if it is given.
 
         Columns are nodes in the order of computation, and rows are registers. A triangle is a node
-        that writes the register; Q, K, V, in and out are ports that read it, and a line connects a writer
-        with its readers. With `effects`, the result of `edges_that_matter`, edges that change no
-        answer are grey.
+        that writes the register; Q, K, V, in and out are ports that read it, and a line connects a
+        writer with its readers. With `effects`, the result of `edges_that_matter`, edges that
+        change no answer are grey.
         """
         from constructions.circuits.picture import picture
 

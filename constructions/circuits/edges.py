@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import total_ordering
 from typing import Literal
@@ -74,3 +75,16 @@ class Edge:
     def __str__(self) -> str:
         port = f".{self.port}" if self.target.kind == "head" else ""
         return f"{self.source} → {self.target}{port} [{self.register}]"
+
+
+def wires(nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[str, tuple[int, int]]:
+    """The first writer and the last reader of each register, as numbers of nodes.
+
+    Registers are in the order in which a picture shows them: by first writer, then by last reader.
+    """
+    number = {node: i for i, node in enumerate(nodes)}
+    ends: dict[str, list[int]] = {}
+    for edge in edges:
+        ends.setdefault(edge.register, []).extend([number[edge.source], number[edge.target]])
+    spans = {register: (min(own), max(own)) for register, own in ends.items()}
+    return dict(sorted(spans.items(), key=lambda each: each[1]))

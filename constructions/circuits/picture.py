@@ -13,7 +13,7 @@ from textwrap import fill
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from constructions.circuits.edges import PORTS, Edge, Node
+from constructions.circuits.edges import PORTS, Edge, Node, wires
 from constructions.circuits.effects import Effects
 
 COLOURS = {
@@ -34,19 +34,15 @@ def picture(
     """The figure that `Circuit.draw` returns, with the model's name as its title."""
     strong = {*edges} if effects is None else {*effects.mattering}
     column = {node: x for x, node in enumerate(nodes)}
-    ends: dict[str, list[int]] = {}
-    for edge in edges:
-        ends.setdefault(edge.register, []).extend([column[edge.source], column[edge.target]])
-    rows = sorted(ends, key=lambda register: (min(ends[register]), max(ends[register])))
+    spans = wires(nodes, edges)
+    rows = [*spans]
     row = {register: y for y, register in enumerate(rows)}
     label = max(map(len, rows), default=1)
     width, height = ACROSS * len(nodes) + 0.09 * label + 0.4, DOWN * len(rows) + 1.5
     figure = Figure(figsize=(max(width, 5.2), height), layout="constrained")
     axis = figure.subplots()
     for register, y in row.items():
-        axis.plot(
-            [min(ends[register]), max(ends[register])], [y, y], color="0.85", linewidth=2, zorder=1
-        )
+        axis.plot(spans[register], [y, y], color="0.85", linewidth=2, zorder=1)
     by_source = sorted(edges, key=lambda edge: edge not in strong)
     for edge in reversed(by_source):  # strong edges are drawn last
         colour = WRITER if edge in strong else FAINT

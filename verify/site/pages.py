@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from constructions.examples import Examples
+from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory.kinds import InputError
 from verify.claim import installed
 from verify.finding import Verdict, shown
 from verify.ledger.build import CONSTRUCTIONS, NAMES
 from verify.ledger.theorems import Theorem, entries_of, ledger
+from verify.site.circuits import shown_circuit
 from verify.site.exported import exported, runs
 from verify.site.prose import documented, escaped, mathematics, references
 from verify.site.shown import DRAWN, code, model_of, weights
@@ -96,6 +98,8 @@ def _model(entry: Theorem, model: Any, values: Mapping[str, int]) -> Iterator[st
     yield f"```python\n{code(entry, values)}\n```\n\n```text\n{model}\n```"
     if formulas := _formulas(entry, model, values):
         yield formulas
+    if isinstance(model.interface, Tokens) and (text := shown_circuit(model)):
+        yield text
     if weights(model) > DRAWN:
         yield f"It has {weights(model)} non-zero weights, too many for a page."
         return
