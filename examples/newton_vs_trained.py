@@ -15,11 +15,13 @@ from theory.regression import error_similarity
 from verify.claim import Run
 from verify.evidence.checkpoints import Trained, models_of
 from verify.evidence.picture import save
+from verify.interpret import algorithms, predictions_of
+from verify.interpret.algorithms import FACTORS
 from verify.output.files import folder_argument, saving
 from verify.regression.trained.options import LSTM, TRANSFORMER
 from verify.regression.trained.pictures import similarities_picture
-from verify.regression.trained.predictors import FACTORS, Algorithms, predictions_of, prompts_of
 from verify.regression.trained.probes import Probed
+from verify.regression.trained.prompts import prompts_of
 from verify.regression.trained.similarities import (
     DESCENT_STEPS,
     NEWTON_STEPS,
@@ -61,23 +63,21 @@ for prompts, name in (
 
 models = [*models_of("regression-small", TRANSFORMER), *models_of("regression-small-lstm", LSTM)]
 p = prompts_of(models[0].task, 1000, seed=0)
-algorithms = Algorithms(p)
+known = algorithms(p)
 predicted = np.stack([predictions_of(each.model, p) for each in models])[..., 1:]
-alpha = float(1 / algorithms.spectrum.largest.max() ** 2)  # one for all prompts, in the weights
-descent = [algorithms.gradient_descent(DESCENT_STEPS, factor) for factor in FACTORS]
+alpha = float(1 / known.spectrum.largest.max() ** 2)  # one for all prompts, in the weights
+descent = [known.gradient_descent(DESCENT_STEPS, factor) for factor in FACTORS]
 built = [predictions_of(newton(5, k, alpha), p) for k in range(10, 27, 4)]
 rules = {
-    "Newton, best steps": algorithms.newton(NEWTON_STEPS),
+    "Newton, best steps": known.newton(NEWTON_STEPS),
     "descent, best steps": np.concatenate(descent),
-    "online descent": algorithms.online_gradient_descent()[0],
+    "online descent": known.online_gradient_descent()[0],
     "built Newton": np.stack(built),
     "built online": predictions_of(online_gradient_descent(5, 10), p)[None],
 }
 print("Similarity of errors, whole models (built Newton: best of 10, 14, …, 26 steps)")
 rows = {"": list(rules)}
-alike = [
-    error_similarity(rule[..., 1:], predicted, algorithms.labels[:, 1:]) for rule in rules.values()
-]
+alike = [error_similarity(rule[..., 1:], predicted, known.labels[:, 1:]) for rule in rules.values()]
 for column, each in enumerate(models):
     best = [(found, found.mean[:, column].argmax()) for found in alike]
     rows[each.name] = [f"{a.mean[k, column]:.3f} ± {a.error[k, column]:.3f}" for a, k in best]

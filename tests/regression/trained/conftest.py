@@ -8,7 +8,7 @@ from verify.claim import Run
 @pytest.fixture
 def at_once(monkeypatch):
     """A model gets all prompts in one call: planted models are cheap, checked calls are not."""
-    monkeypatch.setattr("verify.regression.trained.predictors.CHUNK", 5000)
+    monkeypatch.setattr("verify.interpret.models.CHUNK", 5000)
 
 
 @pytest.fixture

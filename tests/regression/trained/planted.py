@@ -1,6 +1,7 @@
 """Models whose answers are known, in place of trained ones."""
 
 from functools import lru_cache
+from zlib import crc32
 
 import numpy as np
 import torch
@@ -8,7 +9,7 @@ import torch
 from constructions.trained.tasks.regression import Regression
 from theory.regression import Prompts
 from verify.evidence.checkpoints import Trained
-from verify.regression.trained.predictors import Algorithms
+from verify.interpret import Algorithms
 
 TASK = Regression(3, 7)
 
@@ -76,15 +77,18 @@ def least_squares(a):
     return a.least_squares()
 
 
+def noise_of(a):
+    """A generator for noise that is the same whenever the same prompts are given."""
+    return np.random.default_rng(crc32(a.labels.tobytes()))
+
+
 def with_noise(rule, coordinates):
     """Further coordinates that have nothing to do with the labels."""
-    rng = np.random.default_rng(0)
 
     def both(a):
         said = rule(a)
-        return np.concatenate(
-            [said[..., None], rng.standard_normal((*said.shape, coordinates))], -1
-        )
+        noise = noise_of(a).standard_normal((*said.shape, coordinates))
+        return np.concatenate([said[..., None], noise], -1)
 
     return both
 

@@ -17,7 +17,8 @@ from theory.regression import (
 from verify.claim import Run
 from verify.evidence.statistics import Mean
 from verify.finding import Verdict
-from verify.regression.trained.filters import GROUPS, Errors, filters, jackknifed, over_seeds
+from verify.interpret.filters import GROUPS, ResidualErrors, jackknifed
+from verify.regression.trained.filters import filters, over_seeds
 from verify.regression.trained.probes import Probed
 from verify.regression.trained.similarities import Tables
 
@@ -134,7 +135,7 @@ def test_the_fraction_that_no_filter_explains(spectrum):
     errors = (components * (1 - z) ** 4).sum(-1)
     mixed = errors + rng.standard_normal(len(errors)) * errors.std()
     both = np.stack([errors, mixed]).reshape(2, *rows[:2])
-    judged = Errors(both, components.reshape(rows), z.reshape(rows))
+    judged = ResidualErrors(both, components.reshape(rows), z.reshape(rows))
     assert judged.no_filter(0) < 1e-3
     assert 0.3 < judged.no_filter(1) < 0.6
 

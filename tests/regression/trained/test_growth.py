@@ -8,22 +8,18 @@ from theory.regression import gaussian_prompts, growth_of, matching_steps
 from verify.claim import Run
 from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
+from verify.interpret import Algorithms
+from verify.interpret.similarity import Likeness, Table
 from verify.regression.trained.newton_or_gd import growth_by_layer
-from verify.regression.trained.predictors import Algorithms
 from verify.regression.trained.probes import Probed
-from verify.regression.trained.similarities import (
-    Likeness,
-    Table,
-    Tables,
-    growth,
-)
+from verify.regression.trained.similarities import Tables, growth
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 
 
 def probed_layers(p, said):
     """A model given by the predictions of its layers (layers + 1, m, n + 1) only."""
-    return Probed(Trained("a", None, Regression(5, 11)), p, said, np.stack([said, said]))
+    return Probed(p, said, np.stack([said, said]), trained=Trained("a", None, Regression(5, 11)))
 
 
 def test_matching_and_growth():

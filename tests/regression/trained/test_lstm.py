@@ -11,8 +11,8 @@ from theory.regression import Prompts
 from verify.evidence.statistics import estimated
 from verify.finding import Verdict
 from verify.regression.trained.lstm import at_error_of, lstm
-from verify.regression.trained.predictors import prompts_of
 from verify.regression.trained.probes import Probed
+from verify.regression.trained.prompts import prompts_of
 
 RULES = "Newton", "gradient-descent"
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
@@ -55,7 +55,7 @@ def evaluated(rule, samples, seed=0):
     """A planted model and its predictions on fresh prompts, without its layers."""
     p = prompts_of(TASK, samples, np.random.default_rng(seed))
     nothing = np.zeros((1, 1, 1))
-    own = Probed(Planted(rule).named(), p, nothing, nothing[None])
+    own = Probed(p, nothing, nothing[None], trained=Planted(rule).named())
     return own, rule(own.algorithms)
 
 

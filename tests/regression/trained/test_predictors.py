@@ -9,8 +9,9 @@ import theory.regression as r
 from constructions import gradient_descent, newton, online_gradient_descent
 from constructions.trained import preset, untrained
 from theory.regression import gaussian_prompts
-from verify.regression.trained.predictors import Algorithms, labels_of, predictions_of, prompts_of
-from verify.regression.trained.probes import best_probes, read
+from verify.interpret import Algorithms, predictions_of, probe
+from verify.interpret.algorithms import labels_of
+from verify.regression.trained.prompts import prompts_of
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +32,12 @@ def test_prompts_are_drawn_by_the_generator_that_is_given():
 def test_a_read_out_is_the_least_squares_solution(model):
     """Against lstsq, on the rows of a small model; and the best, so that no other does better."""
     fitted, p = (gaussian_prompts(m, 10, 5, seed=m) for m in (30, 7))
-    found, *halves = read(model, best_probes(model, fitted), p.x, p.y, p.x_query)
+    found, *halves = probe(model, fitted).read(p.x, p.y, p.x_query)
     assert found.shape == (7, 7, 11)
     for half, said in enumerate(halves):
         part = replace(fitted, **{f.name: getattr(fitted, f.name)[half::2] for f in fields(fitted)})
         np.testing.assert_allclose(
-            said, read(model, best_probes(model, part)[:1], p.x, p.y, p.x_query)[0], atol=1e-6
+            said, probe(model, part).read(p.x, p.y, p.x_query, [0])[0], atol=1e-6
         )
     streams = (model.representations(each.x, each.y, each.x_query) for each in (fitted, p))
     for layer, (H, K) in enumerate(zip(*streams, strict=True)):
@@ -52,7 +53,7 @@ def test_a_read_out_is_the_least_squares_solution(model):
 def test_predictions_are_in_chunks(model, monkeypatch):
     p = gaussian_prompts(5, 4, 5, seed=0)
     whole = predictions_of(model, p)
-    monkeypatch.setattr("verify.regression.trained.predictors.CHUNK", 2)
+    monkeypatch.setattr("verify.interpret.models.CHUNK", 2)
     np.testing.assert_allclose(predictions_of(model, p), whole, atol=1e-5)
     assert whole.shape == (5, 5)
 

@@ -8,6 +8,7 @@ import pytest
 from constructions.trained import preset, untrained
 from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
+from verify.interpret.similarity import Table
 from verify.regression.trained import published as published_module
 from verify.regression.trained.published import (
     beside_published,
@@ -15,7 +16,7 @@ from verify.regression.trained.published import (
     growth_in_published_tables,
     published,
 )
-from verify.regression.trained.similarities import Table, Tables, save_cells
+from verify.regression.trained.similarities import Tables, save_cells
 
 
 def table_of(steps, means, spread=0.001):

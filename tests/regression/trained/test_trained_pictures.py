@@ -4,8 +4,8 @@ import matplotlib.figure
 import numpy as np
 import pytest
 
+from verify.interpret.similarity import Likeness
 from verify.regression.trained.pictures import weights_picture
-from verify.regression.trained.similarities import Likeness
 
 
 @pytest.mark.parametrize(("least", "extend"), [(0.41, "neither"), (0.39, "min"), (-0.5, "min")])

@@ -8,112 +8,26 @@ descent (`theory/regression/filters.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from theory.regression import Start, error_cosines, growth_of
-from theory.regression.filters import Filter, fitted_filter, fitted_ridge, unexplained_fraction
 from verify.evidence.statistics import BY, ERRORS, Mean, above, below, estimated, sign_of
 from verify.finding import Finding, Verdict, at_most
+from verify.interpret.filters import (
+    FOR_EACH,
+    GROUPS,
+    LARGEST_ERROR,
+    ResidualErrors,
+    jackknifed,
+)
 from verify.regression.trained.probes import Probed
 from verify.regression.trained.similarities import Tables
 
-GROUPS = 8  # number of groups of prompts, which are left out in turn
 BETWEEN = 1.5  # threshold of p: 2 for Newton from αS, 1 for gradient descent and Newton from αI
-LARGEST_ERROR = 0.5  # fraction of a label's variance; above it, the filter of a layer is undecided
 NO_FILTER = 0.1  # fraction of the squared error
-MOST_KNOTS, FOR_EACH = 24, 40  # knots of a free filter; prompts per knot, against overfitting
 PLANTED = {"Newton from αS": (2.0, (5, 9)), "Newton from αI": (1.0, (4, 8))}
 RECOVERED = 1e-6  # largest error of p and log₂ m for predictions in float64
-
-
-@dataclass(frozen=True)
-class Errors:
-    """Errors of the layers of a model on the prefixes of prompts with at least d examples.
-
-    `errors` (layers + 1, m, t) are those of linear probes of the embedding and of each layer. There
-    are m prompts with t such prefixes each, and d is the dimension of the inputs.
-
-    For the examples X of a prefix, let λ be the d eigenvalues of XᵀX, and λmax the largest.
-    `components` (m, t, d) are the components of the least-squares prediction along the d
-    eigenvectors of XᵀX, and `z` (m, t, d) are the ratios λ/λmax.
-    """
-
-    errors: np.ndarray
-    components: np.ndarray
-    z: np.ndarray
-
-    @staticmethod
-    def of(probed: Probed, predictions: np.ndarray | None = None) -> Errors:
-        """The errors of the layers of a probed model, or of given `predictions` on its prompts."""
-        d, spectrum = probed.trained.task.d, probed.algorithms.spectrum
-        predictions = probed.predictions if predictions is None else predictions
-        eigenvalues = spectrum.eigenvalues[:, d:]
-        return Errors(
-            (probed.algorithms.labels - predictions)[..., d:],
-            spectrum.components[:, d:],
-            eigenvalues / eigenvalues[..., -1:],
-        )
-
-    def fitted(self, layer: int, power: float | None = None, without: int | None = None) -> Filter:
-        """The filter (1 − z^p)^m that is nearest to the errors of a layer.
-
-        z is the ratio of an eigenvalue of XᵀX to the largest eigenvalue, for the examples X of a
-        prefix. p and m are fitted; if `power` is given, p = `power` and only m is fitted. If
-        `without` is given, the group of prompts with this number is left out.
-        """
-        return fitted_filter(*self._rows(layer, without), power)
-
-    def _rows(self, layer: int, without: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        kept = np.arange(len(self.z)) % GROUPS != without
-        d = self.z.shape[-1]
-        components, z = (part[kept].reshape(-1, d) for part in (self.components, self.z))
-        return self.errors[layer, kept].ravel(), components, z
-
-    def ridge(self, layer: int) -> float:
-        """The fraction of a layer's squared error that the best ridge filter does not explain."""
-        return fitted_ridge(*self._rows(layer, None))[1]
-
-    def after(self, more: int) -> Errors:
-        """The same errors, restricted to prefixes of exactly d + `more` examples.
-
-        d is the dimension of the inputs.
-        """
-        at = slice(more, more + 1)
-        return Errors(self.errors[..., at], self.components[:, at], self.z[:, at])
-
-    def no_filter(self, layer: int, without: int | None = None) -> float:
-        """The fraction of a layer's squared error that no residual filter explains.
-
-        For the examples X of a prefix, a filter is a function R_t(λ/λmax) of the eigenvalues λ of
-        XᵀX, where λmax is the largest eigenvalue. There is a separate function R_t for each number
-        t of examples of the prefix. If `without` is given, the group of prompts with this number is
-        left out.
-        """
-        kept = np.arange(len(self.z)) % GROUPS != without
-        knots = min(MOST_KNOTS, int(kept.sum()) // FOR_EACH)
-        left = total = 0.0
-        for t in range(self.z.shape[1]):
-            errors = self.errors[layer, kept, t]
-            squares = float((errors**2).sum())
-            left += squares * unexplained_fraction(
-                errors, self.components[kept, t], self.z[kept, t], knots
-            )
-            total += squares
-        return left / total
-
-
-def jackknifed(value: Any) -> Mean:
-    """A number computed from all prompts, with its jackknife standard error over groups of prompts.
-
-    The number is `value(None)`, and `value(g)` is the number computed without group g of the
-    prompts.
-    """
-    without = np.array([value(group) for group in range(GROUPS)])
-    spread = np.sqrt((GROUPS - 1) / GROUPS * ((without - without.mean()) ** 2).sum())
-    return Mean(float(value(None)), float(spread), GROUPS - 1)
 
 
 def planted(probed: Probed) -> Finding:
@@ -126,7 +40,7 @@ def planted(probed: Probed) -> Finding:
     algorithms, off = probed.algorithms, []
     for name, (power, steps) in PLANTED.items():
         start: Start = "gram" if name.endswith("S") else "identity"
-        errors = Errors.of(probed, algorithms.newton(steps, start))
+        errors = ResidualErrors.of(probed, algorithms.newton(steps, start))
         for layer, k in enumerate(steps):
             found = errors.fitted(layer)
             off += [abs(found.power - power), abs(float(np.log2(found.steps)) - k)]
@@ -148,7 +62,7 @@ def filters(probed: Probed, tables: Tables) -> tuple[list[Finding], Mean | None]
     The exponent p of the last layer is returned as well. z is the ratio of an eigenvalue of XᵀX to
     the largest eigenvalue, for the examples X of a prefix.
     """
-    errors = Errors.of(probed)
+    errors = ResidualErrors.of(probed)
     squares = (errors.errors**2).mean((1, 2)) / probed.variance
     layers = [layer for layer in range(1, len(squares)) if squares[layer] <= LARGEST_ERROR]
     found = [planted(probed), *apart(probed, tables)]
@@ -160,10 +74,7 @@ def filters(probed: Probed, tables: Tables) -> tuple[list[Finding], Mean | None]
         )
         undecided = Finding("filter/power", name, "trained", [], BETWEEN, Verdict.UNDECIDED, words)
         return [*found, undecided], None
-    powers = [
-        jackknifed(lambda group, at=layer: errors.fitted(at, without=group).power)
-        for layer in layers
-    ]
+    powers = [errors.power(layer) for layer in layers]
     found.append(_power(layers, powers))
     found.append(_doublings(layers, errors))
     found.append(_no_filter(layers[-1], errors))
@@ -187,7 +98,7 @@ def _power(layers: Sequence[int], powers: Sequence[Mean]) -> Finding:
     )
 
 
-def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
+def _doublings(layers: Sequence[int], errors: ResidualErrors) -> Finding:
     """The growth of m at p = 1 with the layer, for all prompts and with each group left out."""
     fits = [
         [errors.fitted(layer, 1.0, group) for layer in layers] for group in (*range(GROUPS), None)
@@ -214,7 +125,7 @@ def _doublings(layers: Sequence[int], errors: Errors) -> Finding:
     )
 
 
-def _no_filter(layer: int, errors: Errors) -> Finding:
+def _no_filter(layer: int, errors: ResidualErrors) -> Finding:
     name = (
         f"fraction of layer {layer}'s squared error that the best residual filters R_t(λ/λmax) do "
         "not explain, with a separate filter R_t for each number t of examples"
@@ -240,16 +151,13 @@ def _no_filter(layer: int, errors: Errors) -> Finding:
     )
 
 
-def _by_length(layer: int, errors: Errors) -> Finding:
+def _by_length(layer: int, errors: ResidualErrors) -> Finding:
     """Fits p for each t separately; in a joint fit, t = d would have most of the squared error."""
     d, lengths = errors.z.shape[-1], range(errors.z.shape[1])
     squares = (errors.errors[layer] ** 2).sum(0)
     fraction = squares / squares.sum()
     alone = {d + more: errors.after(more) for more in lengths}
-    powers = {
-        t: jackknifed(lambda group, at=at: at.fitted(layer, without=group).power)
-        for t, at in alone.items()
-    }
+    powers = {t: at.power(layer) for t, at in alone.items()}
     words = ", ".join(f"{power:.2f}" for power in powers.values())
     words += "; the squared error is divided among these t as "
     words += ", ".join(f"{fraction[t - d]:.0%}" for t in powers)
@@ -273,7 +181,7 @@ def apart(probed: Probed, tables: Tables) -> Iterator[Finding]:
     the last layer are compared with the errors of Newton's method and of gradient descent. The
     similarity of these two algorithms to each other is the reference.
     """
-    algorithms, d = probed.algorithms, probed.trained.task.d
+    algorithms, d = probed.algorithms, probed.prompts.x.shape[-1]
     newton, descent = tables.both
     factor = tables.factor
     rules = np.concatenate(

@@ -12,10 +12,11 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import agreeing, resampled
 from verify.finding import Finding, at_least, labelled
+from verify.interpret.similarity import Likeness
 from verify.regression.trained.options import TRANSFORMER, Samples
 from verify.regression.trained.probes import Probed
 from verify.regression.trained.published import beside_published, cells, published
-from verify.regression.trained.similarities import DESCENT_STEPS, Likeness, Tables, closer
+from verify.regression.trained.similarities import DESCENT_STEPS, Tables, closer
 
 TIMES = 10  # smallest ratio of gradient steps to Newton steps
 WANTED = f"at least {TIMES} times as many steps of gradient descent as of Newton"

@@ -5,28 +5,22 @@ The induced weights of a layer are the least-squares fit of its predictions at m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated
 
-import numpy as np
-
-from theory.regression import PrefixSpectrum, Prompts, similarity, weight_cosines
+from verify import interpret
 from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import Trained, models_of
 from verify.evidence.statistics import BY, above, estimated, sign_of
 from verify.finding import Finding, Verdict, at_least, labelled
+from verify.interpret.induced import InducedWeights
+from verify.interpret.similarity import Likeness
 from verify.regression.trained.options import TRANSFORMER, Checkpoint
-from verify.regression.trained.predictors import FACTORS, prompts_of
-from verify.regression.trained.probes import fitted_probes, read
-from verify.regression.trained.similarities import (
-    DESCENT_STEPS,
-    EXPECTED,
-    NEWTON_STEPS,
-    Likeness,
-    growth,
-)
+from verify.regression.trained.probes import fitted_probes
+from verify.regression.trained.prompts import prompts_of
+from verify.regression.trained.similarities import DESCENT_STEPS, EXPECTED, NEWTON_STEPS, growth
 
 QUERIES = 10  # queries per coordinate, after the same examples
 QUICK = 20, 4  # largest number of prompts, and queries per coordinate, in a quick run
@@ -65,7 +59,7 @@ def induced_weights(
         induced = Induced.of(run, trained, samples)
         yield from labelled(trained.name, [linear_in_the_query(induced)])
         yield from labelled(trained.name, like_those_of_newton(run, induced))
-        found[trained.name] = induced.newton, induced.gradient_descent
+        found[trained.name] = induced.like_newton, induced.like_gradient_descent
     run.draw(found)
 
 
@@ -106,13 +100,13 @@ def like_those_of_newton(run: Run, induced: Induced) -> Iterator[Finding]:
         words = "no layer has less error than the constant prediction 0"
         yield at_least("newton", name, "trained", 0, 1, words=words, wanted="one such layer")
         return
-    both = induced.newton, induced.gradient_descent
+    both = induced.like_newton, induced.like_gradient_descent
     for (kind, wanted), each in zip(EXPECTED.items(), both, strict=True):
         setting = f"{each.algorithm}, from layer {first + 1} on"
         later = Likeness(setting, each.steps, each.alike[:, first:])
         name = f"number of steps after which the weights of {kind} {label}"
         yield growth(run, kind.lower().replace(" ", "-"), name, later, wanted)
-    newton, descent = induced.newton.last, induced.gradient_descent.last
+    newton, descent = (each.last for each in both)
     difference = estimated(newton - descent)
     yield above(
         "last-layer",
@@ -125,24 +119,8 @@ def like_those_of_newton(run: Run, induced: Induced) -> Iterator[Finding]:
 
 
 @dataclass(frozen=True)
-class Induced:
-    """The weights that the layers of a model induce after the first t examples of m prompts, t ≤ n.
-
-    The induced weights are the least-squares fit of the predictions at T queries by linear
-    functions of the query. `weights` (layers, m, n, d) are the induced weights for t = 1, …, n,
-    where d is the dimension of the queries. Three attributes are mean squares over the T queries:
-    `predicted` (layers, m, n) of the predictions, `error` (layers, m, n) of the errors, and
-    `silent` (m, 1) of the errors of the constant 0. `nonlinear` (layers, m, n) is the sum of
-    squares of the residuals of the linear fit divided by T − d. The expectation of this quotient
-    does not depend on T.
-    """
-
-    prompts: Prompts
-    weights: np.ndarray
-    predicted: np.ndarray
-    nonlinear: np.ndarray
-    error: np.ndarray
-    silent: np.ndarray
+class Induced(InducedWeights):
+    """The weights that the layers of a trained model induce, and their similarities."""
 
     @staticmethod
     def of(run: Run, trained: Trained, samples: int) -> Induced:
@@ -151,82 +129,22 @@ class Induced:
         The predictions of layers are those of linear probes, which are fitted to other prompts.
         `samples` is the number of fresh prompts.
         """
-        probes = fitted_probes(run, trained)[:1]
+        probes = fitted_probes(run, trained)
         samples, times = (min(samples, QUICK[0]), QUICK[1]) if run.quick else (samples, QUERIES)
-        n, d = trained.task.points - 1, trained.task.d
-        T = times * d
+        n, T = trained.task.points - 1, times * trained.task.d
         p = prompts_of(trained.task, samples, run.rng, further=T)
-        queries, size = p.x[:, n:], (trained.model.n_layers, samples, n)
-        truth = np.matvec(queries, p.w)
-        weights = np.empty((*size, d))
-        squares, nonlinear, error = np.empty((3, *size))
-        for t in run.progress(range(1, n + 1), "examples"):
-            x, y = (np.repeat(part[:, :t], T, axis=0) for part in (p.x, p.y))
-            predicted = read(trained.model, probes, x, y, queries.reshape(-1, d))[0, 1:, :, -1]
-            predicted = predicted.reshape(-1, samples, T)
-            w, _ = similarity.induced_weights(
-                np.broadcast_to(queries, (*predicted.shape, d)), predicted
-            )
-            weights[:, :, t - 1] = w
-            squares[:, :, t - 1] = (predicted**2).mean(-1)
-            nonlinear[:, :, t - 1] = ((predicted - np.matvec(queries, w)) ** 2).sum(-1) / (T - d)
-            error[:, :, t - 1] = ((predicted - truth) ** 2).mean(-1)
-        silent = (truth**2).mean(-1, keepdims=True)
-        return Induced(p, weights, squares, nonlinear, error, silent)
-
-    @property
-    def explained(self) -> np.ndarray:
-        """The R² (layers, m, n) of the linear fit to the predictions, corrected for overfitting.
-
-        There is an R² for each layer, each of m prompts, and each number of examples from 1 to n.
-        The correction accounts for the number d of fitted weights.
-        """
-        return 1 - self.nonlinear / np.maximum(self.predicted, np.finfo(float).tiny)
-
-    @property
-    def first(self) -> int | None:
-        """The index of the first layer with less error than the constant 0, or None."""
-        gains = (self.silent - self.error).mean(-1)
-        better = [sign_of(*estimated(gain)) is Verdict.HOLDS for gain in gains]
-        return better.index(True) if any(better) else None
+        examples, queries = replace(p, x=p.x[:, :n], y=p.y[:, :n]), p.x[:, n:]
+        found = interpret.induced_weights(
+            probes, examples, queries, 1, lambda counts: run.progress(counts, "examples")
+        )
+        return Induced(**vars(found))
 
     @cached_property
-    def newton(self) -> Likeness:
-        """Cosines between the induced weights of layers and the weights of Newton's method.
-
-        The induced weights of a layer are the least-squares fit of its predictions by linear
-        functions of the query. There is a cosine for each number of Newton steps. For the examples
-        X of a prefix and S = XᵀX, the iteration starts from αS, where α = 1/λmax² and λmax is the
-        largest eigenvalue of S.
-        """
-        cosines = self._beside(lambda s: s.newton(NEWTON_STEPS, 1 / s.largest**2))
-        return Likeness("Newton from αS", np.array(NEWTON_STEPS), cosines)
+    def like_newton(self) -> Likeness:
+        """Cosines between induced weights and the weights of Newton's method, for all steps."""
+        return self.newton(NEWTON_STEPS)
 
     @cached_property
-    def gradient_descent(self) -> Likeness:
-        """Cosines between the induced weights of layers and the weights of gradient descent.
-
-        The induced weights of a layer are the least-squares fit of its predictions by linear
-        functions of the query. There is a cosine for each number of gradient steps. The step size
-        is chosen such that gradient descent is most similar to the last layer.
-        """
-
-        def tried(factor: float) -> Likeness:
-            cosines = self._beside(lambda s: s.gradient_descent(DESCENT_STEPS, factor / s.largest))
-            label = f"gradient descent, step size {factor:g}/λmax"
-            return Likeness(label, np.array(DESCENT_STEPS), cosines)
-
-        return max(map(tried, FACTORS), key=lambda each: float(each.last.mean()))
-
-    @cached_property
-    def _spectra(self) -> list[PrefixSpectrum]:
-        """The spectra for 1 to n examples; queries are unit vectors, so predictions are weights."""
-        x, y = self.prompts.x[:, None], self.prompts.y[:, None]
-        m, n, d = self.weights.shape[1:]
-        units = np.broadcast_to(np.eye(d), (m, d, d))
-        return [PrefixSpectrum(x[..., :t, :], y[..., :t], units) for t in range(1, n + 1)]
-
-    def _beside(self, predict: Callable[[PrefixSpectrum], np.ndarray]) -> np.ndarray:
-        """Cosines (k, layers, m) with the predictions of an algorithm at unit vectors."""
-        found = [predict(spectrum)[..., -1] for spectrum in self._spectra]
-        return weight_cosines(np.stack(found, axis=-2), self.weights)
+    def like_gradient_descent(self) -> Likeness:
+        """Cosines between induced weights and those of gradient descent, for all steps."""
+        return self.gradient_descent(DESCENT_STEPS)

@@ -9,8 +9,8 @@ from verify.claim import Run, claim
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, NOTHING, above, below, estimated
 from verify.finding import Finding, labelled
+from verify.interpret import predictions_of
 from verify.regression.trained.options import TRANSFORMER, Checkpoint, Samples
-from verify.regression.trained.predictors import predictions_of
 from verify.regression.trained.probes import Probed
 
 

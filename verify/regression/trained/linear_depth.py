@@ -12,6 +12,7 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, LEVEL, NOTHING, agreeing, below, estimated, resampled
 from verify.finding import Finding, labelled
+from verify.interpret.models import answers_of
 from verify.regression.trained.linear_models import (
     DEPTHS,
     LARGEST,
@@ -20,7 +21,7 @@ from verify.regression.trained.linear_models import (
     usual,
 )
 from verify.regression.trained.options import LINEAR
-from verify.regression.trained.predictors import answers_of, prompts_of
+from verify.regression.trained.prompts import prompts_of
 
 CUTOFFS = (2.0, 2.5, LARGEST, 4.0)  # 73 %, 97 %, all but 30 and all but a few of 10⁴ prompts
 

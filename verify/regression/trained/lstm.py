@@ -25,8 +25,8 @@ from verify.evidence.statistics import (
     sign_of,
 )
 from verify.finding import Finding, Verdict, labelled
+from verify.interpret import predictions_of
 from verify.regression.trained.options import LSTM, TRANSFORMER, Samples
-from verify.regression.trained.predictors import predictions_of
 from verify.regression.trained.probes import Probed
 
 ONLINE = "online gradient descent"

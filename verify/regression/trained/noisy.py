@@ -14,8 +14,9 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import Trained, models_of
 from verify.evidence.statistics import BY, agreeing, estimated, resampled, sign_of
 from verify.finding import Finding, Verdict, labelled
+from verify.interpret import algorithms, predictions_of
 from verify.regression.trained.options import QUICK, TRANSFORMER, Samples
-from verify.regression.trained.predictors import Algorithms, predictions_of, prompts_of
+from verify.regression.trained.prompts import prompts_of
 
 POWERS = np.arange(-6, 7)  # penalties are noise²·2^j, j in POWERS
 
@@ -47,14 +48,14 @@ def noisy(
         check_prompts(trained, others)
     count = min(samples, QUICK) if run.quick else samples
     noise, p = models[0].task.noise, prompts_of(models[0].task, count, run.rng)
-    algorithms, penalties = Algorithms(p), noise**2 * 2.0**POWERS
-    ridge, squares = algorithms.spectrum.ridge(penalties), {}
+    known, penalties = algorithms(p), noise**2 * 2.0**POWERS
+    ridge, squares = known.spectrum.ridge(penalties), {}
     for trained in (*models, *others):
         own, predicted = trained.task.noise > 0, predictions_of(trained.model, p)
-        wanted = algorithms.labels[:, 1:]
+        wanted = known.labels[:, 1:]
         apart = error_distances(ridge[..., 1:], predicted[None, :, 1:], wanted)[:, 0]
         squares[trained.name] = apart.mean(-1)
-        found = [as_good(predicted, algorithms.labels, ridge)] if own else []
+        found = [as_good(predicted, known.labels, ridge)] if own else []
         yield from labelled(trained.name, [*found, nearest(run, noise, apart, own=own)])
     run.draw(penalties, noise, squares)
 

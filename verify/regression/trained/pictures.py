@@ -11,11 +11,12 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
+from verify.interpret.algorithms import labels_of
+from verify.interpret.similarity import Likeness
 from verify.regression.pictures import panels_of
-from verify.regression.trained.predictors import labels_of
 from verify.regression.trained.probes import Probed
 from verify.regression.trained.published import published
-from verify.regression.trained.similarities import Likeness, Tables
+from verify.regression.trained.similarities import Tables
 
 Named = Mapping[str, np.ndarray]
 LEAST = 0.4  # smallest similarity on the colour scale; smaller values extend the colour bar

@@ -21,11 +21,8 @@ from theory.regression.growth import (
 from verify.evidence.checkpoints import Trained
 from verify.evidence.statistics import BY, ERRORS, sign_of
 from verify.finding import Finding, Verdict, same
-from verify.regression.trained.similarities import (
-    EXPECTED,
-    Likeness,
-    Tables,
-)
+from verify.interpret.similarity import Likeness
+from verify.regression.trained.similarities import EXPECTED, Tables
 
 BETWEEN_SEEDS = 0.017
 

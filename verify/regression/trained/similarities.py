@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from theory.regression import error_cosines, error_distances, growth_of, matching_steps
+from theory.regression import growth_of, matching_steps
 from verify.claim import Run
 from verify.evidence.statistics import BY, LEVEL, above, agreeing, estimated, resampled
 from verify.finding import Finding, Verdict
-from verify.regression.trained.predictors import FACTORS
+from verify.interpret.algorithms import FACTORS
+from verify.interpret.similarity import Likeness, Table
 from verify.regression.trained.probes import Probed
 
 NEWTON_STEPS = tuple(range(31))
@@ -26,59 +27,6 @@ CONDITIONS = (10, 30, 100)
 """Values of λmax/smallest for the Chebyshev semi-iteration, which has the best momentum."""
 EXPECTED = {"Newton": "linear", "gradient descent": "exponential"}
 """The published growth of the matching steps of each algorithm with the layer."""
-
-
-@dataclass(frozen=True)
-class Likeness:
-    """The similarity of the layers of a model to one algorithm, for several numbers of steps.
-
-    `alike` (k, layers, m) contains the similarities, for example cosines, between a layer and the
-    algorithm after each of k step counts `steps`, on each of m prompts.
-    """
-
-    algorithm: str
-    steps: np.ndarray
-    alike: np.ndarray
-
-    @property
-    def mean(self) -> np.ndarray:
-        """The mean of the similarity over prompts, (k, layers), for k step counts."""
-        return np.asarray(self.alike.mean(-1))
-
-    @property
-    def error(self) -> np.ndarray:
-        """The standard error of the mean similarity, (k, layers), for k step counts."""
-        return np.asarray(self.alike.std(-1, ddof=1) / np.sqrt(self.alike.shape[-1]))
-
-    @property
-    def best(self) -> np.ndarray:
-        """The number of steps that is most similar to each layer, (layers,)."""
-        return np.asarray(self.steps[self.mean.argmax(axis=0)])
-
-    @property
-    def last(self) -> np.ndarray:
-        """The similarity of the last layer to the algorithm after the best-matching steps.
-
-        There is a similarity for each of m prompts, (m,).
-        """
-        return np.asarray(self.alike[self.mean[:, -1].argmax(), -1])
-
-
-@dataclass(frozen=True)
-class Table(Likeness):
-    """The similarity of the errors of layers to the errors of one algorithm, by number of steps.
-
-    `alike` (k, layers, m) contains the cosines between the errors of a layer and the errors of the
-    algorithm after each of k step counts, on each of m prompts. `squares` (k, layers, m) contains
-    the mean squared differences of the predictions, divided by the variance of a label.
-    """
-
-    squares: np.ndarray
-
-    @property
-    def by_squares(self) -> Likeness:
-        """The likeness whose measure of similarity is minus the mean squared difference."""
-        return Likeness(self.algorithm, self.steps, -self.squares)
 
 
 @dataclass(frozen=True)
@@ -105,13 +53,9 @@ class Tables:
         They are computed from predictions after at least one example.
         """
         algorithms = probed.algorithms
-        layers, wanted = probed.predictions[1:, :, 1:], algorithms.labels[:, 1:]
 
-        def table(algorithm: str, steps: Iterable[int], predictions: np.ndarray) -> Table:
-            predicted = predictions[..., 1:]
-            squares = error_distances(predicted, layers, wanted) / probed.variance
-            cosines = error_cosines(predicted, layers, wanted)
-            return Table(algorithm, np.array([*steps]), cosines, squares)
+        def table(algorithm: str, steps: Sequence[int], predictions: np.ndarray) -> Table:
+            return Table.of(algorithm, np.array(steps), predictions, probed, first=1)
 
         def descent(factor: float) -> Table:
             label = f"gradient descent, step size {factor:g}/λmax"

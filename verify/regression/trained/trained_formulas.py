@@ -14,9 +14,10 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import Trained, models_of
 from verify.evidence.statistics import BY, Mean, above, below, ratio
 from verify.finding import Finding, labelled
+from verify.interpret.models import answers_of
 from verify.regression.trained.linear_models import DEPTHS, LARGEST, QUICK, usual
 from verify.regression.trained.options import LINEAR
-from verify.regression.trained.predictors import answers_of, prompts_of
+from verify.regression.trained.prompts import prompts_of
 
 EXPLAINED = 0.9  # the fraction of the predictions' mean square that the program explains
 SHUFFLES = 20

@@ -1,77 +1,64 @@
-"""The predictions of trained models and of algorithms on the same prompts.
+"""The predictions of algorithms for in-context regression, for all prefixes of the same prompts.
 
 Predictions are arrays (…, m, n + 1): entry t is the prediction at example t + 1 of a prompt (the
-last at its query) from the first t examples.  Algorithms solve each prefix separately.
+last at its query) from the first t examples.  Each prefix is solved separately.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from constructions.trained.tasks.regression import Regression
+from theory.kinds import Reals, Steps, checked
 from theory.regression import (
     PrefixSpectrum,
     Prompts,
     Start,
     filter_residual,
-    gaussian_prompts,
-    ill_conditioned_prompts,
     online_gradient_descent_iterates,
 )
 
-Predictor = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
-"""A function of examples x (m, n, d), y (m, n) and queries (m, d)."""
-
-CHUNK = 200  # prompts per call of a model, so that its activations fit the cache
 FACTORS = (0.25, 0.5, 1.0, 1.5, 1.9)
 """The step sizes of gradient descent that are compared, in units of 1/λmax of each prefix."""
 
+StepCounts: TypeAlias = Iterable[Steps]
+"""Integers ≥ 0, numbers of steps."""
 
-def prompts_of(
-    task: Regression, n_prompts: int, seed: int | np.random.Generator, *, further: int = 0
-) -> Prompts:
-    """Fresh prompts of the task of a trained model, with `further` additional examples."""
-    draw = gaussian_prompts if task.covariance == "isotropic" else ill_conditioned_prompts
-    return draw(n_prompts, task.points - 1 + further, task.d, noise=task.noise, seed=seed)
+
+@checked
+def algorithms(prompts: Prompts) -> Algorithms:
+    """The predictions of known algorithms on m prompts, at all examples and at the query.
+
+    The result has a method for each algorithm, for example `.newton(steps)`. The prompts have n
+    examples x (m, n, d), labels y (m, n), queries x_query (m, d) and their labels y_query (m,).
+
+    Raises `ValueError` for prompts whose arrays have other shapes or entries that are not finite,
+    and for prompts whose matrices XᵀX overflow.
+    """
+    return Algorithms(prompts)
+
+
+def read_prompts(prompts: Prompts) -> Prompts:
+    """The prompts with arrays of float64; raises ValueError for shapes that do not fit together."""
+    return replace(prompts, **_arrays(prompts.x, prompts.y, prompts.x_query, prompts.y_query))
+
+
+@checked
+def _arrays(
+    x: Annotated[Any, Reals("m n d")],
+    y: Annotated[Any, Reals("m n")],
+    x_query: Annotated[Any, Reals("m d")],
+    y_query: Annotated[Any, Reals("m")],
+) -> dict[str, np.ndarray]:
+    return {"x": x, "y": y, "x_query": x_query, "y_query": y_query}
 
 
 def labels_of(p: Prompts) -> np.ndarray:
     """The labels of the n examples and of the query of each of m prompts, (m, n + 1)."""
     return np.concatenate([p.y, p.y_query[..., None]], axis=-1)
-
-
-def predictions_of(predictor: Predictor, p: Prompts) -> np.ndarray:
-    """The predictions (m, n + 1) of a predictor on m prompts, at the n examples and at the query.
-
-    The predictor is a trained model, a construction or another function of examples and queries. If
-    its outputs have the shape (…, n + 1), it is called once. If its outputs have the shape (…),
-    with a prediction at the query only, it is called for each number of examples from 1, and its
-    prediction without examples counts as 0.
-    """
-    predicted = answers_of(predictor, p.x, p.y, p.x_query)
-    if predicted.ndim == 2:
-        return predicted
-    earlier = [
-        answers_of(predictor, p.x[:, :t], p.y[:, :t], p.x[:, t]) for t in range(1, p.x.shape[1])
-    ]
-    return np.stack([np.zeros(len(predicted)), *earlier, predicted], axis=-1)
-
-
-def answers_of(
-    predictor: Predictor, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
-) -> np.ndarray:
-    """The outputs (m, …) of a predictor on m prompts, computed for some prompts at a time."""
-    parts = [np.asarray(predictor(x[i], y[i], x_query[i]), np.float64) for i in chunks(len(x))]
-    return np.concatenate(parts)
-
-
-def chunks(m: int) -> Iterator[slice]:
-    """The prompts of each call of a model, as slices."""
-    for start in range(0, m, CHUNK):
-        yield slice(start, start + CHUNK)
 
 
 class Algorithms:
@@ -82,8 +69,9 @@ class Algorithms:
     prediction depends only on the prefix, the examples before.
     """
 
-    def __init__(self, p: Prompts) -> None:
-        self.prompts, self.labels = p, labels_of(p)
+    def __init__(self, prompts: Prompts) -> None:
+        self.prompts = p = read_prompts(prompts)
+        self.labels = labels_of(p)
         self.spectrum = PrefixSpectrum(p.x, p.y, p.x_query)
 
     def newton(self, steps: Iterable[int], start: Start = "gram") -> np.ndarray:

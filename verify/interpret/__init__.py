@@ -1,0 +1,45 @@
+"""What a model computes: its layers compared with algorithms, its heads with stated patterns.
+
+For in-context regression, with prompts of `theory.regression`:
+
+    algorithms(prompts)         predictions of known algorithms, after all steps
+    probe(model, fitted)        linear probes of each layer; `.on(prompts)` their predictions
+    outputs(model, prompts)     the predictions of a model, or of a function, without its layers
+    compare(layers, …)          the similarity of layers to an algorithm, by number of steps
+    nearer(first, second)       which of two iterates a layer is nearer to
+    residual_filters(layers)    the exponent of the filter that the errors of each layer have left
+    induced_weights(probes, …)  the weights that layers induce
+
+For models over tokens, that is, transformers of this library:
+
+    attention(model, tokens, …) attention weights, compared with a stated pattern
+    redirected, patched         the model with the attention of one layer replaced
+    registers(model, …)         linear probes for stated contents, beside a control task
+
+A model is one of this library or any `torch.nn.Module` (`verify.interpret.models`).
+"""
+
+from verify.interpret.algorithms import Algorithms, algorithms
+from verify.interpret.comparison import Comparison, Nearer, compare, nearer
+from verify.interpret.filters import ResidualFilters, residual_filters
+from verify.interpret.induced import InducedWeights, induced_weights
+from verify.interpret.models import predictions_of
+from verify.interpret.probes import ProbedLayers, Probes, outputs, probe
+
+__all__ = [
+    "Algorithms",
+    "Comparison",
+    "InducedWeights",
+    "Nearer",
+    "ProbedLayers",
+    "Probes",
+    "ResidualFilters",
+    "algorithms",
+    "compare",
+    "induced_weights",
+    "nearer",
+    "outputs",
+    "predictions_of",
+    "probe",
+    "residual_filters",
+]

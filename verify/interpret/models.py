@@ -1,0 +1,231 @@
+"""How a model is called: its predictions, and its residual stream after each layer, as float64.
+
+A model is one of three things:
+
+    a model of this library   or another object with a method `representations`
+    a `torch.nn.Module`       called with tensors x, y, x_query in the dtype and on the device of
+                              its weights, in evaluation mode
+    another function          called with arrays x, y, x_query; it has no layers
+
+Shapes: x (m, n, d), y (m, n) and x_query (m, d) are n examples and a query of each of m prompts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from constructions.interface import Model
+from theory.kinds import InputError, checked, shown
+from theory.kinds.errors import shown_all
+from theory.regression import Prompts
+from verify.interpret.algorithms import read_prompts
+
+Layers = Sequence[str] | Callable[..., Any]
+"""Names of modules, or a function of (model, x, y, x_query) that returns an array per layer."""
+
+CHUNK = 200  # prompts per call of a model, so that its activations fit the cache
+FEW = 4  # prompts on which a model is called twice, to find out whether it is deterministic
+FAILURES = (RuntimeError, TypeError, ValueError, IndexError, AttributeError)
+"""Errors of a module that gets prompts of a size or of a form that it does not take."""
+
+
+@checked
+def predictions_of(model: Callable[..., Any], prompts: Prompts) -> np.ndarray:
+    """The predictions (m, n + 1) of a model on m prompts, at the n examples and at the query.
+
+    The model is a trained model, a construction, another `torch.nn.Module` or another function of
+    examples x (m, n, d), labels y (m, n) and queries x_query (m, d). If its outputs have the shape
+    (m, n + 1), it is called once for each prompt. If its outputs have the shape (m,), with a
+    prediction at the query only, it is called for each number of examples from 1, and its
+    prediction without examples counts as 0.
+
+    Raises `ValueError` for outputs of another shape and outputs that are not finite, for a module
+    in training mode or on the device meta, for a model with two different outputs for the same
+    prompts, and for prompts of a size that a module does not take.
+    """
+    p = read_prompts(prompts)
+    check_deterministic(lambda *few: [answers_of(model, *few)], p)
+    predicted = answers_of(model, p.x, p.y, p.x_query)
+    m, n = p.y.shape
+    if predicted.shape == (m, n + 1):
+        return predicted
+    if predicted.shape != (m,):
+        raise InputError(
+            f"the outputs of the model have shape {predicted.shape} for {m} prompts of {n} "
+            f"examples: give a model whose outputs have shape {(m, n + 1)} or {(m,)}"
+        )
+    earlier = [answers_of(model, p.x[:, :t], p.y[:, :t], p.x[:, t]) for t in range(1, n)]
+    return np.stack([np.zeros(m), *earlier, predicted], axis=-1)
+
+
+def answers_of(model: Any, x: np.ndarray, y: np.ndarray, x_query: np.ndarray) -> np.ndarray:
+    """The outputs (m, …) of a model on m prompts, computed for some prompts at a time."""
+    given = (inputs_for(model, x[i], y[i], x_query[i]) for i in chunks(len(x)))
+    return np.concatenate([as_array(called(model, *some), "outputs") for some in given])
+
+
+def chunks(m: int) -> Iterator[slice]:
+    """The prompts of each call of a model, as slices."""
+    for start in range(0, m, CHUNK):
+        yield slice(start, start + CHUNK)
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The residual streams of a model at the tokens of its predictions, layer by layer.
+
+    `layers` is None for a model with a method `representations`, whose first stream is that of the
+    embedding; otherwise the names of modules, whose outputs are the streams, or a function of
+    (model, x, y, x_query) that returns the streams. `tokens` selects the tokens of the predictions,
+    for example `slice(None, None, 2)` if examples and labels alternate.
+    """
+
+    model: Any
+    layers: Layers | None = None
+    tokens: slice | None = None
+
+    def names(self, count: int) -> tuple[str, ...]:
+        """The names of the `count` streams."""
+        if self.layers is None:
+            return ("embedding", *(f"layer {i}" for i in range(1, count)))
+        if callable(self.layers):
+            return tuple(f"stream {i}" for i in range(count))
+        return tuple(self.layers)
+
+    def of(self, x: np.ndarray, y: np.ndarray, x_query: np.ndarray) -> Iterator[np.ndarray]:
+        """Yields the stream (m, n + 1, D) of each layer, whose width D may depend on the layer."""
+        names, wanted = None, (len(y), y.shape[1] + 1)
+        for i, H in enumerate(self._all(*inputs_for(self.model, x, y, x_query))):
+            names = self.layers if isinstance(self.layers, list | tuple) else None
+            name = f"stream {i}" if names is None else f"the output of {names[i]}"
+            stream = as_array(H, name)
+            read = stream[:, self.tokens or slice(None)] if stream.ndim == 3 else stream
+            if read.ndim != 3 or read.shape[:2] != wanted:
+                selected = "" if self.tokens is None else f", {read.shape} at `tokens`,"
+                raise InputError(
+                    f"{name} has shape {stream.shape}{selected} for {wanted[0]} prompts of "
+                    f"{wanted[1] - 1} examples: give layers of shape ({wanted[0]}, {wanted[1]}, "
+                    "width), or select the tokens of the predictions by `tokens`"
+                )
+            yield read
+
+    def _all(self, *given: Any) -> Iterator[Any]:
+        if self.layers is None:
+            if not hasattr(self.model, "representations"):
+                raise InputError(
+                    f"layers is None, and {shown(self.model)} is no model of this library: give "
+                    "names of its modules, or a function that returns its streams"
+                )
+            return iter(self.model.representations(*given))
+        if callable(self.layers):
+            return iter(called(self.layers, self.model, *given, of=self.model))
+        return iter(hooked(self.model, self.layers, given))
+
+
+def hooked(model: Any, names: Sequence[str], given: Sequence[Any]) -> list[Tensor]:
+    """The outputs of submodules of a torch module in one call; of a tuple the first tensor."""
+    if not isinstance(model, nn.Module):
+        raise InputError(
+            f"layers are names of modules, and the model is {shown(model)}: give a torch.nn.Module"
+        )
+    known, found = dict(model.named_modules()), {name: list[Any]() for name in names}
+    if absent := [name for name in names if name not in known or not name]:
+        raise InputError(
+            f"layers has {absent[0]!r}, and the model has the modules "
+            f"{shown_all(filter(None, known))}: give names of these"
+        )
+    hooks = [
+        known[name].register_forward_hook(lambda _, __, out, name=name: found[name].append(out))
+        for name in names
+    ]
+    try:
+        called(model, *given)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    if wrong := [name for name in names if len(found[name]) != 1]:
+        raise InputError(
+            f"module {wrong[0]!r} of layers runs {len(found[wrong[0]])} times in a call of the "
+            "model: give modules that run once, or a function that returns the streams"
+        )
+    return [each[0] if isinstance(each, tuple) and each else each for (each,) in found.values()]
+
+
+def inputs_for(model: Any, *arrays: np.ndarray) -> tuple[Any, ...]:
+    """The arrays, as tensors in the dtype and on the device of a module from elsewhere.
+
+    Raises ValueError for such a module in training mode or on the device meta.
+    """
+    if isinstance(model, Model) or not isinstance(model, nn.Module):
+        return arrays
+    if training := [name for name, each in model.named_modules() if each.training]:
+        name = repr(training[0]) if training[0] else "the module"
+        raise InputError(
+            f"the model is in training mode ({name}): call model.eval(), so that it is a function"
+        )
+    numbers = (each for each in (*model.parameters(), *model.buffers()) if each.is_floating_point())
+    like = next(numbers, torch.empty(0, dtype=torch.float64))
+    if like.is_meta:
+        raise InputError("the model is on the device meta, without numbers: give it on the CPU")
+    return tuple(torch.as_tensor(each).to(like) for each in arrays)
+
+
+def called(function: Any, *given: Any, of: Any = None) -> Any:
+    """The result of a function or module; modules from elsewhere run without gradients.
+
+    Errors of a `torch.nn.Module` from elsewhere, which `of` is or else the function, become
+    ValueError. A model of this library has no gradients, and raises ValueError itself.
+    """
+    model = function if of is None else of
+    if isinstance(model, Model) or not isinstance(model, nn.Module):
+        return function(*given)
+    try:
+        with torch.no_grad():
+            return function(*given)
+    except InputError:
+        raise
+    except FAILURES as error:
+        reason = " ".join(str(error).split())[:120]
+        x = given[-3]
+        raise InputError(
+            f"the model raises {type(error).__name__} ({reason}) for prompts with x of shape "
+            f"{tuple(x.shape)}: give prompts of a size, and a model of a form, that fit"
+        ) from error
+
+
+def as_array(value: Any, name: str) -> np.ndarray:
+    """A tensor of any dtype and device, or an array, as finite float64."""
+    if isinstance(value, Tensor):
+        value = value.detach().to("cpu", torch.float64).numpy()
+    try:
+        found = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is {shown(value)}: give arrays or tensors of numbers") from None
+    if not np.isfinite(found).all():
+        raise InputError(
+            f"{name} of the model has entries that are not finite: give smaller inputs, or a model "
+            "in a dtype of larger range"
+        )
+    return found
+
+
+def check_deterministic(run: Callable[..., Any], p: Prompts) -> None:
+    """Raises ValueError if two calls on the same few prompts differ by more than √eps of float16.
+
+    Parallel sums may differ in their last digits from call to call, and dropout changes a fraction
+    of the entries themselves.
+    """
+    few = p.x[:FEW], p.y[:FEW], p.x_query[:FEW]
+    for first, second in zip(run(*few), run(*few), strict=True):
+        allowed = np.sqrt(np.finfo(np.float16).eps) * np.abs(first).max(initial=0)
+        if first.shape != second.shape or np.abs(first - second).max(initial=0) > allowed:
+            raise InputError(
+                "the model has two different outputs for the same prompts: give a deterministic "
+                "model, in evaluation mode and with fixed seeds"
+            )

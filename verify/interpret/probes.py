@@ -1,0 +1,272 @@
+"""Linear probes of the layers of a model for in-context regression, and their predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from theory.kinds import InputError, NonNegative, checked
+from theory.kinds.errors import shown_all
+from theory.regression import Prompts
+from verify.evidence.statistics import Mean, estimated
+from verify.interpret.algorithms import Algorithms, labels_of, read_prompts
+from verify.interpret.models import (
+    Layers,
+    Streams,
+    as_array,
+    check_deterministic,
+    chunks,
+    predictions_of,
+)
+
+RANK = 1e-9  # eigenvalues below this fraction of the largest count as 0
+ALL, HALVES = (0,), (1, 2)
+"""The sets of `Probes.weights`: fitted to all prompts, and to each half of them."""
+
+
+@checked
+def probe(
+    model: Any, fitted: Prompts, layers: Layers | None = None, tokens: slice | None = None
+) -> Probes:
+    """The linear probes of each layer of a model that predict the labels best, by least squares.
+
+    A probe is an affine function of the residual stream of a token, and the same function at all
+    positions. It is fitted to the labels of the n examples and of the query of m prompts `fitted`.
+    Its predictions are the best that can be read linearly from the layer, not those by which the
+    model goes on: if a layer contains an iterate of an algorithm, they are at least as good as this
+    iterate, in particular for few and small gradient steps. `outputs` reads layers without a probe.
+
+    For a model of this library, the first probe is that of the embedding. For any other
+    `torch.nn.Module`, `layers` gives the names of submodules, for example ["blocks.0", "blocks.1"],
+    whose outputs (m, T, D) are probed; if an output is a tuple, its first entry is. The module is
+    called as model(x, y, x_query). `layers` may also be a function of (model, x, y, x_query) that
+    returns the list of these arrays. The predictions of a prompt belong to T = n + 1 tokens: if the
+    streams have more, `tokens` selects those of the predictions, for example `slice(None, None, 2)`
+    for x_1, y_1, x_2, y_2, …, x_query.
+
+    Raises `ValueError` for fewer than 2 prompts; for arrays of other shapes, or with entries that
+    are not finite; for modules that do not run once in a call; for a module in training mode or on
+    the device meta; for a model that is not deterministic; and for prompts of a size that a module
+    does not take.
+    """
+    p, streams = read_prompts(fitted), Streams(model, layers, tokens)
+    if len(p.x) < 2:
+        raise InputError(f"fitted has {len(p.x)} prompt: give at least 2 prompts, or 1000")
+    check_deterministic(lambda *few: [*streams.of(*few)], p)
+    return Probes(streams, _best(streams, p))
+
+
+def _best(streams: Streams, fitted: Prompts) -> list[list[np.ndarray]]:
+    """The least-squares probes, by their normal equations, for all prompts and for each half.
+
+    Directions in which the stream of a layer is constant have weight 0.
+    """
+    wanted = labels_of(fitted)[..., None]
+    moments: dict[tuple[int, int], np.ndarray] = {}
+    for place, found in _featured(streams, fitted.x, fitted.y, fitted.x_query):
+        for layer, H in enumerate(found):
+            both = np.concatenate([H, wanted[place]], axis=-1)
+            for half in range(2):
+                rows = both[half::2].reshape(-1, both.shape[-1])
+                moments[half, layer] = moments.get((half, layer), 0.0) + rows.T @ rows
+
+    def best(*halves: int) -> list[np.ndarray]:
+        layers = range(len(moments) // 2)
+        return [_solved(sum(moments[half, layer] for half in halves)) for layer in layers]
+
+    return [best(0, 1), best(0), best(1)]
+
+
+@dataclass(frozen=True)
+class Probes:
+    """Linear probes of each layer of a model.
+
+    `weights` are three lists of the weights (D + 1,) of an affine probe for each layer. The probes
+    of the first list were fitted to all prompts, and those of the others to each half of them.
+    """
+
+    streams: Streams
+    weights: list[list[np.ndarray]]
+
+    @checked
+    def on(self, prompts: Prompts, noise: NonNegative = 0.0) -> ProbedLayers:
+        """The predictions of the probes on m prompts, other than those to which they were fitted.
+
+        `noise` is the standard deviation of the noise of labels. The raised errors are those of
+        `probe`.
+        """
+        p = read_prompts(prompts)
+        predictions, *halves = self.read(p.x, p.y, p.x_query)
+        names = self.streams.names(len(predictions))
+        return ProbedLayers(p, predictions, np.array(halves), noise, names)
+
+    def read(
+        self,
+        x: np.ndarray,
+        y: np.ndarray,
+        x_query: np.ndarray,
+        sets: Sequence[int] = ALL + HALVES,
+    ) -> np.ndarray:
+        """The predictions of several sets of probes, (sets, layers, m, n + 1).
+
+        There are m prompts with n examples `x` (m, n, d) with labels `y` (m, n) and a query
+        `x_query` (m, d), and each probe has a prediction at each example and at the query.
+        """
+        weights = [self.weights[each] for each in sets]
+        found = np.empty((len(weights), len(weights[0]), *y.shape[:-1], y.shape[-1] + 1))
+        for place, streams in _featured(self.streams, x, y, x_query):
+            widths = [len(each) - 1 for each in weights[0]]
+            for layer, H in enumerate(streams):
+                if layer >= len(widths) or H.shape[-1] != widths[layer] + 1:
+                    raise InputError(
+                        f"on prompts of {y.shape[-1]} examples, layer {layer} has width "
+                        f"{H.shape[-1] - 1}, and the probes were fitted to layers of widths "
+                        f"{shown_all(widths)}: give prompts of the dimension of `fitted`"
+                    )
+                for index, each in enumerate(weights):
+                    found[index, layer, place] = H @ each[layer]
+            if layer + 1 < len(widths):
+                raise InputError(
+                    f"the model has {layer + 1} layers, and the probes were fitted to "
+                    f"{len(widths)}: give `layers` whose number does not change"
+                )
+        return found
+
+
+@dataclass(frozen=True)
+class ProbedLayers:
+    """The predictions of the layers of a model on m prompts, by linear probes.
+
+    `predictions` (layers, m, n + 1) are those of the probe of each layer, at the n examples and the
+    query of each prompt. The probes were fitted to other prompts, and `halves` (2, layers, m,
+    n + 1) are the predictions of probes that were fitted to one half and to the other half of these
+    other prompts. `noise` is the standard deviation of the noise of labels, and `names` are the
+    names of the layers. Squared errors are divided by the variance of a label, which is the squared
+    error of the constant prediction 0.
+    """
+
+    prompts: Prompts
+    predictions: np.ndarray
+    halves: np.ndarray
+    noise: float = 0.0
+    names: tuple[str, ...] = ()
+
+    @cached_property
+    def algorithms(self) -> Algorithms:
+        """The predictions of several algorithms on the prompts."""
+        return Algorithms(self.prompts)
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance of a label, E‖x‖² + noise², for the examples x of the prompts.
+
+        The weights w of the prompts are assumed to have mean 0 and covariance I.
+        """
+        x = self.prompts.x
+        return float(np.vecdot(x, x).mean() + self.noise**2)
+
+    def error(self, predictions: np.ndarray) -> np.ndarray:
+        """Mean squared errors of prompts (…, m), for predictions (…, m, n + 1)."""
+        return np.asarray(((predictions - labels_of(self.prompts)) ** 2).mean(-1) / self.variance)
+
+    @cached_property
+    def errors(self) -> np.ndarray:
+        """The errors of the best probe of each layer, (layers, m).
+
+        There are m prompts. If a probe is fitted to N prompts, its excess error over the best probe
+        is approximately proportional to 1/N. The excess error is estimated by the difference
+        between the errors of probes fitted to half of the prompts and of probes fitted to all
+        prompts, and is subtracted.
+        """
+        whole = self.error(self.predictions)
+        return 2 * whole - self.error(self.halves).mean(0)
+
+    @cached_property
+    def bayes(self) -> np.ndarray:
+        """The predictions (m, n + 1) of the Bayes predictor on the m prompts, for w ~ N(0, I).
+
+        There is a prediction at each of the n examples of a prompt and at the query.
+        """
+        return self.algorithms.bayes(self.noise)
+
+    @property
+    def best(self) -> float:
+        """The mean squared error of the Bayes predictor."""
+        return float(self.error(self.bayes).mean())
+
+    def mean_errors(self) -> dict[str, Mean]:
+        """The mean of `errors` over prompts, with its standard error, by the name of the layer."""
+        return {name: estimated(row) for name, row in zip(self.names, self.errors, strict=True)}
+
+    def __str__(self) -> str:
+        rows = [f"{name:12} {mean:.4f}" for name, mean in self.mean_errors().items()]
+        m, t = self.predictions.shape[1:]
+        head = f"squared error / variance of a label, {m} prompts of {t - 1} examples"
+        return "\n".join([head, *rows, f"{'Bayes':12} {self.best:.4f}"])
+
+
+@checked
+def outputs(
+    model: Any,
+    prompts: Prompts,
+    layers: Callable[..., Any] | None = None,
+    noise: NonNegative = 0.0,
+) -> ProbedLayers:
+    """The predictions of a model, or of its layers, on m prompts of n examples, without a probe.
+
+    Without `layers`, the result has one layer, "output": the predictions of the model, which is any
+    function of (x, y, x_query) that `predictions_of` takes. Otherwise `layers` is a function of
+    (model, x, y, x_query) that returns the predictions (m, n + 1) of each layer, for example by the
+    unembedding of the model, applied to the residual stream after each layer. `noise` is the
+    standard deviation of the noise of labels.
+
+    The raised errors are those of `predictions_of`.
+    """
+    p = read_prompts(prompts)
+    names: tuple[str, ...] = ("output",)
+    if layers is None:
+        predicted = predictions_of(model, p)[None]
+    else:
+        predicted, names = _read_directly(Streams(model, _in_columns(layers)), p)
+    return ProbedLayers(p, predicted, np.stack([predicted] * 2), noise, names)
+
+
+def _in_columns(layers: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, whose predictions (m, n + 1) are streams of width 1."""
+
+    def columns(*given: Any) -> Iterator[np.ndarray]:
+        return (as_array(each, "a layer")[..., None] for each in layers(*given))
+
+    return columns
+
+
+def _read_directly(streams: Streams, p: Prompts) -> tuple[np.ndarray, tuple[str, ...]]:
+    check_deterministic(lambda *few: [*streams.of(*few)], p)
+    parts = [
+        np.stack([H[..., 0] for H in streams.of(p.x[i], p.y[i], p.x_query[i])])
+        for i in chunks(len(p.x))
+    ]
+    predicted = np.concatenate(parts, axis=1)
+    return predicted, streams.names(len(predicted))
+
+
+def _solved(moments: Any) -> np.ndarray:
+    """The least-squares weights, from ZᵀZ of the rows Z = (features, label)."""
+    gram, total = moments[:-1, :-1], moments[:-1, -1]
+    values, V = np.linalg.eigh(gram)
+    kept = values > RANK * values[-1]
+    return V[:, kept] @ ((V[:, kept].T @ total) / values[kept])
+
+
+def _featured(
+    streams: Streams, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
+) -> Iterator[tuple[slice, Iterator[np.ndarray]]]:
+    """Chunks of prompts, and each layer's features (prompts, n + 1, D + 1), the last being 1."""
+    for place in chunks(len(x)):
+        layers = streams.of(x[place], y[place], x_query[place])
+        column = (0, 0), (0, 0), (0, 1)
+        yield place, (np.pad(H, column, constant_values=1.0) for H in layers)
