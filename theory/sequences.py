@@ -60,7 +60,8 @@ def markov_sequences(
             f"{batch}·{vocabulary_size}^{order} numbers, more than 2^27: give a smaller "
             "batch, vocabulary_size or order"
         )
-    fits_in_memory("the sequences", 16 * batch * length, "give fewer or shorter sequences")
+    needed = 16 * batch * length + 24 * size
+    fits_in_memory("the sequences", needed, "give fewer or shorter sequences")
     generator: np.random.Generator = seed
     contexts = vocabulary_size ** (order - 1)
     rows = generator.dirichlet(np.full(vocabulary_size, alpha), size=(batch, contexts))

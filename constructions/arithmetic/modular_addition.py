@@ -53,7 +53,7 @@ def modular_addition(p: OddModulus) -> Transformer:
     Raises ValueError for an even p, or if the weights do not fit in memory.
     """
     heads = 4 * (p - 1)
-    weights = 8 * 2 * heads * (3 * p + 3) * (p + 3)
+    weights = 12 * 8 * heads * (3 * p + 3)
     machine.fits_in_memory(f"{heads} heads of width {3 * p + 3}", weights, "give a smaller p")
     return of_neurons(
         modular_neurons(p),

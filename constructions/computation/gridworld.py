@@ -74,7 +74,7 @@ def gridworld_walk(
     rows_fit(length + 2 * S)
     # Memory is checked before the registers are named: a head reads 4 numbers and writes one.
     heads = f"the weights of {2 * S:.4g} heads of width {S + 10:.4g}"
-    machine.fits_in_memory(heads, 8 * 2 * S * 12 * (S + 10), "give fewer steps")
+    machine.fits_in_memory(heads, 8 * 2 * S * 20 * (S + 20), "give fewer steps")
     registers = dict.fromkeys(
         ("step", "bos", "j", "norm", "average", "inverse", "plus", "level", "square"), 1
     )

@@ -75,7 +75,7 @@ def two_cycles(n_layers: Count) -> Transformer:
     n, size = 2 * m, 2 ** min(n_layers, BEYOND)  # blocks that the last layer reads
     machine.fits_in_memory(
         f"the weights of {shown(n_layers)} layers for {n:.4g} nodes",
-        64 * (size * n) ** 2,
+        96 * (size * n) ** 2,
         "give fewer layers",
     )
     keep, count = np.zeros((size, size), dtype=np.int64), np.zeros((size, size), dtype=np.int64)

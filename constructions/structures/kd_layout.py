@@ -72,7 +72,7 @@ def kd_layout(n_points: Count, d: Size, *, largest: Largest = 2**10) -> Transfor
     bits = dict.fromkeys((f"bit{level}" for level in range(1, L - 1)), 1)
     stream = Stream(x=d, unit=1, **bits, done=1, rank=1, pos=1)
     machine.fits_in_memory(
-        f"{n_points:.4g} places", 8 * stream.d_model * n_points, "give fewer points"
+        f"{n_points:.4g} places", 3 * 8 * stream.d_model * n_points, "give fewer points"
     )
     place = np.tile(np.arange(n_points)[:, None], d)
     return Transformer(

@@ -40,7 +40,7 @@ def sort(n_points: Size, *, largest: Largest = 2**20) -> Transformer:
     factor = 4 * n_points * n_points
     largest = exact_range(largest, factor)
     stream = Stream(x=1, unit=1, rank=1, place=1, sorted=1)
-    machine.fits_in_memory(f"{n_points:.4g} places", 8 * 5 * n_points, "give fewer points")
+    machine.fits_in_memory(f"{n_points:.4g} places", 3 * 8 * 5 * n_points, "give fewer points")
     return Transformer(
         embed(stream, x={"x": 1.0}, unit={"unit": 1.0}),
         [

@@ -5,6 +5,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from faults import always, plant
 from refusals import rejects
 
 from theory.language import (
@@ -22,7 +23,7 @@ from theory.language import (
 )
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.language import rescalings
+from verify.language import direct_gradients, rescalings
 from verify.language.bounds import shown, unless_vacuous
 from verify.language.good_turing import most_mean, square_bound
 from verify.language.hallucination import hallucination, in_a_sentence, of_world
@@ -244,3 +245,18 @@ def test_a_mean_error_above_the_maximum_fails(facts, monkeypatch):
     assert most_mean().verdict is Verdict.HOLDS
     monkeypatch.setattr("verify.language.good_turing.mean_difference", above)
     assert most_mean().verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize(
+    ("off", "verdict"),
+    [
+        (3e-10, Verdict.FAILS),
+        (-3e-10, Verdict.FAILS),
+        (3e-11, Verdict.HOLDS),
+        (-3e-11, Verdict.HOLDS),
+    ],
+)
+def test_rounding_of_the_gradients_of_a_transformer(off, verdict, monkeypatch):
+    target = "verify.language.direct_gradients.signals"
+    plant(monkeypatch, target, always(lambda found: found * (1 + off)))
+    assert direct_gradients._transformer(Run(), 3).verdict is verdict

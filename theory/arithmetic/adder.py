@@ -142,7 +142,7 @@ def least_gap(p: Candidates, alpha: NonNegative, error: Steps, F: Frequencies = 
 
     Raises `ValueError` if the errors do not fit in memory.
     """
-    machine.fits_in_memory(f"errors up to {shown(error)}", 2000 * error, "give a smaller error")
+    machine.fits_in_memory(f"errors up to {shown(error)}", 2800 * error, "give a smaller error")
     below = np.array([float(comb(F, 0) - comb(F, k)) for k in range(10)])
     e = np.arange(-error, error + 1)[:, None]
     d = e + np.arange(-15, 16)

@@ -45,7 +45,7 @@ def fourier_bins(p: Count) -> np.ndarray:
     The indices are 0, 1, 1, 2, 2, …, because each frequency strictly between 0 and ½ has a cosine
     and a sine.
     """
-    machine.fits_in_memory(f"the bins of {p} points", 64 * p, "give a smaller p")
+    machine.fits_in_memory(f"the bins of {p} points", 24 * p, "give a smaller p")
     return (np.arange(p) + 1) // 2
 
 

@@ -85,7 +85,7 @@ def modular_neurons(p: OddModulus) -> Neurons:
     normalised margin is the margin divided by Σ_i ‖(u_i, v_i, w_i)‖³.  The weights are in float64.
     Raises `ValueError` if the neurons do not fit in memory.
     """
-    machine.fits_in_memory(f"the {4 * (p - 1)} neurons", 3 * 8 * 4 * p * p, "give a smaller p")
+    machine.fits_in_memory(f"the {4 * (p - 1)} neurons", 200 * p * p, "give a smaller p")
     angles = 2 * np.pi * (np.outer(np.arange(1, (p + 1) // 2), np.arange(p)) % p) / p
     c, s = np.cos(angles), np.sin(angles)
     u, v, w = (np.concatenate(parts) for parts in ((c, s, s, c), (c, s, c, s), (c, -c, s, s)))

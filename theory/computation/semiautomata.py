@@ -198,7 +198,7 @@ def table_fits(n_states: int, n_symbols: int) -> None:
     """Raises `ValueError` unless a transition table of this size fits in memory."""
     states, symbols = min(n_states, 10**150), min(n_symbols, 10**150)
     what = f"maps of {states:.4g} states for {symbols:.4g} symbols"
-    machine.fits_in_memory(what, 200 * states * symbols, "give fewer states or symbols")
+    machine.fits_in_memory(what, 100 * states * symbols, "give fewer states or symbols")
 
 
 @checked

@@ -204,7 +204,7 @@ def unary(words: VocabularyTokens, vocabulary_size: Count) -> np.ndarray:
     bits of shape (…, T·(V − 1)), in which the bits of each symbol are consecutive.
     """
     V = vocabulary_size
-    machine.fits_in_memory("the unary bits", (8 + words.size) * V, "give a smaller vocabulary")
+    machine.fits_in_memory("the unary bits", (8 + 2 * words.size) * V, "give a smaller vocabulary")
     bits = words[..., None] >= np.arange(1, V)
     return bits.reshape(*words.shape[:-1], words.shape[-1] * (V - 1))
 

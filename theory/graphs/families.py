@@ -95,4 +95,4 @@ def side_by_side(*graphs: np.ndarray) -> np.ndarray:
 
 
 def _fits(n: int) -> None:
-    machine.fits_in_memory(f"the adjacency of {shown(n)} nodes", 16 * n * n, "give fewer nodes")
+    machine.fits_in_memory(f"the adjacency of {shown(n)} nodes", 24 * n * n, "give fewer nodes")

@@ -46,7 +46,8 @@ def squares_fit(X: np.ndarray) -> None:
 
 def _scores(X: np.ndarray, xi: np.ndarray) -> np.ndarray:
     """The inner products ⟨x_j, ξ⟩ (…, N)."""
-    needed = 3 * 8 * (xi.size // X.shape[1]) * X.shape[0]  # scores, their gaps and exponentials
+    # Scores, their gaps and exponentials, and masks.
+    needed = (3 * 8 + 2) * (xi.size // X.shape[1]) * X.shape[0]
     machine.fits_in_memory(
         f"{xi.size // X.shape[1]} states and {X.shape[0]} patterns", needed, "pass fewer states"
     )
@@ -159,7 +160,9 @@ def jacobian(patterns: PatternVectors, states: Vectors, beta: Positive) -> np.nd
     squares_fit(X)
     scores = _scores(X, states)
     machine.fits_in_memory(
-        f"{scores.size} centred patterns", 2 * 8 * scores.size * X.shape[1], "pass fewer states"
+        f"{scores.size} centred patterns",
+        scores.size * (8 * (2 * X.shape[1] + 3) + 2),
+        "pass fewer states",
     )
     with np.errstate(under="ignore"):
         p = _softmax(scores, beta)

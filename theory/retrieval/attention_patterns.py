@@ -48,7 +48,7 @@ def previous_token_by_definition(tokens: OneSequence) -> list[int]:
 def _counts(tokens: np.ndarray, vocabulary_size: int) -> np.ndarray:
     """The number of occurrences of each symbol at or before each position (…, T, V)."""
     cells = tokens.size * vocabulary_size
-    fits_in_memory("the counts of all symbols", 24 * cells, "give fewer symbols or tokens")
+    fits_in_memory("the counts of all symbols", 40 * cells, "give fewer symbols or tokens")
     return np.cumsum(tokens[..., None] == np.arange(vocabulary_size), axis=-2, dtype=np.int64)
 
 

@@ -42,7 +42,7 @@ def ngram_counts(tokens: VocabularyTokens, vocabulary_size: Count, order: Count)
     `ValueError` if the O(T·V) counts per sequence do not fit into memory.
     """
     cells = (tokens.size + 1) * vocabulary_size
-    fits_in_memory("the counts of all symbols", 16 * cells, "give fewer symbols or tokens")
+    fits_in_memory("the counts of all symbols", 28 * cells, "give fewer symbols or tokens")
     *leading, length = tokens.shape
     rows = tokens.reshape(prod(leading), length)
     each = np.arange(len(rows))

@@ -83,7 +83,7 @@ def decision_trees(n_points: Annotated[Count, Within(most=127)], lookups: Depth)
     nodes = 2**lookups - 1
     machine.fits_in_memory(
         f"all decision trees of {nodes} nodes over {n_points} cells",
-        8 * nodes * n_points ** min(nodes, 64),
+        20 * nodes * n_points ** min(nodes, 64),
         "take fewer cells or lookups",
     )
     numbers = np.arange(n_points**nodes)
@@ -109,7 +109,7 @@ def found_at(trees: StepsArray, n_points: Size) -> np.ndarray:
             f"(…, 2^M − 1) with cells from 0 to {n_points - 1}"
         )
     machine.fits_in_memory(
-        f"{n_points:.3g} targets", 40 * n_points * (given.size // nodes), "give fewer targets"
+        f"{n_points:.3g} targets", 56 * n_points * (given.size // nodes), "give fewer targets"
     )
     at = np.zeros((*given.shape[:-1], n_points), dtype=np.int64)
     target, node = np.broadcast_to(np.arange(n_points), at.shape), np.zeros_like(at)

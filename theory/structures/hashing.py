@@ -111,7 +111,7 @@ def in_equal_buckets(n_points: Size, n_buckets: Size, lookups: LookupCount) -> n
     """
     machine.fits_in_memory(
         f"{lookups} lookups of {n_points:.3g} points",
-        32 * n_points * lookups,
+        56 * n_points * lookups,
         "give fewer lookups or points",
     )
     earlier = np.arange(n_points)[:, None]

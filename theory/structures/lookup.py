@@ -47,7 +47,7 @@ def looked_at(
     """
     x, q, M = points, queries, lookups
     machine.fits_in_memory(
-        f"{M} lookups of {q.size} queries", 16 * M * q.size, "give fewer queries"
+        f"{M} lookups of {q.size} queries", (16 * M + 64) * q.size, "give fewer queries"
     )
     N, search = x.shape[-1], strategy(q, x.shape[-1])
     # The flat index at which the row of each query begins.

@@ -82,7 +82,7 @@ def zipf_streams(
     consists of n independent items from the distribution in row s.  Raises ValueError for arrays
     that do not fit in memory.
     """
-    _fits(n_sets * n * vocabulary_size)
+    _fits(n_sets * (vocabulary_size + n + -(-n * vocabulary_size // 12)))  # 2 bytes a comparison
     rng = np.random.default_rng(seed)
     distribution = rng.permuted(np.tile(zipf(vocabulary_size, exponent), (n_sets, 1)), axis=-1)
     return distribution, (
