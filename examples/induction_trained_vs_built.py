@@ -11,8 +11,9 @@ from constructions import induction_heads
 from constructions.trained import load, log_of
 from theory.retrieval import find, induction
 from verify.evidence.picture import save
+from verify.interpret import contents_of, registers
 from verify.output.files import picture_argument, saving
-from verify.retrieval.trained.circuits import attended, attention_of, circuits_of, decoded
+from verify.retrieval.trained.circuits import attended, attention_of, circuits_of
 from verify.retrieval.trained.induction_picture import draw
 
 picture = picture_argument(__doc__, "induction_trained_vs_built.png")
@@ -39,8 +40,8 @@ print("\nCircuits of the trained weights: rows whose largest entry is where the 
 for kind, (matrix, place) in circuits_of(model).items():
     print(f"  {kind:10}{(matrix.argmax(1) == place).mean():8.1%} of {len(matrix)}")
 print("\nR² of reading a built register off the trained stream: embedded, after layer 1, layer 2")
-for register, (left, whole) in decoded(model, built, tokens).items():
-    print(f"  {register:10}" + "".join(f"{value:8.2f}" for value in 1 - left.sum(-1) / whole.sum()))
+for register, row in registers(model, tokens, contents_of(built, tokens)).found.items():
+    print(f"  {register:10}" + "".join(f"{r2.mean:8.2f}" for r2 in row))
 logs = {each: log_of(each) for each in (name, alone)}
 with saving(picture) as file:
     save(file, draw, model, built, tokens[0, :24], logs)

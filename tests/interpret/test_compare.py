@@ -164,15 +164,15 @@ def test_wrong_comparisons():
         found(probed, DESCENT[:, :, 1:])
     with rejects("predictions"):
         found(probed, DESCENT[:3])
-    with rejects("layers"):
+    with rejects("probed"):
         found([])
-    with rejects("layers"):
+    with rejects("probed"):
         found([probed, outputs(lambda x, y, q: q[:, 0], gaussian_prompts(60, N, D, seed=0))])
-    with rejects("layers"):
+    with rejects("probed"):
         model = gradient_descent(D, 2, STEP, causal=True)
         found([probed, probe(model, FITTED).on(MEASURED)])
     few = gaussian_prompts(3, N, D, seed=0)
-    with rejects("layers"):
+    with rejects("probed"):
         found(outputs(lambda x, y, q: q[:, 0], few), DESCENT[:, :3])
     with rejects("steps"):
         found(probed).at(0, 99)

@@ -7,9 +7,16 @@ from descent import Alternating, Descent
 from refusals import rejects
 from torch import nn
 
-from constructions import newton
+from constructions import gradient_descent, newton
 from theory.regression import Prompts, gaussian_prompts
-from verify.interpret import algorithms, outputs, predictions_of, probe, residual_filters
+from verify.interpret import (
+    algorithms,
+    induced_weights,
+    outputs,
+    predictions_of,
+    probe,
+    residual_filters,
+)
 
 D, N, STEP = 3, 6, 0.05
 FITTED, MEASURED = (gaussian_prompts(m, N, D, seed=m) for m in (80, 20))
@@ -95,13 +102,14 @@ def constant(shape):
     return lambda model, x, y, x_query: [np.zeros((len(x), *shape))]
 
 
+BUILT = gradient_descent(D, 2, STEP, causal=True)
 OTHER = gaussian_prompts(20, N, D + 1, seed=0)
 BAD = {
     "a hook of another shape": (lambda: probe(Twice().eval(), FITTED, ["other"]), ["other"]),
     "a module that runs twice": (lambda: probe(Twice().eval(), FITTED, ["block"]), ["block"]),
     "no such module": (lambda: probe(Twice().eval(), FITTED, ["blocks.7"]), ["blocks.7"]),
-    "no module": (lambda: probe(lambda *_: 0, FITTED, ["a"]), ["layers"]),
-    "no layers": (lambda: probe(Twice().eval(), FITTED), ["layers"]),
+    "no module": (lambda: probe(lambda *_: 0, FITTED, ["a"]), ["streams"]),
+    "no layers": (lambda: probe(Twice().eval(), FITTED), ["streams"]),
     "two dimensions": (lambda: probe(None, FITTED, constant((N + 1,))), ["stream 0"]),
     "too few tokens": (lambda: probe(None, FITTED, constant((N, 2))), ["stream 0"]),
     "no numbers": (lambda: probe(None, FITTED, lambda *_: ["a"]), ["stream 0"]),
@@ -113,7 +121,7 @@ BAD = {
         lambda: probe(Descent([STEP]).eval().requires_grad_(False), FITTED, ["blocks.0"]).on(OTHER),
         ["prompts"],
     ),
-    "a module for another size": (lambda: predictions_of(nn.Linear(9, 1).eval(), FITTED), ["x"]),
+    "a module of another form": (lambda: predictions_of(nn.Linear(9, 1).eval(), FITTED), ["shape"]),
     "training": (lambda: predictions_of(Descent([STEP]), FITTED), ["training"]),
     "a block in training": (
         lambda: probe(in_training(), FITTED, ["blocks.0"]),
@@ -148,14 +156,26 @@ BAD = {
         lambda: probe(None, gaussian_prompts(1, N, D, seed=0), constant((N + 1, 2))),
         ["fitted"],
     ),
+    "few queries": (
+        lambda: induced_weights(probe(BUILT, FITTED), MEASURED, MEASURED.x[:, :D]),
+        ["queries"],
+    ),
+    "queries for other prompts": (
+        lambda: induced_weights(probe(BUILT, FITTED), MEASURED, FITTED.x),
+        ["queries"],
+    ),
+    "no such layer": (
+        lambda: induced_weights(probe(BUILT, FITTED), MEASURED, MEASURED.x, 3),
+        ["first"],
+    ),
     "noise": (lambda: residual_filters(outputs(newton(D, 2, 0.1), MEASURED, noise=0.5)), ["noise"]),
     "few prompts": (
         lambda: residual_filters(outputs(newton(D, 2, 0.1), gaussian_prompts(9, N, D, seed=0))),
-        ["layers"],
+        ["probed"],
     ),
     "few examples": (
         lambda: residual_filters(outputs(newton(D, 2, 0.1), gaussian_prompts(30, 2, D, seed=0))),
-        ["layers"],
+        ["probed"],
     ),
 }
 
@@ -201,3 +221,23 @@ def test_iterates_have_their_filters():
     assert "undecided" in str(found).splitlines()[1]
     assert found.to_json()["stream 2"]["unexplained"] < 1e-9
     assert known.newton([4]).shape == (1, 100, N + 1)
+
+
+def test_a_layer_induces_the_weights_that_it_applies():
+    """A layer that predicts ⟨w, x⟩, where w are the least-squares weights of the examples before.
+
+    The slope of the probe is 1 up to the fit, and its constant 0.
+    """
+
+    def streams(model, x, y, x_query):
+        q = Prompts(x, y, x_query, x_query[:, 0], x_query)
+        read = algorithms(q).least_squares()
+        return [read[..., None], 0 * read[..., None]]
+
+    fitted = gaussian_prompts(2000, N, D, seed=4)
+    found = induced_weights(probe(None, fitted, streams), MEASURED, OTHER.x[:, :, :D])
+    assert found.weights.shape == (2, 20, N, D)
+    last = np.linalg.lstsq(MEASURED.x[3], MEASURED.y[3], rcond=None)[0]
+    np.testing.assert_allclose(found.weights[0, 3, -1], last, atol=0.05)
+    assert found.explained[0, :, -1].mean() == pytest.approx(1, abs=0.02)
+    assert found.newton([0, 30]).best[0] == 30

@@ -18,9 +18,17 @@ TOPICS = (
     *("programs", "sensitivity", "structures"),
 )
 PACKAGES = [f"{package}.{topic}" for package in ("theory", "constructions") for topic in TOPICS]
-PACKAGES += ["constructions.circuits", "constructions.stock", "constructions.trained"]
+PACKAGES += [
+    "constructions.circuits",
+    "constructions.stock",
+    "constructions.trained",
+    "verify.interpret",
+]
 PACKAGES += ["constructions"]
-TABLES = [import_module(f"of_{topic}") for topic in (*TOPICS, "stock", "trained", "transformer")]
+TABLES = [
+    import_module(f"of_{topic}")
+    for topic in (*TOPICS, "stock", "trained", "transformer", "interpret")
+]
 """What the examples of the kinds do not give, by topic: any of the following tables."""
 
 

@@ -20,26 +20,36 @@ A model is one of this library or any `torch.nn.Module` (`verify.interpret.model
 """
 
 from verify.interpret.algorithms import Algorithms, algorithms
+from verify.interpret.attention import HeadWeights, attention
 from verify.interpret.comparison import Comparison, Nearer, compare, nearer
 from verify.interpret.filters import ResidualFilters, residual_filters
 from verify.interpret.induced import InducedWeights, induced_weights
+from verify.interpret.interventions import patched, redirected
 from verify.interpret.models import predictions_of
 from verify.interpret.probes import ProbedLayers, Probes, outputs, probe
+from verify.interpret.registers import RegisterProbes, contents_of, registers
 
 __all__ = [
     "Algorithms",
     "Comparison",
+    "HeadWeights",
     "InducedWeights",
     "Nearer",
     "ProbedLayers",
     "Probes",
+    "RegisterProbes",
     "ResidualFilters",
     "algorithms",
+    "attention",
     "compare",
+    "contents_of",
     "induced_weights",
     "nearer",
     "outputs",
+    "patched",
     "predictions_of",
     "probe",
+    "redirected",
+    "registers",
     "residual_filters",
 ]

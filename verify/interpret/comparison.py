@@ -24,14 +24,14 @@ Iterates: TypeAlias = Annotated[Any, Reals("k m t")]
 
 @checked
 def compare(
-    layers: ProbedLayers | Sequence[ProbedLayers],
+    probed: ProbedLayers | Sequence[ProbedLayers],
     algorithm: str,
     steps: StepNumbers,
     predictions: Iterates,
 ) -> Comparison:
     """The similarity of errors of the layers of one or more models to those of an algorithm.
 
-    `layers` are the probed layers of a model (`probe(model, fitted).on(prompts)`), or a list of
+    `probed` are the probed layers of a model (`probe(model, fitted).on(prompts)`), or a list of
     these, for example for models of several seeds, all on the same m prompts of n examples.
     `predictions` (k, m, n + 1) are those of the algorithm, whose name is `algorithm`, after each of
     k numbers of steps `steps` (k,). The similarity of two predictors on a prompt is the cosine
@@ -40,20 +40,20 @@ def compare(
     Raises `ValueError` for fewer than 4 prompts, for models on different prompts or of different
     numbers of layers, and for predictions of another shape.
     """
-    models = [layers] if isinstance(layers, ProbedLayers) else list(layers)
+    models = [probed] if isinstance(probed, ProbedLayers) else list(probed)
     if not models:
-        raise InputError("layers is []: give the probed layers of at least one model")
+        raise InputError("probed is []: give the probed layers of at least one model")
     first = models[0]
     for each in models[1:]:
         if each.names != first.names or len(each.predictions) != len(first.predictions):
             raise InputError(
-                f"layers has a model with {shown_all(first.names)} and one with "
+                f"probed has a model with {shown_all(first.names)} and one with "
                 f"{shown_all(each.names)}: give models of the same layers"
             )
         same = each.prompts.x.shape == first.prompts.x.shape
         if not same or not np.array_equal(labels_of(each.prompts), labels_of(first.prompts)):
             raise InputError(
-                "layers has models on different prompts: give the same prompts to `.on` of all"
+                "probed has models on different prompts: give the same prompts to `.on` of all"
             )
     m, t = first.predictions.shape[1:]
     if predictions.shape != (len(steps), m, t):
@@ -63,7 +63,7 @@ def compare(
         )
     if m < 4:
         raise InputError(
-            f"layers are on {m} prompts, and halves of them are compared: give at least 4 prompts"
+            f"probed is on {m} prompts, and halves of them are compared: give at least 4 prompts"
         )
     tables = tuple(Table.of(algorithm, steps, predictions, each) for each in models)
     return Comparison(first.names, tables)

@@ -23,7 +23,7 @@ MOST_KNOTS, FOR_EACH = 24, 40  # knots of a free filter; prompts per knot, again
 
 
 @checked
-def residual_filters(layers: ProbedLayers) -> ResidualFilters:
+def residual_filters(probed: ProbedLayers) -> ResidualFilters:
     """The residual filter (1 − z^p)^m that is nearest to the errors of each layer of a model.
 
     Let X be the at least d examples of a prefix, and S = XᵀX. An algorithm without noise multiplies
@@ -37,19 +37,19 @@ def residual_filters(layers: ProbedLayers) -> ResidualFilters:
     Raises `ValueError` for fewer than 16 prompts, for prompts of fewer than d examples and for
     labels with noise.
     """
-    m, n, d = layers.prompts.x.shape
+    m, n, d = probed.prompts.x.shape
     if m < 2 * GROUPS or n < d:
         raise InputError(
-            f"layers are on {m} prompts of {n} examples in dimension {d}: give at least "
+            f"probed is on {m} prompts of {n} examples in dimension {d}: give at least "
             f"{2 * GROUPS} prompts of at least {d} examples"
         )
-    if layers.noise:
-        raise InputError(f"layers have labels with noise {layers.noise}: give noiseless prompts")
-    errors = ResidualErrors.of(layers)
-    squares = (errors.errors**2).mean((1, 2)) / layers.variance
+    if probed.noise:
+        raise InputError(f"probed has labels with noise {probed.noise}: give noiseless prompts")
+    errors = ResidualErrors.of(probed)
+    squares = (errors.errors**2).mean((1, 2)) / probed.variance
     chosen = [layer for layer, error in enumerate(squares) if error <= LARGEST_ERROR]
     return ResidualFilters(
-        layers.names,
+        probed.names,
         {layer: errors.power(layer) for layer in chosen},
         {layer: errors.fitted(layer) for layer in chosen},
     )

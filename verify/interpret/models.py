@@ -26,7 +26,7 @@ from theory.kinds.errors import shown_all
 from theory.regression import Prompts
 from verify.interpret.algorithms import read_prompts
 
-Layers = Sequence[str] | Callable[..., Any]
+Sources = Sequence[str] | Callable[..., Any]
 """Names of modules, or a function of (model, x, y, x_query) that returns an array per layer."""
 
 CHUNK = 200  # prompts per call of a model, so that its activations fit the cache
@@ -80,29 +80,29 @@ def chunks(m: int) -> Iterator[slice]:
 class Streams:
     """The residual streams of a model at the tokens of its predictions, layer by layer.
 
-    `layers` is None for a model with a method `representations`, whose first stream is that of the
+    `source` is None for a model with a method `representations`, whose first stream is that of the
     embedding; otherwise the names of modules, whose outputs are the streams, or a function of
     (model, x, y, x_query) that returns the streams. `tokens` selects the tokens of the predictions,
     for example `slice(None, None, 2)` if examples and labels alternate.
     """
 
     model: Any
-    layers: Layers | None = None
+    source: Sources | None = None
     tokens: slice | None = None
 
     def names(self, count: int) -> tuple[str, ...]:
         """The names of the `count` streams."""
-        if self.layers is None:
+        if self.source is None:
             return ("embedding", *(f"layer {i}" for i in range(1, count)))
-        if callable(self.layers):
+        if callable(self.source):
             return tuple(f"stream {i}" for i in range(count))
-        return tuple(self.layers)
+        return tuple(self.source)
 
     def of(self, x: np.ndarray, y: np.ndarray, x_query: np.ndarray) -> Iterator[np.ndarray]:
         """Yields the stream (m, n + 1, D) of each layer, whose width D may depend on the layer."""
         names, wanted = None, (len(y), y.shape[1] + 1)
         for i, H in enumerate(self._all(*inputs_for(self.model, x, y, x_query))):
-            names = self.layers if isinstance(self.layers, list | tuple) else None
+            names = self.source if isinstance(self.source, list | tuple) else None
             name = f"stream {i}" if names is None else f"the output of {names[i]}"
             stream = as_array(H, name)
             read = stream[:, self.tokens or slice(None)] if stream.ndim == 3 else stream
@@ -110,34 +110,34 @@ class Streams:
                 selected = "" if self.tokens is None else f", {read.shape} at `tokens`,"
                 raise InputError(
                     f"{name} has shape {stream.shape}{selected} for {wanted[0]} prompts of "
-                    f"{wanted[1] - 1} examples: give layers of shape ({wanted[0]}, {wanted[1]}, "
+                    f"{wanted[1] - 1} examples: give streams of shape ({wanted[0]}, {wanted[1]}, "
                     "width), or select the tokens of the predictions by `tokens`"
                 )
             yield read
 
     def _all(self, *given: Any) -> Iterator[Any]:
-        if self.layers is None:
+        if self.source is None:
             if not hasattr(self.model, "representations"):
                 raise InputError(
-                    f"layers is None, and {shown(self.model)} is no model of this library: give "
+                    f"streams is None, and {shown(self.model)} is no model of this library: give "
                     "names of its modules, or a function that returns its streams"
                 )
             return iter(self.model.representations(*given))
-        if callable(self.layers):
-            return iter(called(self.layers, self.model, *given, of=self.model))
-        return iter(hooked(self.model, self.layers, given))
+        if callable(self.source):
+            return iter(called(self.source, self.model, *given, of=self.model))
+        return iter(hooked(self.model, self.source, given))
 
 
 def hooked(model: Any, names: Sequence[str], given: Sequence[Any]) -> list[Tensor]:
     """The outputs of submodules of a torch module in one call; of a tuple the first tensor."""
     if not isinstance(model, nn.Module):
         raise InputError(
-            f"layers are names of modules, and the model is {shown(model)}: give a torch.nn.Module"
+            f"streams has names of modules, and the model is {shown(model)}: give a torch.nn.Module"
         )
     known, found = dict(model.named_modules()), {name: list[Any]() for name in names}
     if absent := [name for name in names if name not in known or not name]:
         raise InputError(
-            f"layers has {absent[0]!r}, and the model has the modules "
+            f"streams has {absent[0]!r}, and the model has the modules "
             f"{shown_all(filter(None, known))}: give names of these"
         )
     hooks = [
@@ -151,7 +151,7 @@ def hooked(model: Any, names: Sequence[str], given: Sequence[Any]) -> list[Tenso
             hook.remove()
     if wrong := [name for name in names if len(found[name]) != 1]:
         raise InputError(
-            f"module {wrong[0]!r} of layers runs {len(found[wrong[0]])} times in a call of the "
+            f"module {wrong[0]!r} of streams runs {len(found[wrong[0]])} times in a call of the "
             "model: give modules that run once, or a function that returns the streams"
         )
     return [each[0] if isinstance(each, tuple) and each else each for (each,) in found.values()]
@@ -160,6 +160,7 @@ def hooked(model: Any, names: Sequence[str], given: Sequence[Any]) -> list[Tenso
 def inputs_for(model: Any, *arrays: np.ndarray) -> tuple[Any, ...]:
     """The arrays, as tensors in the dtype and on the device of a module from elsewhere.
 
+    Integers, such as tokens, keep their dtype.
     Raises ValueError for such a module in training mode or on the device meta.
     """
     if isinstance(model, Model) or not isinstance(model, nn.Module):
@@ -173,7 +174,8 @@ def inputs_for(model: Any, *arrays: np.ndarray) -> tuple[Any, ...]:
     like = next(numbers, torch.empty(0, dtype=torch.float64))
     if like.is_meta:
         raise InputError("the model is on the device meta, without numbers: give it on the CPU")
-    return tuple(torch.as_tensor(each).to(like) for each in arrays)
+    given = map(torch.as_tensor, arrays)
+    return tuple(each.to(like if each.is_floating_point() else like.device) for each in given)
 
 
 def called(function: Any, *given: Any, of: Any = None) -> Any:
@@ -192,10 +194,10 @@ def called(function: Any, *given: Any, of: Any = None) -> Any:
         raise
     except FAILURES as error:
         reason = " ".join(str(error).split())[:120]
-        x = given[-3]
+        shapes = ", ".join(str(tuple(x.shape)) for x in given if isinstance(x, Tensor))
         raise InputError(
-            f"the model raises {type(error).__name__} ({reason}) for prompts with x of shape "
-            f"{tuple(x.shape)}: give prompts of a size, and a model of a form, that fit"
+            f"the model raises {type(error).__name__} ({reason}) for inputs of shape {shapes}: "
+            "give prompts of a size, and a model of a form, that fit"
         ) from error
 
 

@@ -15,7 +15,7 @@ from theory.regression import Prompts
 from verify.evidence.statistics import Mean, estimated
 from verify.interpret.algorithms import Algorithms, labels_of, read_prompts
 from verify.interpret.models import (
-    Layers,
+    Sources,
     Streams,
     as_array,
     check_deterministic,
@@ -30,7 +30,7 @@ ALL, HALVES = (0,), (1, 2)
 
 @checked
 def probe(
-    model: Any, fitted: Prompts, layers: Layers | None = None, tokens: slice | None = None
+    model: Any, fitted: Prompts, streams: Sources | None = None, tokens: slice | None = None
 ) -> Probes:
     """The linear probes of each layer of a model that predict the labels best, by least squares.
 
@@ -41,9 +41,9 @@ def probe(
     iterate, in particular for few and small gradient steps. `outputs` reads layers without a probe.
 
     For a model of this library, the first probe is that of the embedding. For any other
-    `torch.nn.Module`, `layers` gives the names of submodules, for example ["blocks.0", "blocks.1"],
+    `torch.nn.Module`, `streams` has the names of submodules, such as ["blocks.0", "blocks.1"],
     whose outputs (m, T, D) are probed; if an output is a tuple, its first entry is. The module is
-    called as model(x, y, x_query). `layers` may also be a function of (model, x, y, x_query) that
+    called as model(x, y, x_query). `streams` may also be a function of (model, x, y, x_query) that
     returns the list of these arrays. The predictions of a prompt belong to T = n + 1 tokens: if the
     streams have more, `tokens` selects those of the predictions, for example `slice(None, None, 2)`
     for x_1, y_1, x_2, y_2, …, x_query.
@@ -53,11 +53,11 @@ def probe(
     the device meta; for a model that is not deterministic; and for prompts of a size that a module
     does not take.
     """
-    p, streams = read_prompts(fitted), Streams(model, layers, tokens)
+    p, found = read_prompts(fitted), Streams(model, streams, tokens)
     if len(p.x) < 2:
         raise InputError(f"fitted has {len(p.x)} prompt: give at least 2 prompts, or 1000")
-    check_deterministic(lambda *few: [*streams.of(*few)], p)
-    return Probes(streams, _best(streams, p))
+    check_deterministic(lambda *few: [*found.of(*few)], p)
+    return Probes(found, _best(found, p))
 
 
 def _best(streams: Streams, fitted: Prompts) -> list[list[np.ndarray]]:
@@ -132,7 +132,7 @@ class Probes:
             if layer + 1 < len(widths):
                 raise InputError(
                     f"the model has {layer + 1} layers, and the probes were fitted to "
-                    f"{len(widths)}: give `layers` whose number does not change"
+                    f"{len(widths)}: give `streams` whose number does not change"
                 )
         return found
 
@@ -213,13 +213,13 @@ class ProbedLayers:
 def outputs(
     model: Any,
     prompts: Prompts,
-    layers: Callable[..., Any] | None = None,
+    read: Callable[..., Any] | None = None,
     noise: NonNegative = 0.0,
 ) -> ProbedLayers:
     """The predictions of a model, or of its layers, on m prompts of n examples, without a probe.
 
-    Without `layers`, the result has one layer, "output": the predictions of the model, which is any
-    function of (x, y, x_query) that `predictions_of` takes. Otherwise `layers` is a function of
+    Without `read`, the result has one layer, "output": the predictions of the model, which is any
+    function of (x, y, x_query) that `predictions_of` takes. Otherwise `read` is a function of
     (model, x, y, x_query) that returns the predictions (m, n + 1) of each layer, for example by the
     unembedding of the model, applied to the residual stream after each layer. `noise` is the
     standard deviation of the noise of labels.
@@ -228,18 +228,18 @@ def outputs(
     """
     p = read_prompts(prompts)
     names: tuple[str, ...] = ("output",)
-    if layers is None:
+    if read is None:
         predicted = predictions_of(model, p)[None]
     else:
-        predicted, names = _read_directly(Streams(model, _in_columns(layers)), p)
+        predicted, names = _read_directly(Streams(model, _in_columns(read)), p)
     return ProbedLayers(p, predicted, np.stack([predicted] * 2), noise, names)
 
 
-def _in_columns(layers: Callable[..., Any]) -> Callable[..., Any]:
+def _in_columns(read: Callable[..., Any]) -> Callable[..., Any]:
     """The same function, whose predictions (m, n + 1) are streams of width 1."""
 
     def columns(*given: Any) -> Iterator[np.ndarray]:
-        return (as_array(each, "a layer")[..., None] for each in layers(*given))
+        return (as_array(each, "a layer")[..., None] for each in read(*given))
 
     return columns
 

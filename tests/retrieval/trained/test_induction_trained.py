@@ -52,7 +52,7 @@ def test_what_does_not_hold_of_the_shipped_checkpoints():
 def test_places_of_interventions_are_any_before(monkeypatch):
     seen = []
     monkeypatch.setattr(
-        module, "looking_at", lambda model, layer, places: seen.append(places) or model
+        module, "redirected", lambda model, layer, places: seen.append(places) or model
     )
     tokens = np.random.default_rng(0).integers(0, 16, (300, 64))
     built = induction_heads(16, 64)

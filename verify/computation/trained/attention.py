@@ -1,4 +1,4 @@
-"""The attention of trained and hand-built models of automata, and models with replaced attention.
+"""Words of automata, what models read at them, and models with uniform attention on them.
 
 There are m words, in rows of N tokens. A word may begin later in its row, after tokens V, the
 number of symbols, which are not symbols.  Attention patterns are between the tokens of a row,
@@ -7,17 +7,15 @@ without the prefix of a hand-built model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from constructions.trained import PatchedAttention, RedirectedAttention
 from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
 from theory.computation.cascade import NONE, cascade
+from verify.interpret.interventions import patched
 
 CHUNK = 250  # words that are run together
 
@@ -79,25 +77,6 @@ def streams_at(model: Transformer, tokens: np.ndarray, places: np.ndarray) -> np
     return np.concatenate(parts, axis=1).astype(np.float64)
 
 
-def patterns(model: Transformer, tokens: np.ndarray) -> Iterator[np.ndarray]:
-    """Yields the attention patterns (m, heads, N, N) of each layer, for m rows of N tokens."""
-    front = len(model.interface.prefix)
-    for block, H in zip(model.blocks, model.streams(tokens), strict=False):
-        assert block.attn is not None
-        seen = H if block.ln1 is None else block.ln1(H)
-        yield block.attn.pattern(seen, 0).numpy()[..., front:, front:]
-
-
-def attended(pattern: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The attention weight (m, heads, N) of each token on one position, for m words of N tokens.
-
-    `places` (m, N) contains this position for each token, or −1; the weight for −1 is 0.
-    """
-    at = np.maximum(places, 0)[:, None, :, None]
-    weights = np.take_along_axis(pattern, at, axis=-1)[..., 0]
-    return np.asarray(weights * (places >= 0)[:, None])
-
-
 def maps(machine: Semiautomaton, words: Words, symbols: int) -> np.ndarray:
     """The state map that the last `symbols` symbols of each of m words induce, (m, states)."""
     at = words.last[:, None] + np.arange(1 - symbols, 1)
@@ -152,31 +131,9 @@ def uniform(model: Transformer, layer: int, words: Words, outside: int) -> np.nd
     return np.asarray(seen / np.maximum(seen.sum(-1, keepdims=True), 1))
 
 
-def changed(model: Transformer, layer: int, change: Any) -> Transformer:
-    """A copy of the model, with shared weights, in which change(heads) replaces a layer's heads."""
-    copy = deepcopy(model, {id(weights): weights for weights in model.parameters()})
-    block = copy.blocks[layer - 1]
-    block.attn = change(block.attn)
-    return copy
-
-
-def looking_at(model: Transformer, layer: int, places: np.ndarray) -> Transformer:
-    """The model with a layer whose heads all attend to given positions.
-
-    `places` (m, N) contains the position for each of the N tokens of m words. At tokens with −1
-    attention is not changed.
-    """
-    front = len(model.interface.prefix)
-    moved = np.where(places >= 0, places + front, -1)
-    filled = np.pad(moved, ((0, 0), (front, 0)), constant_values=-1)
-    return changed(model, layer, lambda heads: RedirectedAttention(heads, filled))
-
-
 def with_uniform(model: Transformer, layer: int, words: Words, outside: int) -> Transformer:
     """The model with a layer whose heads all attend uniformly on the given words.
 
     The token `outside` gets no attention.
     """
-    return changed(
-        model, layer, lambda heads: PatchedAttention(heads, uniform(model, layer, words, outside))
-    )
+    return patched(model, layer, uniform(model, layer, words, outside))

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from constructions import semiautomaton, shortcut
 from constructions.transformer import Transformer
 from theory.computation import NotSolvable
-from verify.computation.trained.attention import patterns
 from verify.computation.trained.mechanisms import FLIP_FLOPS, Subject
+from verify.interpret.attention import patterns_of
 
 
 def draw(subjects: Mapping[str, Subject]) -> Figure:
@@ -55,7 +55,7 @@ def _looks(subject: Subject) -> list[tuple[str, np.ndarray]]:
     except NotSolvable:
         built, flip_flop = semiautomaton(subject.machine, subject.T), False
     for kind, model in (("trained", subject.model), ("built", built)):
-        maps = [each[0] for each in patterns(model, word.tokens)]
+        maps = [each[0] for each in patterns_of(model, word.tokens)]
         if flip_flop:
             layer, head = subject.head if kind == "trained" else (1, 1)
             found.append((f"{kind}, layer {layer}, head {head}", maps[layer - 1][head - 1]))

@@ -20,11 +20,8 @@ from theory.computation import Semiautomaton
 from verify.computation.trained.attention import (
     Words,
     answers,
-    attended,
     latest,
-    looking_at,
     maps,
-    patterns,
     set_before,
     some,
     streams_at,
@@ -34,6 +31,8 @@ from verify.computation.trained.attention import (
 from verify.computation.trained.probes import discriminated, explained
 from verify.evidence.statistics import BY, Mean, above, fraction_of
 from verify.finding import Finding, Verdict
+from verify.interpret.attention import attended, attention, patterns_of
+from verify.interpret.interventions import redirected
 
 ATTENDED = 0.8  # smallest fraction of attention at the place to which the built head attends
 SAME = 0.9  # smallest fraction of expected outputs under an intervention
@@ -123,7 +122,7 @@ def flip_flop(subject: Subject) -> Finding:
     """
     machine, words, (layer, head) = subject.machine, subject.measured, subject.head
     places = latest(set_before(machine, words))
-    shown = [*patterns(subject.model, words.tokens)][layer - 1]
+    shown = [*patterns_of(subject.model, words.tokens)][layer - 1]
     fraction = fraction_of(attended(shown, places)[:, head - 1], places >= 0)
     other = np.where(places >= 0, np.roll(places, 1, axis=0), -1)
     null = fraction_of(attended(shown, other)[:, head - 1], other >= 0)
@@ -155,7 +154,7 @@ def flip_flop_elsewhere(subject: Subject) -> Finding:
         places = some(set_before(machine, words) & wrong, subject.rng)
         there = np.take_along_axis(written, np.maximum(places, 0), axis=1)
         return fraction_of(
-            looking_at(model, layer, places)(words.tokens).numpy() == there, places >= 0
+            redirected(model, layer, places)(words.tokens).numpy() == there, places >= 0
         )
 
     layer, _ = subject.head
@@ -181,14 +180,9 @@ def chosen_head(model: Transformer, machine: Semiautomaton, words: Words) -> tup
     Layers and heads are numbered from 1.  A setting symbol sets the first flip-flop of the cascade.
     """
     places = latest(set_before(machine, words))
-    weights = {
-        (layer, head): fraction_of(shown[:, head - 1], places >= 0).mean
-        for layer, pattern in enumerate(patterns(model, words.tokens), start=1)
-        for shown in (attended(pattern, places),)
-        for head in range(1, shown.shape[1] + 1)
-    }
-    best = max(weights, key=weights.__getitem__)
-    return *best, weights[best]
+    stated = places[..., None] == np.arange(places.shape[1])
+    found = attention(model, words.tokens, lambda _: stated)
+    return *found.best, found.weights[found.best].mean
 
 
 def counter(subject: Subject) -> Finding:
@@ -201,7 +195,7 @@ def counter(subject: Subject) -> Finding:
 
     def overlap(model: Transformer) -> float:
         """1 − the mean total variation distance of attention in layer 1 to uniform attention."""
-        first, flat = next(patterns(model, few.tokens)), uniform(model, 1, few, outside)
+        first, flat = next(patterns_of(model, few.tokens)), uniform(model, 1, few, outside)
         common = np.minimum(first, flat[:, None, -first.shape[-1] :, -first.shape[-1] :]).sum(-1)
         return fraction_of(common.mean(1), few.inside).mean
 

@@ -11,9 +11,9 @@ import torch
 from constructions.trained import configuration_of, untrained
 from constructions.trained.tasks.parity import Parity
 from verify.claim import Run, claim, option
-from verify.computation.trained.attention import patterns
 from verify.evidence.checkpoints import models_of
 from verify.finding import Finding, at_least, at_most, within
+from verify.interpret.attention import patterns_of
 
 KIND = "a softmax transformer trained on parity"
 NAMES = "parity-small-steps", "parity-small-answer"
@@ -127,7 +127,7 @@ def on_children(model: Any, task: Parity, tokens: np.ndarray) -> float:
     """
     if task.say != "steps":
         return 0.0
-    (pattern,) = patterns(model, tokens)
+    (pattern,) = patterns_of(model, tokens)
     rows = pattern[:, :, task.d - 1 :].mean(axis=(0, 1))
     return float((rows * task.tree.scores).sum(axis=1).mean())
 

@@ -16,7 +16,8 @@ from verify.claim import Run, claim, option
 from verify.evidence.checkpoints import models_of
 from verify.evidence.statistics import BY, Mean, above, below, estimated, fraction_of
 from verify.finding import Finding, Verdict, at_least, labelled
-from verify.retrieval.trained.circuits import attended, attention_of, circuits_of, looking_at
+from verify.interpret.interventions import redirected
+from verify.retrieval.trained.circuits import attended, attention_of, circuits_of
 
 KIND = "a softmax transformer trained on hop"
 LEARNED, NOT_LEARNED = 0.95, 0.5  # accuracies
@@ -130,7 +131,7 @@ def interventions(
     earlier = np.maximum(np.arange(tokens.shape[1]), 1)
     for layer in (1, 2):
         places = run.rng.integers(0, earlier, tokens.shape)
-        found, wanted = (looking_at(each, layer, places)(tokens).numpy() for each in (model, built))
+        found, wanted = (redirected(each, layer, places)(tokens).numpy() for each in (model, built))
         equal = fraction_of(found == wanted, wanted >= 0)
         yield above(
             f"intervention/layer-{layer}",

@@ -1,0 +1,168 @@
+"""Attention, interventions and register probes on models over tokens whose answers are known."""
+
+import numpy as np
+import pytest
+import torch
+from refusals import rejects
+from torch import nn
+
+from constructions import induction_heads
+from theory.retrieval import find, induction
+from verify.interpret import attention, contents_of, patched, redirected, registers
+
+V, T = 6, 12
+TOKENS = np.random.default_rng(0).integers(0, V, (40, T))
+BUILT = induction_heads(V, T)
+BEFORE = np.eye(T, k=-1, dtype=bool)
+
+
+def after_the_copy(tokens):
+    return find(tokens)[..., None] == np.arange(T)
+
+
+def test_built_heads_have_the_stated_patterns():
+    previous = attention(BUILT, TOKENS, lambda tokens: BEFORE)
+    assert (previous.weights[1, 1].mean, previous.weights[1, 1].error) == (1, 0)
+    assert previous.weights[2, 1].mean < 0.5
+    assert previous.best == (1, 1)
+    matching = attention(BUILT, TOKENS, after_the_copy)
+    assert matching.weights[2, 1].mean == 1
+    assert matching.best == (2, 1)
+    assert "layer 2, head 1  1.000" in str(matching)
+    assert matching.to_json()[1]["mean"] == 1
+
+
+def test_uniform_attention_is_over_the_keys_up_to_the_query():
+    causal = np.broadcast_to(np.tri(T) / np.arange(1, T + 1)[:, None], (40, 2, T, T))
+    found = attention(None, TOKENS, lambda tokens: BEFORE, lambda model, tokens: [causal])
+    wanted = np.mean([1 / (t + 1) for t in range(1, T)])
+    assert found.uniform == {1: pytest.approx(wanted)}
+    assert [found.weights[1, h].mean for h in (1, 2)] == pytest.approx([wanted] * 2)
+    full = np.full((40, 1, T, T), 1 / T)
+    found = attention(None, TOKENS, lambda tokens: BEFORE, lambda model, tokens: [full])
+    assert found.uniform == {1: pytest.approx(1 / T)}
+
+
+def test_a_redirected_head_copies_what_it_attends_to():
+    places = np.random.default_rng(1).integers(0, np.arange(1, T + 1), (40, T))
+    changed = redirected(BUILT, 2, places)
+    wanted = np.take_along_axis(TOKENS, places, axis=1)
+    np.testing.assert_array_equal(changed(TOKENS).numpy(), wanted)
+    np.testing.assert_array_equal(BUILT(TOKENS).numpy(), induction(TOKENS))  # is not changed
+    same = redirected(BUILT, 2, np.full((40, T), -1))
+    np.testing.assert_array_equal(same(TOKENS).numpy(), induction(TOKENS))
+
+
+def test_a_patched_head_has_the_given_weights():
+    places = np.random.default_rng(1).integers(0, np.arange(1, T + 1), (40, T))
+    front = len(BUILT.interface.prefix)
+    pattern = np.zeros((40, front + T, front + T))
+    np.put_along_axis(pattern[:, front:], (places + front)[..., None], 1, axis=-1)
+    np.testing.assert_array_equal(
+        patched(BUILT, 2, pattern)(TOKENS).numpy(), redirected(BUILT, 2, places)(TOKENS).numpy()
+    )
+
+
+def contents():
+    """A one-hot code of the token, a random function of the token before, and the position."""
+    before = np.random.default_rng(2).standard_normal(V)[np.roll(TOKENS, 1, axis=1)]
+    before[:, 0] = 0
+    return {
+        "token": np.eye(V)[TOKENS],
+        "before": before,
+        "position": np.broadcast_to(np.arange(T), TOKENS.shape),
+    }
+
+
+class Embedded(nn.Module):
+    """One-hot tokens, then one-hot tokens and those before."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding.from_pretrained(torch.eye(V))
+        self.block = Shift()
+
+    def forward(self, tokens):
+        return self.block(self.embed(tokens))
+
+
+class Shift(nn.Module):
+    def forward(self, H):
+        return torch.cat([H, nn.functional.pad(H[:, :-1], (0, 0, 1, 0))], -1)
+
+
+def test_contents_are_read_where_they_are():
+    found = registers(Embedded().eval(), TOKENS, contents(), ["embed", "block"])
+    assert found.layers == ("embed", "block")
+    mean = {name: [r2.mean for r2 in row] for name, row in found.found.items()}
+    control = {name: [r2.mean for r2 in row] for name, row in found.control.items()}
+    assert mean["token"] == pytest.approx([1, 1])
+    assert mean["before"][1] == pytest.approx(1)
+    assert mean["before"][0] < 0.2
+    assert max(mean["position"]) < 0.5  # only the first position has no token before
+    assert max(control["token"] + control["before"]) < 0.2
+    assert "before" in str(found)
+    assert found.to_json()[3]["layer"] == "block"
+
+
+def test_what_is_read_from_positions_alone_is_read_in_the_control_too():
+    def streams(model, tokens):
+        return [np.broadcast_to(np.arange(T)[:, None] == np.arange(T), (*tokens.shape, T))]
+
+    found = registers(None, TOKENS, contents(), streams)
+    assert found.found["position"][0].mean == pytest.approx(1)
+    assert found.control["position"][0].mean == pytest.approx(1)
+    assert found.found["token"][0].mean < 0.1
+
+
+def test_registers_of_a_built_model_are_read_from_its_last_stream():
+    found = registers(BUILT, TOKENS, contents_of(BUILT, TOKENS))
+    assert found.layers == ("embedding", "layer 1", "layer 2")
+    last = {name: row[-1].mean for name, row in found.found.items()}
+    assert [r2 for r2 in last.values() if not np.isnan(r2)] == pytest.approx(
+        [1] * np.isfinite([*last.values()]).sum()
+    )
+    assert set(last) == set(BUILT.stream)
+
+
+def shaped(*shape):
+    return lambda model, tokens: [np.zeros(shape)]
+
+
+BAD = {
+    "one sequence": (lambda: attention(BUILT, TOKENS[:1], lambda t: BEFORE), ["tokens"]),
+    "no tokens": (lambda: attention(BUILT, TOKENS + 0.5, lambda t: BEFORE), ["tokens"]),
+    "other tokens": (lambda: attention(BUILT, TOKENS + V, lambda t: BEFORE), []),
+    "no Booleans": (lambda: attention(BUILT, TOKENS, lambda t: BEFORE * 1.0), ["stated"]),
+    "other size": (lambda: attention(BUILT, TOKENS, lambda t: BEFORE[1:]), ["stated"]),
+    "no keys": (lambda: attention(BUILT, TOKENS, lambda t: BEFORE & False), ["stated"]),
+    "no patterns": (lambda: attention(Embedded(), TOKENS, lambda t: BEFORE), ["patterns"]),
+    "other patterns": (
+        lambda: attention(None, TOKENS, lambda t: BEFORE, shaped(40, T, T)),
+        ["patterns"],
+    ),
+    "no layer": (lambda: redirected(BUILT, 3, TOKENS), ["layer"]),
+    "layer 0": (lambda: patched(BUILT, 0, np.ones((1, 1, 1))), ["layer"]),
+    "no position": (lambda: redirected(BUILT, 1, TOKENS + T), ["places"]),
+    "three sequences": (lambda: registers(BUILT, TOKENS[:3], {"a": TOKENS[:3]}), ["tokens"]),
+    "no contents": (lambda: registers(BUILT, TOKENS, {}), ["contents"]),
+    "other contents": (lambda: registers(BUILT, TOKENS, {"a": TOKENS[:, 1:]}), ["a"]),
+    "text": (lambda: registers(BUILT, TOKENS, {"a": "b"}), ["a"]),
+    "no layers": (lambda: registers(Embedded().eval(), TOKENS, contents()), ["streams"]),
+    "other layers": (
+        lambda: registers(Embedded().eval(), TOKENS, contents(), shaped(40, T)),
+        ["streams"],
+    ),
+    "in training": (lambda: registers(Embedded(), TOKENS, contents(), ["embed"]), ["training"]),
+    "a module that fails": (
+        lambda: registers(Embedded().eval(), TOKENS + V, contents(), ["embed"]),
+        ["shape"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_wrong_input_is_one_line(name):
+    call, names = BAD[name]
+    with rejects(*names):
+        call()
