@@ -30,6 +30,7 @@ def test_all_pages_with_examples_are_read():
         "stock",
         "trained",
         "tutorial",
+        "what-a-model-computes",
     }
 
 

@@ -126,6 +126,11 @@ def table(alike):
     return Table("a", np.arange(len(alike)), np.asarray(alike, float), np.zeros(np.shape(alike)))
 
 
+def test_the_largest_number_of_steps_decides_nothing():
+    assert Comparison(("layer",), (table([[[0.1] * 8], [[0.9] * 8]]),)).decided.tolist() == [False]
+    assert Comparison(("layer",), (table([[[0.1] * 8]]),)).decided.tolist() == [True]
+
+
 def test_halves_of_the_prompts_that_disagree_decide_nothing():
     first, second = [1.0, 0.2] * 4, [0.1, 0.9] * 4
     compared = Comparison(("layer",), (table([[first], [second]]),))

@@ -113,8 +113,13 @@ class Comparison:
 
     @property
     def decided(self) -> np.ndarray:
-        """Whether all models match the same number of steps on both halves, Booleans (layers,)."""
-        return np.asarray((self.among == self.best).all(axis=0))
+        """Whether all models match the same number of steps on both halves, Booleans (layers,).
+
+        A layer that matches the largest of several numbers of steps is undecided: more steps may
+        match better.
+        """
+        inside = (self.best < self.steps.max()) | (len(self.steps) == 1)
+        return np.asarray((self.among == self.best).all(axis=0) & inside)
 
     def layer(self, layer: Any) -> int:
         """The index of a layer, given by its index or name; raises ValueError if there is none."""
@@ -141,7 +146,7 @@ class Comparison:
                 "give one of these"
             )
         values = np.array([table.alike[rows[0], index] for table in self.tables])
-        return Cell(f"{self.algorithm}, {steps} steps", self.names[index], values)
+        return Cell(f"{self.algorithm} after {steps} steps", self.names[index], values)
 
     def to_json(self) -> dict[str, Any]:
         """The printed table as JSON values."""
@@ -167,7 +172,8 @@ class Comparison:
             among = f"{low}" if low == high else f"{low} to {high}"
             cell = self.at(i, int(self.best[i])).similarity
             end = "" if self.decided[i] else "  undecided"
-            lines.append(f"  {name:12} {self.best[i]:6}  {among:>12}  {cell:.4f}{end}")
+            end += ", the most compared" * int(self.best[i] == self.steps.max() and bool(end))
+            lines.append(f"  {name:12} {self.best[i]:6}  {among:>12}  {cell:.3f}{end}")
         return "\n".join(lines)
 
 
@@ -245,15 +251,14 @@ class Nearer:
         if self.verdict is Verdict.FAILS:
             a, b = b, a
         numbers = (
-            f"{a.similarity.mean:.4f} and {b.similarity.mean:.4f}; difference "
+            f"  similarities {a.similarity.mean:.3f} and {b.similarity.mean:.3f}, difference "
             f"{abs(self.difference.mean):.4f} ± {self.difference.error:.4f}"
         )
         if self.verdict is Verdict.UNDECIDED:
-            return (
-                f"{a.layer}: undecided between {a.iterate} and {b.iterate} ({numbers}; on halves "
-                f"of the prompts {self.halves[0]:.4f} and {self.halves[1]:.4f})"
-            )
-        return f"{a.layer} is nearer to {a.iterate} than to {b.iterate} ({numbers})"
+            halves = ", ".join(f"{half:.4f}" for half in self.halves)
+            head = f"{a.layer}: undecided between {a.iterate} and {b.iterate}"
+            return f"{head}\n{numbers}; on halves of the prompts {halves}"
+        return f"{a.layer} is nearer to {a.iterate} than to {b.iterate}\n{numbers}"
 
 
 def _over_units(values: np.ndarray) -> Mean:

@@ -175,7 +175,8 @@ def inputs_for(model: Any, *arrays: np.ndarray) -> tuple[Any, ...]:
     if like.is_meta:
         raise InputError("the model is on the device meta, without numbers: give it on the CPU")
     given = map(torch.as_tensor, arrays)
-    return tuple(each.to(like if each.is_floating_point() else like.device) for each in given)
+    numbers = (each.to(like.dtype) if each.is_floating_point() else each for each in given)
+    return tuple(each.to(like.device) for each in numbers)
 
 
 def called(function: Any, *given: Any, of: Any = None) -> Any:
@@ -204,7 +205,7 @@ def called(function: Any, *given: Any, of: Any = None) -> Any:
 def as_array(value: Any, name: str) -> np.ndarray:
     """A tensor of any dtype and device, or an array, as finite float64."""
     if isinstance(value, Tensor):
-        value = value.detach().to("cpu", torch.float64).numpy()
+        value = value.detach().cpu().to(torch.float64).numpy()
     try:
         found = np.asarray(value, np.float64)
     except (TypeError, ValueError):
