@@ -28,11 +28,12 @@ slow: $(VENV)/installed
 
 # Tests that need the tools of others, which are many packages: in an environment of their own.
 IN_TOOLS := tests/stock/test_gpt2.py tests/stock/test_lens.py tests/stock/test_stock_claim.py \
-	tests/sweep/test_sweep_on_dask.py
+	tests/sweep/test_sweep_on_dask.py tests/ground_truth/test_methods.py
 tools: $(TOOLS)/installed
 	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest -m "slow or not slow" $(IN_TOOLS)
 	$(TOOLS)/bin/python examples/induction_in_lens.py
 	$(TOOLS)/bin/python examples/compile_a_program.py
+	$(TOOLS)/bin/python examples/ground_truth.py --quick
 
 # The site, in docs/_build/html, with the recorded run and every example.
 docs: record $(SITE)/installed

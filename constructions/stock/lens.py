@@ -23,6 +23,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from constructions.attention import Mask
 from constructions.blocks import Block
 from constructions.softmax import score_sizes
 from constructions.stock.gadgets import chosen
@@ -62,8 +63,11 @@ def to_lens(model: Transformer) -> Any:
     for number, block in enumerate(model.blocks, 1):
         if reason := _unfit(block):
             raise InputError(f"layer {number} of {model.name} {reason}")
-    mask = "full" if any("full" in attn.masks for attn in model.attentions) else "causal"
-    model, positions = _under_one_mask(model, mask)
+    model = under_one_mask(model)
+    positions = model.embed.W_E.new_zeros(model.interface.context or 1, model.d_model)
+    if model.pos_embed is not None:
+        positions = model.pos_embed.W_pos
+    mask = _one_mask(model)
     widths = [max(a.W_Q.shape[-1], a.W_V.shape[-1]) for a in model.attentions]
     units = [0 if block.mlp is None else len(block.mlp.b_in) for block in model.blocks]
     d_head = 4 ** next(p for p in range(20) if 4**p >= max(widths, default=1))
@@ -111,16 +115,23 @@ def to_lens(model: Transformer) -> Any:
     return bridge
 
 
-def _under_one_mask(model: Transformer, mask: str) -> tuple[Transformer, Tensor]:
-    """The model with only heads of this mask, causal or full, and its positions."""
-    places = model.interface.context or 1
-    if any({*attn.masks} != {mask} for attn in model.attentions):
-        check_translatable(model, causal=mask == "causal")
-        unused = chosen(1, torch.float64, 1, 1.0)  # no head is linear
-        model = softened(model, unused, score_sizes(model), places, causal=mask == "causal")
-    if model.pos_embed is None:
-        return model, model.embed.W_E.new_zeros(places, model.d_model)
-    return model, model.pos_embed.W_pos
+def under_one_mask(model: Transformer) -> Transformer:
+    """The model of softmax heads whose tensors `to_lens` copies: all heads have one mask.
+
+    The mask is causal, or full if a head sees all tokens. A model of heads with only this mask is
+    returned unchanged; other masks are implemented by further registers.
+    """
+    mask = _one_mask(model)
+    if all({*attn.masks} == {mask} for attn in model.attentions):
+        return model
+    check_translatable(model, causal=mask == "causal")
+    unused = chosen(1, torch.float64, 1, 1.0)  # no head is linear
+    sizes = score_sizes(model)
+    return softened(model, unused, sizes, model.interface.context or 1, causal=mask == "causal")
+
+
+def _one_mask(model: Transformer) -> Mask:
+    return "full" if any("full" in attn.masks for attn in model.attentions) else "causal"
 
 
 @checked

@@ -1,0 +1,53 @@
+"""The scores of methods of attribution, by their definitions; no package is needed."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verify.ground_truth.results import SHOWN, Result, summary
+from verify.ground_truth.scores import auc, magnitudes, named
+
+entries = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=8)
+
+
+@given(entries)
+def test_auc_is_the_probability_of_the_right_order(pairs):
+    scores, true = (np.array(each) for each in zip(*pairs, strict=True))
+    compared = [
+        1.0 if a > b else 0.5 if a == b else 0.0 for a in scores[true] for b in scores[~true]
+    ]
+    found = auc(scores, true)
+    assert np.isnan(found) if not compared else found == pytest.approx(np.mean(compared), abs=1e-15)
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=6), st.integers(1, 6))
+def test_named_entries_are_the_largest_in_random_order(scores, n):
+    """By all orders of the entries: stable sorting takes the first n positive ones."""
+    k, n = len(scores), min(n, len(scores))
+    counts = np.zeros(k)
+    orders = [*permutations(range(k))]
+    for order in orders:
+        best = sorted(order, key=lambda i: -scores[i])[:n]
+        counts[[i for i in best if scores[i] > 0]] += 1
+    assert np.allclose(named(np.array(scores), n), counts / len(orders), rtol=1e-12, atol=0)
+
+
+def test_rounding_errors_are_no_scores():
+    assert magnitudes(np.array([-2.0, 1e-9, 3e-9, 0.0])).tolist() == [2.0, 0.0, 3e-9, 0.0]
+    assert magnitudes(np.zeros(2)).tolist() == [0.0, 0.0]
+
+
+def test_the_summary_averages_over_seeds_and_circuits():
+    def result(case, seed, value):
+        fields = dict.fromkeys(SHOWN, value)
+        return Result(case=case, method="mine", seed=seed, entries=9, true=3, **fields)
+
+    results = [result("a", 0, 0.5), result("a", 1, 0.7), result("b", 0, 0.9), result("b", 1, 0.9)]
+    results += [result("c", seed, float("nan")) for seed in range(2)]
+    name, *numbers = summary(results).splitlines()[1].split()
+    assert name == "mine"
+    # The mean of 0.6 and 0.9, their deviation, and the root of the mean of 0.01 and 0.
+    assert [float(each) for each in numbers] == [0.75, 0.21, 0.07] + [0.75] * 7

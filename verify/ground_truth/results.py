@@ -1,0 +1,203 @@
+"""How well methods of attribution find the circuits of models whose circuit is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from constructions.circuits import circuit
+from constructions.stock.lens import to_lens, under_one_mask
+from constructions.transformer import Transformer
+from theory.kinds import InputError
+from verify.ground_truth.cases import CASES, Case
+from verify.ground_truth.hooked import Hooked, Link
+from verify.ground_truth.methods import METHODS, Method
+from verify.ground_truth.scores import auc, magnitudes, named
+from verify.ground_truth.truth import Truth, deciding
+
+PAIRS = 64  # of prompts, for each circuit and seed
+SHOWN = ("auc", "content", "right", "unused", "absent", "unnamed", "null", "random")
+
+
+def hooked(model: Transformer, pool: np.ndarray, seed: int, untrained: bool = False) -> Hooked:
+    """The model in TransformerLens with random pairs of prompts of different answers.
+
+    Prompts are drawn from the rows of `pool`. `untrained` replaces all weights by Gaussian ones of
+    variance 1/(number of inputs).
+    """
+    prompt, logits = model.prompt(pool), model.logits(pool)
+    answers = logits.argmax(-1).numpy()
+    first, second = _pairs(answers, np.random.default_rng(seed))
+    places = np.arange(prompt.tokens.shape[-1])[prompt.answers]
+    shape = len(first), prompt.tokens.shape[-1], logits.shape[-1]
+    weights = torch.zeros(*shape, dtype=torch.float64)
+    for place, ours, theirs in zip(places, answers[first].T, answers[second].T, strict=True):
+        differ = np.flatnonzero(ours != theirs)
+        weights[differ, place, ours[differ]] = 1.0
+        weights[differ, place, theirs[differ]] = -1.0
+    bridge = to_lens(model)
+    if untrained:
+        randomise(bridge, seed)
+    nodes, tokens = circuit(model).nodes, prompt.tokens
+    return Hooked(bridge, nodes, tokens[first], tokens[second], weights, prompt.answers)
+
+
+def randomise(bridge: Any, seed: int) -> None:
+    """Replaces all weights of a bridge by independent Gaussian ones, and biases by 0."""
+    drawn = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, W in bridge.named_parameters():
+            if name.endswith("bias"):
+                W.zero_()
+            else:
+                W.normal_(0.0, W.shape[-1] ** -0.5, generator=drawn)
+
+
+def _pairs(answers: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of `PAIRS` clean and corrupted prompts with different answers at some token."""
+    first, second = rng.integers(len(answers), size=(2, 100 * PAIRS))
+    differ = (answers[first] != answers[second]).any(-1)
+    if differ.sum() < PAIRS:
+        raise InputError("nearly all prompts have the same answers: give another model or length")
+    return first[differ][:PAIRS], second[differ][:PAIRS]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The scores of one method on one circuit with one seed.
+
+    A method of edges names as many links as matter. `right`, `unused`, `absent` and `unnamed` are
+    the expected fractions of these that matter, that exist but change no answer, that do not exist,
+    and that it does not name since all further scores are 0; so `right` is the precision at the
+    true size. For a method of nodes, the entries are the nodes' outputs at each token of each
+    prompt, those that decide an answer are the true ones, and `absent` is the fraction of false
+    ones. `auc` is the area under the ROC curve, `content` that of links whose source is not the
+    positions, `null` that of the same method on a random model of the same shape, against the same
+    truth, and `random` that of random scores.
+    """
+
+    case: str
+    method: str
+    seed: int
+    entries: int
+    true: int
+    auc: float
+    content: float
+    right: float
+    unused: float
+    absent: float
+    unnamed: float
+    null: float
+    random: float
+
+
+def benchmark(
+    methods: Mapping[str, Method] = METHODS,
+    cases: Sequence[Case] = CASES,
+    seeds: int = 5,
+) -> list[Result]:
+    """The results of each method on each circuit, with pairs of prompts drawn from each seed.
+
+    `methods` maps names to functions as in `methods.py`. Raises ValueError if TransformerLens is
+    not installed.
+    """
+    results = []
+    for case in cases:
+        model = under_one_mask(case.model())
+        pool = case.prompts()
+        known = case.truth(model)
+        for seed in range(seeds):
+            of, null = (hooked(model, pool, seed, untrained) for untrained in (False, True))
+            decides = deciding(of, model.prompt(pool).tokens) if case.built is None else None
+            for name, method in methods.items():
+                found = method(of)
+                if isinstance(next(iter(found)), Link):
+                    scores = _of_links(of, found, method(null), known, seed)
+                elif decides is not None:
+                    scores = _of_nodes(of, found, method(null), decides, seed)
+                else:
+                    continue
+                results.append(Result(case.name, name, seed, **scores))
+    return results
+
+
+def _of_links(of: Hooked, found: Any, control: Any, known: Truth, seed: int) -> dict[str, Any]:
+    true, exist = (
+        np.array([link in these for link in of.links]) for these in (known.matter, known.exist)
+    )
+    content = np.array([link.source.kind != "positions" for link in of.links])
+    scores, null = (
+        np.array([each.get(link, 0.0) for link in of.links]) for each in (found, control)
+    )
+    return _judged(scores, null, true, exist, content, seed)
+
+
+def _of_nodes(of: Hooked, found: Any, control: Any, decides: Any, seed: int) -> dict[str, Any]:
+    true = np.stack([decides[node] for node in of.sources]).ravel()
+    content = np.repeat([node.kind != "positions" for node in of.sources], of.clean.numel())
+    scores, null = (
+        torch.stack([each[node] for node in of.sources]).numpy().ravel()
+        for each in (found, control)
+    )
+    return _judged(scores, null, true, true, content, seed)
+
+
+def _judged(
+    found: np.ndarray,
+    control: np.ndarray,
+    true: np.ndarray,
+    exist: np.ndarray,
+    content: np.ndarray,
+    seed: int,
+) -> dict[str, Any]:
+    """The fields of a result; all arrays have an element for each entry."""
+    scores = magnitudes(found)
+    chance = named(scores, int(true.sum())) / true.sum()
+    return {
+        "entries": len(true),
+        "true": int(true.sum()),
+        "auc": auc(scores, true),
+        "content": auc(scores[content], true[content]),
+        "right": float(chance[true].sum()),
+        "unused": float(chance[exist & ~true].sum()),
+        "absent": float(chance[~exist].sum()),
+        "unnamed": float(1 - chance.sum()),
+        "null": auc(magnitudes(control), true),
+        "random": auc(np.random.default_rng([seed, len(true)]).random(len(true)), true),
+    }
+
+
+def summary(results: Sequence[Result]) -> str:
+    """A table with a row for each method; means over circuits of the means over seeds.
+
+    The two numbers after ± are standard deviations: of the AUC over circuits, and, as a root mean
+    square over circuits, over seeds. Circuits all of whose entries are true have no AUC.
+    """
+    lines = [
+        f"{'method':30}{'AUC':>6} ±circ ±seed  cont.  right unused absent unnamed   null random"
+    ]
+    for method in dict.fromkeys(each.method for each in results):
+        own = [each for each in results if each.method == method]
+        values = {
+            name: np.array(
+                [
+                    [getattr(each, name) for each in own if each.case == case]
+                    for case in dict.fromkeys(each.case for each in own)
+                ]
+            )
+            for name in SHOWN
+        }
+        known = ~np.isnan(values["auc"]).any(1)
+        mean = {name: float(np.nanmean(array)) for name, array in values.items()}
+        over_circuits = values["auc"][known].mean(1).std(ddof=1) if known.sum() > 1 else np.nan
+        over_seeds = np.sqrt(values["auc"][known].var(1).mean()) if known.any() else np.nan
+        lines.append(
+            f"{method:30}{mean['auc']:6.2f}{over_circuits:6.2f}{over_seeds:6.2f}"
+            f"{mean['content']:7.2f}{mean['right']:7.2f}{mean['unused']:7.2f}"
+            f"{mean['absent']:7.2f}{mean['unnamed']:8.2f}{mean['null']:7.2f}{mean['random']:7.2f}"
+        )
+    return "\n".join(lines)
