@@ -10,7 +10,7 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 
 # Without bytecode each of the many processes compiles all modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: verify record test slow tools docs browser lint bench dist clean
+.PHONY: verify record test reach slow tools docs browser lint bench dist clean
 
 verify: $(VENV)/installed
 	$(BIN)/python -m verify newton --k 5
@@ -21,6 +21,11 @@ record: $(VENV)/installed
 
 test: record
 	$(PYTEST)
+
+# Functions that the fast tests call with small sizes only; FOLDER is tests/ or a part of it.
+FOLDER ?= tests
+reach: $(VENV)/installed
+	PYTHONPATH=tests $(BIN)/python -m pytest -p reach $(FOLDER)
 
 # Tests that take long.
 slow: $(VENV)/installed

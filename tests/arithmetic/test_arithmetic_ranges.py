@@ -244,10 +244,29 @@ def test_fractions_of_frequencies(count, p):
 
 @pytest.mark.parametrize("p", [3, 5, 17, 65, 129, 301, 401, 1009, 4001])
 def test_margins_of_few_frequencies(p):
-    for K in ([1], [p - 1], [2], [1, 2], rng(p).permutation(p - 1)[:5] + 1):
+    for K in (
+        [1],
+        [p - 1],
+        [2],
+        [1, 2],
+        rng(p).permutation(p - 1)[:5] + 1,
+        np.arange(1, min(p, 60)),
+    ):
         logits = sum(np.cos(2 * pi * (int(k) * np.arange(p) % p) / p) for k in K)
         wanted = logits[0] - logits[1:].max()
         assert A.few_frequencies_margin(p, K) == pytest.approx(wanted, abs=1e-13)
+
+
+@pytest.mark.parametrize(("p", "D", "first"), [(41, 1, 3), (61, 5, 9), (301, 2, 150)])
+def test_maxima_of_one_row(p, D, first):
+    """One row that is not 0 has equal sizes at all frequencies above 0, in every order."""
+    E = np.zeros((p, D))
+    E[7] = rng(p).normal(size=D)
+    assert np.allclose(A.permutation_maxima(E, first, 9, 3), 1)
+    E[8:20] = rng(1).normal(size=(12, D))
+    maxima = A.permutation_maxima(E, first, 9, 3)
+    assert (maxima >= 1).all()
+    assert first == 150 or len({*maxima.round(9).tolist()}) == 9  # other orders, other maxima
 
 
 @pytest.mark.parametrize("p", [3, 5, 17, 65, 131, 301])

@@ -135,6 +135,19 @@ def test_any_torch_module_is_a_model(outputs):
     assert not any(part.training for part in module.modules())
 
 
+@pytest.mark.parametrize("batch", [1, 33, 64, 200, 1000])
+def test_batches_of_any_size(batch):
+    """The module is applied to each input once, to at most `batch` inputs at a time."""
+    seen = []
+    module = nn.Linear(3, 4).double()
+    module.register_forward_hook(lambda module, given, result: seen.append(len(given[0])))
+    inputs = np.random.default_rng(0).normal(size=(200, 3))
+    found = predictions(module, batch=batch)(inputs)
+    assert seen == [batch] * (200 // batch) + [200 % batch] * (200 % batch > 0)
+    logits = inputs @ module.weight.detach().numpy().T + module.bias.detach().numpy()
+    assert (np.squeeze(found) == logits.argmax(-1)).all()
+
+
 def test_outputs_are_labels_by_their_last_dimension_and_a_threshold():
     same = nn.Identity()
     logits = np.array([[-1.0], [0.0], [2.0]])

@@ -1,5 +1,6 @@
 """Searches and trees at many sizes, compared with definitions."""
 
+from collections import Counter
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -319,3 +320,50 @@ def test_best_trees_of_weights(N, M):
 def test_the_most_weights():
     w = RNG.integers(100, size=256)
     assert structures.most_by_weight(w, 256)[-1] == w.sum()
+
+
+@pytest.mark.parametrize("size", [1, 40, 300])
+def test_many_interpolated_places(size):
+    """The nearest integer inside the interval, by fractions."""
+    draw = np.random.default_rng(size)
+    lo = draw.integers(10**6, size=size)
+    hi = lo + draw.integers(10**6, size=size)
+    v_lo = draw.integers(-(10**9), 10**9, size=size)
+    v_hi = v_lo + draw.integers(1, 10**9, size=size)
+    q = draw.integers(v_lo, v_hi + 1)
+    found = structures.interpolated(q, lo, hi, v_lo, v_hi).tolist()
+    for cell, x, a, b, low, high in zip(
+        found, *(each.tolist() for each in (q, lo, hi, v_lo, v_hi)), strict=True
+    ):
+        if b - a < 2:
+            assert cell in (a, b)
+            continue
+        place = a + Fraction((b - a) * (x - low), high - low)
+        assert a < cell < b
+        assert all(abs(cell - place) <= abs(other - place) for other in (cell - 1, cell + 1)) or (
+            cell in (a + 1, b - 1)
+        )
+
+
+@pytest.mark.parametrize(("N", "M"), [(200, 7), (130, 8), (127, 7), (255 - 60, 7), (40, 200)])
+def test_deep_trees(N, M):
+    assert structures.perfect_trees(N, M) == comb(N, 2**M - 1)
+    assert structures.most_by_roots(N, M) == min(N, 2**M - 1)
+
+
+@pytest.mark.parametrize(("rows", "cells"), [(1, 2), (9, 5), (40, 2), (33, 10**6)])
+def test_errors_of_many_rows(rows, cells):
+    """The mean of the minimum is the sum of P(all rows ≥ t), by the items that share a cell."""
+    counts, weights = [7, 1, 0, 3, 12], [0.1, 0.2, 0.3, 0.4, 0.0]
+    wanted = Fraction(0)
+    for i, weight in enumerate(weights):
+        others = [c for j, c in enumerate(counts) if j != i]
+        law = Counter[int]()
+        for shared in product((0, 1), repeat=4):
+            k = sum(shared)
+            mass = Fraction(1, cells) ** k * Fraction(cells - 1, cells) ** (4 - k)
+            law[sum(c for c, s in zip(others, shared, strict=True) if s)] += mass
+        for t in range(1, sum(others) + 1):
+            wanted += Fraction(weight) * sum(p for x, p in law.items() if x >= t) ** rows
+    found = structures.count_min_error(counts, weights, rows, cells)
+    assert found == pytest.approx(float(wanted), rel=1e-9, abs=1e-15)
