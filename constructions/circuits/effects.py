@@ -19,7 +19,7 @@ from theory.kinds import InputError
 
 Source = Callable[[int], tuple[int | None, int]]  # the token, and the number of its new content
 
-CHUNK = 2**12  # the number of patched sequences in one forward pass
+FIRST, CHUNK = 2**6, 2**12  # patched sequences in the first and in the last forward passes
 
 
 class Witness(NamedTuple):
@@ -221,8 +221,7 @@ def _interventions(
     count, T, _ = here.shape
     sizes = (len(firsts), T * len(values.row))
     for whole, size in zip((True, False), sizes, strict=True):
-        for start in range(0, count * size, CHUNK):
-            pairs = torch.arange(start, min(start + CHUNK, count * size))
+        for pairs in _chunks(count * size):
             rows, source = pairs // size, pairs % size
             if whole:
                 change = here[torch.tensor(firsts)[source]] - here[rows]
@@ -238,6 +237,17 @@ def _interventions(
             padded = here.new_zeros(*change.shape[:-1], batch.before[0].shape[-1])
             padded[..., span] = change
             yield rows, padded, _named(whole, source, firsts, len(values.row))
+
+
+def _chunks(count: int) -> Iterator[Tensor]:
+    """The numbers 0 … count − 1 in chunks, the first of which are small.
+
+    Most edges that matter change an answer in one of the first patches.
+    """
+    start, size = 0, FIRST
+    while start < count:
+        yield torch.arange(start, min(start + size, count))
+        start, size = start + size, min(2 * size, CHUNK)
 
 
 def _named(whole: bool, source: Tensor, firsts: list[int], n_values: int) -> Source:
