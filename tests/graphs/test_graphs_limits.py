@@ -35,6 +35,8 @@ def test_further_limits():
     one = np.ones((1, 1), dtype=int)
     assert g.walks(one, 10_000) == g.walks_with_jumps(one, [10_000])[0, 0] == 1
     with rejects("lengths"):
+        g.walks_with_jumps(one, [])
+    with rejects("lengths"):
         g.walks_with_jumps(one, [10_001])
     with rejects("A", "8"):
         g.labellings(line(9))

@@ -7,6 +7,8 @@ import pytest
 from refusals import rejects
 
 from constructions import string_model
+from constructions.computation import circuit_evaluator
+from constructions.language import string_probabilities
 from theory import language as L
 
 HALF, NAN = [F(1, 2), F(1, 2)], float("nan")
@@ -14,6 +16,15 @@ EVEN, TREE = L.even_process(), L.parity_tree(4, [0, 1])
 WORLD = L.world(10, 100, 10, "zipf", 0)
 VALID = L.is_it_valid([1], [[1, 0]], [[1, 0]], [[0]])
 MANY = L.source([1], [[[F(1, 20)]]] * 20)
+FORGETS_NOTHING = L.source(
+    HALF,
+    [
+        [[F(1, 3), F(1, 7)], [F(1, 5), F(1, 11)]],
+        [[F(1, 3), F(4, 21)], [F(1, 2), F(23, 110)]],
+    ],
+)
+FAR = [[10**6, 20], [3 * 10**6, -10], [0, 0]]
+NEARLY = [F(n, 110_000_001) for n in (100_000_000, 1, 10_000_000)]
 WORDS, LABELS = np.array([[1, 0], [1, 1]]), np.array([0, 1])
 
 
@@ -69,7 +80,17 @@ def rng():
         (lambda: L.tree_by_restriction(3, [([-1, -1], (0, 0, 1))]), "restriction"),
         (lambda: L.enough_restrictions(5, 2, 10**6, 0.3, 0.1), "depth"),
         (lambda: L.restricted_terms([frozenset({(9, 1)})], [0, 1]), "terms"),
+        (lambda: L.tree_by_restriction(2, [([-1, 0], 0, 1)]), "samples"),
+        (lambda: L.restricted_terms([frozenset({(0, 2)})], [0, 1]), "literal"),
+        (lambda: L.restricted_terms([frozenset({(0, 1, 1)})], [0, 1]), "literal"),
+        # labels and sources
+        (lambda: L.one_step(TREE, np.ones((2, 4)), np.ones((2, 3))), "labels"),
+        (lambda: L.conditional_entropy(FORGETS_NOTHING, 16), "t"),
+        (lambda: L.mean_difference([], 3), "p"),
+        (lambda: L.mean_difference([F(3, 2), F(-1, 2)], 3), "p"),
         # models
+        (lambda: string_probabilities(circuit_evaluator(2, 2), 2), "21"),
+        (lambda: L.projection(L.log_linear([F(1, 3)] * 3, FAR), NEARLY), "p"),
         (lambda: string_model(2, [[0, 1] * 500], [1]), "strings"),
     ],
 )
