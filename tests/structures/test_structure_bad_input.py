@@ -19,6 +19,9 @@ def words(q, N):
     yield "x"
 
 
+NO_QUERIES = np.zeros((0, 2, 3), dtype=int), np.zeros((0, 2), dtype=int)
+
+
 @pytest.mark.parametrize(
     ("call", "parameter"),
     [
@@ -35,7 +38,7 @@ def words(q, N):
         (lambda: S.interpolated(0.5, 10, 4, 0.0, 1.0), "lo"),
         (lambda: S.interpolated(0.5, [0, 3], [1, 2], 0.0, 1.0), "lo"),
         (lambda: S.interpolated(0.5, 0.5, 2, 0.0, 1.0), "lo"),
-        (lambda: S.accuracy_by_lookup(np.zeros((0, 3), int), np.zeros(0, int)), "nearest"),
+        (lambda: S.accuracy_by_lookup(*NO_QUERIES), "nearest"),
         # points
         (lambda: S.k_means(np.full((3, 2), 1e200), 2, 0), "points"),
         (lambda: S.looked_at(S.binary_search, [2, 1], [1], 1), "points"),
