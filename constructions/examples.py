@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -106,6 +106,18 @@ def _with_queries(xp: Any, rows: Any, queries: Any) -> Prompt:
     return Prompt(tokens, rows.shape[-2], slice(rows.shape[-2], None))
 
 
+class Condition(Protocol):
+    """A condition on the inputs x (…, n, d) of examples."""
+
+    def holds(self, x: Tensor) -> bool:
+        """Whether all inputs x satisfy the condition."""
+        ...
+
+    def outside(self, x: Tensor) -> str:
+        """How inputs x violate the condition, with the remedy, or ""."""
+        ...
+
+
 class Examples(Interface):
     """The interface of models that map examples and queries to predictions (…).
 
@@ -124,7 +136,11 @@ class Examples(Interface):
     Raises ValueError for shapes that do not fit, NaN or infinite entries, a number of examples for
     which the weights were not built, and inputs whose products (of x with x, y or x_query) are
     outside the range of normal numbers of the dtype, where answers could be wrong by underflow.
+    A construction that computes an iteration sets `convergence`, the condition on x under which it
+    converges.
     """
+
+    convergence: Condition | None = None
 
     def __init__(
         self,
@@ -154,6 +170,10 @@ class Examples(Interface):
             )
         self._check_products(x, y, x_query)
         return x, y, x_query
+
+    def outside(self, *inputs: Any) -> str:
+        x, condition = inputs[0], self.convergence
+        return "" if condition is None else condition.outside(x / self.scale)
 
     def _check_products(self, x: Tensor, y: Tensor, x_query: Tensor) -> None:
         """Raises ValueError if a largest product of two entries is not a normal float, nor 0.

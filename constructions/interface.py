@@ -10,10 +10,12 @@ arrays of exact numbers: `xp` is the module torch or numpy.  The interfaces of t
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any, NamedTuple, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 import torch
@@ -21,13 +23,15 @@ from torch import Tensor, nn
 
 from constructions.call import Call
 from constructions.tensors import as_tensor, require_finite
-from theory.kinds import InputError, checked, shown
+from theory.kinds import InputError, OutsideHypotheses, checked, shown
 
 ROWS = 4  # the number of random inputs
 BATCH = 2**12  # the number of inputs in a batch of `all_inputs`
 
 Draw = Callable[[int, int], np.ndarray]
 M = TypeVar("M", bound=nn.Module)
+
+WARNED = WeakSet[nn.Module]()  # models that have warned
 
 
 class Prompt(NamedTuple):
@@ -93,6 +97,14 @@ class Interface(nn.Module, ABC):
         input include the answers to all prefixes of this input.
         """
         return None
+
+    def outside(self, *inputs: Any) -> str:
+        """How inputs violate a hypothesis of a theorem about the model, with the remedy.
+
+        The inputs are those that `check` has returned. The result is "" if they satisfy all
+        hypotheses that are checked.
+        """
+        return ""
 
     def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...] | None:
         """Random inputs for `write`, whose entries in some number system are returned by `draw`.
@@ -216,9 +228,10 @@ class Model(nn.Module, ABC):
     def forward(self, *inputs: Any) -> Any:
         """The answers, as the interface defines them.
 
-        Raises ValueError for inputs that the interface rejects, for answers that are not finite,
-        and if the memory does not suffice. `logits` and `streams` also return numbers that are not
-        finite.
+        Warns once (`OutsideHypotheses`) if the iteration that the model computes diverges on the
+        inputs. Raises ValueError for inputs that the interface rejects, for answers that are not
+        finite, and if the memory does not suffice. `logits` and `streams` do not warn, and also
+        return numbers that are not finite.
         """
         if self.like.is_meta:
             raise InputError(
@@ -232,6 +245,11 @@ class Model(nn.Module, ABC):
                 f"an answer of {self.name} overflows {kind}: give smaller inputs, or build "
                 "the model with a smaller step (alpha, step_size) or fewer steps"
             )
+        warns = self not in WARNED and not torch.compiler.is_compiling()
+        if words := self.interface.outside(*given) if warns else "":
+            WARNED.add(self)
+            # The caller's line is above two functions of torch.
+            warnings.warn(f"{self.name}: {words}", OutsideHypotheses, stacklevel=4)
         return answers
 
     def logits(self, *inputs: Any) -> Tensor:

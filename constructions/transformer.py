@@ -43,7 +43,7 @@ from constructions.interface import Interface, Prompt
 from constructions.softmax import SoftmaxError, least_sharpness, softmax_error
 from constructions.stream import Stream
 from theory import machine
-from theory.kinds import Count, InputError, Integers, Positive, Steps, Within, checked
+from theory.kinds import Count, InputError, Integers, Positive, Reals, Steps, Within, checked
 from theory.regression.formulas import RegisterFormula
 
 
@@ -214,6 +214,22 @@ class Transformer(Stack):
                 )
             error = 0.499 * self.interface.margin
         return least_sharpness(self, error)
+
+    def converges(self, x: Any) -> bool:
+        """Whether the iteration that a model computes converges for inputs x (…, n, d) of examples.
+
+        The condition is that of the construction, such as 0 < alpha < 2/λmax(XᵀX)² for every
+        prompt; see also `theory.regression.safe_step_size`. Raises ValueError for a model that
+        computes no iteration with a step size, and for inputs of another shape.
+        """
+        condition = getattr(self.interface, "convergence", None)
+        if condition is None:
+            raise InputError(
+                f"{self.name} computes no iteration with a step size: give a model of newton, "
+                "hyperpower, gradient_descent or chebyshev"
+            )
+        array = Reals(f"... n {self.interface.d}").read("x", x)
+        return bool(condition.holds(torch.from_numpy(array)))
 
     def formula(self) -> RegisterFormula:
         """The formula xᵀ g(S) b of the prediction at a query x, for all n and inputs.

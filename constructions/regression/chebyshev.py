@@ -43,6 +43,7 @@ from math import exp, frexp, log, log1p, sqrt
 from typing import Annotated, Any, TypeAlias
 
 from constructions.call import construction
+from constructions.regression.convergence import with_interval
 from constructions.regression.ladder import Plan, Rung, ladder, powers
 from constructions.regression.ladder_layers import SLOTS, check_memory
 from constructions.transformer import Transformer
@@ -135,7 +136,8 @@ def chebyshev(d: Count, k: FewerSteps, smallest: Positive, largest: Positive) ->
         )
     check_memory(d, log(k + 1, 3))
     plan = chebyshev_plan(k, smallest, largest)
-    return ladder(d, plan, Combinations(tuple(plan)), "[Saad2003, Algorithm 12.1]")
+    model = ladder(d, plan, Combinations(tuple(plan)), "[Saad2003, Algorithm 12.1]")
+    return with_interval(model, k, smallest, largest)
 
 
 def chebyshev_plan(k: int, smallest: float, largest: float) -> Plan:

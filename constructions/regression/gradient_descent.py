@@ -26,6 +26,7 @@ from constructions.assembly import Head, block, embed, unembed
 from constructions.blocks import Stage
 from constructions.call import construction
 from constructions.examples import Examples, shifted
+from constructions.regression.convergence import with_step
 from constructions.regression.ladder import ladder, powers
 from constructions.regression.ladder_layers import check_memory
 from constructions.regression.stages import Powers, Prediction
@@ -69,16 +70,20 @@ def gradient_descent(
     Source: [vonOswald2023, Proposition 1] for "direct"; the proofs for causal=True and for "ladder"
     are in `gradient_descent.py` and `ladder.py`.
     """
-    of = Powers(step_size, "identity")
     if layout == "ladder":
         if causal:
             raise InputError("layout is 'ladder' and causal is True: use the layout 'direct'")
         if k == 0:
             raise InputError("layout is 'ladder' and k is 0: give k ≥ 1 or the layout 'direct'")
         check_memory(d, log(k, 3))
-        return ladder(d, powers(k, step_size), of)
-    if causal:
-        return _causal(d, k, step_size)
+        model = ladder(d, powers(k, step_size), Powers(step_size, "identity"))
+    else:
+        model = (_causal if causal else _direct)(d, k, step_size)
+    return with_step(model, "gradient_descent", k, step_size, "identity")
+
+
+def _direct(d: int, k: int, step_size: float) -> Transformer:
+    of = Powers(step_size, "identity")
     stream = Stream(x=d, e=1)
     stream.fits(k)
     x, e = map(stream.read, stream)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import log
 
 from constructions.call import construction
+from constructions.regression.convergence import with_step
 from constructions.regression.ladder_gram import power_ladder
 from constructions.regression.ladder_layers import check_memory
 from constructions.transformer import Transformer
@@ -39,4 +40,5 @@ def hyperpower(
     `ladder_gram.py`.
     """
     check_memory(d, min(k, 10**15) * log(order, 3))  # before order^k is computed
-    return power_ladder(d, order**k, alpha, start)
+    model = power_ladder(d, order**k, alpha, start)
+    return with_step(model, "hyperpower", k, alpha, start)

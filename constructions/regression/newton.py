@@ -11,6 +11,7 @@ from math import log
 from typing import Literal
 
 from constructions.call import construction
+from constructions.regression.convergence import with_step
 from constructions.regression.ladder_causal import ladder_causal
 from constructions.regression.ladder_gram import power_ladder
 from constructions.regression.ladder_layers import check_memory
@@ -117,18 +118,21 @@ def newton(
             raise InputError(f"layout is 'paper' and start is '{start}': use the start 'gram'")
         if n is None:
             raise InputError("layout is 'paper' and n is None: give the number n of examples")
-        return newton_paper(d, k, alpha, n)
-    if layout == "ladder":
+        model = newton_paper(d, k, alpha, n)
+    elif layout == "ladder":
         check_memory(d, min(k, 10**15) * log(2, 3))  # before 2^k is computed
-        if causal:
-            return ladder_causal(d, k, alpha, start)
-        return power_ladder(d, 2**k, alpha, start)
-    if k > 1000:
+        build = ladder_causal if causal else _power_ladder
+        model = build(d, k, alpha, start)
+    elif k > 1000:
         raise InputError(
             f"k is {k}, and the weights of the layout 'direct' contain 2^k: "
             "give k ≤ 1000, or use the layout 'ladder'"
         )
-    if causal:
-        return newton_causal(d, k, alpha, start)
-    build = newton_interleaved if interleaved else newton_direct
-    return build(d, k, alpha, start)
+    else:
+        build = newton_interleaved if interleaved else newton_direct
+        model = (newton_causal if causal else build)(d, k, alpha, start)
+    return with_step(model, "newton", k, alpha, start)
+
+
+def _power_ladder(d: int, k: int, alpha: float, start: Start) -> Transformer:
+    return power_ladder(d, 2**k, alpha, start)

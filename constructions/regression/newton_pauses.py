@@ -33,6 +33,7 @@ from constructions.blocks import Stage
 from constructions.call import construction
 from constructions.examples import Examples
 from constructions.interface import Prompt
+from constructions.regression.convergence import with_step
 from constructions.regression.stages import Inverse, Powers, Prediction
 from constructions.stream import Stream
 from constructions.transformer import Transformer
@@ -98,7 +99,7 @@ def newton_with_pauses(d: Count, k: FewSteps, alpha: StepSize) -> Transformer:
     of = Powers(alpha, "identity")
     inverses = (Stage(1 + j, "u", Inverse(2**j, of), ldexp(1.0, j)) for j in range(k + 1))
     columns = {name: {name: 1.0} for name in ("x", "y", *groups)}
-    return Transformer(
+    model = Transformer(
         embed(stream, **columns, query={"u": alpha}),
         [block(stream, heads, mask="causal") for heads in layers],
         unembed(stream, stream.read("estimate")),
@@ -107,3 +108,4 @@ def newton_with_pauses(d: Count, k: FewSteps, alpha: StepSize) -> Transformer:
         stages=(*inverses, Stage(k + 2, "estimate", Prediction(2**k, of))),
         source="weightwright; the iteration is that of [Schulz1933]",
     )
+    return with_step(model, "newton", k, alpha, "identity")

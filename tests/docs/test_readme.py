@@ -26,6 +26,7 @@ def test_all_pages_with_examples_are_read():
         "README",
         "computation",
         "constructions",
+        "own-theorem",
         "programs",
         "stock",
         "trained",

@@ -22,6 +22,14 @@ class InputError(ValueError):
         super().__init__(message)
 
 
+class OutsideHypotheses(UserWarning):
+    """The warning for inputs outside the hypotheses of a theorem about the model that is called.
+
+    For example, the step size of an iteration is so large that it diverges on these inputs. A model
+    warns once. `warnings.filterwarnings("ignore", category=OutsideHypotheses)` turns it off.
+    """
+
+
 def shown(value: Any) -> str:
     """Returns a value as text on one line of at most 60 characters, for error messages."""
     try:

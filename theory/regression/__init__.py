@@ -11,6 +11,7 @@ modules, by `from theory import regression` and `import constructions`, and not 
 
 from theory.regression.chebyshev import chebyshev, chebyshev_iterates
 from theory.regression.conjugate_gradient import conjugate_gradient, conjugate_gradient_iterates
+from theory.regression.convergence import safe_step_size
 from theory.regression.depth import newton_degree, newton_lower_bound
 from theory.regression.filters import (
     Filter,
@@ -133,6 +134,7 @@ __all__ = [
     "ridge",
     "ridge_fitted",
     "ridge_residual",
+    "safe_step_size",
     "unexplained_fraction",
     "weight_cosines",
     "weight_similarity",

@@ -140,8 +140,7 @@ def _margin(
     least = min(chain.from_iterable(distances(statement, model, part) for part in rows))
     return at_least(
         "margin",
-        "smallest difference between the logit of the right answer and any other, and the margin "
-        "that the model declares",
+        "smallest difference between the right logit and any other, and the declared margin",
         evidence,
         float(least),
         float(model.interface.margin),
@@ -161,8 +160,7 @@ def _gaps(
                 wrong += [name] * (found.gap < margin.gap or (found.ties and not margin.ties))
     return Finding(
         "gaps",
-        "smallest gap between the largest score and any smaller one, and the gap that the head "
-        "declares; equal largest scores, only if the head declares ties",
+        "smallest gap below the largest score, with ties only where they are declared",
         evidence,
         measured,
         declared,
@@ -187,8 +185,8 @@ def _softmax(
         return
     yield answers_equal(
         "softmax",
-        f"answers with softmax in place of hardmax, at the inverse temperature β = {beta:.4g} that "
-        f"follows from the declared gaps, to {where}",
+        f"answers with softmax at the inverse temperature β = {beta:.4g}, which follows from the "
+        f"gaps, to {where}",
         statement,
         _with(soft, rows),
     )

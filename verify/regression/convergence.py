@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from theory.kinds import InputError
-from theory.regression import Start
+from theory.regression import Start, safe_step_size
 from theory.regression.by_definition import least_squares
 from theory.regression.matrices import identity, matrix_power, start_matrix
 from theory.regression.ols import rank_cut
@@ -28,13 +27,7 @@ def safe_alpha(x: np.ndarray, start: Start) -> float:
     prompt. The iteration converges because ‖S‖_F is at least the largest eigenvalue of S. A power
     of two is exact in every number system.
     """
-    gram = np.swapaxes(x, -1, -2) @ x
-    norm = float(np.sqrt((gram**2).sum((-1, -2))).max())
-    if norm == 0:
-        raise InputError(
-            "all inputs x are 0, so that no default α exists: give an input x that is not 0"
-        )
-    return float(2.0 ** np.floor(-np.log2(norm) * (2 if start == "gram" else 1)))
+    return safe_step_size(x, "newton", start)
 
 
 def largest_eigenvalue(x: np.ndarray) -> float:

@@ -1,0 +1,94 @@
+"""The condition on the inputs under which the iteration of a model converges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, log2, sqrt
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from constructions.transformer import Transformer
+from theory.regression import safe_step_size
+from theory.regression.convergence import Method
+from theory.regression.newton import Start
+
+M = TypeVar("M", bound=Transformer)
+FORMATS = (torch.float32, torch.float64)
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """The condition λmax(XᵀX) < limit under which an iteration converges on the inputs X.
+
+    The model computes `steps` steps of the iteration. `bound` describes the condition in words, in
+    terms of the argument of the construction that it limits. `method` and `start` are the arguments
+    of `safe_step_size`; for Chebyshev's method, which has no step size, `method` is None.
+    """
+
+    limit: float
+    steps: int
+    argument: str
+    bound: str
+    method: Method | None = None
+    start: Start = "gram"
+
+    def holds(self, x: Tensor) -> bool:
+        """Whether the iteration converges for all inputs x (…, n, d), float32 or float64."""
+        if 0 in x.shape:
+            return True
+        gram = self._gram(x)
+        if bool((torch.linalg.matrix_norm(gram) < self.limit).all()):  # at least λmax
+            return True
+        return bool(torch.linalg.eigvalsh(gram).max() < self.limit)
+
+    def outside(self, x: Tensor) -> str:
+        """How inputs x violate the condition, with the remedy, or "" if they do not.
+
+        Numbers in other dtypes than float32 and float64 are not checked.
+        """
+        if not self.steps or x.dtype not in FORMATS or self.holds(x.detach()):
+            return ""
+        largest = float(torch.linalg.eigvalsh(self._gram(x.detach())).max())
+        if self.method is None:
+            value, remedy = 2.0 ** ceil(log2(largest)), ""
+        else:
+            value = safe_step_size(x.detach().cpu().double().numpy(), self.method, self.start)
+            remedy = f', which is safe_step_size(x, "{self.method}"'
+            remedy += ")" if self.method == "gradient_descent" else f', "{self.start}")'
+        return (
+            f"its iteration diverges on these inputs, because λmax(XᵀX) is {largest:.4g} and "
+            f"{self.bound}: build it with {self.argument}={value:g}{remedy}"
+        )
+
+    @staticmethod
+    def _gram(x: Tensor) -> Tensor:
+        """XᵀX or XXᵀ, which have the same non-zero eigenvalues: the smaller of them."""
+        return x @ x.mT if x.shape[-2] < x.shape[-1] else x.mT @ x
+
+
+def with_step(model: M, method: Method, steps: int, size: float, start: Start) -> M:
+    """The model, with the condition for `steps` steps of a method with a step size.
+
+    The condition is size < 2/λmax² from M₀ = size·S (start "gram"), and otherwise size < 2/λmax.
+    """
+    argument = "step_size" if method == "gradient_descent" else "alpha"
+    power = 2 if start == "gram" else 1
+    limit = sqrt(2 / size) if power == 2 else 2 / size
+    bound = f"{argument} = {size:g} is not below 2/λmax{'²' * (power == 2)}"
+    condition = Convergence(limit, steps, argument, bound, method, start)
+    model.interface.convergence = condition
+    return model
+
+
+def with_interval(model: M, steps: int, smallest: float, largest: float) -> M:
+    """The model, with the condition for `steps` steps of Chebyshev's method: λmax < a + c.
+
+    Here a = `smallest` and c = `largest` are the ends of the interval. At an eigenvalue λ ≥ a + c,
+    the residual T_k(l(λ))/T_k(l(0)) is at least 1 in absolute value, because |l(λ)| ≥ |l(0)| ≥ 1;
+    at 0 < λ < a + c it tends to 0.
+    """
+    bound = f"smallest + largest = {smallest + largest:g} is not above it"
+    model.interface.convergence = Convergence(smallest + largest, steps, "largest", bound)
+    return model
