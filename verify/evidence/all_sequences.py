@@ -55,8 +55,8 @@ def on_all_sequences(model: Transformer, answers: Answers, lengths: range) -> It
     yield found
     if found.verdict is not Verdict.HOLDS:
         return  # its detail names the first register that differs
-    if any(attn.normalise == "softmax" for attn in model.attentions):
-        return  # whose outputs are not rational numbers
+    if not _is_rational(model):
+        return
     some = _some(whole, MOST_OVER_Q)
     yield no_counterexample(
         "rational",
@@ -79,6 +79,13 @@ def on_all_sequences(model: Transformer, answers: Answers, lengths: range) -> It
             evidence=evidence,
             words=f"equal on {len(_some(whole))} sequences",
         )
+
+
+def _is_rational(model: Transformer) -> bool:
+    """Whether outputs are rational numbers: there is neither softmax nor a normalisation."""
+    norms = [model.ln_final, *(n for b in model.blocks for n in (b.norm, b.ln1, b.ln2))]
+    soft = any(attn.normalise == "softmax" for attn in model.attentions)
+    return not soft and all(norm is None for norm in norms)
 
 
 def _with(model: Transformer, rows: list[np.ndarray]) -> Iterator[tuple[Transformer, np.ndarray]]:

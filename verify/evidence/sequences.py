@@ -299,7 +299,11 @@ def difference(statement: OverTokens, model: Transformer, row: np.ndarray) -> st
     except ValueError:  # a model for only one length
         return f"{model.name} on {statement.shown(row)}"
     if where is None:
-        where = "no register differs from its invariant: the unembedding or the definition does" if model.stages else ""
+        where = (
+            "no register differs from its invariant: the unembedding or the definition does"
+            if model.stages
+            else ""
+        )
     found = f"{model.name} on {statement.shown(row)}: answer {got}, by definition {wanted}"
     return f"{found}\n{where}".rstrip()
 
