@@ -79,8 +79,8 @@ def test_tokens_of_predictions_are_selected():
 def test_layers_may_be_a_function_of_the_model():
     def given(model, x, y, x_query):
         assert (model, type(x)) == ("a model", np.ndarray)
-        labels = np.concatenate([y, x_query[:, :1]], -1)
-        return [labels[..., None], np.stack([labels, labels], -1)]
+        before = np.pad(y, ((0, 0), (1, 0)))
+        return [before[..., None], np.stack([before, before], -1)]
 
     found = probe("a model", FITTED, given).on(MEASURED)
     assert found.names == ("stream 0", "stream 1")
@@ -107,8 +107,20 @@ OTHER = gaussian_prompts(20, N, D + 1, seed=0)
 BAD = {
     "a hook of another shape": (lambda: probe(Twice().eval(), FITTED, ["other"]), ["other"]),
     "a module that runs twice": (lambda: probe(Twice().eval(), FITTED, ["block"]), ["block"]),
+    "no module": (lambda: probe(Twice().eval(), FITTED, []), ["streams"]),
+    "one name": (lambda: probe(Twice().eval(), FITTED, "block"), ["streams"]),
+    "labels at their own tokens": (
+        lambda: probe(
+            None, FITTED, lambda m, x, y, q: [np.concatenate([y, q[:, :1]], -1)[..., None]]
+        ),
+        ["tokens", "causal"],
+    ),
+    "predictions of labels from themselves": (
+        lambda: outputs(lambda x, y, q: np.concatenate([y, q[:, :1]], -1), FITTED),
+        ["tokens", "causal"],
+    ),
     "no such module": (lambda: probe(Twice().eval(), FITTED, ["blocks.7"]), ["blocks.7"]),
-    "no module": (lambda: probe(lambda *_: 0, FITTED, ["a"]), ["streams"]),
+    "no torch module": (lambda: probe(lambda *_: 0, FITTED, ["a"]), ["streams"]),
     "no layers": (lambda: probe(Twice().eval(), FITTED), ["streams"]),
     "two dimensions": (lambda: probe(None, FITTED, constant((N + 1,))), ["stream 0"]),
     "too few tokens": (lambda: probe(None, FITTED, constant((N, 2))), ["stream 0"]),

@@ -47,10 +47,11 @@ def predictions_of(model: Callable[..., Any], prompts: Prompts) -> np.ndarray:
 
     Raises `ValueError` for outputs of another shape and outputs that are not finite, for a module
     in training mode or on the device meta, for a model with two different outputs for the same
-    prompts, and for prompts of a size that a module does not take.
+    prompts or whose predictions depend on the labels that they predict, and for prompts of a size
+    that a module does not take.
     """
     p = read_prompts(prompts)
-    check_deterministic(lambda *few: [answers_of(model, *few)], p)
+    check_model(lambda *few: [answers_of(model, *few)], p)
     predicted = answers_of(model, p.x, p.y, p.x_query)
     m, n = p.y.shape
     if predicted.shape == (m, n + 1):
@@ -100,7 +101,7 @@ class Streams:
 
     def of(self, x: np.ndarray, y: np.ndarray, x_query: np.ndarray) -> Iterator[np.ndarray]:
         """Yields the stream (m, n + 1, D) of each layer, whose width D may depend on the layer."""
-        names, wanted = None, (len(y), y.shape[1] + 1)
+        wanted, i = (len(y), y.shape[1] + 1), -1
         for i, H in enumerate(self._all(*inputs_for(self.model, x, y, x_query))):
             names = self.source if isinstance(self.source, list | tuple) else None
             name = f"stream {i}" if names is None else f"the output of {names[i]}"
@@ -114,6 +115,8 @@ class Streams:
                     "width), or select the tokens of the predictions by `tokens`"
                 )
             yield read
+        if i < 0:
+            raise InputError("streams gives no layer: give the name of at least one module")
 
     def _all(self, *given: Any) -> Iterator[Any]:
         if self.source is None:
@@ -218,17 +221,34 @@ def as_array(value: Any, name: str) -> np.ndarray:
     return found
 
 
-def check_deterministic(run: Callable[..., Any], p: Prompts) -> None:
-    """Raises ValueError if two calls on the same few prompts differ by more than √eps of float16.
+def check_model(run: Callable[..., Any], p: Prompts) -> None:
+    """Raises ValueError for a model that is not deterministic, or whose tokens see their labels.
 
-    Parallel sums may differ in their last digits from call to call, and dropout changes a fraction
-    of the entries themselves.
+    `run` returns arrays of which axis 0 indexes prompts, and axis 1, if it has n + 1 entries, the
+    predictions. On the same few prompts, two results may differ by at most √eps of float16, since
+    parallel sums may differ in their last digits; dropout changes a fraction of the entries
+    themselves. If the last label is far away, no prediction but that at the query may change.
     """
-    few = p.x[:FEW], p.y[:FEW], p.x_query[:FEW]
-    for first, second in zip(run(*few), run(*few), strict=True):
-        allowed = np.sqrt(np.finfo(np.float16).eps) * np.abs(first).max(initial=0)
-        if first.shape != second.shape or np.abs(first - second).max(initial=0) > allowed:
+    few, n = (p.x[:FEW], p.y[:FEW], p.x_query[:FEW]), p.y.shape[1]
+    far = few[1].copy()
+    far[:, -1] += 10 * max(1.0, np.abs(far).max())
+    results = zip(run(*few), run(*few), run(few[0], far, few[2]), strict=True)
+    for first, second, other in results:
+        if _differ(first, second):
             raise InputError(
                 "the model has two different outputs for the same prompts: give a deterministic "
                 "model, in evaluation mode and with fixed seeds"
             )
+        if first.shape[1:2] == (n + 1,) and _differ(first[:, :n], other[:, :n]):
+            raise InputError(
+                f"the first {n} of {n + 1} tokens of the model depend on the label of the last "
+                "example: give a causal model, and as `tokens` those that predict labels before "
+                "they see them"
+            )
+
+
+def _differ(first: np.ndarray, second: np.ndarray) -> bool:
+    if first.shape != second.shape:
+        return True
+    allowed = np.sqrt(np.finfo(np.float16).eps) * np.abs(first).max(initial=0)
+    return bool(np.abs(first - second).max(initial=0) > allowed)

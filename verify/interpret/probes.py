@@ -18,7 +18,7 @@ from verify.interpret.models import (
     Sources,
     Streams,
     as_array,
-    check_deterministic,
+    check_model,
     chunks,
     predictions_of,
 )
@@ -50,13 +50,13 @@ def probe(
 
     Raises `ValueError` for fewer than 2 prompts; for arrays of other shapes, or with entries that
     are not finite; for modules that do not run once in a call; for a module in training mode or on
-    the device meta; for a model that is not deterministic; and for prompts of a size that a module
-    does not take.
+    the device meta; for a model that is not deterministic; for tokens that see the labels that they
+    predict; and for prompts of a size that a module does not take.
     """
     p, found = read_prompts(fitted), Streams(model, streams, tokens)
     if len(p.x) < 2:
         raise InputError(f"fitted has {len(p.x)} prompt: give at least 2 prompts, or 1000")
-    check_deterministic(lambda *few: [*found.of(*few)], p)
+    check_model(lambda *few: [*found.of(*few)], p)
     return Probes(found, _best(found, p))
 
 
@@ -245,7 +245,7 @@ def _in_columns(read: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _read_directly(streams: Streams, p: Prompts) -> tuple[np.ndarray, tuple[str, ...]]:
-    check_deterministic(lambda *few: [*streams.of(*few)], p)
+    check_model(lambda *few: [*streams.of(*few)], p)
     parts = [
         np.stack([H[..., 0] for H in streams.of(p.x[i], p.y[i], p.x_query[i])])
         for i in chunks(len(p.x))

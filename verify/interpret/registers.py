@@ -10,11 +10,10 @@ import numpy as np
 
 from constructions.transformer import Transformer
 from theory.kinds import InputError, checked, shown
-from verify.evidence.statistics import Mean, ratio
+from verify.evidence.statistics import Mean
 from verify.interpret.attention import Sequences
+from verify.interpret.linear_probes import explained
 from verify.interpret.models import Sources, as_array, called, hooked, inputs_for
-
-RANK = 1e-9  # singular values below this fraction of the largest count as 0
 
 
 @checked
@@ -47,18 +46,19 @@ def registers(
     wanted = {name: _content(name, each, (m, T)) for name, each in contents.items()}
     if not wanted:
         raise InputError("contents is empty: give at least one content by its name")
-    values, half = np.concatenate([*wanted.values()], axis=-1), m // 2
-    # within each half, so that no sequence is both fitted and measured
-    other = np.concatenate([np.roll(part, 1, axis=0) for part in (values[:half], values[half:])])
-    ends = np.cumsum([each.shape[-1] for each in wanted.values()])[:-1]
-    names, rows = _names(model, streams), []
-    for H in _streams(model, tokens, streams):
-        X = np.concatenate([H, np.ones((m, T, 1))], axis=-1)
-        rows.append([_r2_of(X, each, half, ends) for each in (values, other)])
+    rows, half = list[dict[str, tuple[Mean, Mean]]](), m // 2
+    for X in _streams(model, tokens, streams):
+        rows.append(
+            {
+                name: (_r2(X, values, half), _r2(X, of_others(values, half), half))
+                for name, values in wanted.items()
+            }
+        )
     found, control = (
-        {name: tuple(row[k][i] for row in rows) for i, name in enumerate(wanted)} for k in range(2)
+        {name: tuple(row[name][k] for row in rows) for name in wanted} for k in range(2)
     )
-    return RegisterProbes(names or tuple(_numbered(len(rows))), found, control)
+    names = _names(model, streams) or tuple(f"stream {i}" for i in range(len(rows)))
+    return RegisterProbes(names, found, control)
 
 
 @dataclass(frozen=True)
@@ -141,16 +141,10 @@ def _names(model: Any, streams: Sources | None) -> tuple[str, ...]:
     return () if streams is None or callable(streams) else tuple(streams)
 
 
-def _numbered(count: int) -> Iterator[str]:
-    return (f"stream {i}" for i in range(count))
+def of_others(values: np.ndarray, half: int) -> np.ndarray:
+    """The values of the sequence before, within each half: none is both fitted and measured."""
+    return np.concatenate([np.roll(part, 1, axis=0) for part in (values[:half], values[half:])])
 
 
-def _r2_of(X: np.ndarray, values: np.ndarray, half: int, ends: np.ndarray) -> list[Mean]:
-    """The R² of each content, whose columns end at `ends`, on the second half."""
-    fitted, measured = values[:half].reshape(-1, values.shape[-1]), values[half:]
-    W = np.linalg.lstsq(X[:half].reshape(-1, X.shape[-1]), fitted, rcond=RANK)[0]
-    left = ((X[half:] @ W - measured) ** 2).sum(1)
-    whole = ((measured - fitted.mean(0)) ** 2).sum(1)
-    parts = (np.split(each, ends, axis=-1) for each in (left, whole))
-    unexplained = [ratio(a.sum(-1), b.sum(-1)) for a, b in zip(*parts, strict=True)]
-    return [Mean(1 - each.mean, each.error, each.freedom) for each in unexplained]
+def _r2(X: np.ndarray, values: np.ndarray, half: int) -> Mean:
+    return explained(X[:half], values[:half], X[half:], values[half:])

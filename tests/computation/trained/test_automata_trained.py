@@ -24,9 +24,9 @@ from verify.computation.trained.automata_trained import automata_trained, findin
 from verify.computation.trained.last_symbols import SYMBOLS, by_last_symbols
 from verify.computation.trained.mechanisms import Subject
 from verify.computation.trained.planted import built
-from verify.computation.trained.probes import discriminated, explained
 from verify.evidence.checkpoints import Trained
 from verify.finding import Verdict
+from verify.interpret.linear_probes import discriminated, explained
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 T = 20

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from planted import TASK, Planted, descent, least_squares, mixed, newton, online, silent
+from planted import TASK, Planted, descent, following, least_squares, mixed, newton, online, silent
 
 from theory.regression import Prompts
 from verify.evidence.statistics import estimated
@@ -43,7 +43,7 @@ def test_lstm(verdicts):
         assert empty[id] is not HOLDS, id
     assert empty["a/first-layer"] is not HOLDS
     assert empty["a/forgets"] is not HOLDS
-    noisy_one = Planted(lambda a: least_squares(a) + 0.3 * a.labels * np.sin(1e3 * a.labels))
+    noisy_one = Planted(lambda a: least_squares(a) + 0.5 * np.sin(1e3 * following(a)[..., 0]))
     for samples in (20, 100):
         uncertain = found(Planted(silent, silent), noisy_one, samples=samples)
         assert uncertain["a/forgets/b0"] is UNDECIDED

@@ -28,11 +28,11 @@ from verify.computation.trained.attention import (
     uniform,
     with_uniform,
 )
-from verify.computation.trained.probes import discriminated, explained
 from verify.evidence.statistics import BY, Mean, above, fraction_of
 from verify.finding import Finding, Verdict
 from verify.interpret.attention import attended, attention, patterns_of
 from verify.interpret.interventions import redirected
+from verify.interpret.linear_probes import discriminated, explained
 
 ATTENDED = 0.8  # smallest fraction of attention at the place to which the built head attends
 SAME = 0.9  # smallest fraction of expected outputs under an intervention

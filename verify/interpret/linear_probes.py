@@ -1,7 +1,4 @@
-"""Linear probes in closed form, evaluated on words to which they were not fitted.
-
-The streams of m words are an array X of shape (m, D), where D is the width.
-"""
+"""Linear probes in closed form, evaluated on data to which they were not fitted."""
 
 from __future__ import annotations
 
@@ -15,11 +12,16 @@ RIDGE = 1e-6  # of the mean variance, which keeps a covariance from being singul
 def explained(fit: np.ndarray, values: np.ndarray, X: np.ndarray, wanted: np.ndarray) -> Mean:
     """The R², on new data, of the affine least-squares fit of `values` to the inputs `fit`.
 
-    The new data are the inputs X and the values `wanted`.  R² is 1 minus the squared error divided
-    by the squared deviation of `wanted` from the mean of `values`.
+    `fit` (…, D) are inputs, and `values` (…) or (…, w) numbers, or vectors of width w. The new data
+    are the inputs X and the values `wanted`, in the same form, whose first axis indexes independent
+    samples. R² is 1 minus the sum of squared errors divided by the sum of squared deviations of
+    `wanted` from the mean of `values`. Its standard error is over the samples.
     """
-    read, *_ = np.linalg.lstsq(_with_one(fit), values, rcond=1e-9)
-    left = ratio((_with_one(X) @ read - wanted) ** 2, (wanted - values.mean()) ** 2)
+    D, width = fit.shape[-1], values.shape[fit.ndim - 1 :]
+    flat = values.reshape(-1, *width)
+    read, *_ = np.linalg.lstsq(_with_one(fit.reshape(-1, D)), flat, rcond=1e-9)
+    squares = (_with_one(X) @ read - wanted) ** 2, (wanted - flat.mean(0)) ** 2
+    left = ratio(*(each.reshape(len(X), -1).sum(1) for each in squares))
     return Mean(1 - left.mean, left.error, left.freedom)
 
 
@@ -49,4 +51,4 @@ def _class(fit: np.ndarray, classes: np.ndarray, X: np.ndarray) -> np.ndarray:
 
 
 def _with_one(X: np.ndarray) -> np.ndarray:
-    return np.hstack([X, np.ones((len(X), 1))])
+    return np.concatenate([X, np.ones((*X.shape[:-1], 1))], axis=-1)
