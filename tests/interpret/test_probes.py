@@ -180,13 +180,16 @@ BAD = {
         lambda: induced_weights(probe(BUILT, FITTED), MEASURED, MEASURED.x, 3),
         ["first"],
     ),
-    "noise": (lambda: residual_filters(outputs(newton(D, 2, 0.1), MEASURED, noise=0.5)), ["noise"]),
+    "noise": (
+        lambda: residual_filters(outputs(newton(D, 2, 1e-4), MEASURED, noise=0.5)),
+        ["noise"],
+    ),
     "few prompts": (
-        lambda: residual_filters(outputs(newton(D, 2, 0.1), gaussian_prompts(9, N, D, seed=0))),
+        lambda: residual_filters(outputs(newton(D, 2, 1e-4), gaussian_prompts(9, N, D, seed=0))),
         ["probed"],
     ),
     "few examples": (
-        lambda: residual_filters(outputs(newton(D, 2, 0.1), gaussian_prompts(30, 2, D, seed=0))),
+        lambda: residual_filters(outputs(newton(D, 2, 1e-4), gaussian_prompts(30, 2, D, seed=0))),
         ["probed"],
     ),
 }

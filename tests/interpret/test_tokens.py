@@ -7,6 +7,7 @@ from refusals import rejects
 from torch import nn
 
 from constructions import induction_heads
+from constructions.trained import load
 from theory.retrieval import find, induction
 from verify.interpret import attention, contents_of, patched, redirected, registers
 
@@ -30,6 +31,19 @@ def test_built_heads_have_the_stated_patterns():
     assert matching.best == (2, 1)
     assert "layer 2, head 1  1.000" in str(matching)
     assert matching.to_json()[1]["mean"] == 1
+
+
+def test_a_trained_model_in_another_dtype_has_about_the_same_weights():
+    name = "induction-small-2-layers-seed0"
+    tokens = np.random.default_rng(0).integers(0, 16, (20, 64))
+    before = np.eye(64, k=-1, dtype=bool)
+    full, half = (
+        attention(model, tokens, lambda tokens: before).weights[1, 1].mean
+        for model in (load(name), load(name).to(torch.bfloat16))
+    )
+    assert full > 0.8
+    assert half == pytest.approx(full, abs=0.05)
+    assert half != full
 
 
 def test_uniform_attention_is_over_the_keys_up_to_the_query():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
+from torch import Tensor
 
 from constructions.transformer import Transformer
 from theory.kinds import InputError, Integers, Within, checked, shown
@@ -101,8 +102,11 @@ def _patterns(
             f"patterns is None, and {shown(model)} is no transformer of this library: give a "
             "function that returns its attention patterns"
         )
-    own = patterns_of(model, tokens) if patterns is None else None
-    found = called(patterns, model, *inputs_for(model, tokens), of=model) if own is None else own
+    found: Iterable[Any]
+    if patterns is None:
+        found = _without_prefix(model, tokens)
+    else:
+        found = called(patterns, model, *inputs_for(model, tokens), of=model)
     for layer, each in enumerate(found, start=1):
         pattern = as_array(each, f"the attention pattern of layer {layer}")
         if pattern.shape != (m, *pattern.shape[1:2], T, T):
@@ -118,9 +122,13 @@ def patterns_of(model: Transformer, tokens: np.ndarray) -> Iterator[np.ndarray]:
 
     Tokens that the model puts in front of a sequence, such as BOS, are left out.
     """
+    for pattern in _without_prefix(model, tokens):
+        yield pattern.cpu().numpy()
+
+
+def _without_prefix(model: Transformer, tokens: np.ndarray) -> Iterator[Tensor]:
     front = len(model.interface.prefix)
-    for pattern in model.patterns(tokens):
-        yield pattern.numpy()[..., front:, front:]
+    return (pattern[..., front:, front:] for pattern in model.patterns(tokens))
 
 
 def uniform_pattern(pattern: np.ndarray) -> np.ndarray:

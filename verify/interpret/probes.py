@@ -202,6 +202,12 @@ class ProbedLayers:
         """The mean of `errors` over prompts, with its standard error, by the name of the layer."""
         return {name: estimated(row) for name, row in zip(self.names, self.errors, strict=True)}
 
+    def to_json(self) -> dict[str, Any]:
+        """The printed table as JSON values."""
+        return {name: mean.value for name, mean in self.mean_errors().items()} | {
+            "Bayes": self.best
+        }
+
     def __str__(self) -> str:
         rows = [f"{name:12} {mean:.4f}" for name, mean in self.mean_errors().items()]
         m, t = self.predictions.shape[1:]
