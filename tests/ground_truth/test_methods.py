@@ -12,6 +12,7 @@ from constructions.stock.lens import under_one_mask
 from theory.computation import S3
 from theory.kinds import InputError
 from verify.ground_truth import CASES, METHODS, Link, benchmark
+from verify.ground_truth import hooked as hooked_models
 from verify.ground_truth.cases import Case
 from verify.ground_truth.results import hooked
 from verify.ground_truth.truth import deciding
@@ -75,6 +76,30 @@ def test_gradients_are_limits_of_differences(case):
         wanted = (up - down) / (2 * step)
         assert wanted.abs().max() > 1e-3
         assert torch.allclose((slope * direction).sum((1, 2)), wanted, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
+def test_changes_in_one_batch_are_those_alone(case, monkeypatch):
+    of = of_case(case)
+    clean, other = of.outputs(of.clean), of.outputs(of.corrupted)
+    hooks = [
+        of.changed_input(link.target, link.port, other[link.source] - clean[link.source])
+        for link in of.links
+    ]
+    hooks += [of.changed_output(node, other[node] - clean[node]) for node in of.sources]
+    alone = torch.stack([of.metric(of.clean, hook) for hook in hooks])
+    assert torch.allclose(of.metrics(of.clean, hooks), alone, rtol=0, atol=1e-9)
+    monkeypatch.setattr(hooked_models, "ROWS", 3 * len(of.clean))  # several batches
+    assert torch.allclose(of.metrics(of.clean, hooks), alone, rtol=0, atol=1e-9)
+    assert (alone - of.metric(of.clean)).abs().max() > 0.1
+
+
+def test_zero_ablation_finds_positions_where_patching_cannot():
+    of = of_case(INDUCTION)
+    patched, zeros = METHODS["path patching"](of), METHODS["zero ablation"](of)
+    for port in ("Q", "K"):
+        link = Link(POSITIONS, FIRST, port)
+        assert abs(patched[link]) < 1e-9 < 1e-2 < abs(zeros[link])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ Shapes: m prompts, T tokens (with those in front of a prompt), D = d_model of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -19,6 +19,7 @@ from torch import Tensor
 from constructions.circuits import Node
 from constructions.circuits.edges import Port
 
+ROWS = 2**11  # prompts in one forward pass of `metrics`
 HEAD: tuple[Port, ...] = ("Q", "K", "V")
 Hook = tuple[str, Callable[[Tensor, Any], Tensor | None]]
 
@@ -60,6 +61,15 @@ class Hooked:
     def metric(self, tokens: Tensor, *hooks: Hook) -> Tensor:
         """The metric (m,) at tokens (m, T), with hooks of TransformerLens."""
         return (self._logits(tokens, *hooks) * self.weights).sum((1, 2))
+
+    def metrics(self, tokens: Tensor, hooks: Sequence[Hook]) -> Tensor:
+        """The metrics (hooks, m) at tokens (m, T), with one of the hooks each; in large batches."""
+        m, size, found = len(tokens), max(1, ROWS // len(tokens)), []
+        for start in range(0, len(hooks), size):
+            chunk = hooks[start : start + size]
+            logits = self._logits(tokens.repeat(len(chunk), 1), *_one_each(chunk, m))
+            found.append((logits.unflatten(0, (len(chunk), m)) * self.weights).sum((2, 3)))
+        return torch.cat(found)
 
     def answers(self, tokens: Tensor, *hooks: Hook) -> Tensor:
         """The answers (k, answers) at tokens (k, T), with hooks of TransformerLens."""
@@ -131,6 +141,26 @@ class Hooked:
         size, index = self.bridge.cfg.d_head, node.index or 0
         of_head = slice(index * size, (index + 1) * size)
         return weight[:, of_head] if part == "o" else weight[of_head]
+
+
+def _one_each(hooks: Sequence[Hook], m: int) -> Iterator[Hook]:
+    """Hooks of a batch of len(hooks)·m prompts, whose i-th m prompts the i-th hook changes."""
+    places: dict[str, list[int]] = {}
+    for i, (name, _) in enumerate(hooks):
+        places.setdefault(name, []).append(i)
+
+    def changed(name: str) -> Hook:
+        def seen(value: Tensor, hook: Any) -> Tensor:
+            value = value.expand(len(hooks) * m, *value.shape[1:]).clone()
+            for i in places[name]:
+                rows = slice(i * m, (i + 1) * m)
+                new = hooks[i][1](value[rows], hook)
+                value[rows] = value[rows] if new is None else new
+            return value
+
+        return name, seen
+
+    return map(changed, places)
 
 
 def _links(nodes: tuple[Node, ...]) -> Iterator[Link]:

@@ -51,6 +51,11 @@ def mean_ablation(of: Hooked) -> Scores:
     return _patched(of, {node: out.mean(0) - out for node, out in clean.items()})
 
 
+def zero_ablation(of: Hooked) -> Scores:
+    """The fall of the metric if one link carries 0."""
+    return _patched(of, {node: -out for node, out in of.outputs(of.clean).items()})
+
+
 def attribution_patching(of: Hooked) -> Scores:
     """−⟨Δ, g⟩ at the clean prompt: path patching to first order [Syed2023]."""
     return _first_order(of, of.gradients(of.clean))
@@ -81,17 +86,15 @@ def direct_logit_attribution(of: Hooked) -> Scores:
 def activation_patching(of: Hooked) -> TokenScores:
     """The fall of the metric if one output of a node is the corrupted one [Heimersheim2024]."""
     with torch.no_grad():
-        clean = of.metric(of.clean)
-        return {
-            node: torch.stack(
-                [
-                    clean - of.metric(of.clean, of.changed_output(node, at_token(change, t)))
-                    for t in range(change.shape[1])
-                ],
-                dim=1,
-            )
-            for node, change in _differences(of).items()
-        }
+        clean, T = of.metric(of.clean), of.clean.shape[1]
+        changes = _differences(of)
+        hooks = [
+            of.changed_output(node, at_token(change, t))
+            for node, change in changes.items()
+            for t in range(T)
+        ]
+        falls = clean - of.metrics(of.clean, hooks)
+        return {node: part.T for node, part in zip(changes, falls.split(T), strict=True)}
 
 
 def node_attribution(of: Hooked) -> TokenScores:
@@ -131,6 +134,7 @@ METHODS: dict[str, Method] = {
     "path patching": path_patching,
     "resample ablation": resample_ablation,
     "mean ablation": mean_ablation,
+    "zero ablation": zero_ablation,
     "attribution patching": attribution_patching,
     "EAP, integrated gradients": integrated_gradients,
     "direct logit attribution": direct_logit_attribution,
@@ -149,18 +153,11 @@ def _differences(of: Hooked) -> dict[Node, Tensor]:
 def _patched(of: Hooked, changes: Mapping[Node, Tensor]) -> dict[Link, float]:
     """The fall of the metric if the stream of one link's port changes by its source's change."""
     with torch.no_grad():
-        clean = of.metric(of.clean)
-        return {
-            link: float(
-                (
-                    clean
-                    - of.metric(
-                        of.clean, of.changed_input(link.target, link.port, changes[link.source])
-                    )
-                ).mean()
-            )
-            for link in of.links
-        }
+        hooks = [
+            of.changed_input(link.target, link.port, changes[link.source]) for link in of.links
+        ]
+        falls = (of.metric(of.clean) - of.metrics(of.clean, hooks)).mean(1)
+        return dict(zip(of.links, falls.tolist(), strict=True))
 
 
 def _first_order(of: Hooked, slopes: Mapping[tuple[Node, Port], Tensor]) -> dict[Link, float]:

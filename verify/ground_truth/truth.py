@@ -47,21 +47,36 @@ def deciding(of: Hooked, pool: Tensor) -> dict[Node, np.ndarray]:
     It does if an answer of the clean prompt changes when this output is replaced by the node's
     output at some token of some prompt of `pool` (k, T); all of them are tried.
     """
-    found = {}
     with torch.no_grad():
-        clean = of.answers(of.clean)
-        own, outputs = of.outputs(of.clean), of.outputs(pool)
-        m, T = of.clean.shape
-        for node, output in outputs.items():
-            values = torch.unique(output.flatten(0, 1).round(decimals=DECIMALS), dim=0)
-            decides = np.zeros((m, T), dtype=bool)
-            for some in values.split(max(1, ROWS // m)):
-                tokens = of.clean.repeat(len(some), 1)
-                for t in range(T):
-                    change = torch.zeros(len(some), m, T, values.shape[-1], dtype=values.dtype)
-                    change[:, :, t] = some[:, None] - own[node][:, t]
-                    patched = of.answers(tokens, of.changed_output(node, change.flatten(0, 1)))
-                    differs = (patched.unflatten(0, (len(some), m)) != clean).any(-1)
-                    decides[:, t] |= differs.any(0).numpy()
-            found[node] = decides
-    return found
+        clean, own = of.answers(of.clean), of.outputs(of.clean)
+        return {
+            node: _decides(of, clean, node, own[node], torch.unique(_rounded(output), dim=0))
+            for node, output in of.outputs(pool).items()
+        }
+
+
+def _rounded(output: Tensor) -> Tensor:
+    return output.flatten(0, 1).round(decimals=DECIMALS)
+
+
+def _decides(of: Hooked, clean: Tensor, node: Node, own: Tensor, values: Tensor) -> np.ndarray:
+    """Whether some of the values (k, D), in place of own (m, T, D) at a token, changes an answer.
+
+    Values are tried a few at a time, then more: a token that has decided is not tried again.
+    """
+    m, T, _ = own.shape
+    decides, start, size = torch.zeros(m, T, dtype=torch.bool), 0, 1
+    while start < len(values) and not decides.all():
+        some = values[start : start + size]
+        rows, at = decides.logical_not().nonzero(as_tuple=True)
+        rows, at = rows.repeat(len(some)), at.repeat(len(some))
+        new = some.repeat_interleave(len(rows) // len(some), 0)
+        for part in torch.arange(len(rows)).split(ROWS):
+            p, t = rows[part], at[part]
+            change = torch.zeros(len(p), T, own.shape[-1], dtype=own.dtype)
+            change[torch.arange(len(p)), t] = new[part] - own[p, t]
+            answers = of.answers(of.clean[p], of.changed_output(node, change))
+            differs = (answers != clean[p]).any(-1)
+            decides[p[differs], t[differs]] = True
+        start, size = start + size, 2 * size
+    return decides.numpy()
