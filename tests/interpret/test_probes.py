@@ -256,3 +256,6 @@ def test_a_layer_induces_the_weights_that_it_applies():
     np.testing.assert_allclose(found.weights[0, 3, -1], last, atol=0.05)
     assert found.explained[0, :, -1].mean() == pytest.approx(1, abs=0.02)
     assert found.newton([0, 30]).best[0] == 30
+    assert found.names == ("stream 0", "stream 1")
+    assert found.to_json()["stream 1"]["R2"] == pytest.approx(found.explained[1].mean())
+    assert "stream 1" in str(found)

@@ -72,7 +72,8 @@ def induced_weights(
         nonlinear[:, :, t - 1] = ((predicted - np.matvec(queries, w)) ** 2).sum(-1) / (T - d)
         error[:, :, t - 1] = ((predicted - truth) ** 2).mean(-1)
     silent = (truth**2).mean(-1, keepdims=True)
-    return InducedWeights(p, weights, squares, nonlinear, error, silent)
+    names = probes.streams.names(n_layers)[first:]
+    return InducedWeights(p, weights, squares, nonlinear, error, silent, names)
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class InducedWeights:
     `predicted` (layers, m, n) of the predictions, `error` (layers, m, n) of the errors, and
     `silent` (m, 1) of the errors of the constant 0. `nonlinear` (layers, m, n) is the sum of
     squares of the residuals of the linear fit divided by T − d. The expectation of this quotient
-    does not depend on T.
+    does not depend on T. `names` are the names of the layers.
     """
 
     prompts: Prompts
@@ -94,6 +95,7 @@ class InducedWeights:
     nonlinear: np.ndarray
     error: np.ndarray
     silent: np.ndarray
+    names: tuple[str, ...] = ()
 
     @property
     def explained(self) -> np.ndarray:
@@ -110,6 +112,21 @@ class InducedWeights:
         gains = (self.silent - self.error).mean(-1)
         better = [sign_of(*estimated(gain)) is Verdict.HOLDS for gain in gains]
         return better.index(True) if any(better) else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The printed table as JSON values."""
+        return {
+            name: {"R2": float(r2.mean()), "error": float(error.mean() / self.silent.mean())}
+            for name, r2, error in zip(self.names, self.explained, self.error, strict=True)
+        }
+
+    def __str__(self) -> str:
+        rows = [
+            f"  {name:12} R² {row['R2']:.3f}, error {row['error']:.3f}"
+            for name, row in self.to_json().items()
+        ]
+        head = "linear fit to the predictions of layers; squared error / that of the prediction 0"
+        return "\n".join([head, *rows])
 
     def newton(self, steps: Sequence[int]) -> Likeness:
         """Cosines between the induced weights of layers and the weights of Newton's method.
