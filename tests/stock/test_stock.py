@@ -151,6 +151,7 @@ UNUSUAL = {
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("name", UNUSUAL)
+@pytest.mark.filterwarnings("ignore::theory.kinds.OutsideHypotheses")
 def test_small_numbers_beside_large_ones_are_bounded(name, dtype):
     """A layer norm rounds at the size of the error of its mean, not of its input."""
     for model in (OVER_EXAMPLES["newton"], OVER_EXAMPLES["descent"]):

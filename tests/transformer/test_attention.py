@@ -131,7 +131,7 @@ def several(T: int, d: int) -> np.ndarray:
         (lambda: in_context_ngram(4, 15, 2, 100), ([0, 1, 2],)),
         (lambda: nearest_neighbour(2), (several(300, 2), several(300, 1)[:, 0], [0.0, 1.0])),
         (lambda: sphere_dynamics(2, 1.0, 0.1, 1), (np.tile([0.6, 0.8], (300, 1)),)),
-        (lambda: newton(2, 1, 1e-3, interleaved=True), (several(300, 2), np.ones(300), [1.0, 1.0])),
+        (lambda: newton(2, 1, 1e-6, interleaved=True), (several(300, 2), np.ones(300), [1.0, 1.0])),
         (lambda: binary_search(9), (np.arange(1, 512), [7])),
         (lambda: prefix_sums(400), (np.ones(300),)),
         (lambda: pram(list_ranking(400)), (np.zeros(300, dtype=int),)),

@@ -118,6 +118,7 @@ def one_by_one(model, x, y, q):
     st.lists(st.integers(1, 3), max_size=1),
     st.integers(0, 2),
 )
+@pytest.mark.filterwarnings("ignore::theory.kinds.OutsideHypotheses")
 def test_leading_dimensions_broadcast(name, leading, further, dropped):
     """x (…, n, d) with x_query (…, d), (m, …, d), or fewer or singleton leading dimensions."""
     model, rng = MODELS[name], np.random.default_rng(0)
@@ -140,6 +141,7 @@ def test_shapes_named_in_the_documentation(name):
 
 
 @every
+@pytest.mark.filterwarnings("ignore::theory.kinds.OutsideHypotheses")
 def test_inputs_may_be_lists_arrays_or_tensors(name):
     model = MODELS[name]
     wanted = model(torch.tensor(X), torch.tensor(Y), torch.tensor(Q[0]))

@@ -50,6 +50,7 @@ def saved(tmp_path):
     return path
 
 
+@pytest.mark.filterwarnings("ignore::theory.kinds.OutsideHypotheses")
 def test_answers_are_equal_bit_by_bit(saved):
     x, y, query = torch.randn(3, 5, 2).double(), torch.randn(3, 5).double(), torch.randn(3, 2)
     assert torch.equal(load(saved)(x, y, query), newton(2, 3, 1 / 3)(x, y, query))
