@@ -30,7 +30,8 @@ def safe_step_size(x: Inputs, method: Method = "newton", start: Start = "gram") 
     The conditions are those of `newton_inverses`, `hyperpower_inverses` and
     `gradient_descent_iterates`. A power of two is exact in every number system.
 
-    Raises `ValueError` if all inputs are 0, or there are none, and if the result is outside the range of float64.
+    Raises `ValueError` if all inputs are 0, or there are none, and if the result is outside the
+    range of float64.
     """
     scale = float(np.abs(x).max(initial=0))
     if scale == 0:
