@@ -71,4 +71,4 @@ def test_help_says_what_it_is(name, run):
 
 
 def test_there_are_such_examples():
-    assert len(DRAWING) == 9
+    assert len(DRAWING) == 7
