@@ -88,6 +88,12 @@ def test_random_automata(seed, n, symbols, compact):
 
 
 @pytest.mark.slow
+def test_the_limit_of_joint_states():
+    with rejects("65536", "semiautomaton"):
+        cascade(random_semiautomaton(5, 2, 2))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "seeds"), [(5, 20), (6, 12)])
 def test_random_automata_of_more_states(n, seeds):
     built = 0

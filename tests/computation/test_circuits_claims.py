@@ -20,6 +20,7 @@ from theory.computation.threshold_circuits import Gate
 from theory.sequences import all_sequences
 from verify.claim import Run
 from verify.computation import constant_depth_circuits, hard_attention_cannot, to_circuit
+from verify.computation.circuits_picture import draw
 from verify.computation.one_layer import free_bits
 from verify.computation.to_circuit import Circuits, Translated, free_symbols, translate
 from verify.finding import Verdict
@@ -214,3 +215,19 @@ def test_one_circuit_above_the_stated_depth_fails(more, monkeypatch):
     monkeypatch.setattr(constant_depth_circuits, "depths", lambda _: {1: 1, 2: most + more, 3: 1})
     verdict = Verdict.FAILS if more else Verdict.HOLDS
     assert constant_depth_circuits.levels([found]).verdict is verdict
+
+
+def test_the_picture_shows_gates_and_depths():
+    families = {
+        "first": [translate(contains(in_a_row), range(1, 8))],
+        "second": [translate(contains(in_a_row), range(5, 7))],
+    }
+    figure = draw("contains aa", families)
+    for panel, measure in zip(figure.axes, ("size", "depth"), strict=True):
+        lines = {line.get_label(): line.get_xydata().tolist() for line in panel.lines}
+        for label, (found,) in families.items():
+            wanted = [[n, getattr(c, measure)] for n, c in found.circuits.items() if n >= 4]
+            assert lines[label] == wanted
+    gates, depths = (axes.get_ylim() for axes in figure.axes)
+    assert gates[1] >= max(c.size for c in families["first"][0].circuits.values())
+    assert depths[1] >= max(c.depth for c in families["first"][0].circuits.values())

@@ -7,13 +7,21 @@ from itertools import product
 import numpy as np
 import pytest
 from refusals import rejects
+from registers import registers_are_right
 
+from constructions import computation as c
 from constructions.computation import circuit_evaluator, pram
 from theory import computation as t
 from theory.computation.benchmark_automata import bounded_dyck, cyclic_with_reset
+from theory.computation.components import enough_steps
 from theory.computation.counting import counting_words
+from theory.computation.dyck import adversarial_words
 from theory.computation.message_passing import message_round
 from theory.computation.subcubes import largest_constant_subcube
+from verify.claim import Run
+from verify.computation.components import enough
+from verify.computation.components import steps as steps_of_paths
+from verify.computation.counting import words_of
 
 
 def rng(n=0):
@@ -187,3 +195,61 @@ def test_words_whose_counts_nearly_tie(V, T):
         assert words.max() < V, family
     for word in found["shuffled"].tolist():
         assert max(Counter(word).values()) - min(Counter(word).values()) <= 1
+
+
+PERMUTED = t.Semiautomaton(tuple(tuple(rng(a).permutation(7).tolist()) for a in range(3)))
+FAR_MODELS = {
+    "majority": (lambda: c.majority(300), 2, 300),
+    "gated majority": (lambda: c.majority(300, gate=True), 2, 300),
+    "automaton": (lambda: c.semiautomaton(PERMUTED, 70), 3, 70),
+    "robust automaton": (lambda: c.semiautomaton(PERMUTED, 40, form="robust"), 3, 40),
+    "shortcut": (lambda: c.shortcut(t.product(t.cyclic(5), t.gridworld(4)), 200), 2, 200),
+    "walk": (lambda: c.gridworld_walk(20, 130, start=3), 2, 130),
+}
+
+
+@pytest.mark.parametrize("name", FAR_MODELS)
+def test_layer_invariants_of_long_words(name):
+    """Random words, words of one symbol, and words of two runs of equal length."""
+    build, V, T = FAR_MODELS[name]
+    words = rng(T).integers(V, size=(6, T))
+    words[1], words[2], words[3] = 0, V - 1, (np.arange(T) < T // 2) * (V - 1)
+    words[4] = V - 1 - words[3]
+    registers_are_right(build(), words)
+
+
+@pytest.mark.parametrize("length", [1, 60, 61, 130, 1000])
+def test_long_words_on_a_tape(length):
+    machine = t.random_machine(3, 5, 0)
+    word = rng(length).integers(1, 5, size=length).tolist()
+    steps = machine.writing(word)
+    tape, head, state = machine.configuration(steps)
+    assert len(steps) == length + 1
+    assert [tape.get(head + i, 0) for i in range(-1, length + 1)] == [0, *word, 0]
+    assert state == machine.start
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 512, 4096, 10**9])
+def test_steps_that_are_enough(n):
+    """A message along an edge takes two steps, and a path of n nodes has n − 1 edges."""
+    assert enough_steps(n) == 2 * n - 2
+
+
+def test_numbers_of_steps_are_compared_with_those_that_are_enough():
+    for found in (enough(Run(quick=True)), steps_of_paths(Run(quick=True))):
+        assert found.bound == {key: 2 * int(key[4:]) - 2 for key in found.measured}
+
+
+@pytest.mark.parametrize("n", [6, 40])
+def test_words_that_nearly_close(n):
+    """Words on which the claim on Dyck words runs: deep ones, ones that close, ones that fail."""
+    words = np.concatenate(words_of(Run(), "dyck-1", 2, n, 3))
+    depth = np.cumsum(1 - 2 * words, axis=1)
+    assert (depth.min(1) >= 0).any()
+    assert depth.max() >= n // 2
+    closes = (depth[:, -1] == 0) & (depth.min(1) >= 0)
+    assert closes.any()
+    assert ((depth[:, -1] == 0) & (depth.min(1) == -1)).any()
+    others = sum(map(len, words_of(Run(), "majority", 2, n, 3)))
+    nearly = sum(map(len, adversarial_words(n, 1, 0).values()))
+    assert len(words) == others + nearly

@@ -305,6 +305,18 @@ def test_softened_models(n):
             hard.sharpened(least * 0.5)
 
 
+@pytest.mark.parametrize("k", [29, 31, 40, 99, 100])
+def test_many_hops_back(k):
+    """In alternating tokens a hop goes one position back, from position 0 to no position."""
+    tokens = np.arange(100) % 2
+    back = [i - k if i - k > 0 else -1 for i in range(100)]
+    wanted = [tokens[i] if i >= 0 else -1 for i in back]
+    assert r.hop_positions(tokens, k).tolist() == back
+    assert r.hop_positions_by_definition(tokens, k) == back
+    assert r.hop(tokens, k).tolist() == wanted
+    assert r.hop_by_definition(tokens, k) == wanted
+
+
 def test_the_sharpness_of_hops_does_not_grow_with_their_number():
     least = c.hop(1, 4, 64).least_sharpness()
     assert c.hop(2**60, 4, 64).least_sharpness() == least
