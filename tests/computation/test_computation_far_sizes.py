@@ -14,7 +14,7 @@ from constructions.computation import circuit_evaluator, pram
 from theory import computation as t
 from theory.computation.benchmark_automata import bounded_dyck, cyclic_with_reset
 from theory.computation.components import enough_steps
-from theory.computation.counting import counting_words
+from theory.computation.counting import counting_words, random_formula
 from theory.computation.dyck import adversarial_words
 from theory.computation.message_passing import message_round
 from theory.computation.subcubes import largest_constant_subcube
@@ -253,3 +253,17 @@ def test_words_that_nearly_close(n):
     others = sum(map(len, words_of(Run(), "majority", 2, n, 3)))
     nearly = sum(map(len, adversarial_words(n, 1, 0).values()))
     assert len(words) == others + nearly
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: random_formula("aa", 1, 0), "alphabet"),
+        (lambda: circuit_evaluator(2, 2).interface.prompt("x", [[0, 1]]), "circuit"),
+        (lambda: c.semiautomaton(t.cyclic(2), 4, sharpness=9.0), "sharpness"),
+        (lambda: c.shortcut(t.cyclic(2), 4, sharpness=9.0), "sharpness"),
+    ],
+)
+def test_what_is_refused(call, name, unchecked):
+    with rejects(name):
+        call()
