@@ -199,6 +199,16 @@ def test_no_certificate_without_evidence(tmp_path: Path) -> None:
         certify(earlier_model(2, 3), against=earlier).write(None)
 
 
+def test_a_table_that_is_too_large_for_the_checker_is_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = certify(earlier_model(2, 3), against=earlier)
+    monkeypatch.setattr(checker, "MOST_WORK", 1000)
+    with rejects("smaller"):
+        found.write(tmp_path / "c.json")
+    assert not (tmp_path / "c.json").exists()
+
+
 # Models over examples
 
 

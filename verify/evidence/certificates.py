@@ -208,7 +208,10 @@ def write_certificate(path: Path, claim: str, statements: Iterable[Statement]) -
         try:
             evidence = by.computed(statement)
         except ArithmeticError as wrong:
-            raise InputError(f"{statement['name']} has no certificate: {wrong}") from None
+            raise InputError(
+                f"{statement['name']} has no certificate: {wrong}; give smaller sizes, or correct "
+                "the statement"
+            ) from None
         made.setdefault(field, []).append({"statement": statement, "evidence": evidence})
         lines.append(f"  {field}: {statement['name']}")
         script = f"{by.__name__.replace('.', '/')}.py"
