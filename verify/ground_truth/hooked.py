@@ -3,7 +3,7 @@
 The stream at a node's input is the sum of the outputs of all earlier nodes.  An edge is a source, a
 target and a port of the target: the input of its queries, keys or values, of an MLP, or of the
 unembedding.  Without layer norms each of these reads the stream linearly, so that a change of the
-stream that one port alone sees is a change of what TransformerLens' hook at this port carries.
+stream that one port alone sees is a change of what TransformerLens' hook at this port transmits.
 
 Shapes: m prompts, T tokens (with those in front of a prompt), D = d_model of the bridge.
 """

@@ -32,7 +32,7 @@ STEPS = 5  # of the interpolation of integrated gradients
 
 
 def path_patching(of: Hooked) -> Scores:
-    """The fall of the metric if one link carries the corrupted output [GoldowskyDill2023].
+    """The fall of the metric if one link transmits the corrupted output [GoldowskyDill2023].
 
     Everything after the target is computed from the target's new output; all else is clean.
     """
@@ -40,19 +40,19 @@ def path_patching(of: Hooked) -> Scores:
 
 
 def resample_ablation(of: Hooked) -> Scores:
-    """The fall of the metric if one link carries the output on another clean prompt."""
+    """The fall of the metric if one link transmits the output on another clean prompt."""
     clean = of.outputs(of.clean)
     return _patched(of, {node: out.roll(1, 0) - out for node, out in clean.items()})
 
 
 def mean_ablation(of: Hooked) -> Scores:
-    """The fall of the metric if one link carries the mean output over prompts, at each token."""
+    """The fall of the metric if one link transmits the mean output over prompts, at each token."""
     clean = of.outputs(of.clean)
     return _patched(of, {node: out.mean(0) - out for node, out in clean.items()})
 
 
 def zero_ablation(of: Hooked) -> Scores:
-    """The fall of the metric if one link carries 0."""
+    """The fall of the metric if one link transmits 0."""
     return _patched(of, {node: -out for node, out in of.outputs(of.clean).items()})
 
 
