@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from refusals import rejects
 
@@ -60,3 +61,28 @@ def test_limits_of_models():
         with rejects(name):
             rejected()
     assert c.hyperpower(1, 1, 10**9, 0.5)([[1.0]], [1.0], [1.0]).item() == pytest.approx(1)
+
+
+def test_errors_without_a_fit():
+    """Errors that are all 0, and squares of errors or of components that overflow."""
+    ones = np.ones((9, 2))
+    for size, components in ((0.0, ones), (1e200, ones), (1.0, 1e200 * ones)):
+        errors = np.full(9, size)
+        for fit in (
+            lambda *given: r.fitted_ridge(*given),
+            lambda *given: r.unexplained_fraction(*given, 3),
+        ):
+            with rejects("errors"):
+                fit(errors, components, ones / 2)
+
+
+def test_products_of_predictions_that_overflow():
+    large = np.full((1, 2, 3), 1e200)
+    with rejects("first"):
+        r.error_cosines(large, large, np.zeros((2, 3)))
+
+
+def test_multiples_of_alpha_are_finite():
+    for build in (lambda x: c.newton(1, 1, x, "ladder"), lambda x: c.hyperpower(1, 1, 3, x)):
+        with rejects("alpha"):
+            build(1e308)
