@@ -230,6 +230,7 @@ def test_a_cascade_of_another_automaton_is_refused() -> None:
         checker.computed(statement)
 
 
+@pytest.mark.filterwarnings("ignore::theory.kinds.OutsideHypotheses")
 def test_the_answers_of_a_certificate_are_the_models() -> None:
     made = certificate(steps_of_newton())
     names = ("x1_1", "y1", "q1")
