@@ -13,7 +13,7 @@ from constructions.circuits.edges import Edge, Node
 from constructions.circuits.effects import Effects, effects
 from constructions.circuits.weights import Product, Reader, Writer, parts, vanishes
 from constructions.transformer import Transformer
-from theory.kinds import Count, FilePath, InputError, Seed, checked, read
+from theory.kinds import Count, FilePath, InputError, Seed, checked, read, shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -113,19 +113,31 @@ class Circuit:
             graph.add_edge(*names, port=edge.port, register=edge.register)
         return graph
 
-    def draw(self, path: Any = None, *, effects: Effects | None = None) -> Figure:
+    def draw(self, path: Any = None, *, effects: Any = None) -> Figure:
         """Returns a picture of the circuit, which is saved to `path` if it is given.
 
         Columns are nodes in the order of computation, and rows are registers. A triangle is a node
         that writes the register; Q, K, V, in and out are ports that read it, and a line connects a
         writer with its readers. With `effects`, the result of `edges_that_matter`, edges that
         change no answer are grey.
-        """
-        from constructions.circuits.picture import picture
 
+        Raises ValueError for effects of another circuit, for a path that ends in no format of
+        pictures, and if the file cannot be written.
+        """
+        from constructions.circuits.picture import picture, save
+
+        if effects is not None and not isinstance(effects, Effects):
+            raise InputError(
+                f"effects is {shown(effects)}: give the result of edges_that_matter, or None"
+            )
+        if effects is not None and {*effects.mattering, *effects.others} != {*self.edges}:
+            raise InputError(
+                f"effects is about other edges than those of {self.model.name}: give the result "
+                "of edges_that_matter of this circuit"
+            )
         figure = picture(self.model.name, self.nodes, self.edges, effects)
         if path is not None:
-            figure.savefig(Path(read(FilePath, "path", path)), dpi=150)
+            save(figure, Path(read(FilePath, "path", path)))
         return figure
 
     def __str__(self) -> str:
@@ -174,14 +186,16 @@ def circuit(model: Transformer, *, by_register: bool = False) -> Circuit:
     the norm reads all coordinates; the theorem holds, but the condition is only sufficient for "no
     effect". The constants of biases belong to no node.
 
-    Raises ValueError for a model that normalises its stream to unit norm, since a contribution is
-    then rescaled by all others.
+    Raises ValueError for weights that are not finite, and for a model that normalises its stream to
+    unit norm, since a contribution is then rescaled by all others.
     """
     if any(block.norm is not None for block in model.blocks):
         raise InputError(
             f"model {model.name} normalises its stream, which is then no sum of contributions: "
             "give a model without unit norm"
         )
+    if not all(bool(each.isfinite().all()) for each in model.parameters()):
+        raise InputError(f"model {model.name} has weights that are not finite: give finite weights")
     writers, readers, neurons = parts(model, by_register)
     nodes = {each.node for each in writers} | {each.node for each in readers}
     edges = sorted(_edges(model, writers, readers))

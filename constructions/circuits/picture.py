@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 from textwrap import fill
 
 from matplotlib.axes import Axes
@@ -15,6 +16,7 @@ from matplotlib.figure import Figure
 
 from constructions.circuits.edges import PORTS, Edge, Node, wires
 from constructions.circuits.effects import Effects
+from theory.kinds import InputError
 
 COLOURS = {
     "Q": "tab:blue",
@@ -91,3 +93,16 @@ def _frame(axis: Axes, nodes: Sequence[Node], rows: list[str]) -> None:
         if number % 2:
             axis.axvspan(start - 0.5, stop - 0.5, color="0.96", zorder=0)
         start = stop
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Writes a picture; raises ValueError for an unknown format or a folder that takes no file."""
+    formats = sorted(figure.canvas.get_supported_filetypes())
+    if path.suffix[1:].lower() not in formats:
+        raise InputError(f"path is {path}: give a file that ends in .{', .'.join(formats)}")
+    try:
+        figure.savefig(path, dpi=150)
+    except OSError as error:
+        raise InputError(
+            f"cannot write {path} ({error.strerror}): give a file in a folder that exists"
+        ) from None

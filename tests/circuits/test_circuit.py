@@ -171,3 +171,12 @@ def test_layer_norms_read_everything():
 def test_a_normalised_stream_is_refused():
     with rejects("model"):
         circuit(sphere_dynamics(2, 1.0, 0.5, 2))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_weights_that_are_not_finite_are_rejected(value):
+    model = induction_heads(2, 3)
+    with torch.no_grad():
+        model.blocks[1].attn.W_V[0, 0, 0] = value
+    with rejects("finite"):
+        circuit(model)

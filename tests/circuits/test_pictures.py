@@ -7,7 +7,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from refusals import rejects
 from small_models import MODELS, PUBLIC
 
-from constructions import circuit, induction_heads
+from constructions import circuit, induction_heads, parity
 
 
 def test_the_graph_of_networkx(monkeypatch):
@@ -52,3 +52,20 @@ def test_the_picture_marks_what_matters(tmp_path):
     }
     assert grey == {"norm"}
     assert len(axis.texts) == 9  # a letter for each port and register
+
+
+@pytest.mark.parametrize("path", ["", "none", "circuit.txt", "absent/circuit.png", "folder.png", 3])
+def test_a_path_that_takes_no_picture_is_rejected(path, tmp_path):
+    (tmp_path / "folder.png").mkdir()
+    before = {*tmp_path.iterdir()}
+    with rejects("path" if "png" not in str(path) else "cannot write"):
+        circuit(induction_heads(2, 3)).draw(tmp_path / path if path != 3 else path)
+    assert {*tmp_path.iterdir()} == before
+
+
+def test_effects_of_another_circuit_are_rejected():
+    found = circuit(induction_heads(2, 3))
+    others = circuit(parity(3)).edges_that_matter(2)
+    for effects in (others, found.edges, 3):
+        with rejects("effects"):
+            found.draw(effects=effects)
