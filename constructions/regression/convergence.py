@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log2, sqrt
+from math import ceil, inf, log2, sqrt
 from typing import TypeVar
 
 import torch
@@ -41,7 +41,7 @@ class Convergence:
         gram = self._gram(x)
         if bool((torch.linalg.matrix_norm(gram) < self.limit).all()):  # at least λmax
             return True
-        return bool(torch.linalg.eigvalsh(gram).max() < self.limit)
+        return _largest(gram) < self.limit
 
     def outside(self, x: Tensor) -> str:
         """How inputs x violate the condition, with the remedy, or "" if they do not.
@@ -50,22 +50,30 @@ class Convergence:
         """
         if not self.steps or x.dtype not in FORMATS or self.holds(x.detach()):
             return ""
-        largest = float(torch.linalg.eigvalsh(self._gram(x.detach())).max())
+        largest = _largest(self._gram(x.detach()))
         if self.method is None:
             value, remedy = 2.0 ** ceil(log2(largest)), ""
         else:
-            value = safe_step_size(x.detach().cpu().double().numpy(), self.method, self.start)
-            remedy = f', which is safe_step_size(x, "{self.method}"'
-            remedy += ")" if self.method == "gradient_descent" else f', "{self.start}")'
+            descent = self.method == "gradient_descent"
+            given: tuple[Method] | tuple[Method, Start]
+            given = (self.method,) if descent else (self.method, self.start)
+            value = safe_step_size(x.detach().cpu().double().numpy(), *given)
+            words = ", ".join(["x", *(f'"{each}"' for each in given)])
+            remedy = f", which is safe_step_size({words})"
         return (
             f"its iteration diverges on these inputs, because λmax(XᵀX) is {largest:.4g} and "
-            f"{self.bound}: build it with {self.argument}={value:g}{remedy}"
+            f"{self.bound}: build it with {self.argument}={value:.17g}{remedy}"
         )
 
     @staticmethod
     def _gram(x: Tensor) -> Tensor:
         """XᵀX or XXᵀ, which have the same non-zero eigenvalues: the smaller of them."""
         return x @ x.mT if x.shape[-2] < x.shape[-1] else x.mT @ x
+
+
+def _largest(gram: Tensor) -> float:
+    """The largest eigenvalue of matrices (…, k, k), ∞ if one of them overflows."""
+    return float(torch.linalg.eigvalsh(gram).max()) if gram.isfinite().all() else inf
 
 
 def with_step(model: M, method: Method, steps: int, size: float, start: Start) -> M:

@@ -85,6 +85,7 @@ def test_the_remedy_converges(name: str) -> None:
     better = build(given) if name != "chebyshev" else chebyshev(D, 3, 0.1, given)
     assert better.converges(X)
     assert called(better) == []
+    assert np.frexp(given)[0] == 0.5  # the number itself, not rounded
 
 
 @pytest.mark.parametrize(
@@ -128,6 +129,13 @@ def test_inputs_without_a_safe_step_size_are_rejected() -> None:
             safe_step_size(scale * X)
     with rejects("method"):
         safe_step_size(X, "chebyshev")  # type: ignore[arg-type]
+    with rejects("start"):
+        safe_step_size(X, "gradient_descent", "identity")
+
+
+@pytest.mark.parametrize("name", ["newton", "descent", "chebyshev"])
+def test_inputs_whose_products_overflow_do_not_converge(name: str) -> None:
+    assert not MODELS[name][0](1.0).converges(1e200 * X)
 
 
 def test_inputs_that_are_all_zero_converge() -> None:

@@ -30,9 +30,11 @@ def safe_step_size(x: Inputs, method: Method = "newton", start: Start = "gram") 
     The conditions are those of `newton_inverses`, `hyperpower_inverses` and
     `gradient_descent_iterates`. A power of two is exact in every number system.
 
-    Raises `ValueError` if all inputs are 0, or there are none, and if the result is outside the
-    range of float64.
+    Raises `ValueError` if all inputs are 0, or there are none, if the result is outside the range
+    of float64, and for a start of gradient descent, which has none.
     """
+    if method == "gradient_descent" and start != "gram":
+        raise InputError(f"start is {start!r}, which gradient_descent does not have: omit it")
     scale = float(np.abs(x).max(initial=0))
     if scale == 0:
         raise InputError(
