@@ -84,9 +84,10 @@ class Certified:
         """
         if not self.holds:
             wrong = next(each for each in self.findings if each.verdict is not Verdict.HOLDS)
+            stated = "fails" if wrong.verdict is Verdict.FAILS else "is undecided"
             raise InputError(
-                f"{self.name} has no certificate, because its finding '{wrong.id}' is "
-                f"{wrong.verdict}: print the findings, and correct the model or the function"
+                f"{self.name} has no certificate, because its finding '{wrong.id}' "
+                f"{stated}: print the findings, and correct the model or the function"
             )
         file_target(path)
         return "\n".join(write_certificate(path, self.name, self.statements()))

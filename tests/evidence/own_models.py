@@ -44,6 +44,23 @@ def earlier_model(vocabulary_size: int, max_length: int, gap: float = 1.0) -> Tr
 
 
 @construction
+def largest_model(vocabulary_size: int, max_length: int, margin: Margin) -> Transformer:
+    """The largest token so far."""
+    values = np.arange(vocabulary_size, dtype=float)
+    stream = Stream(token=1, answer=1)
+    token, answer = stream.read("token"), stream.read("answer")
+    head = Head(one, token, token, "answer", margin=margin)
+    return Transformer(
+        Embed(rows(stream, token=values)),
+        [block(stream, [head], normalise="hardmax", mask="causal")],
+        decode(stream, answer, 2 * values[:, None], bias=-(values**2)),
+        interface=Tokens(vocabulary_size, max_length, margin=1.0),
+        stream=stream,
+        source="tests",
+    )
+
+
+@construction
 def distinct_model(vocabulary_size: int, max_length: int) -> Transformer:
     V, n = vocabulary_size, max_length
     stream = Stream(token=V, rank=1, bos=1, new=1, count=1, answer=3)

@@ -15,7 +15,14 @@ from refusals import rejects
 
 from constructions import gradient_descent, induction_heads, majority, modern_hopfield_update
 from constructions import newton as newton_model
-from tests.evidence.own_models import distinct, distinct_model, earlier, earlier_model
+from constructions.margins import Margin
+from tests.evidence.own_models import (
+    distinct,
+    distinct_model,
+    earlier,
+    earlier_model,
+    largest_model,
+)
 from verify import Certified, certify, checker, formula_checker
 from verify.evidence import function_of_tokens
 from verify.finding import Verdict
@@ -94,6 +101,24 @@ def test_a_gap_larger_than_that_of_the_scores_fails() -> None:
     found = certify(earlier_model(2, 4, gap=2.0), against=earlier)
     assert verdicts(found)["gaps"] == "fails"
     assert not found.holds
+
+
+@pytest.mark.parametrize(
+    ("ties", "graded", "max_length", "word"),
+    [
+        (True, False, 6, ""),
+        (True, True, 5, ""),  # at most 4 tokens are below the largest
+        (True, True, 6, "graded=False"),  # 5 tokens 0 after a token 1
+        (False, False, 2, "ties=True"),
+    ],
+)
+def test_ties_and_graded_scores_are_declared(
+    ties: bool, graded: bool, max_length: int, word: str
+) -> None:
+    model = largest_model(2, max_length, Margin(1.0, graded, ties))
+    gaps = next(each for each in certify(model, against=max) if each.id == "gaps")
+    assert (gaps.verdict is Verdict.HOLDS) == (not word)
+    assert word in gaps.detail
 
 
 def test_a_margin_larger_than_that_of_the_logits_fails() -> None:
@@ -192,7 +217,7 @@ def test_a_table_may_have_the_last_answers_only(tmp_path: Path) -> None:
 
 def test_no_certificate_without_evidence(tmp_path: Path) -> None:
     found = certify(earlier_model(2, 3), against=lambda tokens: 0)
-    with rejects("answers"):
+    with rejects("answers", "fails"):
         found.write(tmp_path / "c.json")
     assert not (tmp_path / "c.json").exists()
     with rejects("path", "None"):

@@ -28,10 +28,15 @@ MOST_REGISTERS = 2**12  # sequences on which registers are compared
 
 
 class Measured(NamedTuple):
-    """The smallest positive distance of a score from the largest, and whether largest ones tie."""
+    """The smallest positive distance of a score from the largest, and whether largest ones tie.
+
+    `crowded` states whether for some m ≥ 1 more than 4m tokens have scores that are at least m and
+    less than m + 1 declared gaps below the largest.
+    """
 
     gap: float
     ties: bool
+    crowded: bool
 
 
 def on_all_sequences(model: Transformer, answers: Answers, lengths: range) -> Iterator[Finding]:
@@ -132,12 +137,20 @@ def measured_gaps(
                 below = scores.amax(-1, keepdim=True) - scores  # (…, heads, T, keys)
                 for h, apart in zip(these, below.unbind(-3), strict=True):
                     lower = apart[(apart > 0) & apart.isfinite()]
-                    before = found.get((layer, h), Measured(np.inf, False))
+                    before = found.get((layer, h), Measured(np.inf, False, False))
+                    declared = block.margins[h - 1].gap if block.margins else np.inf
                     found[layer, h] = Measured(
                         min(before.gap, float(lower.min()) if len(lower) else np.inf),
                         before.ties or bool(((apart == 0).sum(-1) > 1).any()),
+                        before.crowded or _crowded(apart / declared),
                     )
     return found
+
+
+def _crowded(gaps: torch.Tensor) -> bool:
+    """Whether for some m ≥ 1 more than 4m of the distances (…, keys) are from m to below m + 1."""
+    whole, keys = gaps.floor(), gaps.shape[-1]
+    return any(bool(((whole == m).sum(-1) > 4 * m).any()) for m in range(1, keys // 4 + 1))
 
 
 def _margin(
@@ -158,23 +171,30 @@ def _gaps(
     model: Transformer, heads: dict[tuple[int, int], Measured], evidence: Evidence
 ) -> Finding:
     """The finding that scores have the gaps that the model declares."""
-    measured, declared, wrong = dict[str, float](), dict[str, float](), list[str]()
+    measured, declared, wrong = dict[str, float](), dict[str, float](), dict[str, str]()
     for layer, block in enumerate(model.blocks, 1):
         for h, margin in enumerate(block.margins, 1):
             if (layer, h) in heads:
                 name, found = f"layer {layer}, head {h}", heads[layer, h]
                 measured[name], declared[name] = found.gap, margin.gap
-                wrong += [name] * (found.gap < margin.gap or (found.ties and not margin.ties))
+                if found.gap < margin.gap:
+                    wrong[name] = (
+                        f"has the gap {found.gap:g}, less than the declared {margin.gap:g}"
+                    )
+                elif found.ties and not margin.ties:
+                    wrong[name] = "attends to several tokens: declare Margin(…, ties=True)"
+                elif found.crowded and margin.graded:
+                    wrong[name] = "has scores that are not graded: declare Margin(…, graded=False)"
     return Finding(
         "gaps",
-        "smallest gap below the largest score, with ties only where they are declared",
+        "smallest gap below the largest score, ties and graded scores as declared",
         evidence,
         measured,
         declared,
         Verdict.of(not wrong) if measured else Verdict.UNDECIDED,
         "; ".join(f"{gap:g} in {name}" for name, gap in measured.items()),
         "; ".join(f"≥ {gap:g}" for gap in declared.values()),
-        detail=f"{wrong[0]} has a smaller gap, or ties" if wrong else "",
+        detail="; ".join(f"{name} {what}" for name, what in wrong.items()),
     )
 
 

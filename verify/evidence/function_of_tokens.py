@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from math import prod
 from numbers import Integral
 from typing import Any
@@ -114,8 +115,9 @@ def lengths_up_to(of: Tokens, max_length: int | None) -> range:
         fits += [length] * (count <= MOST_SEQUENCES)
     if count > MOST_SEQUENCES:
         remedy = f"give max_length={fits[-1]}" if fits else "build the model for fewer symbols"
+        total = f"{count}" if count < 10**12 else f"about {Decimal(count):.0e}"
         raise InputError(
-            f"max_length is {most}, and the model has {count} sequences up to this length, more "
+            f"max_length is {most}, and the model has {total} sequences up to this length, more "
             f"than {MOST_SEQUENCES}: {remedy}"
         )
     return lengths

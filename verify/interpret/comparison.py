@@ -190,6 +190,9 @@ class Cell:
         """The mean, with its standard error over models, or over prompts if there is one model."""
         return _over_units(self.values)
 
+    def __str__(self) -> str:
+        return f"{self.layer}, {self.iterate}: similarity of errors {self.similarity:.3f}"
+
 
 @checked
 def nearer(first: Cell, second: Cell) -> Nearer:
