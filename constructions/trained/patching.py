@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from constructions.attention import Attention, per_head
+from theory.kinds import InputError
 
 
 class PatchedAttention(Attention):
@@ -34,7 +35,16 @@ class PatchedAttention(Attention):
         The rows are those of the array `given`. If all entries of a row of `given` are 0, the row
         is that of the trained head. H (m, T, D) is the residual stream, of width D. Under a
         context-only mask, all tokens attend to the first `n_examples` tokens only.
+
+        Raises ValueError for another number of sequences or tokens than `given` has, unless it has
+        one sequence.
         """
+        m, T = (H.shape[0] if H.ndim > 2 else 1), H.shape[-2]
+        if self.given.shape[1] != T or self.given.shape[0] not in (1, m):
+            raise InputError(
+                f"tokens are {m} sequences with {T} tokens in the prompt, and the attention is "
+                f"replaced for {self.given.shape[0]} with {self.given.shape[1]}: give as many"
+            )
         given = self.given.to(H)[:, None]
         own = super().pattern(H, n_examples)
         return given.where(given.any(-1, keepdim=True), own)

@@ -163,6 +163,20 @@ def test_nearer_is_decided_by_the_difference_and_by_both_halves():
         nearer(cell(noise), cell(noise, "b"))
 
 
+def test_wrong_numbers_of_algorithms():
+    known = algorithms(MEASURED)
+    for call, name in (
+        (lambda: known.newton([-1]), "steps"),
+        (lambda: known.gradient_descent([1], 0.0), "factor"),
+        (lambda: known.gradient_descent([1], "1"), "factor"),
+        (lambda: known.momentum([1], 0.5), "condition"),
+        (lambda: known.bayes(-1.0), "noise"),
+        (lambda: known.filtered(2.0, np.nan), "doublings"),
+    ):
+        with rejects(name):
+            call()
+
+
 def test_wrong_comparisons():
     probed = outputs(lambda x, y, q: q[:, 0], MEASURED)
     with rejects("predictions"):

@@ -184,6 +184,16 @@ BAD = {
         lambda: residual_filters(outputs(newton(D, 2, 1e-4), MEASURED, noise=0.5)),
         ["noise"],
     ),
+    "a function that fails": (
+        lambda: outputs(lambda x, y, q: [1 // 0], MEASURED),
+        ["ZeroDivisionError"],
+    ),
+    "a function of two arrays": (lambda: outputs(lambda x, y: y, MEASURED), ["TypeError"]),
+    "streams that fail": (
+        lambda: probe(BUILT, FITTED, streams=lambda *given: {}["a"]),
+        ["function", "KeyError"],
+    ),
+    "no streams": (lambda: probe(BUILT, FITTED, streams=lambda *given: None), ["streams", "None"]),
     "few prompts": (
         lambda: residual_filters(outputs(newton(D, 2, 1e-4), gaussian_prompts(9, N, D, seed=0))),
         ["probed"],

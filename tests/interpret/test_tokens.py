@@ -6,7 +6,7 @@ import torch
 from refusals import rejects
 from torch import nn
 
-from constructions import induction_heads
+from constructions import gradient_descent, induction_heads
 from constructions.trained import load
 from theory.retrieval import find, induction
 from verify.interpret import attention, contents_of, patched, redirected, registers
@@ -158,6 +158,13 @@ BAD = {
     "no layer": (lambda: redirected(BUILT, 3, TOKENS), ["layer"]),
     "layer 0": (lambda: patched(BUILT, 0, np.ones((1, 1, 1))), ["layer"]),
     "no position": (lambda: redirected(BUILT, 1, TOKENS + T), ["places"]),
+    "other sequences": (lambda: redirected(BUILT, 1, TOKENS)(TOKENS[:3]), ["sequences"]),
+    "other length": (lambda: patched(BUILT, 1, np.ones((40, 3, 3)))(TOKENS), ["tokens"]),
+    "over examples": (
+        lambda: attention(gradient_descent(2, 1, 0.1), TOKENS, lambda t: BEFORE),
+        ["gradient_descent", "tokens"],
+    ),
+    "a pattern that fails": (lambda: attention(BUILT, TOKENS, lambda t: 1 // 0), ["function"]),
     "three sequences": (lambda: registers(BUILT, TOKENS[:3], {"a": TOKENS[:3]}), ["tokens"]),
     "no contents": (lambda: registers(BUILT, TOKENS, {}), ["contents"]),
     "other contents": (lambda: registers(BUILT, TOKENS, {"a": TOKENS[:, 1:]}), ["a"]),

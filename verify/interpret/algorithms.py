@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.kinds import Reals, Steps, checked
+from theory.kinds import Finite, NonNegative, Positive, RealNumber, Reals, Steps, Within, checked
 from theory.regression import (
     PrefixSpectrum,
     Prompts,
@@ -26,6 +26,8 @@ FACTORS = (0.25, 0.5, 1.0, 1.5, 1.9)
 
 StepCounts: TypeAlias = Iterable[Steps]
 """Integers ≥ 0, numbers of steps."""
+AtLeastOne: TypeAlias = Annotated[float, RealNumber(Within(least=1))]
+"""A finite number ≥ 1."""
 
 
 @checked
@@ -74,7 +76,8 @@ class Algorithms:
         self.labels = labels_of(p)
         self.spectrum = PrefixSpectrum(p.x, p.y, p.x_query)
 
-    def newton(self, steps: Iterable[int], start: Start = "gram") -> np.ndarray:
+    @checked
+    def newton(self, steps: StepCounts, start: Start = "gram") -> np.ndarray:
         """Predictions (k, m, n + 1) of Newton's method after each of k step counts `steps`.
 
         There are m prompts of n examples and a query, and a prediction for each prefix of a prompt.
@@ -84,7 +87,8 @@ class Algorithms:
         power = 2 if start == "gram" else 1
         return self.spectrum.newton(steps, 1 / self.spectrum.largest**power, start)
 
-    def gradient_descent(self, steps: Iterable[int], factor: float) -> np.ndarray:
+    @checked
+    def gradient_descent(self, steps: StepCounts, factor: Positive) -> np.ndarray:
         """Predictions (k, m, n + 1) of gradient descent with step size factor/λmax for each prefix.
 
         There are k counts in `steps`, and m prompts of n examples and a query. λmax is the largest
@@ -92,7 +96,8 @@ class Algorithms:
         """
         return self.spectrum.gradient_descent(steps, factor / self.spectrum.largest)
 
-    def momentum(self, steps: Iterable[int], condition: float) -> np.ndarray:
+    @checked
+    def momentum(self, steps: StepCounts, condition: AtLeastOne) -> np.ndarray:
         """Predictions (k, m, n + 1) of gradient descent with the best momentum.
 
         The method is the Chebyshev semi-iteration on [λmax/condition, λmax] for each prefix, where
@@ -102,7 +107,8 @@ class Algorithms:
         largest = self.spectrum.largest
         return self.spectrum.chebyshev(steps, largest / condition, largest)
 
-    def filtered(self, power: float, doublings: float) -> np.ndarray:
+    @checked
+    def filtered(self, power: Positive, doublings: Finite) -> np.ndarray:
         """Predictions (m, n + 1) with the residual factor (1 − z^power)^r, r = 2^doublings.
 
         There are m prompts of n examples and a query. For a prefix with the examples X, z = λ/λmax
@@ -145,7 +151,8 @@ class Algorithms:
         """
         return self.spectrum.ols()
 
-    def bayes(self, noise: float) -> np.ndarray:
+    @checked
+    def bayes(self, noise: NonNegative) -> np.ndarray:
         """Predictions (m, n + 1) of the Bayes predictor for weights w ~ N(0, I).
 
         There are m prompts of n examples and a query. `noise` is the standard deviation of the

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from torch import Tensor
 
+from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory.kinds import InputError, Integers, Within, checked, shown
 from verify.evidence.statistics import Mean, fraction_of
@@ -42,7 +43,7 @@ def attention(
     m, T = tokens.shape
     if m < 2:
         raise InputError(f"tokens has {m} sequence: give at least 2 sequences")
-    wanted = np.asarray(stated(tokens))
+    wanted = np.asarray(called(stated, tokens, of=stated))
     if wanted.dtype != bool or wanted.shape not in ((m, T, T), (T, T)):
         raise InputError(
             f"stated returns an array of {wanted.dtype} of shape {wanted.shape}: give a function "
@@ -104,6 +105,8 @@ def _patterns(
         )
     found: Iterable[Any]
     if patterns is None:
+        if not isinstance(model.interface, Tokens):
+            raise InputError(f"model is {model.name}: give a model over tokens")
         found = _without_prefix(model, tokens)
     else:
         found = called(patterns, model, *inputs_for(model, tokens), of=model)

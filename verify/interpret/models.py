@@ -12,7 +12,7 @@ Shapes: x (m, n, d), y (m, n) and x_query (m, d) are n examples and a query of e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +31,16 @@ Sources = Sequence[str] | Callable[..., Any]
 
 CHUNK = 200  # prompts per call of a model, so that its activations fit the cache
 FEW = 4  # prompts on which a model is called twice, to find out whether it is deterministic
-FAILURES = (RuntimeError, TypeError, ValueError, IndexError, AttributeError)
-"""Errors of a module that gets prompts of a size or of a form that it does not take."""
+FAILURES = (
+    RuntimeError,
+    TypeError,
+    ValueError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+)
+"""Errors of a module or function that gets prompts of a size or of a form that it does not take."""
 
 
 @checked
@@ -127,7 +135,12 @@ class Streams:
                 )
             return iter(self.model.representations(*given))
         if callable(self.source):
-            return iter(called(self.source, self.model, *given, of=self.model))
+            found = called(self.source, self.model, *given, of=self.model)
+            if not isinstance(found, Iterable):
+                raise InputError(
+                    f"streams returns {shown(found)}: give a function that returns a list of arrays"
+                )
+            return iter(found)
         return iter(hooked(self.model, self.source, given))
 
 
@@ -185,22 +198,26 @@ def inputs_for(model: Any, *arrays: np.ndarray) -> tuple[Any, ...]:
 def called(function: Any, *given: Any, of: Any = None) -> Any:
     """The result of a function or module; modules from elsewhere run without gradients.
 
-    Errors of a `torch.nn.Module` from elsewhere, which `of` is or else the function, become
-    ValueError. A model of this library has no gradients, and raises ValueError itself.
+    `of` is the model if the function is another one. Errors become ValueError. A model of this
+    library has no gradients, and raises ValueError itself.
     """
     model = function if of is None else of
-    if isinstance(model, Model) or not isinstance(model, nn.Module):
-        return function(*given)
     try:
+        if isinstance(model, Model) or not isinstance(model, nn.Module):
+            return function(*given)
         with torch.no_grad():
             return function(*given)
     except InputError:
         raise
     except FAILURES as error:
+        if function is model and isinstance(model, Model):
+            raise
         reason = " ".join(str(error).split())[:120]
-        shapes = ", ".join(str(tuple(x.shape)) for x in given if isinstance(x, Tensor))
+        shapes = ", ".join(str(x.shape) for x in given if isinstance(x, np.ndarray))
+        shapes += ", ".join(str(tuple(x.shape)) for x in given if isinstance(x, Tensor))
+        what = "the model" if of is None else f"the function {shown(function)}"
         raise InputError(
-            f"the model raises {type(error).__name__} ({reason}) for inputs of shape {shapes}: "
+            f"{what} raises {type(error).__name__} ({reason}) for inputs of shape {shapes}: "
             "give prompts of a size, and a model of a form, that fit"
         ) from error
 
