@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from chained_heads import redundant, two_layers
 from refusals import rejects
 from small_models import MODELS, PUBLIC
-from toys import redundant, two_layers
 
 from constructions import circuit, induction_heads, sphere_dynamics
 from constructions.blocks import LayerNorm

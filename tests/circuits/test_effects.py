@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from chained_heads import redundant
 from refusals import rejects
 from small_models import MODELS, PUBLIC
-from toys import redundant
 
 from constructions import broad_average, circuit, gradient_descent, induction_heads, previous_token
 from constructions.circuits import Edge, Node

@@ -164,6 +164,23 @@ def test_a_perfect_method_and_a_useless_one():
     assert known.matter > CONTENT
 
 
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        (lambda of: None, "returns None"),
+        (lambda of: {}, "returns {}"),
+        (lambda of: {"L1": 1.0}, "score for 'L1'"),
+        (lambda of: {of.links[0]: float("nan")}, "not finite"),
+        (lambda of: {of.links[0]: torch.ones(2)}, "shape"),
+        (lambda of: {of.sources[0]: torch.ones(of.clean.shape)}, "no scores for"),
+        (lambda of: dict.fromkeys(of.sources, 1.0), "shape"),
+    ],
+)
+def test_a_method_without_scores_is_rejected(method, words):
+    with pytest.raises(InputError, match=words):
+        benchmark({"mine": method}, cases=[INDUCTION], seeds=1)
+
+
 def test_a_model_of_equal_answers_is_rejected():
     with pytest.raises(InputError, match="same answers"):
         hooked(induction_heads(1, 4).sharpened(20.0), np.zeros((1, 4), dtype=int), 0)

@@ -49,5 +49,7 @@ def test_the_summary_averages_over_seeds_and_circuits():
     results += [result("c", seed, float("nan")) for seed in range(2)]
     name, *numbers = summary(results).splitlines()[1].split()
     assert name == "mine"
-    # The mean of 0.6 and 0.9, their deviation, and the root of the mean of 0.01 and 0.
-    assert [float(each) for each in numbers] == [0.75, 0.21, 0.07] + [0.75] * 7
+    # The mean of 0.6 and 0.9, their deviation, and the root of the mean of 0.02 and 0.
+    assert [float(each) for each in numbers] == [0.75, 0.21, 0.1] + [0.75] * 7
+    one = summary([each for each in results if each.seed == 0])
+    assert one.splitlines()[1].split()[1:4] == ["0.70", "0.28", "–"]

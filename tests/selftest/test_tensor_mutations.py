@@ -93,6 +93,7 @@ def test_layers_that_share_their_weights_are_one_place():
     assert places == {"embedding", "layer 1, head 1", "unembedding"}
 
 
+@pytest.mark.filterwarnings("ignore::theory.kinds.OutsideHypotheses")
 @pytest.mark.parametrize("kind", ["wrong sign", "wrong power of two", "swapped register"])
 @pytest.mark.parametrize("name", OVER_EXAMPLES)
 def test_a_fault_in_the_last_layer_changes_the_prediction(name, kind):

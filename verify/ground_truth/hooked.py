@@ -39,8 +39,9 @@ class Hooked:
     pairs; `answered` are the tokens whose logits are answers. `weights` (m, T, outputs) defines the
     metric (m,), the sum of the logits with these weights: the logit of the clean answer less that
     of the corrupted answer, at the tokens at which these answers differ. `nodes` are the nodes of
-    the model, and `links` all pairs of a node and a port of a later node. Which of them matter is
-    what a method is to find.
+    the model, `sources` all of these but the unembedding, `targets` all pairs of a node and one of
+    its ports, and `links` all pairs of a source and a target after it. Which of them matter is what
+    a method is to find.
     """
 
     def __init__(

@@ -12,12 +12,13 @@ import torch
 from constructions.circuits import circuit
 from constructions.stock.lens import to_lens, under_one_mask
 from constructions.transformer import Transformer
-from theory.kinds import InputError
+from theory.kinds import Count, InputError, checked, shown
 from verify.ground_truth.cases import CASES, Case
 from verify.ground_truth.hooked import Hooked, Link
 from verify.ground_truth.methods import METHODS, Method
 from verify.ground_truth.scores import auc, magnitudes, named
 from verify.ground_truth.truth import Truth, deciding
+from verify.output.waiting import announced
 
 PAIRS = 64  # of prompts, for each circuit and seed
 SHOWN = ("auc", "content", "right", "unused", "absent", "unnamed", "null", "random")
@@ -95,18 +96,22 @@ class Result:
     random: float
 
 
+@checked
 def benchmark(
-    methods: Mapping[str, Method] = METHODS,
-    cases: Sequence[Case] = CASES,
-    seeds: int = 5,
+    methods: Mapping[str, Method] | None = None,
+    cases: Sequence[Case] | None = None,
+    seeds: Count = 5,
 ) -> list[Result]:
     """The results of each method on each circuit, with pairs of prompts drawn from each seed.
 
-    `methods` maps names to functions as in `methods.py`. Raises ValueError if TransformerLens is
-    not installed.
+    `methods` maps names to functions as in `methods.py`, by default all of `METHODS`, and `cases`
+    is by default all of `CASES`. One line on standard error announces a run of more than a minute.
+    Raises ValueError for a method that returns no scores, for scores of something else than links
+    or nodes, for scores that are not finite, and if TransformerLens is not installed.
     """
+    methods = METHODS if methods is None else methods
     results = []
-    for case in cases:
+    for case in announced(CASES if cases is None else cases, "the circuits"):
         model = under_one_mask(case.model())
         pool = case.prompts()
         known = case.truth(model)
@@ -114,15 +119,44 @@ def benchmark(
             of, null = (hooked(model, pool, seed, untrained) for untrained in (False, True))
             decides = deciding(of, model.prompt(pool).tokens) if case.built is None else None
             for name, method in methods.items():
-                found = method(of)
+                found, control = (_scores(name, method, each) for each in (of, null))
                 if isinstance(next(iter(found)), Link):
-                    scores = _of_links(of, found, method(null), known, seed)
+                    scores = _of_links(of, found, control, known, seed)
                 elif decides is not None:
-                    scores = _of_nodes(of, found, method(null), decides, seed)
+                    scores = _of_nodes(of, found, control, decides, seed)
                 else:
                     continue
                 results.append(Result(case.name, name, seed, **scores))
     return results
+
+
+def _scores(name: str, method: Method, of: Hooked) -> Any:
+    """The scores of a method, if they are finite scores of links, or of all nodes."""
+    found = method(of)
+    if not isinstance(found, Mapping) or not found:
+        raise InputError(
+            f"the method {name!r} returns {shown(found)}: return a dictionary with a score for "
+            "each link of `of.links`, or with scores (m, T) for each node of `of.sources`"
+        )
+    links = isinstance(next(iter(found)), Link)
+    if wrong := [each for each in found if each not in (of.links if links else of.sources)]:
+        raise InputError(
+            f"the method {name!r} has a score for {shown(wrong[0])}: give scores of "
+            + ("links of `of.links`" if links else "nodes of `of.sources`")
+        )
+    if not links and (absent := [str(node) for node in of.sources if node not in found]):
+        raise InputError(
+            f"the method {name!r} has no scores for {absent[0]}: give scores (m, T) for each node "
+            "of `of.sources`"
+        )
+    for entry, value in found.items():
+        scores, shape = torch.as_tensor(value), torch.Size([]) if links else of.clean.shape
+        if scores.shape != shape or not scores.isfinite().all():
+            raise InputError(
+                f"the method {name!r} has a score of {entry} that is not finite or has the shape "
+                f"{tuple(scores.shape)}: give finite scores of shape {tuple(shape)}"
+            )
+    return found
 
 
 def _of_links(of: Hooked, found: Any, control: Any, known: Truth, seed: int) -> dict[str, Any]:
@@ -165,7 +199,7 @@ def _judged(
         "right": float(chance[true].sum()),
         "unused": float(chance[exist & ~true].sum()),
         "absent": float(chance[~exist].sum()),
-        "unnamed": float(1 - chance.sum()),
+        "unnamed": float(max(0.0, 1 - chance.sum())),
         "null": auc(magnitudes(control), true),
         "random": auc(np.random.default_rng([seed, len(true)]).random(len(true)), true),
     }
@@ -194,10 +228,13 @@ def summary(results: Sequence[Result]) -> str:
         known = ~np.isnan(values["auc"]).any(1)
         mean = {name: float(np.nanmean(array)) for name, array in values.items()}
         over_circuits = values["auc"][known].mean(1).std(ddof=1) if known.sum() > 1 else np.nan
-        over_seeds = np.sqrt(values["auc"][known].var(1).mean()) if known.any() else np.nan
-        lines.append(
-            f"{method:30}{mean['auc']:6.2f}{over_circuits:6.2f}{over_seeds:6.2f}"
-            f"{mean['content']:7.2f}{mean['right']:7.2f}{mean['unused']:7.2f}"
-            f"{mean['absent']:7.2f}{mean['unnamed']:8.2f}{mean['null']:7.2f}{mean['random']:7.2f}"
-        )
+        several = known.any() and values["auc"].shape[1] > 1
+        over_seeds = np.sqrt(values["auc"][known].var(1, ddof=1).mean()) if several else np.nan
+        columns = [mean["auc"], over_circuits, over_seeds, *(mean[name] for name in SHOWN[1:])]
+        widths = 6, 6, 6, 7, 7, 7, 7, 8, 7, 7
+        lines.append(f"{method:30}" + "".join(map(_column, columns, widths)))
     return "\n".join(lines)
+
+
+def _column(value: float, width: int) -> str:
+    return f"{'–' if np.isnan(value) else format(value, '.2f'):>{width}}"
