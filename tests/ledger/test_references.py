@@ -34,3 +34,9 @@ def test_every_entry_is_closed():
     for entry in re.split(r"^(?=@)", bibliography(), flags=re.MULTILINE)[1:]:
         assert entry.count("{") == entry.count("}"), entry
         assert entry.rstrip().endswith("\n}"), entry
+
+
+def test_articles_name_their_journal():
+    """Without it the site cannot be built; a preprint is an entry of another kind."""
+    for entry in re.split(r"^(?=@)", bibliography(), flags=re.MULTILINE)[1:]:
+        assert not entry.startswith("@article") or "journal" in entry, entry

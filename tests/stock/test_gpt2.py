@@ -44,6 +44,7 @@ def test_answers_are_within_their_bound(model):
         np.testing.assert_allclose(v[..., 1:, : model.d_model], H, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::theory.kinds.OutsideHypotheses")
 def test_what_the_last_norm_takes_away_is_in_the_bound():
     """Heads with output 0, and an unembedding of the inputs: only the last norm has an effect."""
     model = gradient_descent(D, 1, 2.0**-5, causal=True)
