@@ -86,10 +86,13 @@ def test_models_are_drawn_unless_they_are_too_large_and_run_if_over_tokens(pages
     assert drawn.count("</script>") == drawn.count("</") - 1 == 1
     weights = pages.weights(model)
     monkeypatch.setattr(pages, "DRAWN", weights)
-    assert len([*pages._model(entry, model, values)]) == 6
+    parts = [*pages._model(entry, model, values)]
+    assert len(parts) == 7
+    assert parts[2] == pages.shown_circuit(model)
+    assert "previous" in parts[2]
     monkeypatch.setattr(pages, "DRAWN", weights - 1)
     *_, said = pages._model(entry, model, values)
-    assert len([*pages._model(entry, model, values)]) == 3
+    assert len([*pages._model(entry, model, values)]) == 4
     assert f"{weights} non-zero weights" in said
 
 
