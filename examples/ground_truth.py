@@ -1,8 +1,9 @@
 """Which methods of interpretability find a circuit that is known? A benchmark on 46 circuits.
 
 Methods of attribution, by their published definitions, are applied in TransformerLens to models
-whose circuit is known: their weights were written by hand or compiled from programs, or they were
-trained and found to contain such a circuit. The script prints a table and saves a picture:
+whose circuit is known, since their weights were written by hand or compiled from programs, and to
+three trained models that are compared with the circuit of a hand-built one. The script prints a
+table and saves a picture:
 `python examples/ground_truth.py [PICTURE] [--quick] [--seeds N] [--json FILE]`.
 
 It needs the extra: pip install 'weightwright[lens]'. `docs/ground-truth.md` explains the columns.

@@ -27,8 +27,8 @@ class Case:
     """A model, the number of tokens of its prompts, and how its circuit is known.
 
     The circuit of a hand-built model is known by all interventions on all prompts of at most
-    `length` tokens. That of a trained one is known to be that of the model `built` if the claim on
-    the trained model has established this.
+    `length` tokens. For a trained model, the links of the model `built` count as true; that both
+    have the same circuit is supported by the claim `induction-trained`, and not proved.
     """
 
     name: str
