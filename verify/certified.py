@@ -123,8 +123,11 @@ def certify(
     The layer invariants of a model are checked too. `layers`, `heads` (in a layer) and `width`, if
     given, are compared with the sizes of the model. All random inputs follow from `seed`.
 
+    One line on standard error announces a run of more than a minute.
+
     Raises InputError for another kind of model, for arguments without effect, for more than 2¹⁸
-    sequences, and if the function raises an error or returns something else.
+    sequences, for more examples than fit the memory, and if the function raises an error or returns
+    something else.
     """
     of = model.interface
     sizes = {"layers": layers, "heads": heads, "width": width}

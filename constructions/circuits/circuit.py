@@ -74,11 +74,12 @@ class Circuit:
         equal contributions are tried once. The result is exact for these interventions ("for all
         sequences of at most `max_length` tokens"), up to rounding of averages. With `samples`, x
         and x' are among this number of random sequences, drawn with `seed`: then an edge that never
-        changed an answer is only observed not to.
+        changed an answer is only observed not to. One line on standard error announces a search of
+        more than a minute.
 
         Raises ValueError for a model that is not over tokens, for a `max_length` above that of the
-        model, and if an edge needs more than `most` patched sequences, whose number the message
-        gives.
+        model, if an edge needs more than `most` patched sequences, whose number the message gives,
+        and if the streams of all sequences need more than the available memory.
         """
         length = read(Count, "max_length", max_length)
         drawn = read(Count | None, "samples", samples)

@@ -16,10 +16,14 @@ from constructions.interface import Prompt
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory.kinds import InputError
+from theory.machine import fits_in_memory
+from theory.waiting import Pace
 
 Source = Callable[[int], tuple[int | None, int]]  # the token, and the number of its new content
 
 FIRST, CHUNK = 2**6, 2**12  # patched sequences in the first and in the last forward passes
+SUMS = 4  # streams, or scores, that exist at a time while others are computed
+BRIEFLY = 2**10  # patched sequences of each edge, before many are tried of some
 
 
 class Witness(NamedTuple):
@@ -125,11 +129,11 @@ def effects(
     ports = Ports(model, neurons)
     with torch.no_grad():
         drawn = _inputs(model, max_length, samples, rng, most)
+        _check_memory(model, len({edge.source for edge in edges}), drawn)
         batches = [Batch(model, ports, tokens) for tokens in drawn]
-        witnesses = {}
-        for edge in live:
-            if (found := _witness(model, batches, edge, most)) is not None:
-                witnesses[edge] = found
+        needed = {edge: _needed(model, batches, edge, most) for edge in live}
+        tries = {edge: _tries(model, batches, edge) for edge in live}
+        witnesses = dict(_found(tries, needed))
     return Effects(
         tuple(edge for edge in edges if edge in witnesses),
         tuple(edge for edge in edges if edge not in witnesses),
@@ -179,11 +183,18 @@ def _inputs(
     ]
 
 
-def _witness(model: Transformer, batches: list[Batch], edge: Edge, most: int) -> Witness | None:
-    """An intervention at an edge that changes an answer, if there is one."""
+def _contents(
+    model: Transformer, batches: list[Batch], edge: Edge
+) -> tuple[slice, Value, list[list[int]]]:
+    """The register, its different contents at a token, and the sequences of different contents."""
     span = model.stream[edge.register]
-    values = _values(batches, edge.source, span)
     patterns = [_patterns(batch.written[edge.source][..., span]) for batch in batches]
+    return span, _values(batches, edge.source, span), patterns
+
+
+def _needed(model: Transformer, batches: list[Batch], edge: Edge, most: int) -> int:
+    """The number of patched sequences of an edge; raises InputError if it is above `most`."""
+    _, values, patterns = _contents(model, batches, edge)
     needed = sum(
         len(batch.tokens) * (len(rows) + batch.before[0].shape[-2] * len(values.row))
         for batch, rows in zip(batches, patterns, strict=True)
@@ -193,24 +204,79 @@ def _witness(model: Transformer, batches: list[Batch], edge: Edge, most: int) ->
             f"edge {edge} needs {needed} patched sequences, more than most = {most}: give a "
             "smaller max_length, fewer samples, or a larger most"
         )
+    return needed
+
+
+def _check_memory(model: Transformer, n_sources: int, drawn: list[np.ndarray]) -> None:
+    """Raises InputError if the streams and the outputs of all sources need too much memory."""
+    of, entries = model.interface, 0
+    for count, length in (rows.shape for rows in drawn):
+        T = len(of.prefix) + length + len(of.ends(length)[0])
+        entries += count * T * (model.d_model * (n_sources + model.n_layers + SUMS) + SUMS * T)
+    fits_in_memory(
+        f"the streams of {model.name} on {sum(map(len, drawn))} sequences",
+        entries * model.like.element_size(),
+        "give a smaller max_length, or samples",
+    )
+
+
+def _found(
+    tries: Mapping[Edge, Iterator[tuple[int, Witness | None]]], needed: Mapping[Edge, int]
+) -> Iterator[tuple[Edge, Witness]]:
+    """Yields the edges with a witness.
+
+    All edges are tried briefly at first, since most that matter have a witness early. One line on
+    standard error announces that the others take more than a minute.
+    """
+    left: dict[Edge, int] = {}
+    for edge, each in tries.items():
+        tried = 0
+        for count, witness in each:
+            tried += count
+            if witness is not None:
+                yield edge, witness
+            elif tried >= BRIEFLY:
+                left[edge] = needed[edge] - tried
+                break
+    pace = Pace(f"edges_that_matter, {len(left)} of {len(tries)} edges", sum(left.values()))
+    for edge, amount in left.items():
+        before = pace.amount
+        for count, witness in tries[edge]:
+            pace.done(count)
+            if witness is not None:
+                yield edge, witness
+        pace.total += pace.amount - before - amount
+
+
+def _tries(
+    model: Transformer, batches: list[Batch], edge: Edge
+) -> Iterator[tuple[int, Witness | None]]:
+    """Yields a number of patched sequences and their first intervention that changes an answer.
+
+    The generator ends with the first one that does.
+    """
+    span, values, patterns = _contents(model, batches, edge)
     for b, (batch, firsts) in enumerate(zip(batches, patterns, strict=True)):
         for rows, change, named in _interventions(batch, edge, span, values, firsts):
             clean = batch.answers(rows, edge, None)
             patched = batch.answers(rows, edge, change)
             differs = (clean != patched).flatten(1).any(1)
-            if differs.any():
-                i = int(differs.int().argmax())
-                at, source = named(i)
-                other = batches[b if at is None else values.batch[source]]
-                return Witness(
-                    batch.sequence(int(rows[i])),
-                    at,
-                    other.sequence(source if at is None else values.row[source]),
-                    None if at is None else values.at[source],
-                    tuple(clean[i].tolist()),
-                    tuple(patched[i].tolist()),
-                )
-    return None
+            if not differs.any():
+                yield len(rows), None
+                continue
+            i = int(differs.int().argmax())
+            at, source = named(i)
+            other = batches[b if at is None else values.batch[source]]
+            witness = Witness(
+                batch.sequence(int(rows[i])),
+                at,
+                other.sequence(source if at is None else values.row[source]),
+                None if at is None else values.at[source],
+                tuple(clean[i].tolist()),
+                tuple(patched[i].tolist()),
+            )
+            yield len(rows), witness
+            return
 
 
 def _interventions(

@@ -9,9 +9,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
 
-from theory.regression.matrices import NumberSystem, identity, inverse_of_power, on_each_prefix
+from theory.regression.matrices import (
+    InversesOfPowers,
+    NumberSystem,
+    identity,
+    inverse_of_power,
+    on_each_prefix,
+)
 from theory.regression.newton import Start
 
 
@@ -43,6 +51,40 @@ class Powers:
         return inverse_of_power(of, S, self.alpha, self.start, power)
 
 
+class _Moments:
+    """S = XᵀX and b = Xᵀy, with the latest approximate inverses, which later ones are made of."""
+
+    def __init__(self, of: NumberSystem, X: Any, y: Any) -> None:
+        self.of, self.S, self.b = of, X.transpose() * X, X.transpose() * y
+        self.powers: dict[Powers, InversesOfPowers] = {}
+
+    def inverse(self, residuals: Residuals, power: int) -> Any:
+        if not isinstance(residuals, Powers):
+            return residuals.inverse(self.of, self.S, power)
+        if residuals not in self.powers:
+            start = residuals.alpha, residuals.start
+            self.powers[residuals] = InversesOfPowers(self.of, self.S, *start)
+        return self.powers[residuals][power]
+
+
+_latest: WeakKeyDictionary[Any, tuple[Any, Any, dict[int, _Moments]]] = WeakKeyDictionary()
+"""The moments of the latest examples of a number system: all invariants of a model are about
+the same examples."""
+
+
+def _moments(
+    of: NumberSystem, X: Any, y: Any, prefix: int = -1, seen: Any = None, labels: Any = None
+) -> _Moments:
+    """The moments of the examples X, y, or of a prefix of them, whose examples are then given."""
+    known = _latest.get(of)
+    if known is None or known[0] is not X or known[1] is not y:
+        known = _latest[of] = X, y, {}
+    found = known[2]
+    if prefix not in found:
+        found[prefix] = _Moments(of, *((X, y) if seen is None else (seen, labels)))
+    return found[prefix]
+
+
 @dataclass(frozen=True)
 class Invariant(ABC):
     """The content of a register on a token, as a function of the examples and of the input x.
@@ -68,15 +110,20 @@ class Invariant(ABC):
 
     def __call__(self, of: NumberSystem, X: Any, y: Any, Q: Any) -> Any:
         """A row for each query of Q (m × d), for examples X (n × d), y (n × 1)."""
-        if self.prefixes:
-            return on_each_prefix(self._of_all, of, X, y, Q)
-        return self._of_all(of, X, y, Q)
+        if not self.prefixes:
+            return self._of_all(_moments(of, X, y), Q)
+        number = count()
 
-    def _of_all(self, of: NumberSystem, X: Any, y: Any, Q: Any) -> Any:
-        S, b = X.transpose() * X, X.transpose() * y
+        def rows(of: NumberSystem, seen: Any, labels: Any, next_input: Any) -> Any:
+            return self._of_all(_moments(of, X, y, next(number), seen, labels), next_input)
+
+        return on_each_prefix(rows, of, X, y, Q)
+
+    def _of_all(self, moments: _Moments, Q: Any) -> Any:
+        of, S, b = moments.of, moments.S, moments.b
         if self.row is not None:
             Q = of.matrix([identity(of, S.nrows()).tolist()[self.row - 1]] * Q.nrows())
-        return self.value(S, self.residuals.inverse(of, S, self.power), b, Q)
+        return self.value(S, moments.inverse(self.residuals, self.power), b, Q)
 
 
 class Inverse(Invariant):

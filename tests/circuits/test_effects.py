@@ -7,9 +7,17 @@ from chained_heads import redundant
 from refusals import rejects
 from small_models import MODELS, PUBLIC
 
-from constructions import broad_average, circuit, gradient_descent, induction_heads, previous_token
-from constructions.circuits import Edge, Node
+from constructions import (
+    adder,
+    broad_average,
+    circuit,
+    gradient_descent,
+    induction_heads,
+    previous_token,
+)
+from constructions.circuits import Edge, Node, effects
 from constructions.tokens import Tokens
+from theory import machine, waiting
 
 EMBED, POS, UNEMBED = Node("embed"), Node("positions"), Node("unembed")
 
@@ -172,3 +180,40 @@ def test_models_over_vectors_have_circuits_without_answers_to_patch():
     assert not isinstance(c.model.interface, Tokens)
     with rejects("model"):
         c.edges_that_matter(2)
+
+
+def test_edges_tried_briefly_at_first_are_the_same(monkeypatch):
+    model = adder(4)
+    found = circuit(model).edges_that_matter(2)
+    monkeypatch.setattr(effects, "BRIEFLY", 1)
+    again = circuit(model).edges_that_matter(2)
+    assert again.mattering == found.mattering
+    assert again.witnesses == found.witnesses
+    assert found.others
+
+
+def test_a_long_search_is_announced(monkeypatch, capsys):
+    monkeypatch.setattr(effects, "BRIEFLY", 1)
+    monkeypatch.setattr(waiting, "MEASURED", 0.0)
+    circuit(adder(4)).edges_that_matter(2)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(waiting, "LONG", 0.0)
+    circuit(adder(4)).edges_that_matter(2)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "edges" in line
+    assert "min" in line
+
+
+def test_streams_that_exceed_the_memory_are_rejected(monkeypatch):
+    monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
+    with rejects("max_length", "samples", "memory"):
+        circuit(induction_heads(4, 6)).edges_that_matter(6)
+
+
+def test_an_edge_that_needs_too_many_patches_is_rejected_before_any(monkeypatch):
+    def never(*_):
+        raise AssertionError("an edge was patched")
+
+    monkeypatch.setattr(effects, "_tries", never)
+    with rejects("most", "100"):
+        circuit(adder(4)).edges_that_matter(2, most=100)

@@ -23,6 +23,7 @@ from tests.evidence.own_models import (
     earlier_model,
     largest_model,
 )
+from theory import machine, waiting
 from verify import Certified, certify, checker, formula_checker
 from verify.evidence import function_of_tokens
 from verify.finding import Verdict
@@ -295,6 +296,39 @@ def test_models_without_a_formula_have_the_other_evidence(tmp_path: Path) -> Non
         assert found.holds
         with rejects("formula"):
             found.write(tmp_path / "c.json")
+
+
+# Long runs
+
+
+def test_a_long_run_is_announced(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The estimate for 10⁶ examples is from 10⁴: 200 s took 114 s by the estimate."""
+    tokens, examples = earlier_model(2, 5), gradient_descent(2, 2, 0.125)
+    certify(tokens, against=earlier)
+    certify(examples, against=descent, n=300)
+    assert capsys.readouterr().err == ""
+    for name in ("MEASURED", "LONG"):
+        monkeypatch.setattr(waiting, name, 0.0)
+    certify(tokens, against=earlier)
+    sequences, _ = capsys.readouterr().err.splitlines()
+    assert str(sum(2**n for n in range(1, 6))) in sequences
+    certify(examples, against=descent, n=300)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "300" in line
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_too_many_examples_for_the_memory_are_rejected(
+    causal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "available_memory", lambda: 10**8)
+    with rejects("n", "memory"):
+        certify(gradient_descent(2, 2, 0.125, causal=causal), against=descent, n=10**9)
+    with rejects("n", "memory"):
+        n = 10**5 if not causal else 10**3
+        certify(gradient_descent(2, 2, 0.125, causal=causal), against=descent, n=n)
 
 
 # Wrong input

@@ -6,18 +6,20 @@ from collections.abc import Iterator
 import pytest
 from points import Point
 
+from theory import waiting
 from theory.computation import flip_flop
 from theory.computation.cascade import cascade
+from theory.waiting import Pace, announced, foretold
 from verify.claim import Run, claim
 from verify.cli import main as cli
 from verify.evidence.certificates import for_every_length
 from verify.finding import Finding, same
-from verify.output import waiting
-from verify.output.waiting import announced, watched
+from verify.output import waiting as of_runs
+from verify.output.waiting import watched
 
 
 def test_the_statement_of_a_slow_claim_is_printed_before_its_first_finding(monkeypatch):
-    monkeypatch.setattr(waiting, "FIRST", 0.01)
+    monkeypatch.setattr(of_runs, "FIRST", 0.01)
     calls = []
     with watched(lambda: calls.append("begin"), quiet=True) as found:
         time.sleep(0.3)
@@ -35,7 +37,7 @@ def test_wrong_options_print_no_statement():
 
 @pytest.mark.parametrize("quiet", [True, False])
 def test_slow_findings_are_announced_unless_the_run_is_quiet(quiet, monkeypatch, capsys):
-    monkeypatch.setattr(waiting, "LONG", 0.01)
+    monkeypatch.setattr(of_runs, "LONG", 0.01)
     with watched(lambda: None, quiet) as found:
         for _ in range(2):
             found()
@@ -71,3 +73,21 @@ def test_a_slow_certificate_is_announced(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(cli, "installed", lambda: {"it": Point(it)})
     assert cli.main(["it", "--certificate", str(tmp_path / "c.json")]) == 0
     assert "certificate" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("seconds", "lines"), [(59, 0), (61, 1)])
+def test_a_computation_of_more_than_a_minute_is_announced_before_it_starts(seconds, lines, capsys):
+    foretold("it", seconds)
+    assert len(capsys.readouterr().err.splitlines()) == lines
+
+
+@pytest.mark.parametrize(("total", "lines"), [(100, 1), (5, 0)])
+def test_work_at_a_slow_pace_is_announced_once(total, lines, monkeypatch, capsys):
+    now = iter(range(0, 10**6, 6))
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: next(now))
+    pace = Pace("work", total)
+    for _ in range(3):
+        pace.done(1)
+    errors = capsys.readouterr().err
+    assert len(errors.splitlines()) == lines
+    assert ("10 min" in errors) == bool(lines)

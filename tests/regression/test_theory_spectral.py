@@ -316,3 +316,16 @@ def test_what_is_out_of_range_is_rejected(name, method, arguments):
     spectrum = r.PrefixSpectrum([[1.0, 2.0]], [1.0], [3.0, 4.0])
     with rejects(name):
         getattr(spectrum, method)(*arguments)
+
+
+def test_too_many_numbers_of_steps_are_rejected_without_being_read():
+    """A list of them would take seconds, and gigabytes."""
+    spectrum = r.PrefixSpectrum(np.eye(3), np.ones(3), np.ones(3))
+    with rejects("steps", "100000000000000"):
+        spectrum.gradient_descent(range(10**14), 0.1)
+    with rejects("steps"):
+        spectrum.newton(range(-1, 10**14), 0.1)
+    with rejects("steps"):
+        spectrum.newton(range(10**14, -2, -1), 0.1)
+    few = spectrum.gradient_descent(range(1, 9, 3), 0.1)
+    np.testing.assert_array_equal(few, spectrum.gradient_descent([1, 4, 7], 0.1))

@@ -236,7 +236,7 @@ def kind_of(hint: Any) -> Kind | None:
     if origin is abc.Callable:
         return Function()
     if origin in MANY and (origin is not tuple or inner[-1:] == (...,)):
-        return Many(kind_of(inner[0]), MANY[origin])
+        return Many(kind_of(inner[0]), MANY[origin], origin is abc.Iterable)
     if hint in CLASSES:
         return CLASSES[hint]
     of = origin or hint

@@ -11,6 +11,7 @@ import numpy as np
 
 from theory.kinds.errors import InputError
 from theory.kinds.kind import Kind, Within
+from theory.kinds.numbers import Whole
 
 
 @dataclass(frozen=True)
@@ -151,13 +152,16 @@ class Many(Kind):
     """The kind of a parameter that consists of several values of the kind `each`.
 
     It is declared by an annotation such as `tuple[Count, ...]`. If `each` is None, any values are
-    allowed. The values become an object of the class `into`: list, tuple, set or frozenset.
+    allowed. The values become an object of the class `into`: list, tuple, set or frozenset. With
+    `keeps_ranges`, which is for parameters that are only iterated, a `range` of integers is not
+    converted, however long it is; its first and last entries are checked.
 
     A kind checks and converts the values of a parameter (`Kind`).
     """
 
     each: Kind | None
     into: type = list
+    keeps_ranges: bool = False
 
     @property
     def what(self) -> str:
@@ -179,6 +183,10 @@ class Many(Kind):
     def read(self, name: str, value: Any) -> Any:
         if isinstance(value, str | bytes):
             raise self.error(name, value)
+        if self.keeps_ranges and isinstance(value, range) and isinstance(self.each, Whole):
+            for i in {0, len(value) - 1} if value else ():
+                self.each.read(f"{name}[{i}]", value[i])
+            return value
         try:
             entries = list(value)
         except (TypeError, RuntimeError):  # RuntimeError: tensors
@@ -193,7 +201,7 @@ class Many(Kind):
     def narrowed(self, within: Within) -> Kind:
         if self.each is None:
             return super().narrowed(within)
-        return Many(self.each.narrowed(within), self.into)
+        return Many(self.each.narrowed(within), self.into, self.keeps_ranges)
 
 
 @dataclass(frozen=True)

@@ -47,20 +47,49 @@ def matrix_power(of: NumberSystem, matrix: Matrix, exponent: int) -> Matrix:
     return result
 
 
+class InversesOfPowers:
+    """The matrices G_p = Σ_{i<p} E^i M₀ with E = I − S M₀, for several p.
+
+    S is a square matrix, and M₀ is alpha·S for `start="gram"`, or alpha·I for `start="identity"`.
+    G_p satisfies I − S G_p = E^p. It is computed by repeated squaring along the bits of p or, after
+    a call with p − 1 or ⌊p/2⌋, from that result: for p = 1, …, k in turn, by 2k products.
+    """
+
+    def __init__(self, of: NumberSystem, S: Matrix, alpha: float, start: Start) -> None:
+        self.first, unit = start_matrix(of, S, alpha, start), identity(of, S.nrows())
+        self.E = unit - self.first * S
+        self.zero = 0, of.number(0) * self.first, unit
+        self.latest = self.zero  # p, G_p and E^p
+
+    def __getitem__(self, p: int) -> Matrix:
+        """The matrix G_p, for an integer p ≥ 0."""
+        at, total, raised = self.latest
+        if p - at not in (0, 1):
+            if p >> 1 != at:
+                at, total, raised = self.zero
+                for bit in bin(p >> 1)[2:]:
+                    at, total, raised = self._next(2 * at + int(bit), at, total, raised)
+            at, total, raised = self._next(p, at, total, raised)
+        elif p > at:
+            total, raised = self.first + self.E * total, self.E * raised
+        self.latest = p, total, raised
+        return total
+
+    def _next(self, p: int, half: int, total: Matrix, raised: Matrix) -> tuple[int, Matrix, Matrix]:
+        """p = 2·half or 2·half + 1, G_p and E^p, from G_half and E^half."""
+        total, raised = total + raised * total, raised * raised
+        if p > 2 * half:
+            total, raised = self.first + self.E * total, self.E * raised
+        return p, total, raised
+
+
 def inverse_of_power(of: NumberSystem, S: Matrix, alpha: float, start: Start, p: int) -> Matrix:
     """The matrix G_p = Σ_{i<p} E^i M₀ with E = I − S M₀, by repeated squaring along the bits of p.
 
     S is a square matrix, and M₀ is alpha·S for `start="gram"`, or alpha·I for `start="identity"`.
     G_p satisfies I − S G_p = E^p.
     """
-    first = start_matrix(of, S, alpha, start)
-    unit = identity(of, S.nrows())
-    E, total, raised = unit - first * S, of.number(0) * first, unit
-    for bit in bin(p)[2:]:
-        total, raised = total + raised * total, raised * raised
-        if bit == "1":
-            total, raised = first + E * total, E * raised
-    return total
+    return InversesOfPowers(of, S, alpha, start)[p]
 
 
 def on_each_prefix(

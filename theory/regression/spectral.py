@@ -14,16 +14,21 @@ Shape glossary: `…` leading dimensions, `n` examples, `d` features, prefixes t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import prod
 
 import numpy as np
 
 from theory.kinds import InputError, Inputs, Labels, PositiveArray, Query, Steps, checked
+from theory.machine import fits_in_memory
 from theory.regression import residuals
 from theory.regression.hyperpower import Order
 from theory.regression.newton import Start
+from theory.waiting import announced
 
 BLOCK = 2**16
 """The number of entries in a block: half a MiB of float64, which stays in the cache."""
+TEMPORARY = 8
+"""Arrays of a block that exist at a time, at most, if the step counts alone exceed a block."""
 
 
 @checked
@@ -178,7 +183,7 @@ class PrefixSpectrum:
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, step_size: np.ndarray) -> np.ndarray:
             return residuals.gradient_descent_fitted(eigenvalue, k, step_size)
 
-        return self._predict(fitted, _counts(steps), self._parameter("step_size", step_size))
+        return self._predict(fitted, self._counts(steps), self._parameter("step_size", step_size))
 
     @checked
     def newton(
@@ -195,7 +200,7 @@ class PrefixSpectrum:
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, alpha: np.ndarray) -> np.ndarray:
             return residuals.newton_fitted(eigenvalue, k, alpha, start)
 
-        return self._predict(fitted, _counts(steps), self._parameter("alpha", alpha))
+        return self._predict(fitted, self._counts(steps), self._parameter("alpha", alpha))
 
     @checked
     def hyperpower(
@@ -213,7 +218,7 @@ class PrefixSpectrum:
         def fitted(eigenvalue: np.ndarray, k: np.ndarray, alpha: np.ndarray) -> np.ndarray:
             return residuals.hyperpower_fitted(eigenvalue, k, order, alpha, start)
 
-        return self._predict(fitted, _counts(steps), self._parameter("alpha", alpha))
+        return self._predict(fitted, self._counts(steps), self._parameter("alpha", alpha))
 
     @checked
     def chebyshev(
@@ -227,10 +232,23 @@ class PrefixSpectrum:
         """
         return self._predict(
             residuals.chebyshev_fitted,
-            _counts(steps),
+            self._counts(steps),
             self._parameter("smallest", smallest),
             self._parameter("largest", largest),
         )
+
+    def _counts(self, steps: Iterable[int]) -> np.ndarray:
+        """`steps` as int64 array of at least one step count; raises ValueError for too many."""
+        counts = steps if isinstance(steps, range) else list(steps)
+        if not counts:
+            raise InputError("steps is empty: give at least one step count")
+        *prefixes, d = self.eigenvalues.shape
+        fits_in_memory(
+            f"predictions after {len(counts)} numbers of steps, for {prod(prefixes)} prefixes,",
+            8 * len(counts) * (prod(prefixes) + TEMPORARY * d),
+            "give fewer numbers of steps, or fewer prompts",
+        )
+        return np.array(counts, dtype=np.int64)
 
     def _parameter(self, name: str, value: np.ndarray) -> np.ndarray:
         """A parameter as rows (…·(n + 1), 1), one per prefix; raises ValueError for bad shapes."""
@@ -251,7 +269,7 @@ class PrefixSpectrum:
         eigenvalues, components = self.eigenvalues.reshape(-1, d), self.components.reshape(-1, d)
         predictions = np.empty((len(steps), len(components)))
         size = max(1, BLOCK // (len(steps) * d))
-        for first in range(0, len(components), size):
+        for first in announced(range(0, len(components), size), "predictions"):
             block = slice(first, first + size)
             part = components[block]
             weight = fitted(
@@ -263,11 +281,3 @@ class PrefixSpectrum:
                     weight = np.where(part == 0, 0, weight)
                 predictions[:, block] = np.vecdot(weight, part)
         return predictions.reshape(len(steps), *prefixes)
-
-
-def _counts(steps: Iterable[int]) -> np.ndarray:
-    """`steps` as a one-dimensional int64 array of at least one step count."""
-    counts = list(steps)
-    if not counts:
-        raise InputError("steps is empty: give at least one step count")
-    return np.array(counts, dtype=np.int64)

@@ -24,6 +24,9 @@ ZERO = -(2**62)  # the (max, +) zero: the degree of the zero polynomial
 LARGEST = 2**61  # larger sizes are replaced by this size, for which `error_probability` exceeds 1
 
 
+SMALL = 2**15  # products of entries, below which equal rows are not looked for
+
+
 class TropicalMatrix:
     """A matrix over (max, +), in int64."""
 
@@ -48,11 +51,31 @@ class TropicalMatrix:
     __sub__ = __add__
 
     def __mul__(self, other: TropicalMatrix) -> TropicalMatrix:
-        sums = self.array[:, :, None] + other.array[None, :, :]
-        return TropicalMatrix(np.clip(sums.max(axis=1), ZERO, LARGEST))
+        """The product; equal rows, and equal columns, are computed once."""
+        if self.array.size * other.ncols() <= SMALL:
+            sums = self.array[:, :, None] + other.array[None, :, :]
+            return TropicalMatrix(np.clip(sums.max(axis=1), ZERO, LARGEST))
+        rows, row_of = _distinct(self.array)
+        columns, column_of = _distinct(other.array.T)
+        product = np.empty((len(rows), len(columns)), dtype=np.int64)
+        for i, row in enumerate(rows):
+            product[i] = (row + columns).max(axis=1)
+        return TropicalMatrix(np.clip(product, ZERO, LARGEST)[np.ix_(row_of, column_of)])
 
     def __rmul__(self, factor: int) -> TropicalMatrix:
         return TropicalMatrix(np.clip(self.array + factor, ZERO, LARGEST))
+
+
+def _distinct(array: np.ndarray) -> tuple[np.ndarray, list[int]]:
+    """The different rows of a matrix, and for each of its rows the index of the equal one."""
+    size, content = array.itemsize * array.shape[1], np.ascontiguousarray(array).tobytes()
+    known: dict[bytes, int] = {}
+    where = [
+        known.setdefault(content[i : i + size], len(known)) for i in range(0, len(content), size)
+    ]
+    first = np.empty(len(known), dtype=np.intp)
+    first[where[::-1]] = np.arange(len(where))[::-1]
+    return array[first], where
 
 
 class Degrees:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ import torch
 from constructions.blocks import normed, plural
 from constructions.transformer import Transformer
 from theory.kinds import InputError
+from theory.waiting import Pace, announced
 from verify.evidence.function_of_tokens import Answers, all_of_length
 from verify.evidence.registers import register_differences
 from verify.evidence.sequences import (
@@ -43,7 +44,8 @@ def on_all_sequences(model: Transformer, answers: Answers, lengths: range) -> It
     """Yields the findings that a model has the function's answers to all sequences.
 
     Further findings are about rational arithmetic, the margin between logits, the gaps between
-    scores, softmax in place of hardmax, and the layer invariants, as far as the model has them.
+    scores, softmax in place of hardmax, and the layer invariants, as far as the model has them. One
+    line on standard error announces a run of more than a minute.
     """
     of = model.interface
     rows = [part for length in lengths for part in all_of_length(of, length)]
@@ -52,10 +54,20 @@ def on_all_sequences(model: Transformer, answers: Answers, lengths: range) -> It
     span = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths[0]}"
     where = f"every sequence of {span} tokens of {plural(of.vocabulary_size, 'symbol')}"
     statement = OverTokens("", lambda V, n: model, answers, symbols=of.vocabulary_size)
+    has_margin = of.margin is not None and not of.frequencies and model.unembed.W_U.shape[-1] > 1
+    has_gaps = any(block.margins for block in model.blocks)
+    passes = 1 + (has_margin + has_gaps if _is_rational(model) else 0)
+    total = sum(map(len, whole)) + passes * sum(map(len, rows))
+    pace = Pace(f"certify, {sum(map(len, rows))} sequences", total)
 
-    heads = measured_gaps(model, whole)
+    def paced(parts: list[np.ndarray]) -> Iterator[np.ndarray]:
+        for part in parts:
+            yield part
+            pace.done(len(part))
+
+    heads = measured_gaps(model, paced(whole))
     evidence = _evidence(model, heads)
-    found = answers_equal("answers", f"answers to {where}", statement, _with(model, rows))
+    found = answers_equal("answers", f"answers to {where}", statement, _with(model, paced(rows)))
     found.evidence = evidence
     yield found
     if found.verdict is not Verdict.HOLDS:
@@ -66,23 +78,25 @@ def on_all_sequences(model: Transformer, answers: Answers, lengths: range) -> It
     yield no_counterexample(
         "rational",
         f"answers and logits in rational arithmetic on {_scope(some, whole)}",
-        differences_over_q(statement, model, some),
+        differences_over_q(statement, model, announced(some, "certify, rational arithmetic")),
         words=f"answers are right, and logits equal the float64 logits on {len(some)} sequences",
     )
-    if of.margin is not None and not of.frequencies and model.unembed.W_U.shape[-1] > 1:
-        yield _margin(statement, model, rows, evidence)
-    if any(block.margins for block in model.blocks):
+    if has_margin:
+        yield _margin(statement, model, paced(rows), evidence)
+    if has_gaps:
         yield _gaps(model, heads, evidence)
-        yield from _softmax(statement, model, rows, where)
+        yield from _softmax(statement, model, paced(rows), where)
     if model.stages:
+        some = _some(whole)
+        lengths_of = groupby(some, key=len)
         yield no_counterexample(
             "registers",
-            f"registers compared with the layer invariants on {_scope(_some(whole), whole)}",
+            f"registers compared with the layer invariants on {_scope(some, whole)}",
             chain.from_iterable(
-                register_differences(statement, model, row[None]) for row in _some(whole)
+                register_differences(statement, model, np.array([*same])) for _, same in lengths_of
             ),
             evidence=evidence,
-            words=f"equal on {len(_some(whole))} sequences",
+            words=f"equal on {len(some)} sequences",
         )
 
 
@@ -93,7 +107,9 @@ def _is_rational(model: Transformer) -> bool:
     return not soft and all(norm is None for norm in norms)
 
 
-def _with(model: Transformer, rows: list[np.ndarray]) -> Iterator[tuple[Transformer, np.ndarray]]:
+def _with(
+    model: Transformer, rows: Iterable[np.ndarray]
+) -> Iterator[tuple[Transformer, np.ndarray]]:
     return ((model, part) for part in rows)
 
 
@@ -154,7 +170,7 @@ def _crowded(gaps: torch.Tensor) -> bool:
 
 
 def _margin(
-    statement: OverTokens, model: Transformer, rows: list[np.ndarray], evidence: Evidence
+    statement: OverTokens, model: Transformer, rows: Iterable[np.ndarray], evidence: Evidence
 ) -> Finding:
     """The finding that logits differ by the margin that the model declares."""
     least = min(chain.from_iterable(distances(statement, model, part) for part in rows))
@@ -199,7 +215,7 @@ def _gaps(
 
 
 def _softmax(
-    statement: OverTokens, model: Transformer, rows: list[np.ndarray], where: str
+    statement: OverTokens, model: Transformer, rows: Iterable[np.ndarray], where: str
 ) -> Iterator[Finding]:
     """The finding that softmax has the same answers at the sharpness that the gaps imply, if any.
 

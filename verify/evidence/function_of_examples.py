@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from constructions.transformer import Transformer
 from theory.kinds import InputError, shown
+from theory.machine import fits_in_memory
+from theory.waiting import foretold
 from verify.claim import Run
+from verify.domains import Modular, NotPolynomial, random_prime
 from verify.evidence.formula import formula
 from verify.evidence.identity import modulo_primes, over_the_rationals
-from verify.evidence.registers import registers_hold
+from verify.evidence.registers import point, registers_hold, sides
 from verify.evidence.statement import Case, OverExamples
 from verify.finding import Finding
 
 ByDefinition = Callable[[Any, Any, Any, Any], Any]
 EXAMPLES = 4  # by default
+ENTRY = 200  # bytes of an entry of the streams of all layers, at the peak
+SCORE = 300  # bytes of a score of a token for a token, at the peak
+RUNS = 14  # runs of model and function for the findings, of which some are more than a comparison
+OF_REGISTERS = 5  # comparisons of all registers
+MEASURED = 100  # examples with which the time of many is measured
 
 
 @dataclass(frozen=True)
@@ -81,13 +91,45 @@ def _has_formula(model: Transformer) -> bool:
         return False
 
 
+def expected_seconds(case: Case, seed: int) -> float:
+    """An estimate of the time of all findings, from comparisons with one percent of the examples.
+
+    Raises InputError if they need more than the available memory.
+    """
+    model, n = case.model, case.n
+    size = (n + case.d) * (model.n_layers + 1) * model.d_model
+    of_pairs = {"causal", "strictly causal"}  # masks under which linear heads have all scores
+    scores = any(
+        attn.normalise != "linear" or of_pairs & {*attn.masks} for attn in model.attentions
+    )
+    fits_in_memory(
+        f"{model.name} and n = {n} examples in exact arithmetic",
+        ENTRY * size + SCORE * n * n * scores,
+        "give a smaller n",
+    )
+    fixed = model.interface.n is not None
+    few = case if fixed else case.of.at(case.d, max(min(n, MEASURED), n // 100), case.k)
+    run, start = Run(seed=seed), time.perf_counter()
+    domain = Modular(random_prime(run.rng))
+    with suppress(NotPolynomial):
+        few.agrees(few.random(domain, run.rng) if few.of.polynomial else few.rational(run.rng))
+    compared = time.perf_counter() - start
+    with suppress(NotPolynomial):
+        sides(few, point(run, few))
+    registers = time.perf_counter() - start - compared
+    growth = (n / few.n) ** (1 + scores)
+    return growth * (RUNS * compared + OF_REGISTERS * registers)
+
+
 def on_examples(case: Case, seed: int) -> Iterator[Finding]:
     """Yields the findings that a model's predictions are those of the function.
 
     They are the formula for all n and inputs, if it can be read from the tensors; equality for all
     inputs of these sizes, for linear heads; equality over Q on some instances; and the layer
-    invariants, if the model has them.
+    invariants, if the model has them. One line on standard error announces a run of more than a
+    minute.
     """
+    foretold(f"certify, with n = {case.n} examples", expected_seconds(case, seed))
     for found in _on_examples(case, Run(seed=seed)):
         # The function contains its number of steps: the case has k = 0.
         found.name, found.detail = (

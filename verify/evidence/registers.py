@@ -92,10 +92,8 @@ def sides(case: Case, given: Inputs) -> list[Side]:
     """For each layer invariant, the value of times·register in the model and the value by the
     proof.
     """
-    return [
-        Side(stage, held, stage.holds(*given.matrices))
-        for stage, held in held_registers(case, given)
-    ]
+    inputs = given.matrices
+    return [Side(stage, held, stage.holds(*inputs)) for stage, held in held_registers(case, given)]
 
 
 def held_registers(case: Case, given: Inputs) -> Iterator[tuple[Stage, Matrix]]:

@@ -13,12 +13,12 @@ from constructions.circuits import circuit
 from constructions.stock.lens import to_lens, under_one_mask
 from constructions.transformer import Transformer
 from theory.kinds import Count, InputError, checked, shown
+from theory.waiting import announced
 from verify.ground_truth.cases import CASES, Case
 from verify.ground_truth.hooked import Hooked, Link
 from verify.ground_truth.methods import METHODS, Method
 from verify.ground_truth.scores import auc, magnitudes, named
 from verify.ground_truth.truth import Truth, deciding
-from verify.output.waiting import announced
 
 PAIRS = 64  # of prompts, for each circuit and seed
 SHOWN = ("auc", "content", "right", "unused", "absent", "unnamed", "null", "random")

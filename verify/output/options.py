@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from rich.console import Console
 from rich.progress import track
 
+from theory.waiting import announced
 from verify.claim import option
 from verify.finding import Verdict
-from verify.output.waiting import announced
 
 EXIT = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNDECIDED: 3}
 

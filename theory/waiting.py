@@ -1,0 +1,74 @@
+"""Notices of long computations: one line on standard error, with an estimate of the time.
+
+Nothing is printed about a computation of less than a minute.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from operator import length_hint
+from typing import Any
+
+LONG = 60.0  # seconds of a computation that is announced
+MEASURED = 5.0  # seconds of work after which its time is estimated
+
+
+def tell(line: str) -> None:
+    """Prints one line on standard error, if there is one."""
+    if sys.stderr is not None:
+        print(line, file=sys.stderr, flush=True)
+
+
+def foretold(what: str, seconds: float) -> None:
+    """Announces a computation that is about to take more than a minute.
+
+    `seconds` is the estimate of its time.
+    """
+    if seconds > LONG:
+        tell(f"{what}: takes about {_minutes(seconds)}")
+
+
+def announced(items: Iterable[Any], what: str) -> Iterator[Any]:
+    """Yields the items, and announces once on standard error if all take more than a minute.
+
+    The time is estimated from the items after the first one, whose time includes that of the start.
+    """
+    total, start, told = length_hint(items), 0.0, False
+    for done, item in enumerate(items):
+        seconds = time.monotonic() - start
+        if done == 1:
+            start += seconds
+        elif done > 1 and not told and seconds > MEASURED:
+            told, all_of_them = True, seconds / (done - 1) * total
+            if all_of_them > LONG:
+                tell(f"{what}: {done} of {total}; all take about {_minutes(all_of_them)}")
+        yield item
+
+
+class Pace:
+    """The pace of work of known size, which is announced once if it takes more than a minute.
+
+    `total` is the amount of work, for example a number of sequences; it may shrink while the work
+    is done, and the announcement then states an upper bound.
+    """
+
+    def __init__(self, what: str, total: float) -> None:
+        self.what, self.total, self.amount, self.told = what, total, 0.0, False
+        self.start = time.monotonic()
+
+    def done(self, amount: float) -> None:
+        """Counts an amount of work that is done."""
+        self.amount += amount
+        seconds = time.monotonic() - self.start
+        if self.told or seconds <= MEASURED:
+            return
+        self.told, all_of_it = True, seconds / self.amount * self.total
+        if all_of_it > LONG:
+            tell(f"{self.what}: takes at most about {_minutes(all_of_it)}")
+
+
+def _minutes(seconds: float) -> str:
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 600 else f"{minutes / 60:.0f} hours"
