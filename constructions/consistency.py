@@ -28,8 +28,12 @@ def check_loaded(model: Model) -> None:
 
 
 def check_finite(model: Model) -> None:
-    """Raises ValueError for weights that are NaN or infinite."""
+    """Raises ValueError for weights that are NaN or infinite, or on the device meta."""
     for name, weights in model.named_parameters():
+        if weights.is_meta:
+            raise InputError(
+                f"{name} is on the device meta, without numbers: give a model on the CPU"
+            )
         if not weights.is_floating_point() or not bool(torch.isfinite(weights).all()):
             raise InputError(
                 f"{name} has entries that are not finite numbers: train the weights "

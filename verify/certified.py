@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
+from constructions.consistency import check_finite
 from constructions.examples import Examples
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
@@ -125,10 +126,11 @@ def certify(
 
     One line on standard error announces a run of more than a minute.
 
-    Raises InputError for another kind of model, for arguments without effect, for more than 2¹⁸
-    sequences, for more examples than fit the memory, and if the function raises an error or returns
-    something else.
+    Raises InputError for another kind of model, for weights that are not finite, for arguments
+    without effect, for more than 2¹⁸ sequences, for more examples than fit the memory, and if the
+    function raises an error or returns something else.
     """
+    check_finite(model)
     of = model.interface
     sizes = {"layers": layers, "heads": heads, "width": width}
     stated = [stated_sizes(model, **sizes)] if {*sizes.values()} != {None} else []

@@ -12,6 +12,7 @@ import numpy as np
 from constructions.circuits.edges import Edge, Node
 from constructions.circuits.effects import Effects, effects
 from constructions.circuits.weights import Product, Reader, Writer, parts, vanishes
+from constructions.consistency import check_finite
 from constructions.transformer import Transformer
 from theory.kinds import Count, FilePath, InputError, Seed, checked, read, shown
 
@@ -187,16 +188,15 @@ def circuit(model: Transformer, *, by_register: bool = False) -> Circuit:
     the norm reads all coordinates; the theorem holds, but the condition is only sufficient for "no
     effect". The constants of biases belong to no node.
 
-    Raises ValueError for weights that are not finite, and for a model that normalises its stream to
-    unit norm, since a contribution is then rescaled by all others.
+    Raises ValueError for weights that are not finite or on the device meta, and for a model that
+    normalises its stream to unit norm, since a contribution is then rescaled by all others.
     """
     if any(block.norm is not None for block in model.blocks):
         raise InputError(
             f"model {model.name} normalises its stream, which is then no sum of contributions: "
             "give a model without unit norm"
         )
-    if not all(bool(each.isfinite().all()) for each in model.parameters()):
-        raise InputError(f"model {model.name} has weights that are not finite: give finite weights")
+    check_finite(model)
     writers, readers, neurons = parts(model, by_register)
     nodes = {each.node for each in writers} | {each.node for each in readers}
     edges = sorted(_edges(model, writers, readers))

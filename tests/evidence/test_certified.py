@@ -384,6 +384,18 @@ def test_too_many_sequences_are_counted(monkeypatch: pytest.MonkeyPatch) -> None
         certify(earlier_model(4, 2), against=earlier)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["embed.W_E", "pos_embed.W_pos", "blocks.1.attn.b_K"])
+def test_weights_without_numbers_are_rejected(name: str) -> None:
+    model = induction_heads(2, 3)
+    with torch.no_grad():
+        dict(model.named_parameters())[name].fill_(torch.nan)
+    with rejects(name):
+        certify(model, against=earlier)
+    with rejects("embed.W_E", "meta"):
+        certify(induction_heads(2, 3).to("meta"), against=earlier)
+
+
 @pytest.mark.parametrize("value", [0, -1, 1.5, "3", True])
 @pytest.mark.parametrize("name", ["max_length", "n", "width"])
 def test_numbers_are_counts(name: str, value: Any) -> None:

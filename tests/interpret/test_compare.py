@@ -163,6 +163,22 @@ def test_nearer_is_decided_by_the_difference_and_by_both_halves():
         nearer(cell(noise), cell(noise, "b"))
 
 
+def test_nearer_compares_the_same_models_on_the_same_prompts():
+    built = [gradient_descent(D, k, STEP, causal=True) for k in (2, 3)]
+    others = gaussian_prompts(60, N, D, seed=9)
+    known = algorithms(others).spectrum.gradient_descent(STEPS, STEP)
+
+    def last(model, prompts, algorithm):
+        return found(outputs(model, prompts), algorithm).at("output", 2)
+
+    first = last(built[0], MEASURED, DESCENT)
+    assert nearer(first, last(built[0], MEASURED, DESCENT)).difference.mean == 0
+    with rejects("first", "second", "prompts"):
+        nearer(first, last(built[0], others, known))
+    with rejects("first", "second", "models"):
+        nearer(first, last(built[1], MEASURED, DESCENT))
+
+
 def test_wrong_numbers_of_algorithms():
     known = algorithms(MEASURED)
     for call, name in (
@@ -183,6 +199,8 @@ def test_wrong_comparisons():
         found(probed, DESCENT[:, :, 1:])
     with rejects("predictions"):
         found(probed, DESCENT[:3])
+    with rejects("steps", "3"):
+        found(probed, DESCENT[[0, 3, 2, 3]], [0, 3, 2, 3])
     with rejects("probed"):
         found([])
     with rejects("probed"):

@@ -7,7 +7,7 @@ from descent import Alternating, Descent
 from refusals import rejects
 from torch import nn
 
-from constructions import gradient_descent, newton
+from constructions import gradient_descent, newton, online_gradient_descent
 from theory.regression import Prompts, gaussian_prompts
 from verify.interpret import (
     algorithms,
@@ -154,6 +154,19 @@ BAD = {
         lambda: predictions_of(Descent([STEP]).eval().to("meta"), FITTED),
         ["meta"],
     ),
+    "a library model on the device meta": (
+        lambda: probe(gradient_descent(D, 2, STEP, causal=True).to("meta"), FITTED),
+        ["meta", "embed.W_E"],
+    ),
+    "a block on the device meta": (lambda: predictions_of(partly_meta(), FITTED), ["meta"]),
+    "a library model without a mask": (
+        lambda: probe(gradient_descent(D, 2, STEP), FITTED),
+        ["query", "causal=True"],
+    ),
+    "a library model with predictions at queries": (
+        lambda: probe(online_gradient_descent(D, N), FITTED),
+        ["query", "outputs"],
+    ),
     "an output of another shape": (
         lambda: predictions_of(lambda x, y, q: x[..., 0], FITTED),
         ["outputs"],
@@ -208,6 +221,12 @@ BAD = {
 def in_training():
     model = Descent([STEP]).eval()
     model.dropout.train()
+    return model
+
+
+def partly_meta():
+    model = Descent([STEP, STEP]).eval()
+    model.blocks[1].to("meta")
     return model
 
 

@@ -175,11 +175,18 @@ BAD = {
         ["streams"],
     ),
     "in training": (lambda: registers(Embedded(), TOKENS, contents(), ["embed"]), ["training"]),
+    "attention without numbers": (lambda: attention(meta(), TOKENS, lambda t: BEFORE), ["meta"]),
+    "contents without numbers": (lambda: contents_of(meta(), TOKENS), ["meta"]),
+    "layers without numbers": (lambda: registers(meta(), TOKENS, contents()), ["meta"]),
     "a module that fails": (
         lambda: registers(Embedded().eval(), TOKENS + V, contents(), ["embed"]),
         ["shape"],
     ),
 }
+
+
+def meta():
+    return induction_heads(V, T).to("meta")
 
 
 @pytest.mark.parametrize("name", BAD)

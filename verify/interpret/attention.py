@@ -107,7 +107,7 @@ def _patterns(
     if patterns is None:
         if not isinstance(model.interface, Tokens):
             raise InputError(f"model is {model.name}: give a model over tokens")
-        found = _without_prefix(model, tokens)
+        found = _without_prefix(model, *inputs_for(model, tokens))
     else:
         found = called(patterns, model, *inputs_for(model, tokens), of=model)
     for layer, each in enumerate(found, start=1):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -13,6 +13,7 @@ from theory.kinds.errors import shown_all
 from verify.evidence.statistics import Mean, estimated, sign_of
 from verify.finding import Verdict
 from verify.interpret.algorithms import labels_of
+from verify.interpret.models import differ
 from verify.interpret.probes import ProbedLayers
 from verify.interpret.similarity import Table
 
@@ -38,7 +39,8 @@ def compare(
     between their vectors of n errors, at predictions from at least one example [Fu2024].
 
     Raises `ValueError` for fewer than 4 prompts, for models on different prompts or of different
-    numbers of layers, and for predictions of another shape.
+    numbers of layers, for a number of steps that is given twice, and for predictions of another
+    shape.
     """
     models = [probed] if isinstance(probed, ProbedLayers) else list(probed)
     if not models:
@@ -61,19 +63,25 @@ def compare(
             f"predictions has shape {predictions.shape} for {len(steps)} numbers of steps and "
             f"{m} prompts of {t - 1} examples: give an array of shape {(len(steps), m, t)}"
         )
+    known, counts = np.unique(steps, return_counts=True)
+    if (counts > 1).any():
+        raise InputError(
+            f"steps contains {known[counts > 1][0]} more than once: give each number of steps once"
+        )
     if m < 4:
         raise InputError(
             f"probed is on {m} prompts, and halves of them are compared: give at least 4 prompts"
         )
     tables = tuple(Table.of(algorithm, steps, predictions, each) for each in models)
-    return Comparison(first.names, tables)
+    return Comparison(first.names, tables, tuple(models))
 
 
 @dataclass(frozen=True)
 class Comparison:
     """The similarity of the layers of one or more models to one algorithm, by number of steps.
 
-    `tables` contains a `Table` for each model, and `names` the names of their layers. `print` shows
+    `tables` contains a `Table` for each model, `names` the names of their layers, and `probed` the
+    layers that were compared. `print` shows
     for each layer the numbers of steps that match best and the similarity of errors at the best
     number of steps, with its standard error: over models, if there are several, or else over
     prompts.
@@ -81,6 +89,7 @@ class Comparison:
 
     names: tuple[str, ...]
     tables: tuple[Table, ...]
+    probed: tuple[ProbedLayers, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def algorithm(self) -> str:
@@ -146,7 +155,9 @@ class Comparison:
                 "give one of these"
             )
         values = np.array([table.alike[rows[0], index] for table in self.tables])
-        return Cell(f"{self.algorithm} after {steps} steps", self.names[index], values)
+        of_layer = [p.predictions[index] - labels_of(p.prompts) for p in self.probed]
+        errors = np.array(of_layer) if of_layer else None
+        return Cell(f"{self.algorithm} after {steps} steps", self.names[index], values, errors)
 
     def to_json(self) -> dict[str, Any]:
         """The printed table as JSON values."""
@@ -179,11 +190,16 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Cell:
-    """The similarities (models, m) of one layer to one iterate, for each model and prompt."""
+    """The similarities (models, m) of one layer to one iterate, for each model and prompt.
+
+    `errors` (models, m, n + 1) are those of the layer, by which `nearer` recognises the models and
+    the prompts.
+    """
 
     iterate: str
     layer: str
     values: np.ndarray
+    errors: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     @property
     def similarity(self) -> Mean:
@@ -201,12 +217,18 @@ def nearer(first: Cell, second: Cell) -> Nearer:
     `first` and `second` are results of `Comparison.at`, for the same layer of the same models. The
     difference of similarities is paired by prompt and model.
 
-    Raises `ValueError` for similarities of different layers, models or numbers of prompts.
+    Raises `ValueError` for similarities of different layers, models or prompts.
     """
     if first.layer != second.layer or first.values.shape != second.values.shape:
         raise InputError(
             f"first and second are similarities of {first.layer} {first.values.shape} and of "
             f"{second.layer} {second.values.shape}: give the same layer, models and prompts"
+        )
+    ours, theirs = first.errors, second.errors
+    if ours is not None and theirs is not None and differ(ours, theirs):
+        raise InputError(
+            f"first and second are similarities of {first.layer} on different prompts or of "
+            "different models: give results of `at` for the same models on the same prompts"
         )
     apart = first.values - second.values
     halves = [float(apart[:, half::2].mean()) for half in range(2)]

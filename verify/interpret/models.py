@@ -12,6 +12,7 @@ Shapes: x (m, n, d), y (m, n) and x_query (m, d) are n examples and a query of e
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from constructions.examples import Examples
 from constructions.interface import Model
 from theory.kinds import InputError, checked, shown
 from theory.kinds.errors import shown_all
@@ -116,6 +118,11 @@ class Streams:
             stream = as_array(H, name)
             read = stream[:, self.tokens or slice(None)] if stream.ndim == 3 else stream
             if read.ndim != 3 or read.shape[:2] != wanted:
+                if remedy := _causal(self.model):
+                    raise InputError(
+                        f"the model {self.model.name} predicts at the query only, not at the "
+                        f"{wanted[1] - 1} examples of a prompt: {remedy}"
+                    )
                 selected = "" if self.tokens is None else f", {read.shape} at `tokens`,"
                 raise InputError(
                     f"{name} has shape {stream.shape}{selected} for {wanted[0]} prompts of "
@@ -142,6 +149,17 @@ class Streams:
                 )
             return iter(found)
         return iter(hooked(self.model, self.source, given))
+
+
+def _causal(model: Any) -> str:
+    """The remedy for a model of this library that predicts at queries only, or ""."""
+    of = getattr(model, "interface", None)
+    if not isinstance(model, Model) or not isinstance(of, Examples) or of.every_prefix:
+        return ""
+    call = getattr(model, "call", None)
+    if call is not None and "causal" in inspect.signature(call.builder).parameters:
+        return "build it with causal=True"
+    return "compare its predictions, by outputs(model, prompts)"
 
 
 def hooked(model: Any, names: Sequence[str], given: Sequence[Any]) -> list[Tensor]:
@@ -177,9 +195,17 @@ def inputs_for(model: Any, *arrays: np.ndarray) -> tuple[Any, ...]:
     """The arrays, as tensors in the dtype and on the device of a module from elsewhere.
 
     Integers, such as tokens, keep their dtype.
-    Raises ValueError for such a module in training mode or on the device meta.
+    Raises ValueError for a module with a tensor on the device meta, and for a module from elsewhere
+    in training mode.
     """
-    if isinstance(model, Model) or not isinstance(model, nn.Module):
+    if not isinstance(model, nn.Module):
+        return arrays
+    tensors = (*model.named_parameters(), *model.named_buffers())
+    if meta := [name for name, each in tensors if each.is_meta]:
+        raise InputError(
+            f"the model is on the device meta, without numbers ({meta[0]}): give it on the CPU"
+        )
+    if isinstance(model, Model):
         return arrays
     if training := [name for name, each in model.named_modules() if each.training]:
         name = repr(training[0]) if training[0] else "the module"
@@ -188,8 +214,6 @@ def inputs_for(model: Any, *arrays: np.ndarray) -> tuple[Any, ...]:
         )
     numbers = (each for each in (*model.parameters(), *model.buffers()) if each.is_floating_point())
     like = next(numbers, torch.empty(0, dtype=torch.float64))
-    if like.is_meta:
-        raise InputError("the model is on the device meta, without numbers: give it on the CPU")
     given = map(torch.as_tensor, arrays)
     numbers = (each.to(like.dtype) if each.is_floating_point() else each for each in given)
     return tuple(each.to(like.device) for each in numbers)
@@ -251,12 +275,12 @@ def check_model(run: Callable[..., Any], p: Prompts) -> None:
     far[:, -1] += 10 * max(1.0, np.abs(far).max())
     results = zip(run(*few), run(*few), run(few[0], far, few[2]), strict=True)
     for first, second, other in results:
-        if _differ(first, second):
+        if differ(first, second):
             raise InputError(
                 "the model has two different outputs for the same prompts: give a deterministic "
                 "model, in evaluation mode and with fixed seeds"
             )
-        if first.shape[1:2] == (n + 1,) and _differ(first[:, :n], other[:, :n]):
+        if first.shape[1:2] == (n + 1,) and differ(first[:, :n], other[:, :n]):
             raise InputError(
                 f"the first {n} of {n + 1} tokens of the model depend on the label of the last "
                 "example: give a causal model, and as `tokens` those that predict labels before "
@@ -264,7 +288,8 @@ def check_model(run: Callable[..., Any], p: Prompts) -> None:
             )
 
 
-def _differ(first: np.ndarray, second: np.ndarray) -> bool:
+def differ(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether two results of a model differ by more than parallel sums may, √eps of float16."""
     if first.shape != second.shape:
         return True
     allowed = np.sqrt(np.finfo(np.float16).eps) * np.abs(first).max(initial=0)

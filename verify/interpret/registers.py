@@ -95,7 +95,7 @@ def contents_of(model: Transformer, tokens: Sequences) -> dict[str, np.ndarray]:
 
     Tokens that the model puts in front of a sequence, such as BOS, are left out.
     """
-    *_, final = model.streams(tokens)
+    *_, final = model.streams(*inputs_for(model, tokens))
     stream = final[:, len(model.interface.prefix) :].cpu().double().numpy()
     return {name: stream[..., model.stream[name]] for name in model.stream}
 
