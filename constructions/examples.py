@@ -117,6 +117,10 @@ class Condition(Protocol):
         """How inputs x violate the condition, with the remedy, or ""."""
         ...
 
+    def requirement(self, scale: float) -> str:
+        """The condition in words, for inputs that are divided by `scale`, or ""."""
+        ...
+
 
 class Examples(Interface):
     """The interface of models that map examples and queries to predictions (…).
@@ -219,6 +223,9 @@ class Examples(Interface):
             return answers
         further, prompts = self._leading(inputs[0], inputs[2])
         return answers.movedim(-1, 0).reshape((*further, *prompts))
+
+    def requirement(self) -> str:
+        return "" if self.convergence is None else self.convergence.requirement(self.scale)
 
     def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         n, queries = self.n or ROWS, draw(1 + self.several_queries, self.d)

@@ -106,6 +106,10 @@ class Interface(nn.Module, ABC):
         """
         return ""
 
+    def requirement(self) -> str:
+        """The hypothesis on the inputs that `outside` checks, as `print` shows it, or ""."""
+        return ""
+
     def random_inputs(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, ...] | None:
         """Random inputs for `write`, whose entries in some number system are returned by `draw`.
 

@@ -301,6 +301,8 @@ class Transformer(Stack):
         size = f"{layers}, {heads}, width {self.d_model}"
         lines = [f"{self.name}: {size}, {self.n_parameters} weights"]
         lines += [f"  source  {self.source}", f"  stream  {self.stream}"]
+        if required := self.interface.requirement():
+            lines.append(f"  converges {required}")
         first = 1
         for described, alike in groupby(self.blocks, key=lambda block: block.lines):
             last = first + len(list(alike)) - 1

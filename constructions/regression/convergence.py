@@ -65,6 +65,25 @@ class Convergence:
             f"{self.bound}: build it with {self.argument}={value:.17g}{remedy}"
         )
 
+    def requirement(self, scale: float) -> str:
+        """The condition as a bound on λmax(XᵀX), and on the largest singular value of X.
+
+        The inputs X are divided by `scale` before the iteration.
+        """
+        if not self.steps:
+            return ""
+        if self.method is None:
+            formula = "smallest + largest"
+        elif self.method != "gradient_descent" and self.start == "gram":
+            formula = f"√(2/{self.argument})"
+        else:
+            formula = f"2/{self.argument}"
+        limit, of = self.limit * scale**2, "" if scale == 1 else f"{scale:g}²·"
+        return (
+            f"iff λmax(XᵀX) < {of}{formula} = {limit:.4g}, "
+            f"a largest singular value of X below {sqrt(limit):.4g}"
+        )
+
     @staticmethod
     def _gram(x: Tensor) -> Tensor:
         """XᵀX or XXᵀ, which have the same non-zero eigenvalues: the smaller of them."""

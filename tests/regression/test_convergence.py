@@ -78,6 +78,28 @@ def test_a_model_warns_once_exactly_if_its_iteration_diverges(name: str) -> None
 
 
 @pytest.mark.parametrize("name", MODELS)
+def test_a_printed_model_states_the_largest_singular_value(name: str) -> None:
+    build, limit = MODELS[name]
+    for argument in (limit, 100 * limit):
+        model = build(argument)
+        (line,) = (each for each in str(model).splitlines() if "converges" in each)
+        power = 4 if limit == 2 / TOP**2 else 2
+        singular = (2 / argument) ** (1 / power)
+        assert line.endswith(f" {singular:.4g}")
+        assert f" {singular**2:.4g}," in line
+    assert repr(model) == str(model)
+
+
+def test_models_without_a_condition_print_none() -> None:
+    for model in (
+        gradient_descent(D, 0, 1.0),
+        induction_heads(2, 3),
+        online_gradient_descent(D, N),
+    ):
+        assert "converges" not in str(model)
+
+
+@pytest.mark.parametrize("name", MODELS)
 def test_the_remedy_converges(name: str) -> None:
     build, limit = MODELS[name]
     (message,) = called(build(8 * limit))
