@@ -8,11 +8,13 @@ import sys
 import pytest
 from refusals import rejected
 
+from constructions.programs import compiled
 from theory.kinds import InputError
+from theory.programs.library.examples import PROGRAMS
 from verify.claim import Run
 from verify.cli.main import main
 from verify.programs.options import read_vocabulary
-from verify.programs.program import program
+from verify.programs.program import CAUSAL, NAMES, TOGETHER, program
 
 FILE = """
 import sys
@@ -88,10 +90,17 @@ def test_vocabularies_that_are_none(text):
         read_vocabulary(text)
 
 
-def test_errors_come_before_findings():
-    """Also if only a later program of several has none at this length."""
-    with pytest.raises(InputError, match="fraction"):
-        next(program.findings(Run(), max_length=500))
+def test_all_programs_together_have_a_limit_of_their_own():
+    with pytest.raises(InputError, match="max_length is 21, more than 20, without a program"):
+        next(program.findings(Run(), max_length=21))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("causal", [False, True])
+def test_all_programs_are_compiled_at_this_limit(causal):
+    for name in CAUSAL if causal else NAMES:
+        sop, vocabulary = PROGRAMS[name]
+        assert compiled(sop, vocabulary, TOGETHER, causal=causal)
 
 
 def test_causal_programs_of_the_library():

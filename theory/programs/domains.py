@@ -67,9 +67,8 @@ class Domains(Certain):
 
     `vocabulary` contains the tokens, and sequences have at most `max_length` tokens.
 
-    Raises ValueError, with the s-op and a bound on the number, if an s-op has more than 50 000
-    values, or an elementwise map more than 50 000 combinations of values of its operands and is no
-    linear combination of numbers.
+    Raises ValueError, with the s-op, if an s-op has more than 50 000 values, or an elementwise map
+    more than 50 000 combinations of values of its operands and is no linear combination of numbers.
     """
 
     def __init__(
@@ -164,7 +163,10 @@ class Domains(Certain):
         self._limit(sop, len(ones) + len(others) - 1)  # sums of real numbers are at least as many
         unit = lcm(*(Fraction(v).denominator for v in (*ones, *others)))
         whole, of_others = ([int(v * unit) for v in each] for each in (ones, others))
-        found = {v + w for v in whole for w in of_others}  # integers add faster than fractions
+        found = set[int]()
+        for w in of_others:  # integers add faster than fractions
+            found.update(v + w for v in whole)
+            self._limit(sop, len(found))
         return ordered(exact(Fraction(v, unit)) for v in found)
 
     def _table(self, sop: SOp, operands: list[SOp]) -> dict[Values, Value]:
@@ -231,10 +233,9 @@ class Domains(Certain):
 
     def _limit(self, sop: SOp, count: int, of: str = "values") -> None:
         if count > MOST:
-            bound = f"up to {count}" if count < 10**9 else "possibly more than 10^9"
             raise InputError(
-                f"{sop} has {bound} {of} at sequences of at most {self.max_length} tokens, more "
-                f"than {MOST}: give a smaller max_length or vocabulary"
+                f"{sop} may have more than {MOST} {of} at sequences of at most {self.max_length} "
+                "tokens: give a smaller max_length or vocabulary"
             )
 
     def _possible(self, leaves: Collection[SOp], at: Values) -> bool:

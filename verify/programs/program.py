@@ -53,6 +53,7 @@ NAMES = (
     *("most_frequent", "place_in_run", "depth", "shuffle_dyck"),
 )
 CAUSAL = tuple(name for name in NAMES if name != "most_frequent")  # causal means of two tokens
+TOGETHER = 20  # tokens for which all of them are compiled in seconds
 MOST = 3000  # the number of sequences of which all are run
 QUICK, WORK = 2**18, 2**21  # multiplications with which contents are enumerated
 
@@ -88,7 +89,12 @@ def program(
     """
     if vocabulary is not None and program is None:
         raise InputError("vocabulary is given without a program: give a program too")
-    count, cases = samples or (20 if run.quick else 100), list[tuple[str, Iterator[Finding]]]()
+    if program is None and max_length > TOGETHER:
+        raise InputError(
+            f"max_length is {max_length}, more than {TOGETHER}, without a program: give a program "
+            "too, or a smaller max_length"
+        )
+    count = samples or (20 if run.quick else 100)
     for text in (NAMES if not causal else CAUSAL) if program is None else (program,):
         name, sop, own = read_program(text)
         tokens = read_vocabulary(vocabulary) if vocabulary is not None else own
@@ -98,9 +104,8 @@ def program(
             model = run.build(compiled, sop, tokens, max_length, causal=causal)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
-        cases.append((name, _compiled(run, name, sop, model, tokens, max_length, causal, count)))
-    for name, findings in cases:  # only now, since errors come before all findings
-        yield from labelled(name, findings)
+        found = _compiled(run, name, sop, model, tokens, max_length, causal, count)
+        yield from labelled(name, found)
 
 
 def _compiled(
