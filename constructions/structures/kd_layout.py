@@ -40,7 +40,7 @@ from theory.kinds import Count, InputError
 from theory.structures.kd_tree import kd_order
 from theory.structures.points import Size
 
-MOST = 20  # largest number of levels, for a million points
+MOST = 15  # largest number of levels at which every sum is exact for some `largest`
 
 
 @construction
@@ -56,7 +56,7 @@ def kd_layout(n_points: Count, d: Size, *, largest: Largest = 2**10) -> Transfor
     integer coordinates of absolute value below `largest`. Of two points with equal coordinates, the
     point given first is the lower one.
 
-    Raises ValueError if N is not one of 3, 7, 15, … or is more than a million. Also raises
+    Raises ValueError if N is not one of 3, 7, 15, …, 2^15 − 1. Also raises
     ValueError for a `largest` at which float64 may round sums, and for weights that do not fit in
     memory. The model raises ValueError for a wrong number or dimension of points, for coordinates
     that are not integers of absolute value below `largest`, and for a dtype in which sums may be
@@ -64,9 +64,7 @@ def kd_layout(n_points: Count, d: Size, *, largest: Largest = 2**10) -> Transfor
     """
     L = levels("n_points", n_points)
     if not 2 <= L <= MOST:
-        raise InputError(
-            f"n_points is {n_points}: give 3, 7, 15, … points, at most 2^{MOST} − 1 (a million)"
-        )
+        raise InputError(f"n_points is {n_points}: give 3, 7, 15, … points, at most 2^{MOST} − 1")
     factor = 8 * (n_points + 1) ** 3
     largest = exact_range(largest, factor)
     bits = dict.fromkeys((f"bit{level}" for level in range(1, L - 1)), 1)

@@ -45,6 +45,7 @@ def test_names():
     assert sorted([UNEMBED, Node("mlp", 1), Node("head", 1, 2), POS, EMBED]) == [
         *(EMBED, POS, Node("head", 1, 2), Node("mlp", 1), UNEMBED)
     ]
+    assert not edge < edge
 
 
 @pytest.mark.parametrize("name", sorted({*MODELS} - NORMED))

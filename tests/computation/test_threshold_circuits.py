@@ -196,6 +196,26 @@ def test_comparisons_of_one_sum_share_their_gates():
     assert made.values(half + three) == [0, 1, 2]
 
 
+def test_conditions_within_the_bounds_of_a_sum_alone_take_gates():
+    """A condition that always holds is {}, and one that never holds is None."""
+    made = Wiring(2, 4)
+    spread = sum((3**i * made.symbol(i, 1) for i in range(4)), start=ZERO)  # from 0 to 40
+    for form, strictly, wanted in (
+        (spread, False, {}),
+        (number(40) - spread, False, {}),
+        (spread - number(40), True, None),
+        (ZERO - spread, True, None),
+    ):
+        assert made.at_least_zero(form, strictly=strictly) == wanted
+    for form, strictly in (
+        (spread, True),
+        (number(40) - spread, True),
+        (spread - number(40), False),
+        (ZERO - spread, False),
+    ):
+        assert made.at_least_zero(form, strictly=strictly)
+
+
 def test_a_clipped_count_has_a_gate_for_each_value():
     made = Wiring(2, 5)
     count = sum((made.symbol(i, 1) for i in range(5)), start=ZERO)
@@ -210,6 +230,14 @@ def test_forms_and_circuits_that_explode_are_rejected(monkeypatch):
     spread = sum((3**i * made.symbol(i, 1) for i in range(20)), start=ZERO)
     with rejects("2000"):
         made.relu(spread - number(1))
+    for last, most in ((976, 2000), (977, 2001)):  # sums from 0 to 1023 + last
+        weights = [*(2**i for i in range(10)), last]
+        spread = sum((w * made.symbol(i, 1) for i, w in enumerate(weights)), start=ZERO)
+        if most == 2000:
+            assert made.values(spread) == [*range(2000)]
+        else:
+            with rejects("2000"):
+                made.values(spread)
     monkeypatch.setattr(wiring, "MOST_GATES", 3)
     count = sum((made.symbol(i, 1) for i in range(20)), start=ZERO)
     with rejects("3"):

@@ -1,6 +1,7 @@
 """Distributions on strings as weights of the transformer; samples and scores of any model."""
 
 from fractions import Fraction as F
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -120,7 +121,7 @@ def facts_changed(**change):
         (lambda: MODEL([0, 1]), "1"),
         (lambda: MODEL([3, 3]), "2"),
         (lambda: log_probabilities(MODEL, [[3, 0, 3]]), "3"),
-        (lambda: log_probabilities(MODEL, [3]), "tokens"),
+        (lambda: log_probabilities(MODEL, [3]), "tokens 1"),
         (lambda: sample(MODEL, [3], 4, seed=0), "max_length"),
         # models without logits of the next token
         (lambda: sample(in_context_ngram(3, 8, 2), [0], 2, seed=0), "logits"),
@@ -133,7 +134,7 @@ def facts_changed(**change):
     ],
 )
 def test_bad_input_is_rejected(call, parameter, unchecked):
-    with rejects(parameter):
+    with rejects(*parameter.split()):
         call()
 
 
@@ -142,3 +143,12 @@ def test_more_steps_than_the_model_takes_are_rejected_with_their_number():
     assert sample(model, [3], 3, seed=0).shape == (3,)
     with rejects("4 steps", "at most 3 steps"):
         sample(model, [3], 4, seed=0)
+
+
+def test_more_strings_than_are_computed_are_rejected(monkeypatch):
+    module = import_module("constructions.language.sampling")
+    monkeypatch.setattr(module, "MOST", 3**3)
+    assert len(string_probabilities(MODEL, 3)) == 27
+    monkeypatch.setattr(module, "MOST", 3**3 - 1)
+    with rejects("3^3"):
+        string_probabilities(MODEL, 3)

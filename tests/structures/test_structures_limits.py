@@ -11,6 +11,7 @@ from constructions.structures import (
     count_min,
     interpolation_search,
     kd_descent,
+    kd_layout,
     sort,
 )
 from theory import structures
@@ -77,3 +78,50 @@ def test_limits_of_bits():
     for angle in (-1e-9, np.pi + 1e-9):
         with rejects("angles"):
             structures.one_bit([angle])
+
+
+def first_lookups(strategy):
+    return structures.looked_at(strategy, [1, 2], [0, 3], 1)[:, 0].tolist()
+
+
+def test_limits_of_lookups():
+    """Queries at the ends of the range, brackets without a cell between, and the largest trees."""
+    for strategy in (structures.greedy_bayes, structures.interpolation_search):
+        assert first_lookups(strategy(0, 3)) == [0, 1]
+        for low, high in ((1, 3), (0, 2)):
+            with rejects("queries"):
+                first_lookups(strategy(low, high))
+    assert structures.interpolated(0.5, 4, 4, 0.0, 1.0) == 4
+    with rejects("lo"):
+        structures.interpolated(0.5, 5, 4, 0.0, 1.0)
+    assert structures.most_by_weight(np.ones(256), 1).tolist() == [1.0]
+    with rejects("257"):
+        structures.most_by_weight(np.ones(257), 1)
+    structures.hard_points(1, 1, 1, 0, np.nextafter(1e300, 0))
+    with rejects("a"):
+        structures.hard_points(1, 1, 1, 0, 1e300)
+    nodes = 2**17 - 1
+    assert structures.best_trees(nodes + 10**5, 17) % 2 == 0
+    with rejects("n_points", str(nodes)):
+        structures.best_trees(nodes + 10**5 + 1, 17)
+
+
+def test_limits_of_models():
+    """The largest sizes at which sums are exact: half-integers of float64 end at 2^52."""
+    kd_layout(2**15 - 1, 1, largest=8)
+    for n, largest, name in ((2**15 - 1, 9, "largest"), (2**16 - 1, 2, "n_points")):
+        with rejects(name):
+            kd_layout(n, 1, largest=largest)
+    with rejects("largest", "3"):
+        sort(2**24, largest=3)
+    bucket_table(1, 10**6 - 1, largest=2)
+    with rejects("n_points", "n_cells"):
+        bucket_table(1, 10**6, largest=2)
+
+
+@pytest.mark.parametrize("largest", [1 + 7 // 2, 50])
+def test_random_points_are_below_the_largest(largest):
+    model = kd_layout(7, 1, largest=largest)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        model(*model.interface.random_inputs(lambda rows, columns: np.zeros(0), rng))

@@ -184,6 +184,13 @@ def test_automata_are_measured_at_both_lengths():
     assert lines[3].endswith(f" {max(share, 1 - share):.2%}")
 
 
+@pytest.mark.parametrize(("end", "beyond"), [(1e-6, 0), (1e6, np.inf)])
+def test_noise_at_its_limits(end, beyond):
+    assert Regression(2, 3, noise=end).noise == end
+    with rejects("noise"):
+        Regression(2, 3, noise=np.nextafter(end, beyond))
+
+
 @pytest.mark.parametrize("covariance", ["isotropic", "ill-conditioned"])
 def test_moments_are_those_of_the_theory(covariance):
     """E xxᵀ, E y² and E(y|x)² by both samplers, within five standard errors."""

@@ -210,7 +210,7 @@ class Array(Kind):
         shape, sizes = tuple(shape), {} if sizes is None else sizes
         dims, last = self.dims, len(shape) - len(self.dims)
         fits = last >= 0 if self.leading else last == 0
-        if not fits or not (self.empty or all(shape[max(last, 0) :])):
+        if not fits or not (self.empty or all(shape[last:])):
             raise InputError(f"{name} {has(name)} shape {shape}: give {self.what}")
         for dim, size in zip(dims, shape[last:], strict=True):
             who, wanted = ("", int(dim)) if dim.isdigit() else sizes.setdefault(dim, (name, size))

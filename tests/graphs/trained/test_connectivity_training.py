@@ -79,6 +79,11 @@ def test_rejected_tasks(values, names):
         Connectivity(*values)
 
 
+def test_the_smallest_tasks():
+    for values in ((2, 0.2), (2, 0.2, "within"), (5, 0.2, "beyond")):
+        assert Connectivity(*values).n == values[0]
+
+
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("call", "names"),
