@@ -1,10 +1,10 @@
 """What every claim has to do, whatever it is about; a topic's own tests are about its mathematics.
 
-At quick sizes and with the option sets of the ledger it comes out as the ledger has it, draws the
-picture that it offers and is written as JSON of the documented schema, which the recorded run
-shows; run again with the same seed it finds the same, and it shows the sizes of all statements of
-the ledger that it is about.  Every option out of range is rejected in one line that names it, from
-Python and from the command line.
+At quick sizes and with the option sets of the ledger it comes out as the ledger has it, compares as
+much as recorded and with the same bounds, draws the picture that it offers and is written as JSON
+of the documented schema, which the recorded run shows; run again with the same seed it finds the
+same, and it shows the sizes of all statements of the ledger that it is about.  Every option out of
+range is rejected in one line that names it, from Python and from the command line.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+import figures
 import matplotlib.image
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ CLAIMS = [*installed()]
 DATA = Path(__file__).parent.parent / "examples" / "data"
 GIVEN = {"newton-on-data": {"data": DATA / "longley.csv", "target": "employed"}}
 """What claims are about that are about what a user gives."""
+FIGURES = figures.recorded()
 each_claim = pytest.mark.parametrize("name", CLAIMS)
 
 
@@ -47,7 +49,7 @@ def first_runs(name: str, folder: Path) -> list[tuple[dict[str, Any], Path]]:
 @each_claim
 def test_a_claim_comes_out_as_the_ledger_has_it_and_is_drawn(name, tmp_path):
     draws = installed()[name].load().draws
-    for document, picture in first_runs(name, tmp_path):
+    for number, (document, picture) in enumerate(first_runs(name, tmp_path)):
         found = [
             Finding(**each | {"verdict": Verdict(each["verdict"])}) for each in document["findings"]
         ]
@@ -57,6 +59,8 @@ def test_a_claim_comes_out_as_the_ledger_has_it_and_is_drawn(name, tmp_path):
         assert [*violations(document, RUN)] == []
         if not_run(checked):
             pytest.skip(found[0].words)
+        if recorded := FIGURES.get((name, number)):
+            assert figures.differences(figures.figures(document), recorded) == []
         if draws:
             assert is_drawn(picture), document["parameters"]
 
