@@ -44,7 +44,8 @@ class Tokens(Interface):
     prompt: if the errors of all logits are below half the margin, exactly the logits of equal
     frequencies count as equal.
 
-    `sample`, if given, is a sequence of tokens to show, for a model with few meaningful sequences.
+    The attribute `sample` is a sequence of tokens to show, or None. It is no parameter: a
+    construction with few meaningful sequences sets it.
 
     The call raises ValueError for tokens outside the vocabulary or not allowed at their position,
     and for an empty, too short or too long sequence.
