@@ -33,7 +33,8 @@ slow: $(VENV)/installed
 
 # Tests that need the tools of others, which are many packages: in an environment of their own.
 IN_TOOLS := tests/stock/test_gpt2.py tests/stock/test_lens.py tests/stock/test_stock_claim.py \
-	tests/sweep/test_sweep_on_dask.py tests/ground_truth/test_methods.py
+	tests/sweep/test_sweep_on_dask.py tests/ground_truth/test_methods.py \
+	'tests/docs/test_readme.py::test_the_python_examples_print_what_is_shown[ground-truth-0]'
 tools: $(TOOLS)/installed
 	OMP_NUM_THREADS=1 $(TOOLS)/bin/python -m pytest -m "slow or not slow" $(IN_TOOLS)
 	$(TOOLS)/bin/python examples/induction_in_lens.py

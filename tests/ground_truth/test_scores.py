@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify.ground_truth.results import SHOWN, Result, summary
+from verify.ground_truth.results import Result
 from verify.ground_truth.scores import auc, magnitudes, named
+from verify.ground_truth.tables import SHOWN, summary
 
 entries = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=8)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
@@ -17,9 +17,12 @@ from constructions.transformer import Transformer
 from theory.computation import S3, flip_flop
 from theory.programs.library.examples import PROGRAMS
 from theory.sequences import random_sequences
+from verify.ground_truth.decoys import beside
 from verify.ground_truth.truth import Truth, links_of, true_links
 
 SAMPLE = 512  # prompts of trained models
+MARK = ", with decoys: "  # between the name of a model and the kind of its decoys
+DECOYS = {"silent": 0.0, "faint": 0.1}  # of decoys, with the argument `faint` of `beside`
 
 
 @dataclass(frozen=True)
@@ -28,20 +31,27 @@ class Case:
 
     The circuit of a hand-built model is known by all interventions on all prompts of at most
     `length` tokens. For a trained model, the links of the model `built` count as true; that both
-    have the same circuit is supported by the claim `induction-trained`, and not proved.
+    have the same circuit is supported by the claim `induction-trained`, and not proved. `decoys` is
+    the argument `faint` of `beside`, for a model with decoys, or None.
     """
 
     name: str
     build: Callable[[], Transformer]
     length: int
     built: Callable[[], Transformer] | None = None
+    decoys: float | None = None
 
     def model(self) -> Transformer:
         """The model in float64, with softmax at a β at which all answers are those of hardmax."""
         model = self.build().double()
         if self.built is not None:
             return model
-        return model.sharpened(max(1.0, 1.01 * model.least_sharpness()))
+        model = model.sharpened(max(1.0, 1.01 * model.least_sharpness()))
+        return model if self.decoys is None else beside(model, self.prompts(), self.decoys)
+
+    def with_decoys(self, kind: str) -> Case:
+        """The model with decoys of a kind in `DECOYS`."""
+        return replace(self, name=f"{self.name}{MARK}{kind}", decoys=DECOYS[kind])
 
     def prompts(self) -> np.ndarray:
         """All sequences of `length` tokens; for a trained model, random ones."""

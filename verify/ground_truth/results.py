@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
-from constructions.circuits import circuit
+from constructions.circuits import Node, circuit
 from constructions.stock.lens import to_lens, under_one_mask
 from constructions.transformer import Transformer
 from theory.kinds import Count, InputError, checked, shown
 from theory.waiting import announced
 from verify.ground_truth.cases import CASES, Case
+from verify.ground_truth.decoys import is_decoy
 from verify.ground_truth.hooked import Hooked, Link
 from verify.ground_truth.methods import METHODS, Method
 from verify.ground_truth.scores import auc, magnitudes, named
 from verify.ground_truth.truth import Truth, deciding
 
 PAIRS = 64  # of prompts, for each circuit and seed
-SHOWN = ("auc", "content", "right", "unused", "absent", "unnamed", "null", "random")
 
 
 def hooked(model: Transformer, pool: np.ndarray, seed: int, untrained: bool = False) -> Hooked:
@@ -78,7 +78,8 @@ class Result:
     prompt, those that decide an answer are the true ones, and `absent` is the fraction of false
     ones. `auc` is the area under the ROC curve, `content` that of links whose source is not the
     positions, `null` that of the same method on a random model of the same shape, against the same
-    truth, and `random` that of random scores.
+    truth, and `random` that of random scores. `decoys` is the expected fraction of the entries that
+    it may name and that are about decoys (`verify.ground_truth.decoys`).
     """
 
     case: str
@@ -94,6 +95,7 @@ class Result:
     unnamed: float
     null: float
     random: float
+    decoys: float = 0.0
 
 
 @checked
@@ -118,12 +120,13 @@ def benchmark(
         for seed in range(seeds):
             of, null = (hooked(model, pool, seed, untrained) for untrained in (False, True))
             decides = deciding(of, model.prompt(pool).tokens) if case.built is None else None
+            false = {n for n in of.nodes if case.decoys is not None and is_decoy(n, model)}
             for name, method in methods.items():
                 found, control = (_scores(name, method, each) for each in (of, null))
                 if isinstance(next(iter(found)), Link):
-                    scores = _of_links(of, found, control, known, seed)
+                    scores = _of_links(of, found, control, known, false, seed)
                 elif decides is not None:
-                    scores = _of_nodes(of, found, control, decides, seed)
+                    scores = _of_nodes(of, found, control, decides, false, seed)
                 else:
                     continue
                 results.append(Result(case.name, name, seed, **scores))
@@ -159,25 +162,31 @@ def _scores(name: str, method: Method, of: Hooked) -> Any:
     return found
 
 
-def _of_links(of: Hooked, found: Any, control: Any, known: Truth, seed: int) -> dict[str, Any]:
+def _of_links(
+    of: Hooked, found: Any, control: Any, known: Truth, false: Set[Node], seed: int
+) -> dict[str, Any]:
     true, exist = (
         np.array([link in these for link in of.links]) for these in (known.matter, known.exist)
     )
     content = np.array([link.source.kind != "positions" for link in of.links])
+    decoys = np.array([not false.isdisjoint(link[:2]) for link in of.links])
     scores, null = (
         np.array([each.get(link, 0.0) for link in of.links]) for each in (found, control)
     )
-    return _judged(scores, null, true, exist, content, seed)
+    return _judged(scores, null, true, exist, content, decoys, seed)
 
 
-def _of_nodes(of: Hooked, found: Any, control: Any, decides: Any, seed: int) -> dict[str, Any]:
+def _of_nodes(
+    of: Hooked, found: Any, control: Any, decides: Any, false: Set[Node], seed: int
+) -> dict[str, Any]:
     true = np.stack([decides[node] for node in of.sources]).ravel()
     content = np.repeat([node.kind != "positions" for node in of.sources], of.clean.numel())
     scores, null = (
         torch.stack([each[node] for node in of.sources]).numpy().ravel()
         for each in (found, control)
     )
-    return _judged(scores, null, true, true, content, seed)
+    decoys = np.repeat([node in false for node in of.sources], of.clean.numel())
+    return _judged(scores, null, true, true, content, decoys, seed)
 
 
 def _judged(
@@ -186,6 +195,7 @@ def _judged(
     true: np.ndarray,
     exist: np.ndarray,
     content: np.ndarray,
+    decoys: np.ndarray,
     seed: int,
 ) -> dict[str, Any]:
     """The fields of a result; all arrays have an element for each entry."""
@@ -202,39 +212,5 @@ def _judged(
         "unnamed": float(max(0.0, 1 - chance.sum())),
         "null": auc(magnitudes(control), true),
         "random": auc(np.random.default_rng([seed, len(true)]).random(len(true)), true),
+        "decoys": float(chance[decoys].sum()),
     }
-
-
-def summary(results: Sequence[Result]) -> str:
-    """A table with a row for each method; means over circuits of the means over seeds.
-
-    The two numbers after ± are standard deviations: of the AUC over circuits, and, as a root mean
-    square over circuits, over seeds. Circuits all of whose entries are true have no AUC.
-    """
-    lines = [
-        f"{'method':30}{'AUC':>6} ±circ ±seed  cont.  right unused absent unnamed   null random"
-    ]
-    for method in dict.fromkeys(each.method for each in results):
-        own = [each for each in results if each.method == method]
-        values = {
-            name: np.array(
-                [
-                    [getattr(each, name) for each in own if each.case == case]
-                    for case in dict.fromkeys(each.case for each in own)
-                ]
-            )
-            for name in SHOWN
-        }
-        known = ~np.isnan(values["auc"]).any(1)
-        mean = {name: float(np.nanmean(array)) for name, array in values.items()}
-        over_circuits = values["auc"][known].mean(1).std(ddof=1) if known.sum() > 1 else np.nan
-        several = known.any() and values["auc"].shape[1] > 1
-        over_seeds = np.sqrt(values["auc"][known].var(1, ddof=1).mean()) if several else np.nan
-        columns = [mean["auc"], over_circuits, over_seeds, *(mean[name] for name in SHOWN[1:])]
-        widths = 6, 6, 6, 7, 7, 7, 7, 8, 7, 7
-        lines.append(f"{method:30}" + "".join(map(_column, columns, widths)))
-    return "\n".join(lines)
-
-
-def _column(value: float, width: int) -> str:
-    return f"{'–' if np.isnan(value) else format(value, '.2f'):>{width}}"
