@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from fractions import Fraction
 
@@ -103,3 +104,14 @@ def test_each_condition_on_means_is_checked(name, change, fails, monkeypatch):
         monkeypatch.setattr(claim, name, lambda *given: change(right(*given)))
     found = claim.cross_entropies(Run(quick=True))
     assert [f.id for f in found if f.verdict is Verdict.FAILS] == fails
+
+
+def test_the_bound_on_the_cross_entropy_is_the_stated_one(monkeypatch):
+    """Just within (2√n + 1)/(2(n + 1) ln 2) bits of 1, and just outside."""
+    for n in claim.LENGTHS:
+        bound = (2 * n**0.5 + 1) / (2 * (n + 1) * math.log(2))
+        for factor, verdict in ((0.999, Verdict.HOLDS), (1.001, Verdict.FAILS)):
+            monkeypatch.setattr(claim, "LENGTHS", (n,))
+            monkeypatch.setattr(claim, "cross_entropy", lambda *_, b=factor * bound: 1 - arb(b))
+            found = {f.id: f.verdict for f in claim.cross_entropies(Run(quick=True))}
+            assert found["cross-entropy"] is verdict

@@ -452,3 +452,10 @@ WRONG_HEADS = {
 def test_a_head_that_does_not_compute_its_operation_is_rejected(what: str) -> None:
     with pytest.raises(ArithmeticError):
         WRONG_HEADS[what]()
+
+
+def test_the_length_of_a_causal_program_is_the_number_of_tokens_so_far() -> None:
+    model = compiled(length, "ab", 3, causal=True)
+    statement = computes_program(model, length, "length", causal=True)
+    assert right(statement)
+    assert program_checker.computed(statement)["contents"] > 0

@@ -14,7 +14,7 @@ from refusals import rejects
 from constructions import chebyshev, gradient_descent, newton, online_gradient_descent
 from constructions.assembly import Head, block
 from constructions.attention import Attention
-from constructions.blocks import MLP, Block, Embed, Unembed
+from constructions.blocks import MLP, Block, Embed, LayerNorm, Unembed
 from constructions.interface import Prompt
 from constructions.primitives import Move
 from constructions.stream import Stream
@@ -304,3 +304,10 @@ def test_a_product_alone_is_rounded():
     (_, exact), *_ = outputs(model, Prompt(tokens, 1), Q).tolist()
     assert model.run(Prompt(tokens, 1))[0, 1] == 0 != exact
     assert abs(float(exact)) <= float(_local_error(layer, tokens, 1)[0, 1]) <= 1e-15
+
+
+def test_a_layer_that_normalises_has_no_bound():
+    model = newton(2, 1, 0.1)
+    model.blocks[0].ln1 = LayerNorm(model.d_model)
+    with pytest.raises(ValueError, match="normalises the stream"):
+        with_rounding_bound(model, np.ones((3, 2)), np.ones(3), np.ones(2))

@@ -8,6 +8,7 @@ from refusals import rejects
 from torch import nn
 
 from constructions import gradient_descent, newton, online_gradient_descent
+from theory.kinds import InputError
 from theory.regression import Prompts, gaussian_prompts
 from verify.interpret import (
     algorithms,
@@ -288,3 +289,14 @@ def test_a_layer_induces_the_weights_that_it_applies():
     assert found.names == ("stream 0", "stream 1")
     assert found.to_json()["stream 1"]["R2"] == pytest.approx(found.explained[1].mean())
     assert "stream 1" in str(found)
+
+
+def test_a_module_that_gains_a_layer_is_refused():
+    """After the probes were fitted; one that loses a layer too."""
+    layers = [0, 1]
+    same = lambda _, x, y, q: [np.concatenate([x, q[:, None]], 1) for _ in layers]  # noqa: E731
+    found = probe(None, FITTED, same)
+    for changed, says in (([0, 1, 2], "layer 2"), ([0], "1 layers")):
+        layers[:] = changed
+        with pytest.raises(InputError, match=says):
+            found.on(MEASURED)
