@@ -95,7 +95,7 @@ BAD_INPUT = {
     "online-gradient-descent --domain symbolic": ("symbolic", "exact"),
     "rates --condition 1": ("condition", "1.0"),
     "rates --condition 1e8": ("condition", "100000000.0"),
-    "program nowhere.py:reverse": ("no file", "nowhere.py"),
+    "program --program nowhere.py:reverse": ("no file", "nowhere.py"),
     "depth --largest-condition 1e7": ("largest_condition", "1e+07"),
     "depth --largest-k 100000": ("largest_k", "100000"),
     f"newton-on-data --data {LONGLEY} --d 3": ("--d",),
