@@ -33,7 +33,7 @@ def test_every_builder_is_here():
     assert set(MODELS) == set(PUBLIC) - NO_BUILDERS
 
 
-@pytest.fixture(params=MODELS)
+@pytest.fixture(params=MODELS, scope="module")
 def model(request):
     given, inputs = MODELS[request.param]
     return PUBLIC[request.param](*given), inputs

@@ -58,6 +58,7 @@ def peak(call):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_estimates(name, monkeypatch):
     call = CASES[name]
