@@ -300,3 +300,10 @@ def test_a_module_that_gains_a_layer_is_refused():
         layers[:] = changed
         with pytest.raises(InputError, match=says):
             found.on(MEASURED)
+
+
+def test_the_fewest_prompts_of_residual_filters():
+    few, fewer = (gaussian_prompts(m, D, D, seed=0) for m in (16, 15))
+    assert residual_filters(outputs(newton(D, 2, 1e-4), few))
+    with rejects("probed", "15", "16"):
+        residual_filters(outputs(newton(D, 2, 1e-4), fewer))
