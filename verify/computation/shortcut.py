@@ -218,15 +218,15 @@ def head_states(model: Transformer, of: Cascade) -> Iterator[HeadStates]:
 
 
 def given_after(model: Transformer, of: Cascade) -> dict[int, int]:
-    """The number of layers after which the input of each stage of the cascade is in the stream.
+    """By counter and flip-flop, the number of layers after which its input is in the stream.
 
     By the layer invariants, the value of a counter is in the stream two layers later, and the value
     of a flip-flop one layer later.
     """
     there = [stage.after for stage in model.stages if stage.register != "state"]
-    takes = {"counter": 2, "flip-flop": 1, "table": 0}
-    pairs = zip(of.stages, there, strict=True)
-    return {i: after - takes[stage.kind] for i, (stage, after) in enumerate(pairs, start=1)}
+    takes = {"counter": 2, "flip-flop": 1}
+    pairs = enumerate(zip(of.stages, there, strict=True), start=1)
+    return {i: after - takes[it.kind] for i, (it, after) in pairs if it.kind in takes}
 
 
 def latest_states(model: Transformer, layer: int, head: int, i: int, size: int) -> HeadStates:
