@@ -4,8 +4,7 @@ Prints the fraction of stored digits that each of them recalls, and saves a pict
 stored, covered and recalled: `python examples/recall_digits.py [PICTURE]`.
 """
 
-import sys
-from pathlib import Path
+from importlib.resources import files
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -20,7 +19,8 @@ STORED = 20
 DEGREE = 20
 BETA, STEPS = 1.0, 5
 
-data = np.loadtxt(Path(sys.argv[0]).parent / "data" / "digits.csv", delimiter=",", skiprows=1)
+with (files("verify.memory") / "digits.csv").open(encoding="utf-8") as table:
+    data = np.loadtxt(table, delimiter=",")
 digits = np.where(data[:, 1:] > 7, 1, -1)  # 64 pixels, ink is +1
 
 

@@ -53,9 +53,6 @@ def told(text):
 def copied():
     """The examples, each with its first line as the headline of its page; their names."""
     made = {}
-    (EXAMPLES / "data").mkdir(parents=True, exist_ok=True)
-    for table in (ROOT / "examples" / "data").glob("*.csv"):
-        shutil.copy(table, EXAMPLES / "data")
     for example in sorted((ROOT / "examples").glob("*.py")):
         if example.name in ELSEWHERE:
             continue
@@ -72,7 +69,14 @@ autodoc_default_options = api.OPTIONS
 toc_object_entries = False  # every page has the whole list of contents
 python_maximum_signature_line_length = 90
 THUMBNAIL = BUILD / "thumbnail.png"
+FIRST_CELL = """\
+# Jupyter has arguments of its own, which are none of the example.
+import sys
+
+sys.argv = [""]
+"""
 sphinx_gallery_conf = {
+    "first_notebook_cell": FIRST_CELL,
     "default_thumb_file": str(THUMBNAIL),
     "examples_dirs": str(EXAMPLES),
     "gallery_dirs": "gallery",
