@@ -1,5 +1,7 @@
 """What does not fit in memory, and what a table in a file may be."""
 
+import json
+
 import annotations
 import pytest
 from beartype.roar import BeartypeCallHintViolation
@@ -12,6 +14,13 @@ def test_what_does_not_fit_in_memory():
     machine.fits_in_memory("scores", 0, "pass fewer")
     with rejects("10 scores", "1.13e+15 GiB", "pass fewer"):
         machine.fits_in_memory("10 scores", 2**80, "pass fewer")
+
+
+def test_what_just_fits_in_memory(monkeypatch):
+    monkeypatch.setattr(machine, "available_memory", lambda: 5)
+    machine.fits_in_memory("scores", 5, "pass fewer")
+    with rejects("scores"):
+        machine.fits_in_memory("scores", 6, "pass fewer")
 
 
 def test_a_system_that_does_not_say_how_much_memory_it_has(monkeypatch):
@@ -46,3 +55,14 @@ def test_a_table_is_a_file_of_some_size(tmp_path, monkeypatch):
     monkeypatch.setattr(json_table, "MOST_BYTES", 5)
     with rejects("large.json", "5 bytes"):
         json_table.json_table(large, ("rows",))
+
+
+@pytest.mark.parametrize(("name", "fits"), [("a" * 60, True), ("a" * 61, False), ("a\n", False)])
+def test_the_name_in_a_table_is_short(name, fits, tmp_path):
+    table = tmp_path / "table.json"
+    table.write_text(json.dumps({"rows": [], "name": name}), encoding="utf-8")
+    if fits:
+        assert json_table.json_table(table, ("rows", "name"))["name"] == name
+    else:
+        with rejects("name", "table.json"):
+            json_table.json_table(table, ("rows", "name"))

@@ -292,6 +292,15 @@ def test_integers_around_the_end_of_int64_keep_their_value(number):
     assert read[1] == (number if number < 2**63 else float(number))
 
 
+def test_unsigned_integers_are_read_if_they_fit_int64():
+    for dtype in (np.uint8, np.uint64):
+        assert Integers("n").read("n", np.array([0, 7], dtype=dtype)).tolist() == [0, 7]
+    last = np.array([2**63 - 1], dtype=np.uint64)
+    assert Integers("n").read("n", last).tolist() == [2**63 - 1]
+    with rejects("n", str(2**63)):
+        Integers("n").read("n", last + np.uint64(1))
+
+
 def test_one_number_for_all_prompts_may_come_before_the_prompts():
     """The leading dimensions are those of the inputs, whichever is declared first."""
 

@@ -61,6 +61,7 @@ def rng():
         (lambda: L.margin_certificate(5, 1e200, 1e200, 1, 1e-200, 10, 0.1), "margin"),
         # a conjunction and its learners
         (lambda: L.Conjunction(5, (0, 4)).labels([[1, 0]]), "words"),
+        (lambda: L.Conjunction(5, (0, 2)).labels([[1, 0]]), "words"),
         (lambda: L.elimination(WORDS, LABELS)([[1, 0, 1]]), "words"),
         (lambda: L.log_choices(10**9, 5 * 10**8), "k"),
         # trees of parities
@@ -76,10 +77,14 @@ def rng():
         (lambda: L.restrictions(10**7, 0.5, 10**9, 0), "restrictions"),
         (lambda: L.restricted((9, 0, 1), [0, 1]), "tree"),
         (lambda: L.restricted((0, 1), [0, 1]), "tree"),
+        (lambda: L.restricted((2, 0, 1), [0, 1]), "2"),
         (lambda: L.tree_value("x", [0]), "leaf"),
         (lambda: L.tree_by_restriction(3, [([-1, -1], (0, 0, 1))]), "restriction"),
         (lambda: L.enough_restrictions(5, 2, 10**6, 0.3, 0.1), "depth"),
         (lambda: L.restricted_terms([frozenset({(9, 1)})], [0, 1]), "terms"),
+        (lambda: L.restricted_terms([frozenset({(2, 1)})], [0, 1]), "terms"),
+        (lambda: L.restricted_terms([frozenset({(-1, 1)})], [0, 1]), "variable 1"),
+        (lambda: L.restricted_terms([frozenset({("x", 1)})], [0, 1]), "variable"),
         (lambda: L.tree_by_restriction(2, [([-1, 0], 0, 1)]), "samples"),
         (lambda: L.restricted_terms([frozenset({(0, 2)})], [0, 1]), "literal"),
         (lambda: L.restricted_terms([frozenset({(0, 1, 1)})], [0, 1]), "literal"),

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction as F
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from refusals import rejects
 
 from constructions.language import (
     parity_by_linear_tokens,
+    parity_with_steps,
     string_model,
 )
 from theory import language as L
@@ -74,6 +76,43 @@ def test_choices_at_their_limit():
     for k in (10**4 + 1, 10**6 - 10**4 - 1):
         with rejects("k"):
             L.log_choices(10**6, k)
+
+
+def test_exact_sums_at_their_limit(monkeypatch):
+    """The sum has one term of 3 log 2 + … bits for each of 2 outcomes."""
+    half, bits = [F(1, 2)] * 2, 3 * 2
+    for most, fits in ((bits * 2, True), (bits * 2 - 1, False)):
+        monkeypatch.setattr(import_module("theory.language.good_turing"), "MOST_BITS", (bits, most))
+        if fits:
+            assert L.mean_difference(half, 3) == L.moments_by_definition(half, 3)[0]
+        else:
+            with rejects("documents"):
+                L.mean_difference(half, 3)
+
+
+def test_certificates_at_their_limit():
+    below = np.nextafter(1e100, 0)
+    for V, B, A in ((1.0, 1.0, below), (below, 1.0, 0.5)):
+        assert L.margin_certificate(1, A, V, B, 1.0, 1, 0.1) > 1e200
+    for V, B, A in ((1.0, 1.0, 1e100), (1e100, 1.0, 0.5)):
+        with rejects("margin"):
+            L.margin_certificate(1, A, V, B, 1.0, 1, 0.1)
+
+
+@pytest.mark.parametrize("certain", [[F(1), F(0)], [F(0), F(1)]])
+def test_no_scale_is_best_for_what_is_certain(certain):
+    half = [F(1, 2)] * 2
+    assert L.best_scale(half, half, [0]) == 1
+    for p, g in ((certain, half), (half, certain)):
+        with rejects("A"):
+            L.best_scale(p, g, [0])
+
+
+def test_sharpness_at_its_limit():
+    least = math.log(3.5 * (4 + 2))
+    assert parity_with_steps(4, 2, sharpness=least).generate([0, 1, 1, 0], 1).tolist() == [1]
+    with rejects("sharpness"):
+        parity_with_steps(4, 2, sharpness=np.nextafter(least, 0))
 
 
 @pytest.mark.parametrize("length", [1, 501])

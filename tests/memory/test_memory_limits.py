@@ -38,3 +38,23 @@ def test_limits_of_flows():
     m.hopfield_fields(large, [1, 1], [2**60, 2**60])
     with rejects("2"):
         m.hopfield_fields(large, [1, 1], [2**60 + 2**11, 2**60])
+
+
+def test_limits_of_float64_and_of_rounding():
+    """e^709 is a float64; in float32, γ_n is defined for n < 2^24, and n is d + 8 or 2N + 9."""
+    point = np.array([[1.0, 0.0]])
+    assert m.sphere_velocity(point, 709.0, "USA").tolist() == [[0.0, 0.0]]
+    with rejects("beta"):
+        m.sphere_velocity(point, np.nextafter(709.0, 710), "USA")
+    m.sphere_flow(point, 1.0, [0.0, 1e6])
+    for N, d, fits in (
+        (1, 2**24 - 9, True),
+        (1, 2**24 - 8, False),
+        (2**23 - 5, 1, True),
+        (2**23 - 4, 1, False),
+    ):
+        if fits:
+            assert m.update_rounding(N, d, 1.0, 1.0, 1.0, 2**-23) > 0
+        else:
+            with rejects("n_patterns", "d"):
+                m.update_rounding(N, d, 1.0, 1.0, 1.0, 2**-23)

@@ -86,3 +86,28 @@ def test_multiples_of_alpha_are_finite():
     for build in (lambda x: c.newton(1, 1, x, "ladder"), lambda x: c.hyperpower(1, 1, 3, x)):
         with rejects("alpha"):
             build(1e308)
+
+
+def test_step_sizes_within_float64():
+    """λmax is s² for one example s, and 2s² for two; the step size is a power of two ≤ 1/λmax."""
+    for examples, exponent, step in ((1, 511, -1022), (2, -512, 1023)):
+        x = np.full((examples, 1), 2.0**exponent)
+        assert r.safe_step_size(x, "gradient_descent") == 2.0**step
+    for examples, exponent in ((2, 511), (1, -512)):
+        with rejects("x"):
+            r.safe_step_size(np.full((examples, 1), 2.0**exponent), "gradient_descent")
+
+
+def test_the_smallest_normal_number_is_a_product():
+    assert r.normal_equations([[2.0**-511]], [2.0**-511])[0] == 2.0**-1022
+    for x, y in ((-512, 0), (0, -1023)):
+        with rejects("underflows"):
+            r.normal_equations([[2.0**x]], [2.0**y])
+
+
+@pytest.mark.parametrize(("end", "inside"), [(2.0**-961, 1.0), (2.0**959, 0.0)])
+def test_sums_of_bounds_within_float64(end, inside):
+    within = np.nextafter(end, inside)
+    c.chebyshev(1, 2, within, within)
+    with rejects("smallest", "largest"):
+        c.chebyshev(1, 2, end, end)

@@ -10,7 +10,17 @@ from refusals import rejects
 from constructions.assembly import Head, attention, block, embed, mlp, rows, signed_pair, unembed
 from constructions.blocks import Embed
 from constructions.interface import Prompt
-from constructions.primitives import And, Clip, Move, Or, ReLU, Step, Table
+from constructions.primitives import (
+    And,
+    Clip,
+    Interpolation,
+    Move,
+    Or,
+    ReLU,
+    Staircase,
+    Step,
+    Table,
+)
 from constructions.stream import Map, Stream, one
 from constructions.tokens import binary_codes
 from verify.domains import Rational, objects, outputs, streams
@@ -285,6 +295,43 @@ def test_an_empty_clip_is_refused():
 def test_words_whose_widths_do_not_fit_are_refused(word):
     with rejects():
         mlp(STREAM, [word])
+
+
+@pytest.mark.parametrize(
+    ("make", "names"),
+    [
+        (lambda: Table(Y, np.eye(2), np.ones((2, 1)), "s"), "keys 2 1"),
+        (lambda: Table(X, np.eye(2), np.ones((3, 1)), "s"), "keys 2 entries 3"),
+        (lambda: staircase(at=[1.0, 2.0], margins=[0.5]), "2 margins 1"),
+        (lambda: staircase(at=[1.0], margins=[0.5], entries=np.ones((2, 1))), "entries 2"),
+        (lambda: staircase(at=[], margins=[], entries=np.ones((0, 1))), "0"),
+        (lambda: staircase(at=[1.0], margins=[0.3]), "margin"),
+        (lambda: staircase(at=[1.0], margins=[-0.5]), "margin"),
+        (lambda: Interpolation(Y, np.array([0, 0]), np.array([[0.0], [1.0]]), "s"), "knots"),
+        (lambda: Interpolation(Y, np.array([0, 1]), np.array([[0.0]]), "s"), "knots"),
+        (lambda: Interpolation(Y, np.array([0, 1]), np.array([[1.0], [0.0]]), "s"), "entry"),
+        (lambda: unembed(STREAM, X, Y + one), "constant"),
+        (lambda: mlp(STREAM, [Move(one @ Map(np.ones((1, 3)), "v"), "x")]), "3 2"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused(make, names):
+    with rejects(*names.split()):
+        make()
+
+
+def staircase(at, margins, entries=None):
+    entries = np.ones((len(at), 1)) if entries is None else entries
+    return Staircase(Y, np.array(at), np.array(margins), entries, "s")
+
+
+def test_keys_of_different_norms_are_told_apart_up_to_the_limit():
+    """Products of different integer keys are at most ‖key‖² − 1."""
+    Table(X, np.array([[1.0, 0.0], [0.0, 2.0]]), np.ones((2, 1)), "s")
+    Table(X, np.array([[2.0, 1.0], [1.0, 2.0]]), np.ones((2, 1)), "s")
+    Table(X, np.array([[2.0, -1.0], [1.0, 2.0]]), np.ones((2, 1)), "s")
+    Table(X, np.array([[2.0, 0.0], [1.0, 3.0]]), np.ones((2, 1)), "s")
+    with rejects("keys"):
+        Table(X, np.array([[2.0, 0.0], [2.0, 1.0]]), np.ones((2, 1)), "s")
 
 
 def test_a_constant_vector_is_a_bias_and_takes_no_units():

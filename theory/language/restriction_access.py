@@ -256,9 +256,9 @@ def _terms(terms: Iterable[Term]) -> list[Term]:
     found = list(terms)
     for term in found:
         for literal in term:
-            known = len(literal) == 2 and literal[1] in (0, 1)
-            if not known or read(Steps, "a variable", literal[0]) < 0:
+            if len(literal) != 2 or literal[1] not in (0, 1):
                 raise InputError(f"a literal is {literal!r}: give literals (variable, 0 or 1)")
+            read(Steps, "a variable", literal[0])
     return found
 
 
