@@ -34,6 +34,10 @@ STREAMS, HASHES = RNG.integers(300, size=(20, 200)), RNG.integers(60, size=(20, 
 NEURONS = RNG.normal(size=(3, 40, 50))
 TABLE = np.zeros((50, 50))
 STRINGS = np.arange(400)[:, None] // np.array([30, 1]) % 30
+SPECTRUM, FEW = (
+    reg.PrefixSpectrum(RNG.random((m, 9, 4)), RNG.random((m, 9)), RNG.random((m, 4)))
+    for m in (20, 1)
+)
 CHANNELS = g.Channels(np.ones((5, 4), dtype=int), np.ones((5, 4), dtype=int))
 
 CASES = {
@@ -101,6 +105,9 @@ CASES = {
     "modern_hopfield_energy": lambda: m.modern_hopfield_energy(PATTERNS, PATTERNS, 1.0),
     "jacobian": lambda: m.jacobian(PATTERNS[:, :3], PATTERNS[:, :3], 1.0),
     "gaussian_prompts": lambda: reg.gaussian_prompts(100, 50, 10, seed=0),
+    "predictions": lambda: SPECTRUM.newton(range(3000), 0.1),
+    "predictions of Chebyshev's method": lambda: SPECTRUM.chebyshev(range(3000), 0.1, 9.0),
+    "predictions of few prompts": lambda: FEW.gradient_descent(range(30_000), 0.1),
     "disentangled": lambda: cg.disentangled(20, 3),
     "search": lambda: cg.search(20, 40),
     "two_cycles": lambda: cg.two_cycles(3),

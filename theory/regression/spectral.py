@@ -27,8 +27,8 @@ from theory.waiting import announced
 
 BLOCK = 2**16
 """The number of entries in a block: half a MiB of float64, which stays in the cache."""
-TEMPORARY = 8
-"""Arrays of a block that exist at a time, at most, if the step counts alone exceed a block."""
+TEMPORARY = 16
+"""Arrays of a block, or of all step counts for one prefix, that exist at a time, at most."""
 
 
 @checked
@@ -245,7 +245,7 @@ class PrefixSpectrum:
         *prefixes, d = self.eigenvalues.shape
         fits_in_memory(
             f"predictions after {len(counts)} numbers of steps, for {prod(prefixes)} prefixes,",
-            8 * len(counts) * (prod(prefixes) + TEMPORARY * d),
+            8 * (len(counts) * prod(prefixes) + TEMPORARY * max(BLOCK, len(counts) * d)),
             "give fewer numbers of steps, or fewer prompts",
         )
         return np.array(counts, dtype=np.int64)
