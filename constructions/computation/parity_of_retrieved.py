@@ -52,10 +52,6 @@ def parity_of_retrieved(ranks: Ranks, bit_weights: Weights) -> Transformer:
         raise InputError(
             f"a row of `ranks` is not a permutation: give each number 0 … {T - 1} once in each row"
         )
-    if b.shape != (H,):
-        raise InputError(
-            f"bit_weights has {b.size} entries: give {H} bit weights, one for each head"
-        )
     if ((b != 0) & (b % 2 == 0)).any():
         raise InputError(f"bit_weights are {b.tolist()}: give odd numbers or 0")
     names = tuple(f"rank{h}" for h in range(H))

@@ -10,6 +10,7 @@ from refusals import rejects
 
 from constructions.graphs.random_graphs import random_graphs
 from theory import graphs as g
+from theory.graphs.adjacency import check_adjacency
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,13 @@ from theory import graphs as g
 )
 def test_limits(function, name, last):
     limited(function, name, None, last)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (0, 0), (2, 3), (2, 0, 0)])
+def test_matrices_of_graphs_are_square(shape):
+    check_adjacency(np.ones((1, 1)))
+    with rejects("A"):
+        check_adjacency(np.ones(shape))
 
 
 def test_further_limits():

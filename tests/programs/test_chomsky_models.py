@@ -7,6 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 import torch
+from refusals import rejects
 from registers import registers_are_right
 
 from constructions.programs import chomsky_task
@@ -94,3 +95,10 @@ def test_other_names_are_refused():
 def test_the_output_is_one_answer():
     with pytest.raises(InputError, match="at once"):
         chomsky_task("reverse string", 3).generate([0, 1], 1)
+
+
+def test_a_text_is_no_list_of_integers():
+    model = chomsky_task("parity check", 5)
+    assert model([0, 1]) == [1]
+    with rejects("tokens", "01"):
+        model("01")

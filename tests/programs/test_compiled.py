@@ -315,6 +315,9 @@ def test_attention_patterns_of_an_input():
 def test_several_arguments_are_no_sequence():
     with rejects("2", "list"):
         compiled(reverse(), "abc", 4)("ab", "ca")
+    for sequences, name in ((["ab", 5], "5"), (["ab", ""], "sequence"), (["ab", "a"], "lengths")):
+        with rejects(name):
+            compiled(reverse(), "abc", 4)(sequences)
 
 
 def test_decoding():

@@ -211,6 +211,7 @@ def test_sequences_that_are_none(sequence):
         lambda: detect_pattern(["a", None]),
         lambda: pair_balance("(", "("),
         lambda: shuffle_dyck("()"),
+        lambda: shuffle_dyck([]),
         lambda: shuffle_dyck([("(",)]),
         lambda: shuffle_dyck([("(", "(")]),
     ],

@@ -84,3 +84,38 @@ def test_heads_of_relu_are_opposite_only_if_their_keys_are_equal():
         model.blocks[1].attn.b_K[0] += 1
     with rejects("layer 2", "head 1", error=NoFormula):
         model.formula()
+
+
+def merged(model):
+    """The same stream, in which two registers of width 3 are one."""
+    first, second = list(model.stream.widths.items())[:2]
+    rest = dict(list(model.stream.widths.items())[2:])
+    model.stream = Stream(**{first[0]: first[1] + second[1]}, **rest)
+
+
+def two_outputs(model):
+    model.unembed.W_U = torch.nn.Parameter(model.unembed.W_U.repeat(1, 2))
+
+
+def any_number_of_examples(model):
+    model.interface.n = None
+
+
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [(merged, "widths"), (two_outputs, "2"), (any_number_of_examples, "examples layer")],
+)
+def test_what_is_outside_the_theorem_is_named(change, names):
+    model = newton(3, 2, 0.25, "paper", n=4)
+    register_program(model)
+    change(model)
+    with rejects(*names.split(), error=NoFormula):
+        register_program(model)
+
+
+def test_kinds_are_those_of_the_registers():
+    model = newton(1, 1, 0.25)
+    kinds = dict.fromkeys(model.stream.widths, "scalar")
+    for wrong in ({}, {"z": "scalar"}, kinds | {"z": "scalar"}):
+        with rejects("names", error=NoFormula):
+            register_program(model, wrong)

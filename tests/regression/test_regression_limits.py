@@ -76,6 +76,13 @@ def test_errors_without_a_fit():
                 fit(errors, components, ones / 2)
 
 
+def test_residuals_of_a_fit_that_overflow():
+    """The squares are float64, but the coefficients of the fit, about 10^311, are not."""
+    errors, components = np.full(9, 1e150), np.full((9, 2), 1e-161)
+    with rejects("errors", "components"):
+        r.unexplained_fraction(errors, components, np.full((9, 2), 0.5), 3)
+
+
 def test_products_of_predictions_that_overflow():
     large = np.full((1, 2, 3), 1e200)
     with rejects("first"):

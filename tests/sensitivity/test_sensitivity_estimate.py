@@ -238,6 +238,15 @@ def test_other_predictions_are_rejected(model, names, unchecked):
         measured(model)
 
 
+@pytest.mark.parametrize("error", [TypeError, AttributeError])
+def test_errors_of_a_model_are_not_changed(error):
+    def model(inputs):
+        raise error("a fault of the model")
+
+    with pytest.raises(error, match="a fault of the model"):
+        measured(model)
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -2,6 +2,7 @@
 flat a loss is."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -313,3 +314,15 @@ def test_the_growth_of_a_quadratic():
             sharpness(bowl, lambda m: m(), **options)
     with rejects("weights"):
         hessian_trace(bowl, lambda m: torch.tensor(1.0), probes=1, seed=generator)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_another_file_of_the_package_is_named(there, tmp_path, monkeypatch):
+    (tmp_path / "datasets" / "data").mkdir(parents=True)
+    if there:
+        (tmp_path / "datasets" / "data" / "digits.csv.gz").write_bytes(b"other")
+    spec = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    monkeypatch.setattr(digits, "find_spec", lambda name: spec)
+    digits.split_digits.cache_clear()
+    with rejects("digits.csv.gz", "scikit-learn"):
+        _ = Digits().corpus

@@ -263,7 +263,16 @@ def test_tables_look_up_codes(V, width, seed):
 
 
 @pytest.mark.parametrize(
-    "keys", [[[1, 0], [1, 0]], [[1, 0], [2, 0]], [[0.5, 0], [0, 1]], [[0, 0], [0, 1]], np.eye(3)]
+    "keys",
+    [
+        [[1, 0], [1, 0]],
+        [[1, 0], [2, 0]],
+        [[0.5, 0], [0, 1]],
+        [[0.5, 0], [0, 0.5]],
+        [[0, 0], [0, 1]],
+        np.zeros((2, 2)),
+        np.eye(3),
+    ],
 )
 def test_keys_that_are_not_told_apart_are_refused(keys):
     with rejects("keys"):

@@ -119,6 +119,21 @@ def test_tensors_that_no_file_holds_are_refused(tmp_path, part):
     assert [*tmp_path.iterdir()] == []
 
 
+def test_what_no_module_of_the_library_defines_is_refused(tmp_path):
+    """A class of another package, and one that cannot be imported by its name."""
+
+    class Local:
+        pass
+
+    model = newton(1, 1, 0.25)
+    for module in (__name__, "constructions.values"):
+        Local.__module__ = module
+        model.extra = Local()
+        with rejects("extra"):
+            save(model, tmp_path / "model.safetensors")
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_short_formats_stay_short(tmp_path):
     path = tmp_path / "short.safetensors"
     model = induction_heads(4, 8).half()

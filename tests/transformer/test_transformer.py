@@ -208,6 +208,13 @@ def test_sharpening_changes_the_layers_that_compare_and_no_weight(normalise):
     assert str(soft).partition(":")[0] == str(model).partition(":")[0]
 
 
+def test_the_least_sharpness_of_a_model_without_a_margin_needs_an_error():
+    model = newton(2, 1, 0.5, interleaved=True)
+    assert model.interface.margin is None
+    with rejects("error"):
+        model.least_sharpness()
+
+
 def test_softmax_tends_to_hardmax():
     """Integer scores: the weight of others is at most (T − 1)·e^{−β}."""
     model, tokens = a_transformer(2, "hardmax"), integers(np.random.default_rng(3), 5, 3)
