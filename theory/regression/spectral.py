@@ -242,10 +242,12 @@ class PrefixSpectrum:
         counts = steps if isinstance(steps, range) else list(steps)
         if not counts:
             raise InputError("steps is empty: give at least one step count")
-        *prefixes, d = self.eigenvalues.shape
+        *leading, d = self.eigenvalues.shape
+        k, prefixes = len(counts), prod(leading)
+        block = min(max(BLOCK, k * d), k * d * prefixes)
         fits_in_memory(
-            f"predictions after {len(counts)} numbers of steps, for {prod(prefixes)} prefixes,",
-            8 * (len(counts) * prod(prefixes) + TEMPORARY * max(BLOCK, len(counts) * d)),
+            f"predictions after {k} numbers of steps, for {prefixes} prefixes,",
+            8 * (k * prefixes + TEMPORARY * block),
             "give fewer numbers of steps, or fewer prompts",
         )
         return np.array(counts, dtype=np.int64)
