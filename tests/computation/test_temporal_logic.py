@@ -114,6 +114,17 @@ def test_what_is_written_is_read(seed, depth):
         assert language_of(formula(str(of), "ab"), "ab").differs(language_of(of, "ab")) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("yesterday a", "once a", "historically a", "a since b", "not (a since not b)"),
+        *("not ((a and b) since not a)", "not ((a or b) since not a)", "not yesterday not a"),
+    ],
+)
+def test_each_operator_is_written_by_its_name(text):
+    assert str(formula(text, "ab")) == text
+
+
 @pytest.mark.parametrize("text", LANGUAGES)
 def test_formulas_and_expressions_define_the_same_languages(text):
     alphabet, expression = LANGUAGES[text]

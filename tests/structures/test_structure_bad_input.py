@@ -66,6 +66,8 @@ NO_QUERIES = np.zeros((0, 2, 3), dtype=int), np.zeros((0, 2), dtype=int)
         (lambda: S.decision_trees(7, 9), "lookups"),
         (lambda: S.found_at(np.zeros((2, 2), int), 3), "trees"),
         (lambda: S.found_at(np.array([3]), 3), "trees"),
+        (lambda: S.found_at(np.zeros((2, 0), int), 3), "trees"),
+        (lambda: S.found_at(np.array(0), 3), "trees"),
         (lambda: S.parting(3, 0, 2), "cells"),
         (lambda: S.best_trees(10**9, 28), "n_points"),
         # hashing

@@ -88,6 +88,7 @@ def test_limits_of_lookups():
     """Queries at the ends of the range, brackets without a cell between, and the largest trees."""
     for strategy in (structures.greedy_bayes, structures.interpolation_search):
         assert first_lookups(strategy(0, 3)) == [0, 1]
+        assert structures.looked_at(strategy(0, 3), [1, 2], [0, 3], 4)[:, -1].tolist() == [0, 1]
         for low, high in ((1, 3), (0, 2)):
             with rejects("queries"):
                 first_lookups(strategy(low, high))

@@ -204,6 +204,12 @@ def test_a_file_that_is_no_sidecar_is_not_written_over(tmp_path):
     assert "certificates" in certificate.read_text()
 
 
+def test_a_missing_folder_is_named(tmp_path):
+    with rejects(str(tmp_path / "missing"), "folder"):
+        save(newton(1, 0, 1.0), tmp_path / "missing" / "a.safetensors")
+    assert [*tmp_path.iterdir()] == []
+
+
 @pytest.mark.parametrize("taken", ["a.safetensors", "a.json"])
 def test_a_folder_in_the_way_is_named(tmp_path, taken):
     (tmp_path / taken).mkdir()

@@ -133,7 +133,7 @@ def greedy_bayes(low: End, high: End) -> Strategy:
         while True:
             place = np.minimum((GRID * (q - v_lo) / (v_hi - v_lo)).astype(np.int64), GRID - 1)
             inside = table[hi - lo - 1, (lo >= 0).astype(int), (hi < N).astype(int), place]
-            cell = np.clip(lo + inside, 0, N - 1)
+            cell = np.maximum(lo + inside, 0)
             value = yield cell
             right = value <= q
             lo, v_lo = np.where(right, cell, lo), np.where(right, value, v_lo)
