@@ -47,6 +47,7 @@ import torch
 from torch import Tensor, nn
 
 from constructions.maps import all_zero, moved_by, span
+from constructions.rows import averages
 from constructions.tensors import weight
 from theory import machine
 from theory.kinds import InputError, Positive, checked
@@ -189,7 +190,7 @@ class Heads(NamedTuple):
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
         """The attention pattern (…, heads, T, attended tokens) on H (…, T, D)."""
-        weights, total = self._weights(*self.queries_keys(H, n_examples))
+        weights, total = self.weights(*self.queries_keys(H, n_examples))
         return weights / total
 
     def hidden(self, scores: Tensor) -> Tensor:
@@ -217,8 +218,7 @@ class Heads(NamedTuple):
         elif self.normalise == "linear" and self.mask == "diagonal":
             mixed = torch.linalg.vecdot(Q, K).unsqueeze(-1) * V * self.scale
         else:
-            weights, total = self._weights(Q, K)
-            mixed = weights @ V / total
+            mixed = averages(self, Q, K, V)
         return self._placed(mixed)
 
     def following(self, H: Tensor, cache: Cache) -> Tensor:
@@ -230,8 +230,7 @@ class Heads(NamedTuple):
             return self.added(H, 0)
         Q, K = self.queries_keys(H, 0)
         K, V = cache.extended(K, per_head(H, self.W_V))
-        weights, total = self._weights(Q, K)
-        return self._placed(weights @ V / total)
+        return self._placed(averages(self, Q, K, V))
 
     def _placed(self, mixed: Tensor) -> Tensor:
         """The averages of values (…, heads, T, d_value), mapped by W_O."""
@@ -285,12 +284,13 @@ class Heads(NamedTuple):
         K = per_head(attended, self.W_K) + self.b_K.unsqueeze(-2)
         return Q, K
 
-    def _weights(self, Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor | float]:
+    def weights(self, Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor | float]:
         """The pattern before normalisation, and the divisor of each row.
 
-        Dividing the sums of values costs less than dividing the pattern, and the hardmax average
-        of integers is then rounded only once. Raises ValueError for scores that do not fit in
-        memory.
+        Q (…, heads, t, d_head) are the queries of the last t tokens, and K (…, heads, T, d_head)
+        the keys. Dividing the sums of values costs less than dividing the pattern, and the hardmax
+        average of integers is then rounded only once. Raises ValueError for scores that do not fit
+        in memory.
         """
         *leading, asking, _ = Q.shape
         needed = 2 * Q.element_size() * math.prod((*leading, asking, K.shape[-2]))
@@ -298,21 +298,27 @@ class Heads(NamedTuple):
             what = f"the scores of {math.prod(leading[:-1]):.4g} prompts of {K.shape[-2]} tokens"
             machine.fits_in_memory(what, needed, "give fewer or shorter prompts")
         scores = Q @ K.transpose(-1, -2)
+        if self.normalise in ("softmax", "hardmax"):
+            if self.mask not in ("full", "context-only"):
+                earlier = K.shape[-2] - asking  # every query sees these keys
+                own = scores[..., earlier:] if earlier else scores
+                hidden = self.hidden(own)
+                if earlier and self.mask == "strictly causal":
+                    hidden[0, 0] = True
+                own.masked_fill_(hidden, -torch.inf)
+            # Neither the hardmax nor the shift by the largest score has a gradient.
+            largest = scores.detach().amax(-1, keepdim=True)
+            if self.normalise == "softmax":
+                # Subtract first: differences of integers are exact, also in short dtypes.
+                weights = ((scores - largest) * self.scale).exp()
+            else:
+                weights = scores.detach().eq_(largest)
+            return weights, weights.sum(-1, keepdim=True)
         hidden = self.hidden(scores)
         if self.normalise == "linear":
             return scores.masked_fill(hidden, 0.0) * self.scale, 1.0
-        if self.normalise == "relu":
-            count = hidden.logical_not().sum(-1, keepdim=True)
-            return scores.relu().masked_fill(hidden, 0.0) * self.scale, count
-        scores.masked_fill_(hidden, -torch.inf)
-        # Neither the hardmax nor the shift by the largest score has a gradient.
-        largest = scores.detach().amax(-1, keepdim=True)
-        if self.normalise == "softmax":
-            # Subtract first: differences of integers are exact, also in short dtypes.
-            weights = ((scores - largest) * self.scale).exp()
-        else:
-            weights = scores.detach().eq_(largest)
-        return weights, weights.sum(-1, keepdim=True)
+        count = hidden.logical_not().sum(-1, keepdim=True)
+        return scores.relu().masked_fill(hidden, 0.0) * self.scale, count
 
 
 class Cache:

@@ -189,20 +189,22 @@ class Tokens(Interface):
                 f"{self.max_length - given + 1} steps, or {self._longer(given + steps - 1)}"
             )
         said = torch.full((*sequence.shape[:-1], steps), -1)
+        sequence = torch.cat([sequence, sequence.new_zeros(said.shape)], dim=-1)
         decoder = model.decoder(ended.shape, len(self.prefix) + given + max(steps - 1, 0))
-        following = self.write(torch, sequence).tokens
+        following = self.write(torch, sequence[..., :given]).tokens
         for step in range(steps):
+            known = sequence[..., : given + step]
             if decoder is None:
-                answer = model(sequence)[..., -1].cpu()
+                answer = model(known)[..., -1].cpu()
             else:
-                answer = self.read(decoder(following), sequence)[..., -1].cpu()
+                answer = self.read(decoder(following), known)[..., -1].cpu()
             ended |= answer < 0
             said[..., step] = answer.where(~ended, -1)
             if ended.all():
                 break
             # ⊥ is not a token; all outputs after it are overwritten with −1.
             following = said[..., step : step + 1].clamp(min=0).to(sequence.device)
-            sequence = torch.cat([sequence, following], dim=-1)
+            sequence[..., given + step] = following[..., 0]
         return said
 
 

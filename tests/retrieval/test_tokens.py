@@ -239,8 +239,8 @@ def test_too_small_a_sharpness_is_rejected_with_one_that_works(name):
         assert_names_one_that_works(partial(BUILD[name], 3, 7), model, 1e-3 * least, least)
 
 
-def test_scores_that_do_not_fit_are_rejected():
+def test_patterns_that_do_not_fit_are_rejected():
     model = induction_heads(3, 2_000_000)
     tokens = np.zeros(2_000_000, dtype=np.int64)
     with rejects("2000001 tokens"):
-        model(tokens)
+        next(model.patterns(tokens))

@@ -1,0 +1,72 @@
+"""Averages of values by attention in blocks of rows: memory grows with T, and not with T².
+
+The scores of a block of queries are computed, then their weights, then the averages of values;
+under a causal mask, only for the keys up to the last query of the block.
+
+Under hardmax attention, short numbers are enough where they are exact.  If queries and keys are
+integers with Σ_i max|q_i|·max|k_i| < 2²⁴, then every partial sum of a score is an integer below 2²⁴
+in size, so that float32 contains all of them and the scores are those of float64.  In the same way
+the sums of values of the attended keys are exact if values are integers and the number of keys
+times the largest of them is below 2²⁴.  Both are decided from the numbers at hand.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from constructions.attention import Heads
+
+FEWEST = 128  # queries in a block, so that few blocks have many
+ENTRIES = 2**18  # of the scores of a block, which then stay in cache
+EXACT = 2**24  # float32 contains the integers up to this size
+
+
+def averages(heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+    """The averages of values (…, heads, T, d_value), weighted by the scores of queries and keys.
+
+    Q has shape (…, heads, T, d_head), K (…, heads, tokens, d_head), V (…, heads, tokens, d_value).
+    The queries are those of the last T tokens.
+    """
+    asking, answering = Q.shape[-2], K.shape[-2]
+    entries = math.prod(Q.shape[:-2]) * answering
+    rows = max(FEWEST, ENTRIES // max(entries, 1))
+    if asking <= FEWEST or not entries or heads.normalise == "linear":
+        return _average(heads, Q, K, V)
+    short = heads.normalise == "hardmax" and Q.dtype == torch.float64
+    if short and exact_in_float32(Q.detach(), K.detach()):
+        Q, K = Q.detach().float(), K.detach().float()
+    parts = []
+    for start in range(0, asking, rows):
+        q = Q[..., start : start + rows, :]
+        end = answering - asking + start + q.shape[-2]
+        if heads.mask in ("full", "context-only"):
+            seen = slice(None)
+        else:
+            seen = slice(end - q.shape[-2] if heads.mask == "diagonal" else 0, end)
+        parts.append(_average(heads, q, K[..., seen, :], V[..., seen, :]))
+    return torch.cat(parts, dim=-2)
+
+
+def _average(heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+    weights, total = heads.weights(Q, K)
+    if weights.dtype == V.dtype:
+        return weights @ V / total
+    if not V.requires_grad and exact_in_float32(V, V.new_ones(1, 1), K.shape[-2]):
+        return (weights @ V.float()).to(V.dtype) / total
+    return weights.to(V.dtype) @ V / total
+
+
+def exact_in_float32(Q: Tensor, K: Tensor, terms: int = 1) -> bool:
+    """Whether `terms` times the products of rows of Q and rows of K are exact in float32.
+
+    So it is if the entries are integers, and sums of products of their largest sizes are below 2²⁴.
+    """
+    largest = [M.abs().amax((*range(M.ndim - 1),)) for M in (Q, K)]
+    if not bool(terms * (largest[0] * largest[1]).sum() < EXACT):
+        return False
+    return all(torch.equal(M, M.round()) for M in (Q, K))
