@@ -88,6 +88,7 @@ def smaller(call, monkeypatch):
         ("linear", "adder.adds_with_error", once(np.logical_not, 8), {"tolerance"}),
         ("linear", "adder.adds_with_error", once(np.logical_not, 9), {"tolerance"}),
         ("table", "comb.comb_gap", where(lambda F: tuple(F) == (1,), lambda gap: -gap), {"apart"}),
+        ("table", "comb.comb_gap", where(lambda F: tuple(F) == (1,), lambda g: g - g), {"apart"}),
         ("table", "comb.rational", once(np.logical_not, 1), {"rational"}),
         ("closure", "comb.halving_closure", once(lambda found: found[:-1]), {"closure"}),
         ("squares", "comb.point", once(lambda at: (at[0], at[1] + 1), 33), {"squares"}),

@@ -24,6 +24,7 @@ from theory.graphs import search as by_edges
 from verify.claim import Run, installed
 from verify.finding import Verdict
 from verify.graphs.graph_search import whole_component
+from verify.graphs.options import chosen
 
 FOUND = search(3).interface.found
 EDGES = st.integers(1, 8).flatmap(
@@ -113,6 +114,17 @@ def test_the_sharpness_does_not_depend_on_sizes():
     rng = np.random.default_rng(0)
     edges = rng.permutation(directed_edges(path(12)))
     assert decoded(search(12, 30, sharpness=4.0), edges, 5) == by_edges(edges, 12, 5)
+
+
+def test_numbers_of_nodes_of_ones_own_graph(tmp_path):
+    file = tmp_path / "edges.json"
+    for nodes, taken in ((1, False), (2, True), (256, True), (257, False)):
+        file.write_text(json.dumps({"edges": [], "nodes": nodes}))
+        if taken:
+            assert chosen(None, file, 8)[0] == nodes
+        else:
+            with rejects("nodes", f"{nodes}"):
+                chosen(None, file, 8)
 
 
 def test_edges_from_a_file(tmp_path):

@@ -174,6 +174,11 @@ def test_combinations_that_no_range_of_an_option_excludes_are_rejected(options, 
         next(hallucination.findings(Run(quick=True), **{**hallucination.defaults, **options}))
 
 
+def test_as_many_errors_as_facts_are_enough():
+    options = {**hallucination.defaults, "facts": 10, "strings": 20, "documents": 30}
+    assert next(hallucination.findings(Run(quick=True), **options))
+
+
 ARGMAX = "verify.language.sampling_or_argmax"
 
 
