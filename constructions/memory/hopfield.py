@@ -179,7 +179,7 @@ def _whole(weights: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarra
         whole = np.ldexp(values, -exponent)
         # Sums of integers are exact below 2^53, and larger sums are never rounded to below 2^53.
         most = 2 * np.abs(whole).sum(axis=1).max() + 4
-    if rounded or not most <= EXACT:
+    if not most <= EXACT:
         raise InputError(
             f"weights and biases are multiples of u = 2^{exponent}, and their absolute values at "
             f"one neuron add up to {most / 2:.3g}·u, but float64 sums are exact only up to "

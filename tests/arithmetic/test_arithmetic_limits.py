@@ -30,6 +30,13 @@ def test_limits_of_alpha(p):
     assert default == max(a for a in 2.0 ** np.arange(-3, 7) if a <= limit)
 
 
+@pytest.mark.parametrize("p", [5, 6])
+def test_equal_rows_have_no_spectrum(p):
+    assert A.peak_ratios(np.eye(p)[:, :1], 1).max() == pytest.approx(1)
+    with rejects("E"):
+        A.peak_ratios(np.ones((p, 2)), 1)
+
+
 def test_kinds_at_their_limits():
     last = 2**53 - 2**53 % 10
     assert number_of_candidates(20) == 20

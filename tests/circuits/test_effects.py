@@ -1,5 +1,7 @@
 """Edges that matter: the interventions, their witnesses, and what is rejected."""
 
+from bisect import bisect_left
+
 import numpy as np
 import pytest
 import torch
@@ -18,6 +20,7 @@ from constructions import (
 from constructions.circuits import Edge, Node, effects
 from constructions.tokens import Tokens
 from theory import machine, waiting
+from theory.kinds import InputError
 
 EMBED, POS, UNEMBED = Node("embed"), Node("positions"), Node("unembed")
 
@@ -208,6 +211,28 @@ def test_streams_that_exceed_the_memory_are_rejected(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
     with rejects("max_length", "samples", "memory"):
         circuit(induction_heads(4, 6)).edges_that_matter(6)
+
+
+def test_lengths_and_sequences_at_their_limits():
+    """All 3^2 sequences of two tokens; the edges need more runs than there are sequences."""
+
+    def accepts(most):
+        try:
+            return bool(c.edges_that_matter(2, most=most))
+        except InputError:
+            return False
+
+    c = circuit(induction_heads(3, 4))
+    for length in (0, 5):
+        with rejects("max_length", str(length)):
+            c.edges_that_matter(length)
+    with rejects("9", "most"):
+        c.edges_that_matter(2, most=8)
+    with rejects("edge", "most"):
+        c.edges_that_matter(2, most=9)
+    needed = 1 + bisect_left(range(1, 1000), True, key=accepts)
+    with rejects("edge", "most", str(needed)):
+        c.edges_that_matter(2, most=needed - 1)
 
 
 def test_an_edge_that_needs_too_many_patches_is_rejected_before_any(monkeypatch):

@@ -24,6 +24,8 @@ PAIR, SWAP, NETWORK = np.eye(2), [[0, 1], [1, 0]], np.ones((5, 3))
         (lambda: M.hopfield_energy([[0, 1e308], [1e308, 0]], [1, 1], [1e308, 0]), "weights"),
         (lambda: M.asynchronous_update(SWAP, [1, 1], [0, 0]), "order"),
         (lambda: M.asynchronous_update(SWAP, [1, 1], [0]), "order"),
+        (lambda: M.asynchronous_update(SWAP, [1, 1], [0, 1, 1]), "order"),
+        (lambda: M.asynchronous_update(SWAP, [1, 1], [[0, 1]]), "order"),
         (lambda: M.dense_update([[1, 1]], [1, 1], 2, [1, 1]), "order"),
         (lambda: M.random_patterns(10**9, 10**6, 0), "memory"),
         (lambda: M.mixture([[1, 1], [1, 1]]), "patterns"),

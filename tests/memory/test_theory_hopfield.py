@@ -112,6 +112,12 @@ def test_integers_in_float_weights_give_the_same(d, seed):
     assert np.array_equal(fast.flips, slow.flips)
 
 
+def test_one_of_weights_and_biases_may_be_floats():
+    s, whole, halves = [1, -1], [[0, 1], [1, 0]], [[0, 0.5], [0.5, 0]]
+    assert hopfield_fields(halves, s, [1, 0]).tolist() == [0.5, 0.5]
+    assert hopfield_fields(whole, s, [0.5, 0]).tolist() == [-0.5, 1.0]
+
+
 @given(**sizes)
 def test_asynchronous_runs_are_those_of_the_definition(d, seed):
     rng = np.random.default_rng(seed)

@@ -311,6 +311,7 @@ def test_words_whose_widths_do_not_fit_are_refused(word):
     [
         (lambda: Table(Y, np.eye(2), np.ones((2, 1)), "s"), "keys 2 1"),
         (lambda: Table(X, np.eye(2), np.ones((3, 1)), "s"), "keys 2 entries 3"),
+        (lambda: Table(X, np.zeros((1, 2)), np.ones((1, 1)), "s"), "keys"),
         (lambda: staircase(at=[1.0, 2.0], margins=[0.5]), "2 margins 1"),
         (lambda: staircase(at=[1.0], margins=[0.5], entries=np.ones((2, 1))), "entries 2"),
         (lambda: staircase(at=[], margins=[], entries=np.ones((0, 1))), "0"),
