@@ -45,6 +45,12 @@ def test_the_definition_by_hand():
     assert attention_by_definition(Q * 3, K, V, hidden, 2)[0] == [Fraction(4 + 6, 3)]
 
 
+def test_scores_of_hard_attention_may_be_fractions():
+    half, seen = [[Fraction(1, 2)], [Fraction(-1, 3)]], [[True, True]] * 2
+    outputs, _ = attention_in_rounds(half, half, [[4], [2]], seen, 2)
+    assert outputs == attention_by_definition(half, half, [[4], [2]], seen) == [[4], [2]]
+
+
 def test_a_machine_that_is_too_busy_is_named():
     cluster = Cluster(2)
     with rejects("3", "2"):

@@ -20,18 +20,24 @@ def test_messages_of_a_round():
 
 def test_tokens_of_a_machine():
     interface = turing_machine(MACHINES["busy-beaver-2"], 4).interface
+    for tokens in ([[0]], 0, [0.5], ["0"]):
+        with rejects("tokens"):
+            interface.steps(tokens)
     last = interface.vocabulary_size - 1
     assert len(interface.steps([last])) == 1
     with rejects(str(last + 1)):
         interface.steps([last + 1])
 
 
-def test_alphabets_and_bounds_of_formulas():
+def test_alphabets_and_bounds_of_formulas(unchecked):
     a = Symbol("a")
     assert checked_alphabet(ascii_lowercase, a) == ascii_lowercase
-    for alphabet in ("A", "aä", "aa", ""):
+    for alphabet in ("A", "aä", "aa", "", ["a"], None):
         with rejects("alphabet"):
             checked_alphabet(alphabet, a)
+    for symbol in ("A", "ä", "", "ab", None):
+        with rejects("symbol" if symbol is None else str(symbol) or "symbol"):
+            Symbol(symbol)
     for size in (2**20, -(2**20)):
         Count(((size, a),), 0, None)
         Count(((1, a),), size, size)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 import pytest
 import torch
@@ -359,3 +361,12 @@ def test_a_deep_model_close_logits_and_another_language_fail(id, name, wrong, mo
     assert verdict() is Verdict.HOLDS
     monkeypatch.setattr(claims, name, wrong)
     assert verdict() is Verdict.FAILS
+
+
+@pytest.mark.parametrize("sign", ["=", "==", "!=", "<", "<=", ">", ">="])
+def test_comparisons_of_numbers_are_constants(sign):
+    holds = {"=": operator.eq, "==": operator.eq, "!=": operator.ne, "<": operator.lt}
+    holds |= {"<=": operator.le, ">": operator.gt, ">=": operator.ge}
+    for a in range(3):
+        for b in range(3):
+            assert parse(f"{a} {sign} {b}") == (TRUE if holds[sign](a, b) else FALSE)

@@ -13,6 +13,7 @@ from theory import language as L
 
 HALF, NAN = [F(1, 2), F(1, 2)], float("nan")
 EVEN, TREE = L.even_process(), L.parity_tree(4, [0, 1])
+OTHERS = [[1, 0], [1, 0, 0]]
 WORLD = L.world(10, 100, 10, "zipf", 0)
 VALID = L.is_it_valid([1], [[1, 0]], [[1, 0]], [[0]])
 MANY = L.source([1], [[[F(1, 20)]]] * 20)
@@ -54,6 +55,8 @@ def rng():
         (lambda: L.StringDistributions([0.5, NAN], [0.5, 0.5]), "p"),
         (lambda: VALID.misclassified(NAN), "t"),
         (lambda: VALID.over_confidence(0.5), "t"),
+        (lambda: L.is_it_valid(HALF, OTHERS, OTHERS, [[0], [0]]).choice_bound, "prompts"),
+        (lambda: L.is_it_valid([1], [[1, 0, 0]], [[1, 0, 0]], [[0, 1]]).choice_bound, "prompts"),
         (lambda: L.window_entropy_by_definition(MANY, 12, 1), "20^12"),
         (lambda: L.most_sampling_error(F(9, 10), 3), "least"),
         # covers and certificates
@@ -86,6 +89,7 @@ def rng():
         (lambda: L.restricted_terms([frozenset({(-1, 1)})], [0, 1]), "variable 1"),
         (lambda: L.restricted_terms([frozenset({("x", 1)})], [0, 1]), "variable"),
         (lambda: L.tree_by_restriction(2, [([-1, 0], 0, 1)]), "samples"),
+        (lambda: L.tree_by_restriction(1, [([-1], (7, 0, 1))]), "samples"),
         (lambda: L.restricted_terms([frozenset({(0, 2)})], [0, 1]), "literal"),
         (lambda: L.restricted_terms([frozenset({(0, 1, 1)})], [0, 1]), "literal"),
         # labels and sources

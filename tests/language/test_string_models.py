@@ -54,6 +54,17 @@ def test_the_next_symbol_by_all_strings():
         assert found == (wanted if known else None)
 
 
+def test_an_impossible_prefix_has_no_next_symbol():
+    strings, certain = np.array([[0, 1], [1, 0]]), [F(1), F(0)]
+    assert next_symbol(strings, certain, 2, (0,)) == [0, 1]
+    assert next_symbol(strings, certain, 2, (1,)) is None
+
+
+def test_no_strings_have_no_probabilities():
+    for T in (2, 3):
+        assert log_probabilities(MODEL, np.zeros((0, T), dtype=int)).shape == (0, T - 1)
+
+
 def test_impossible_strings_have_tiny_probability():
     strings, found = probabilities(build(3, STRINGS, [F(3, 4), 0, F(1, 4)]), 3, 3)
     outside = [string not in (STRINGS[0], STRINGS[2]) for string in strings.tolist()]

@@ -268,7 +268,7 @@ class Program:
         shapes = sorted({array.shape for array in given})
         if len(shapes) > 1:
             raise InputError(f"the inputs have shapes {shapes}: give inputs of equal shape")
-        if shapes and shapes[0][-1] > self.processors:
+        if shapes[0][-1] > self.processors:
             raise InputError(
                 f"the inputs are for {shapes[0][-1]} processors, and {self.name} has "
                 f"{self.processors}: give shorter inputs, or a program with more processors"

@@ -162,7 +162,7 @@ class ThresholdCircuit:
         array = array_of("bits", bits)
         if array.ndim < 1 or array.shape[-1] != self.n_inputs:
             raise InputError(f"bits have shape {array.shape}: give rows of {self.n_inputs} bits")
-        if array.size and not np.isin(array, (0, 1)).all():
+        if not np.isin(array, (0, 1)).all():
             raise InputError(
                 "bits contain numbers other than 0 and 1: give bits, for example unary(words, V)"
             )

@@ -292,9 +292,6 @@ class Wiring:
         if t in (-inf, inf):
             return ONE if t < 0 else ZERO
         if (key, t) not in self._wires:
-            least, most = self._ends[key]
-            if t <= least or t > most:
-                return ONE if t <= least else ZERO
             self._gate(key, int(t))
         return self._wire(self._wires[key, int(t)])
 
