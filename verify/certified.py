@@ -20,7 +20,7 @@ from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory.kinds import Count, FilePath, InputError, Steps, checked
 from verify.evidence.all_sequences import on_all_sequences
-from verify.evidence.certificates import Statement, write_certificate
+from verify.evidence.certificates import Statement, fingerprint, write_certificate
 from verify.evidence.function_of_examples import case_of, on_examples
 from verify.evidence.function_of_tokens import Answers, lengths_up_to
 from verify.evidence.size import stated_sizes
@@ -39,11 +39,13 @@ class Certified:
     name        the call that built the model
     findings    the findings (`verify.finding.Finding`)
     statements  returns the statements of a certificate, or raises InputError
+    unchanged   returns whether the model is the one that was compared
     """
 
     name: str
     findings: tuple[Finding, ...]
     statements: Callable[[], list[Statement]]
+    unchanged: Callable[[], bool]
 
     @property
     def verdict(self) -> Verdict:
@@ -80,8 +82,9 @@ class Certified:
         polynomial g of the prediction xᵀ g(S) b, for `verify/formula_checker.py`. The checkers
         compute all evidence again from the weights.
 
-        Raises InputError if not all findings hold, if no checker has a statement for the model, if
-        the statement is too large for the checker, and if the file cannot be written.
+        Raises InputError if not all findings hold, if the model was changed after the findings, if
+        no checker has a statement for the model, if the statement is too large for the checker, and
+        if the file cannot be written.
         """
         if not self.holds:
             wrong = next(each for each in self.findings if each.verdict is not Verdict.HOLDS)
@@ -89,6 +92,11 @@ class Certified:
             raise InputError(
                 f"{self.name} has no certificate, because its finding '{wrong.id}' "
                 f"{stated}: print the findings, and correct the model or the function"
+            )
+        if not self.unchanged():
+            raise InputError(
+                f"{self.name} has no certificate, because the model was changed after the "
+                "findings: call certify again"
             )
         file_target(path)
         return "\n".join(write_certificate(path, self.name, self.statements()))
@@ -117,9 +125,11 @@ def certify(
     For a model over examples, `against(of, X, y, Q)` returns the matrix (m × 1) of predictions for
     the matrices X (n × d) of examples, y (n × 1) of labels and Q (m × d) of queries, computed with
     +, −, *, `.transpose()` and `of.number(numerator, denominator)` in the number system `of`. If
-    the prediction has a formula, it is compared for all numbers of examples and all inputs. For
-    linear heads, the predictions are compared for all inputs of size `n` (4 by default) modulo
-    random primes, and over Q on some instances.
+    the prediction has a formula xᵀ g(S) b, its g is compared with that of the function: for all
+    numbers of examples and all inputs, if the function is xᵀ g(S) b with one polynomial g for all d
+    and n. A function could differ at other sizes only; this hypothesis is checked at d = n = 1 and
+    at d = 2, n = 3. For linear heads, the predictions are compared for all inputs of size `n` (4 by
+    default) modulo random primes, and over Q on some instances.
 
     The layer invariants of a model are checked too. `layers`, `heads` (in a layer) and `width`, if
     given, are compared with the sizes of the model. All random inputs follow from `seed`.
@@ -134,13 +144,18 @@ def certify(
     of = model.interface
     sizes = {"layers": layers, "heads": heads, "width": width}
     stated = [stated_sizes(model, **sizes)] if {*sizes.values()} != {None} else []
+    before = fingerprint(model)
+
+    def unchanged() -> bool:
+        return fingerprint(model) == before
+
     if isinstance(of, Tokens):
         if n is not None:
             raise InputError(f"n is {n}, and {model.name} is over tokens: give max_length instead")
         lengths, answers = lengths_up_to(of, max_length), Answers(model, against)
         found = on_all_sequences(model, answers, lengths)
         return Certified(
-            model.name, (*found, *stated), lambda: [*by_table(model, answers, lengths)]
+            model.name, (*found, *stated), lambda: [*by_table(model, answers, lengths)], unchanged
         )
     if not isinstance(of, Examples):
         raise InputError(
@@ -161,4 +176,4 @@ def certify(
             )
         return [by_coefficients(model, model.formula().parts["x b"])]
 
-    return Certified(model.name, (*on_examples(case, seed), *stated), formula)
+    return Certified(model.name, (*on_examples(case, seed), *stated), formula, unchanged)

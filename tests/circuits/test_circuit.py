@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from chained_heads import redundant, two_layers
+from random_models import random_model
 from refusals import rejects
 from small_models import MODELS, PUBLIC
 
@@ -181,3 +182,49 @@ def test_weights_that_are_not_finite_are_rejected(value):
         model.blocks[1].attn.W_V[0, 0, 0] = value
     with rejects("finite"):
         circuit(model)
+
+
+@pytest.mark.parametrize("mask", ["causal", "diagonal", "full"])
+@pytest.mark.parametrize("normalise", ["linear", "relu", "softmax", "hardmax"])
+def test_what_is_no_edge_has_no_effect_in_random_models(normalise, mask):
+    """A softmax or hardmax head with the mask "diagonal" has no query or key that has an effect."""
+    model = random_model(1, normalise, (mask, "causal"))
+    found, prompt = circuit(model), model.prompt([[0, 1], [2, 0]])
+    ports = Ports(model, found.neurons)
+    H = next(model.residual_stream(prompt))
+    clean = ports.logits(H, prompt, {})
+    moved = ports.logits(H, prompt, changes(found, prompt, False))
+    torch.testing.assert_close(moved, clean, rtol=0, atol=1e-9 * float(clean.abs().max()))
+    assert not torch.equal(ports.logits(H, prompt, changes(found, prompt, True)), clean)
+
+
+def test_a_linear_head_on_its_own_token_has_a_query():
+    model = two_layers(np.ones((1, 2)), np.ones((2, 1)))
+    edge = Edge(Node("head", 1, 0), Node("head", 2, 0), "Q", "r")
+    attn = model.blocks[1].attn
+    attn.masks = ("diagonal",)
+    assert edge not in circuit(model).edges
+    attn.normalise = "linear"
+    assert edge in circuit(model).edges
+
+
+@pytest.mark.parametrize("norm", ["ln1", "ln2", "ln_final"])
+def test_changes_are_read_before_the_layer_norm(norm):
+    """A change of a port by a multiple of the constant stream is removed by the norm."""
+    model = random_model(2, "softmax")
+    of = model if norm == "ln_final" else model.blocks[0]
+    setattr(of, norm, LayerNorm(model.d_model).double())
+    found, prompt = circuit(model), model.prompt([[0, 1], [2, 0]])
+    ports = Ports(model, found.neurons)
+    H = next(model.residual_stream(prompt))
+    nodes = {
+        "ln1": [(Node("head", 1, h), port) for h in range(2) for port in ("Q", "K", "V")],
+        "ln2": [(Node("mlp", 1), "MLP")],
+        "ln_final": [(UNEMBED, "logits")],
+    }[norm]
+    clean = ports.logits(H, prompt, {})
+    for each in nodes:
+        moved = ports.logits(H, prompt, {each: torch.full_like(H, 3.0)})
+        torch.testing.assert_close(moved, clean, rtol=1e-9, atol=1e-9)
+    apart = torch.arange(model.d_model, dtype=H.dtype).expand_as(H)
+    assert not torch.allclose(ports.logits(H, prompt, {nodes[-1]: apart}), clean)

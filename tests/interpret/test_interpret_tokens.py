@@ -7,6 +7,7 @@ from refusals import rejects
 from torch import nn
 
 from constructions import gradient_descent, induction_heads
+from constructions.blocks import Block
 from constructions.trained import load
 from theory.retrieval import find, induction
 from verify.interpret import attention, contents_of, patched, redirected, registers
@@ -31,6 +32,19 @@ def test_built_heads_have_the_stated_patterns():
     assert matching.best == (2, 1)
     assert "layer 2, head 1  1.000" in str(matching)
     assert matching.to_json()[1]["mean"] == 1
+
+
+def test_layers_without_heads_are_counted():
+    """Also `redirected` counts them."""
+    model = induction_heads(V, T)
+    model.blocks.insert(0, Block(None, None))
+    found = attention(model, TOKENS, lambda tokens: BEFORE)
+    assert [*found.weights] == [(2, 1), (3, 1)]
+    assert found.best == (2, 1)
+    assert [*found.uniform] == [2, 3]
+    redirected(model, 2, TOKENS)
+    with rejects("layer"):
+        redirected(model, 1, TOKENS)
 
 
 def test_a_trained_model_in_another_dtype_has_about_the_same_weights():

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from constructions.blocks import normed, plural
+from constructions.exactness import exact_in
 from constructions.transformer import Transformer
 from theory.kinds import InputError
 from theory.waiting import Pace, announced
@@ -125,10 +126,15 @@ def _scope(some: list[np.ndarray], rows: list[np.ndarray]) -> str:
 
 
 def _evidence(model: Transformer, heads: dict[tuple[int, int], Measured]) -> Evidence:
-    """The kind of evidence of a float64 run; averages and declared bounds are not exact."""
+    """The kind of evidence of a run in the dtype of the model.
+
+    Averages and declared bounds are not exact, and neither is a dtype that rounds a partial sum.
+    """
     averages = any(measured.ties for measured in heads.values())
     try:
-        return "float" if averages or model.at_most else exact_evidence(model)
+        if averages or model.at_most or not exact_in(model).fits_in(model.like.dtype):
+            return "float"
+        return exact_evidence(model)
     except InputError:  # of a layer for which exactness is not defined
         return "float"
 

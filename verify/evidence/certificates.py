@@ -12,10 +12,12 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from constructions.attention import Attention
@@ -255,6 +257,17 @@ def weights(model: Transformer) -> Statement:
         "unembed": _rows(model.unembed.W_U),
         "b_unembed": ["0"] * model.unembed.W_U.shape[1] if b_U is None else _rows(b_U),
     }
+
+
+def fingerprint(model: Transformer) -> str:
+    """A hash of the weights, and of the normalisation, masks and scale of each layer."""
+    found = sha256()
+    for name, W in model.state_dict().items():
+        found.update(f"{name} {W.dtype} {tuple(W.shape)} ".encode())
+        found.update(W.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    for attn in model.attentions:
+        found.update(f"{attn.normalise} {attn.masks} {attn.scale} ".encode())
+    return found.hexdigest()
 
 
 def _heads(attn: Attention | None) -> list[Statement]:

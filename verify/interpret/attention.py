@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -53,7 +54,9 @@ def attention(
         raise InputError("stated has no key for any query of these tokens: state some keys")
     wanted = np.broadcast_to(wanted, (m, T, T))
     counted, weights, uniform = np.asarray(wanted.any(-1)), {}, {}
-    for layer, pattern in enumerate(_patterns(model, tokens, patterns), start=1):
+    for layer, pattern in zip(
+        _layers(model, patterns), _patterns(model, tokens, patterns), strict=False
+    ):
         flat = uniform_pattern(pattern)
         uniform[layer] = fraction_of((flat * wanted).sum(-1), counted).mean
         for head in range(pattern.shape[1]):
@@ -66,7 +69,8 @@ def attention(
 class HeadWeights:
     """The attention weights of heads on the keys of a stated pattern.
 
-    `weights` has the weight of each (layer, head), both counted from 1, and `uniform` the weight
+    `weights` has the weight of each (layer, head), both counted from 1 (layers of a model of this
+    library as in `redirected`, those of `patterns` in their order), and `uniform` the weight
     that uniform attention has in each layer: over the keys up to the query if the layer attends to
     no later key, and over all keys otherwise.
     """
@@ -92,6 +96,13 @@ class HeadWeights:
             for (layer, head), weight in self.weights.items()
         ]
         return "\n".join(["attention weight on the stated keys", *rows])
+
+
+def _layers(model: Any, patterns: Callable[..., Any] | None) -> Iterator[int]:
+    """The numbers of the layers with heads, or of the given patterns, from 1."""
+    if patterns is None and isinstance(model, Transformer):
+        return (i for i, block in enumerate(model.blocks, start=1) if block.attn is not None)
+    return count(1)
 
 
 def _patterns(

@@ -81,10 +81,9 @@ class Comparison:
     """The similarity of the layers of one or more models to one algorithm, by number of steps.
 
     `tables` contains a `Table` for each model, `names` the names of their layers, and `probed` the
-    layers that were compared. `print` shows
-    for each layer the numbers of steps that match best and the similarity of errors at the best
-    number of steps, with its standard error: over models, if there are several, or else over
-    prompts.
+    layers that were compared. `print` shows for each layer the numbers of steps that match best and
+    the similarity of errors at the best number of steps, with its standard error over prompts and,
+    if there are several models, over models.
     """
 
     names: tuple[str, ...]
@@ -203,7 +202,7 @@ class Cell:
 
     @property
     def similarity(self) -> Mean:
-        """The mean, with its standard error over models, or over prompts if there is one model."""
+        """The mean, with its standard error over prompts and models."""
         return _over_units(self.values)
 
     def __str__(self) -> str:
@@ -275,9 +274,10 @@ class Nearer:
         a, b = self.first, self.second
         if self.verdict is Verdict.FAILS:
             a, b = b, a
+        apart = a.similarity.mean - b.similarity.mean
         numbers = (
             f"  similarities {a.similarity.mean:.3f} and {b.similarity.mean:.3f}, difference "
-            f"{abs(self.difference.mean):.4f} ± {self.difference.error:.4f}"
+            f"{apart:.4f} ± {self.difference.error:.4f}"
         )
         if self.verdict is Verdict.UNDECIDED:
             halves = ", ".join(f"{half:.4f}" for half in self.halves)
@@ -287,5 +287,15 @@ class Nearer:
 
 
 def _over_units(values: np.ndarray) -> Mean:
-    """The mean of values (models, m) with its standard error, over models if there are several."""
-    return estimated(values[0] if len(values) == 1 else values.mean(1))
+    """The mean of values (models, m) with its standard error, over prompts and over models.
+
+    All models have the same prompts, so that the variances of the mean over prompts (of the means
+    over models) and over models (of the means over prompts) add up; the variance of single values
+    is counted in both. The degrees of freedom are those of the models, if there are several.
+    """
+    over_prompts = estimated(values.mean(0))
+    if len(values) == 1:
+        return over_prompts
+    over_models = estimated(values.mean(1))
+    error = float(np.hypot(over_prompts.error, over_models.error))
+    return Mean(over_models.mean, error, over_models.freedom)

@@ -24,6 +24,8 @@ from verify.interpret.models import (
 )
 
 RANK = 1e-9  # eigenvalues below this fraction of the largest count as 0
+# the smallest unit of a coordinate of the stream, relative to its mean and to the largest deviation
+OF_MEAN, OF_LARGEST = 1e-3, 1e-6
 ALL, HALVES = (0,), (1, 2)
 """The sets of `Probes.weights`: fitted to all prompts, and to each half of them."""
 
@@ -63,20 +65,28 @@ def probe(
 def _best(streams: Streams, fitted: Prompts) -> list[list[np.ndarray]]:
     """The least-squares probes, by their normal equations, for all prompts and for each half.
 
-    Directions in which the stream of a layer is constant have weight 0.
+    The coordinates of a stream are measured from their means on the first prompts, in units of
+    their standard deviations: normal equations square ratios of sizes. Directions in which the
+    stream of a layer is constant have weight 0.
     """
     wanted = labels_of(fitted)[..., None]
     moments: dict[tuple[int, int], np.ndarray] = {}
+    origins: dict[int, np.ndarray] = {}
     for place, found in _featured(streams, fitted.x, fitted.y, fitted.x_query):
         for layer, H in enumerate(found):
-            both = np.concatenate([H, wanted[place]], axis=-1)
+            if layer not in origins:
+                origins[layer] = np.append(H[..., :-1].mean((0, 1)), 0.0)
+            both = np.concatenate([H - origins[layer], wanted[place]], axis=-1)
             for half in range(2):
                 rows = both[half::2].reshape(-1, both.shape[-1])
                 moments[half, layer] = moments.get((half, layer), 0.0) + rows.T @ rows
 
     def best(*halves: int) -> list[np.ndarray]:
         layers = range(len(moments) // 2)
-        return [_solved(sum(moments[half, layer] for half in halves)) for layer in layers]
+        return [
+            _solved(sum(moments[half, layer] for half in halves), origins[layer])
+            for layer in layers
+        ]
 
     return [best(0, 1), best(0), best(1)]
 
@@ -260,12 +270,21 @@ def _read_directly(streams: Streams, p: Prompts) -> tuple[np.ndarray, tuple[str,
     return predicted, streams.names(len(predicted))
 
 
-def _solved(moments: Any) -> np.ndarray:
-    """The least-squares weights, from ZᵀZ of the rows Z = (features, label)."""
+def _solved(moments: Any, origin: np.ndarray) -> np.ndarray:
+    """The least-squares weights, from ZᵀZ of the rows Z = (features − origin, label).
+
+    The last feature is 1, with origin 0.
+    """
     gram, total = moments[:-1, :-1], moments[:-1, -1]
-    values, V = np.linalg.eigh(gram)
+    sizes = np.sqrt(gram.diagonal() / gram[-1, -1])
+    units = np.maximum(sizes, OF_MEAN * np.abs(origin))
+    units[:-1] = np.maximum(units[:-1], OF_LARGEST * sizes[:-1].max(initial=0.0))
+    units[units == 0] = 1.0
+    values, V = np.linalg.eigh(gram / np.outer(units, units))
     kept = values > RANK * values[-1]
-    return V[:, kept] @ ((V[:, kept].T @ total) / values[kept])
+    weights = V[:, kept] @ ((V[:, kept].T @ (total / units)) / values[kept]) / units
+    weights[-1] -= weights @ origin
+    return np.asarray(weights)
 
 
 def _featured(

@@ -1,0 +1,54 @@
+"""Probes are least squares for streams of any scale and origin."""
+
+import numpy as np
+import pytest
+
+from theory.regression import gaussian_prompts
+from verify.interpret import probe
+
+FITTED, MEASURED = (gaussian_prompts(m, 6, 3, seed=m) for m in (300, 40))
+LABELS = np.concatenate([FITTED.y, FITTED.y_query[:, None]], -1)
+
+
+def stream(x, y, x_query):
+    """A random coordinate of the inputs, and one gradient step."""
+    rows = np.concatenate([x, x_query[:, None]], 1)
+    before = np.pad((y[..., None] * x).cumsum(1), ((0, 0), (1, 0), (0, 0)))
+    return np.stack([rows[..., 0], (before * rows).sum(-1)], -1)
+
+
+def wanted():
+    X, Z = (stream(p.x, p.y, p.x_query) for p in (FITTED, MEASURED))
+    X, Z = (np.concatenate([M, np.ones((*M.shape[:-1], 1))], -1) for M in (X, Z))
+    w = np.linalg.lstsq(X.reshape(-1, 3), LABELS.ravel(), rcond=None)[0]
+    return Z @ w
+
+
+@pytest.mark.parametrize(
+    ("scales", "origin"),
+    [
+        ((1.0, 1.0), (0.0, 0.0)),
+        ((1.0, 1e-6), (0.0, 0.0)),
+        ((1e8, 1.0), (0.0, 0.0)),
+        ((1.0, 1.0), (0.0, 1e4)),
+        ((1e-4, 1e-4), (1.0, -1.0)),
+        ((1e30, 1e30), (1e30, 0.0)),
+    ],
+)
+def test_scales_and_origins_change_no_prediction(scales, origin):
+    def moved(model, *given):
+        return [stream(*given) * scales + origin]
+
+    found = probe(None, FITTED, moved).on(MEASURED).predictions[0]
+    np.testing.assert_allclose(found, wanted(), rtol=1e-6, atol=1e-6)
+
+
+def test_constant_and_repeated_coordinates_change_no_prediction():
+    def more(model, *given):
+        H = stream(*given)
+        noise = 1e-8 * np.sin(1e9 * H[..., :1])  # as of float32
+        return [np.concatenate([H, 0 * noise + 7.0, 0 * noise, 3.0 + noise, 2 * H], -1)]
+
+    probes = probe(None, FITTED, more)
+    np.testing.assert_allclose(probes.on(MEASURED).predictions[0], wanted(), rtol=1e-6, atol=1e-6)
+    assert abs(probes.weights[0][0][[2, 3]]).max() < 1e-10
