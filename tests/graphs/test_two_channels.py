@@ -92,3 +92,13 @@ def test_parts_in_another_order_fail(order, monkeypatch):
     )
     found = split(weights, n)
     assert found.verdict is (Verdict.HOLDS if order == (0, 1, 2) else Verdict.FAILS)
+
+
+def test_sums_of_integers_below_the_end_of_int64():
+    """Below 2^63 as integers, and of any size as floats."""
+    half, less = np.array([[2**62]]), np.array([[2**62 - 1024]])
+    assert kronecker(Channels(half, less), 1).tolist() == [[2**63 - 1024]]
+    with rejects("A", "B"):
+        kronecker(Channels(half, half), 1)
+    for A, B in ((half.astype(float), half), (half, half.astype(float))):
+        assert kronecker(Channels(A, B), 1).tolist() == [[2.0**63]]

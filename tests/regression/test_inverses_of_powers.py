@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from flint import fmpq_mat
 
 from constructions import gradient_descent, newton
+from constructions.regression.stages import Powers, Prediction
 from theory.regression.matrices import InversesOfPowers, identity, matrix_power, start_matrix
 from verify.domains import Rational
 from verify.domains.sizes import ZERO, TropicalMatrix
@@ -25,6 +27,14 @@ def test_inverses_in_any_order(start, powers):
     E = unit - S * start_matrix(Q, S, 0.25, start)
     for p in powers:
         assert S * of[p] == unit - matrix_power(Q, E, p)
+
+
+def test_invariants_of_other_labels_of_the_same_inputs():
+    prediction = Prediction(2, Powers(0.25, "gram"))
+    query, labels = fmpq_mat(1, 2, [1, -2]), [fmpq_mat(3, 1, y) for y in ([1, 2, -3], [0, 1, 5])]
+    both = labels[0] + labels[1]
+    found = [prediction(Q, X, y, query) for y in (*labels, both)]
+    assert found[0] + found[1] == found[2] != found[0]
 
 
 def test_invariants_of_several_examples_in_turn():

@@ -83,6 +83,12 @@ def test_residuals_of_a_fit_that_overflow():
         r.unexplained_fraction(errors, components, np.full((9, 2), 0.5), 3)
 
 
+def test_weights_of_ridge_regression_that_overflow():
+    assert np.isfinite(r.ridge([[1e-160]], [1e100], 1e-300))
+    with rejects("x", "y"):
+        r.ridge([[1e-160]], [1e200], 1e-300)
+
+
 def test_products_of_predictions_that_overflow():
     large = np.full((1, 2, 3), 1e200)
     with rejects("first"):

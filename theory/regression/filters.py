@@ -213,7 +213,7 @@ def _total(errors: np.ndarray, components: np.ndarray) -> float:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         total = (errors**2).sum()
         size = (components**2).sum(-1).max()
-        fits = np.isfinite(total) and np.isfinite(size) and total > size * TINY
+        fits = np.isfinite(total) and total > size * TINY
     if not fits:
         raise InputError(
             "the array errors is 0, or squares overflow or underflow: the sum of squares of errors "
