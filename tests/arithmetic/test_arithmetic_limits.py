@@ -37,6 +37,13 @@ def test_equal_rows_have_no_spectrum(p):
         A.peak_ratios(np.ones((p, 2)), 1)
 
 
+@pytest.mark.parametrize("confound", [1.0, [1.0, 2.0], [[1.0]], np.ones(4)])
+def test_confounds_have_the_rows_of_the_embedding(confound):
+    assert A.without_confounds(np.eye(3), [1.0, 2.0, 4.0]).shape == (3, 3)
+    with rejects("confound"):
+        A.without_confounds(np.eye(3), confound)
+
+
 def test_kinds_at_their_limits():
     last = 2**53 - 2**53 % 10
     assert number_of_candidates(20) == 20

@@ -18,7 +18,7 @@ from refusals import rejects
 
 from constructions import compiled, load, save
 from constructions.primitives import Interpolation
-from constructions.programs.functions import bends_of, fewest_bends
+from constructions.programs.functions import bends_of, fewest_bends, limited
 from constructions.stream import one
 from theory.programs import (
     Aggregate,
@@ -392,6 +392,14 @@ WRONG = [
 def test_what_is_not_compiled(arguments, words):
     with rejects(*words):
         compiled(*arguments)
+
+
+def test_integers_of_registers_have_at_most_31_bits():
+    limited("f")
+    limited("f", 2**31 - 1, 1 - 2**31)
+    for number in (2**31, -(2**31)):
+        with rejects("f", "32", "31"):
+            limited("f", 0, number)
 
 
 def test_sums_that_are_not_exact():

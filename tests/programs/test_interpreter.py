@@ -213,6 +213,9 @@ def test_sequences_that_are_none(sequence):
         lambda: shuffle_dyck("()"),
         lambda: shuffle_dyck([]),
         lambda: shuffle_dyck([("(",)]),
+        lambda: shuffle_dyck([5]),
+        lambda: shuffle_dyck([{"(", ")"}]),
+        lambda: SequenceMap(tokens, tokens, tokens),
         lambda: shuffle_dyck([("(", "(")]),
     ],
 )

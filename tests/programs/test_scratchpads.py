@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import cache
 from itertools import product
 from math import isqrt
@@ -158,6 +159,10 @@ def test_wrong_names_models_and_inputs():
         chomsky_scratchpad("bucket sort", 5)
     with rejects("model", "chomsky_scratchpad"):
         decoded_answers(induction_heads(3, 5), [[0, 1]])
+    copy = deepcopy(model(ROOT, 8))
+    copy.call = None
+    with rejects("model"):
+        decoded_answers(copy, [[0, 1]])
     with rejects("different lengths"):
         decoded_answers(model(ROOT, 8), [[0, 1], [1]])
     with rejects("max_length=9"):

@@ -213,7 +213,7 @@ def measured(model=majority, inputs=WORDS, change=FLIPPED, **options):
         ([[0, 2]], FLIPPED),
         ([["a"]], FLIPPED),
         (np.zeros((1, 2, 2), int), FLIPPED),
-        *((np.zeros(shape), s.noisy_patches(2, 1.0)) for shape in ((3, 4), (3, 5, 4), (3, 4, 5))),
+        *((np.zeros(shape), s.noisy_patches(2, 1.0)) for shape in ((4, 4), (3, 5, 4), (3, 4, 5))),
         (IMAGES * np.nan, s.noisy_patches(2, 1.0)),
     ],
 )
@@ -290,6 +290,7 @@ def with_outputs(outputs):
     [
         (lambda: predictions(nn.Identity())(["a"]), "inputs"),
         (lambda: predictions(nn.Identity())([]), "inputs"),
+        (lambda: predictions(nn.Identity())(3.0), "inputs"),
         (lambda: predictions(nn.Identity())(np.zeros((0, 3))), "inputs"),
         (lambda: measured(EMBEDS, change=s.forced(5)), "inputs change"),
         (lambda: measured(EMBEDS, 1.0 * WORDS), "inputs float32"),
@@ -298,6 +299,7 @@ def with_outputs(outputs):
         (lambda: predictions(nn.Identity(), threshold=0.5)([1, 2]), "threshold"),
         (lambda: with_outputs(lambda x: x * np.nan), "NaN"),
         (lambda: with_outputs(lambda x: x.sum()), "outputs"),
+        (lambda: with_outputs(lambda x: x[:1]), "outputs"),
         (lambda: with_outputs(lambda x: [1, 2]), "outputs list"),
         (lambda: with_outputs(lambda x: x * 1j), "outputs complex"),
     ],

@@ -134,6 +134,12 @@ def test_functions_that_do_not_answer_0_and_1_have_no_table(answers):
         s.tabulated(answers, 2)
 
 
+@pytest.mark.parametrize("values", [[[0, 1], [1, 0]], [[0, 1, 1, 0]], 1, [1], [0, 1, 1]])
+def test_tables_are_rows_of_a_power_of_two(values):
+    with rejects("values"):
+        s.walsh_hadamard(values)
+
+
 def test_positions_are_distinct():
     words = all_sequences(3, 2)
     for function in (s.subset_parity, s.conjunction):
