@@ -51,7 +51,10 @@ def randomise(bridge: Any, seed: int) -> None:
     """Replaces all weights of a bridge by independent Gaussian ones, and biases by 0."""
     drawn = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for name, W in bridge.named_parameters():
+        # The bias of the unembedding is a buffer.
+        for name, W in (*bridge.named_parameters(), *bridge.named_buffers()):
+            if name.endswith("mask"):
+                continue
             if name.endswith("bias"):
                 W.zero_()
             else:
