@@ -297,6 +297,7 @@ def test_an_empty_clip_is_refused():
         ReLU(Y, "x"),
         Clip(X, 0.0, 1.0, "y"),
         ReLU(X, "s", Map(np.ones((3, 1)), "W")),
+        ReLU(X, "s", Map(np.ones((2, 3)), "W")),
         Move(one @ Map(np.ones((1, 3)), "v"), "x"),
     ],
     ids=str,

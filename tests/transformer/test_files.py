@@ -243,6 +243,7 @@ CLASSES = (
     "constructions:nothing",
     "constructions.files:os",
     "constructions.files:save",
+    "constructions.files:Path",
     3,
 )
 CHANGES = {
@@ -250,6 +251,7 @@ CHANGES = {
     "model.safetensors": lambda record: record.update(sha256="0" * 64),
     "sidecar": lambda record: record.pop("model"),
     "model": lambda record: record.update(model={"tuple": [1]}),
+    "the items of a tuple": lambda record: record["model"].update(items={"list": []}),
     **{str(of): lambda record, of=of: record["model"].update({"class": of}) for of in CLASSES},
     "KeyError": lambda record: record["model"]["fields"].update(name={"pickle": "x"}),
     **{

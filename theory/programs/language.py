@@ -454,5 +454,5 @@ def _is(name: str, value: Any, kind: type[Expression]) -> None:
 
 
 def _function(name: str, value: Any) -> None:
-    if not callable(value) or isinstance(value, Expression):
+    if not callable(value):
         raise InputError(f"{name} is {shown(value)}: give a function")
