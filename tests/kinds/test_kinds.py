@@ -19,6 +19,7 @@ from constructions.seeds import TorchSeed
 from theory.kinds import (
     Array,
     Bits,
+    Choice,
     Count,
     Exact,
     FilePath,
@@ -328,6 +329,13 @@ def test_a_truth_value_is_no_number():
     for value in (True, np.bool_(False), np.array(True), torch.tensor(True)):
         with rejects("alpha", str(bool(value))):
             read(PerPrompt, "alpha", value)
+        for kind in (Positive, Count, Exact, Seed):
+            with rejects("alpha"):
+                read(kind, "alpha", value)
+    for options in ((0, 1), ("a", 1)):
+        assert Choice(options).read("it", 1) == 1
+        with rejects("it", "True"):
+            Choice(options).read("it", True)
     for values in ([True, False], torch.tensor([True, False]), np.array([True, 1], dtype=object)):
         for kind in (Reals("n"), Numbers("n"), Integers("n"), Signs("n")):
             with rejects("x"):
