@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 
+import numpy as np
 import pytest
 import torch
 from by_formula import patched, written
@@ -178,3 +179,16 @@ def test_an_edge_that_needs_too_many_patches_is_rejected_before_any(monkeypatch)
     monkeypatch.setattr(effects, "_tries", never)
     with rejects("most", "100"):
         circuit(adder(4)).edges_that_matter(2, most=100)
+
+
+def test_samples_have_all_lengths():
+    """Without a causal mask, shorter sequences are other prompts."""
+    model = broad_average(3, 4)
+    model.blocks[0].attn.masks = ("full",) * model.n_heads
+    batches = effects._inputs(model, 4, 40, np.random.default_rng(0), 2**18)
+    assert [rows.shape[1] for rows in batches] == [1, 2, 3, 4]
+
+
+def test_chunks_are_all_numbers():
+    for count in (0, 1, 63, 64, 65, 1000, 20000):
+        assert [int(i) for part in effects._chunks(count) for i in part] == [*range(count)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def largest_of_all(max_length: int) -> Transformer:
     )
 
 
-def counting(base: float) -> Transformer:
+def counting(base: float, at_most: dict[str, float] | None = None) -> Transformer:
     """Whether there is a 1: the logits are base, and base plus the number of them."""
     stream = Stream(token=1, count=1)
     counted = Head(one, one, stream.read("token"), "count")
@@ -53,8 +54,19 @@ def counting(base: float) -> Transformer:
         ),
         interface=Tokens(2, 2),
         stream=stream,
+        at_most=at_most,
         source="tests",
     )
+
+
+def repeating(interface: Tokens) -> Transformer:
+    """Outputs the current token."""
+    V = interface.vocabulary_size
+    codes = torch.eye(V, dtype=torch.float64)
+    return Transformer(
+        Embed(codes), [], Unembed(codes, None), interface=interface, stream=Stream(token=V),
+        source="tests",
+    )  # fmt: skip
 
 
 def attn(model: Transformer) -> Any:
@@ -151,3 +163,26 @@ def test_a_model_without_a_causal_mask_has_a_table_for_each_length(tmp_path: Pat
         return [max(tokens) if tokens != [1] else 2] * len(tokens)
 
     assert verdicts(certify(largest_of_all(3), against=wrong)) == {"answers": "fails"}
+
+
+def test_a_declared_bound_is_no_exact_evidence() -> None:
+    """It is part of a proof, and not derived from the tensors."""
+    for at_most, evidence in ((None, "exact"), ({"count": 2.0}, "float")):
+        found = certify(counting(8.0, at_most), against=lambda tokens: int(sum(tokens) > 0))
+        assert (found.findings[0].evidence, found.holds) == (evidence, True)
+
+
+def test_all_sequences_that_the_model_takes_and_no_others() -> None:
+    for interface, wanted in (
+        (Tokens(3, 2, slots=[range(2, 3), range(2)]), {(2,), (2, 0), (2, 1)}),
+        (Tokens(2, 3, least=2), {*product(range(2), repeat=2), *product(range(2), repeat=3)}),
+        (Tokens(2, 3, length=2), {*product(range(2), repeat=2)}),
+    ):
+        seen = set()
+
+        def against(tokens: list[int], seen: set[tuple[int, ...]] = seen) -> list[int]:
+            seen.add(tuple(tokens))
+            return tokens
+
+        assert certify(repeating(interface), against=against).holds
+        assert seen == wanted

@@ -51,14 +51,14 @@ def randomise(bridge: Any, seed: int) -> None:
     """Replaces all weights of a bridge by independent Gaussian ones, and biases by 0."""
     drawn = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        # The bias of the unembedding is a buffer.
-        for name, W in (*bridge.named_parameters(), *bridge.named_buffers()):
-            if name.endswith("mask"):
-                continue
+        for name, W in bridge.named_parameters():
             if name.endswith("bias"):
                 W.zero_()
             else:
                 W.normal_(0.0, W.shape[-1] ** -0.5, generator=drawn)
+        for name, b in bridge.named_buffers():
+            if name.endswith("bias"):  # that of the unembedding
+                b.zero_()
 
 
 def _pairs(answers: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
