@@ -77,6 +77,7 @@ def test_next_cells(N, M):
     """The ends of the bracket are those of the earlier lookups of another strategy."""
     x = np.stack([ascending(N, 10**6) for _ in range(9)])
     q, seen = RNG.integers(10**6, size=9), RNG.integers(N, size=(9, M))
+    seen[0, 0], q[0] = N // 2, x[0, N // 2]  # the query is a point that is looked up first
     found = structures.next_cells(seen, x, q, -5, 10**6)
     for s, i in np.ndindex(9, M):
         earlier = seen[s, :i]
