@@ -184,6 +184,16 @@ def test_float32_warns_and_shorter_dtypes_do_not() -> None:
         assert len(called(model)) == count
 
 
+@pytest.mark.parametrize("width", [1, 2])
+def test_at_the_limit_itself_the_iteration_does_not_converge(width: int) -> None:
+    """At λmax = 4 and the step 2/4 the error keeps its size: 1 − 4/2 = −1."""
+    model, x = gradient_descent(width, 3, 0.5), 2.0 * np.eye(width)
+    assert not model.converges(x)
+    assert model.converges(np.nextafter(2.0, 0) * np.eye(width))
+    assert not newton(width, 3, 0.125).converges(x)
+    assert newton(width, 3, 0.125).converges(np.nextafter(2.0, 0) * np.eye(width))
+
+
 def test_logits_and_streams_do_not_warn() -> None:
     model = newton(D, 2, 1.0)
     model.logits(X, Y, QUERIES)
