@@ -200,10 +200,10 @@ class _Reader:
                 f"registers have other widths than d = {d} and 1: {wrong}; for a trained model, "
                 "the nearest program is NearestProgram.of(model)"
             )
-        by_width = {
+        by_width: Kinds = {
             name: "vector" if width == d else "scalar" for name, width in stream.widths.items()
         }
-        self.kinds: Kinds = by_width if kinds is None else kinds
+        self.kinds = by_width if kinds is None else kinds
         if self.kinds.keys() != stream.widths.keys():
             raise NoFormula("registers have other names than those whose kinds are given")
         self.at = [(name, i) for name, width in stream.widths.items() for i in range(width)]
