@@ -58,3 +58,9 @@ def test_limits_of_float64_and_of_rounding():
         else:
             with rejects("n_patterns", "d"):
                 m.update_rounding(N, d, 1.0, 1.0, 1.0, 2**-23)
+
+
+def test_tokens_are_linked_at_the_threshold_itself():
+    for threshold, clusters in ((0.0, 1), (1e-9, 2), (1.0, 2)):
+        assert m.n_clusters(np.eye(2), threshold) == clusters
+    assert m.n_clusters([[1.0, 0.0], [1.0, 0.0]], 1.0) == 1

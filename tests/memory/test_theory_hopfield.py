@@ -68,7 +68,12 @@ def test_overlap_and_mixture_are_sums(count, d, seed):
 
 
 def test_dtypes_are_exact_up_to_their_limits():
-    for largest, dtype in ((2**24, np.float32), (2**24 + 1, np.float64), (2**53 + 1, np.int64)):
+    for largest, dtype in (
+        (2**24, np.float32),
+        (2**24 + 1, np.float64),
+        (2**53, np.float64),
+        (2**53 + 1, np.int64),
+    ):
         assert exact_dtype(largest) is dtype
     assert np.float32(2**24 - 1) + np.float32(1) == 2**24
 
