@@ -229,7 +229,8 @@ class Transformer(Stack):
                 "hyperpower, gradient_descent or chebyshev"
             )
         array = Reals(f"... n {self.interface.d}").read("x", x)
-        return bool(condition.holds(torch.from_numpy(array)))
+        scale: float = getattr(self.interface, "scale", 1.0)  # as in a call
+        return bool(condition.holds(torch.from_numpy(array) / scale))
 
     def formula(self) -> RegisterFormula:
         """The formula xᵀ g(S) b of the prediction at a query x, for all n and inputs.

@@ -52,3 +52,14 @@ def test_constant_and_repeated_coordinates_change_no_prediction():
     probes = probe(None, FITTED, more)
     np.testing.assert_allclose(probes.on(MEASURED).predictions[0], wanted(), rtol=1e-6, atol=1e-6)
     assert abs(probes.weights[0][0][[2, 3]]).max() < 1e-10
+
+
+def test_correlated_coordinates_are_read():
+    """The signal is a thousandth of the difference between two coordinates."""
+
+    def mixed(model, *given):
+        H = stream(*given)
+        return [np.stack([H[..., 0] + 1e-3 * H[..., 1], H[..., 0]], -1)]
+
+    found = probe(None, FITTED, mixed).on(MEASURED).predictions[0]
+    np.testing.assert_allclose(found, wanted(), rtol=1e-6, atol=1e-6)

@@ -131,6 +131,13 @@ def test_a_safe_step_size_is_a_power_of_two_below_the_bound(
     assert 0.5 < ratio <= 1
 
 
+def test_a_safe_step_size_is_that_of_the_largest_prompt() -> None:
+    for factors in ([1.0, 100.0], [100.0, 1.0]):
+        x = np.multiply.outer(factors, X[0])
+        assert safe_step_size(x) == safe_step_size(100 * X[0])
+        assert safe_step_size(x, "gradient_descent") < safe_step_size(X[0], "gradient_descent")
+
+
 def test_the_methods_of_theory_converge_with_it() -> None:
     x, y = X[0], Y[0]
     w = np.linalg.lstsq(x, y)[0]
@@ -164,6 +171,19 @@ def test_inputs_that_are_all_zero_converge() -> None:
     model = newton(D, 3, 1.0)
     assert model.converges(0 * X)
     assert called(model, 0 * X) == []
+
+
+@pytest.mark.parametrize("name", ["newton", "descent"])
+def test_inputs_are_divided_by_the_scale_of_the_interface(name: str) -> None:
+    build, limit = MODELS[name]
+    below, above = build(limit * (1 - 1e-9)), build(limit * (1 + 1e-9))
+    for model in (below, above):
+        model.interface.scale = 4.0
+    assert (below.converges(4 * X), above.converges(4 * X)) == (True, False)
+    assert called(below, 4 * X) == []
+    assert len(called(above, 4 * X)) == 1
+    (line,) = (each for each in str(above).splitlines() if "converges" in each)
+    assert line.endswith(f" {4 * TOP**0.5:.4g}")
 
 
 def test_without_steps_nothing_diverges() -> None:
