@@ -14,7 +14,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -24,6 +24,9 @@ from torch import Tensor, nn
 from constructions.call import Call
 from constructions.tensors import as_tensor, require_finite
 from theory.kinds import InputError, OutsideHypotheses, checked, shown
+
+if TYPE_CHECKING:
+    from constructions.decoding import PrunedDecoder
 
 ROWS = 4  # the number of random inputs
 BATCH = 2**12  # the number of inputs in a batch of `all_inputs`
@@ -283,6 +286,15 @@ class Model(nn.Module, ABC):
         `context` tokens. A call of the function with the next tokens (…, t) appends these tokens
         and returns the outputs (…, 1, d_out) of the model at the last token. Raises ValueError for
         a `context` that is too large for the model, and for tokens that the prompts cannot contain.
+        """
+        return None
+
+    def pruned_decoder(self, context: int) -> PrunedDecoder | None:
+        """Returns a decoder of one sequence of at most `context` tokens that keeps few keys.
+
+        It takes O(log n) steps for a token, where n is the number of keys that can be attended; see
+        `constructions.decoding`. The result is None for models that have no such decoder, such as
+        models with softmax attention. Raises ValueError if keys may not fit in memory.
         """
         return None
 

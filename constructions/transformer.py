@@ -37,6 +37,7 @@ from constructions.blocks import (
     plural,
 )
 from constructions.consistency import check_shapes
+from constructions.decoding import PrunedDecoder, unsuitable
 from constructions.exactness import check_format
 from constructions.formulas import derivation, formula, formulas
 from constructions.interface import Interface, Prompt
@@ -186,6 +187,9 @@ class Transformer(Stack):
     @checked
     def decoder(self, leading: Sequence[Steps], context: Count) -> Decoder | None:
         return Decoder(self, leading, context) if self.is_causal else None
+
+    def pruned_decoder(self, context: int) -> PrunedDecoder | None:
+        return None if unsuitable(self) else PrunedDecoder(self, context)
 
     @checked
     def softmax_error(self, sharpness: Positive) -> SoftmaxError:

@@ -11,9 +11,11 @@ from torch import Tensor
 
 from constructions.assembly import unembed
 from constructions.blocks import Unembed
+from constructions.decoding import PrunedDecoder
 from constructions.interface import Interface, Model, Prompt, all_below, as_many
 from constructions.stream import LinearRead, Map, Stream
 from theory.kinds import Count, InputError, Integers, NonNegative, Steps, Within, checked, read
+from theory.waiting import announced
 
 
 class Tokens(Interface):
@@ -166,8 +168,10 @@ class Tokens(Interface):
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
         """Returns the result of `model.generate(tokens, steps)`: the next `steps` tokens.
 
-        A causal model caches keys and values, so that a step takes time O(T). Each step then adds
-        the same terms as a run on the whole sequence, in another order. If no partial sum is
+        A causal model caches keys and values, so that a step takes time O(T); for one sequence and
+        hardmax attention it caches only keys that can be attended (`constructions.decoding`), and a
+        step takes O(log T). Each step then adds the same terms as a run on the whole sequence, in
+        another order. If no partial sum is
         rounded (`exactness.exact_in`), as in hardmax attention without averages, answers and logits
         are those of this run. With averages or softmax, logits may differ in their last bits;
         answers are those of this run if the difference is below half the margin of the logits.
@@ -188,6 +192,10 @@ class Tokens(Interface):
                 f"but the model takes at most {self.max_length}: give at most "
                 f"{self.max_length - given + 1} steps, or {self._longer(given + steps - 1)}"
             )
+        if sequence.ndim == 1 and type(self).read is Tokens.read and not self.frequencies:
+            pruned = model.pruned_decoder(len(self.prefix) + given + max(steps - 1, 0))
+            if pruned is not None:
+                return self._continued(pruned, sequence, steps)
         said = torch.full((*sequence.shape[:-1], steps), -1)
         sequence = torch.cat([sequence, sequence.new_zeros(said.shape)], dim=-1)
         decoder = model.decoder(ended.shape, len(self.prefix) + given + max(steps - 1, 0))
@@ -206,6 +214,20 @@ class Tokens(Interface):
             following = said[..., step : step + 1].clamp(min=0).to(sequence.device)
             sequence[..., given + step] = following[..., 0]
         return said
+
+    def _continued(self, decoder: PrunedDecoder, sequence: Tensor, steps: int) -> Tensor:
+        """The next tokens (steps,) of a sequence (T,)."""
+        said = list[int]()
+        for token in self.write(torch, sequence).tokens.tolist():
+            decoder.append(token)
+        for _ in announced(range(steps), "decoding"):
+            if said:
+                decoder.append(said[-1])
+            answer = int(decoder.outputs().argmax())  # the first of equal logits
+            if answer >= self.n_answers:
+                break
+            said.append(answer)
+        return torch.tensor(said + [-1] * (steps - len(said)), dtype=torch.int64)
 
 
 def _in_place(tokens: np.ndarray, slots: Sequence[range]) -> None:

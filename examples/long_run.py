@@ -1,0 +1,41 @@
+"""A Turing machine run for a hundred thousand steps by a transformer, one token for each step.
+
+Prints how fast the steps are decoded, compares them with the machine, and prints how many keys each
+head has kept after the first 10 000: `python examples/long_run.py [STEPS]`.
+"""
+
+import sys
+import time
+
+from constructions import turing_machine
+from constructions.decoding import PrunedDecoder
+from theory.computation import MACHINES
+from theory.kinds import Count, read
+
+argument = sys.argv[1] if sys.argv[1:] else "100000"
+try:
+    steps = read(Count, "STEPS", int(argument))
+except ValueError:
+    print(f"error: STEPS is {argument}: give an integer ≥ 1", file=sys.stderr)
+    sys.exit(2)
+
+wolfram = MACHINES["wolfram-2-3"]  # 2 states, 3 symbols; it never halts on a blank tape
+model = turing_machine(wolfram, steps)
+history = model.interface
+print(model, "\n")
+
+start = time.perf_counter()
+tokens = model.generate(history.prompt(), steps)
+seconds = time.perf_counter() - start
+assert history.steps(tokens) == wolfram.run(steps)  # by the machine's own rules
+print(f"{steps} steps, all of them right, {steps / seconds:.0f} tokens a second")
+
+first = [*history.prefix, *history.prompt(), *tokens[:10_000].tolist()]
+decoder = PrunedDecoder(model, len(first))
+for token in first[: steps + 1]:
+    decoder.append(token)
+print(f"Keys that the heads keep after {decoder.count} tokens: {decoder.kept}")
+print(
+    "A head that averages all moves keeps one key, with their sum; heads that look up a position\n"
+    "keep all keys; the head that looks up the latest write to a cell keeps one for each cell."
+)

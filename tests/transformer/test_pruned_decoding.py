@@ -1,0 +1,197 @@
+"""Decoding with the keys that can be attended: the very outputs of the whole cache."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import rejects
+from small_models import MODELS, PUBLIC
+
+from constructions import hulls
+from constructions.attention import Attention
+from constructions.blocks import Block, Embed, PosEmbed, Unembed
+from constructions.computation import scratchpad, turing_machine
+from constructions.decoding import FEW, PrunedDecoder, unsuitable
+from constructions.retrieval import induction_heads, previous_token
+from constructions.stream import Stream
+from constructions.tokens import Tokens
+from constructions.transformer import Transformer
+from theory.computation import MACHINES, benchmark_automaton
+
+small, quarters = st.integers(-4, 4), st.integers(-12, 12).map(lambda n: n / 4)
+CAUSAL = [
+    *("hop", "previous_token", "broad_average", "gridworld_walk", "dyck", "from_formula"),
+    *("circuit_evaluator", "turing_machine", "scratchpad", "majority", "semiautomaton"),
+    *("shortcut", "search", "linear_adder", "skip_gram", "parity_with_steps", "fact_model"),
+    *("string_model", "chomsky_scratchpad"),
+]
+
+
+@given(st.lists(st.tuples(small, small, small), min_size=1, max_size=30), st.data())
+def test_the_best_keys_of_a_hull_are_the_best_of_all(keys, data):
+    hull = hulls.UpperHull()
+    for last, (x, y, value) in enumerate(keys, start=1):
+        hull.add(x, y, [value])
+        u, v = data.draw(quarters), data.draw(st.sampled_from([1, 2, 0.25]))
+        scores = [u * a + v * b for a, b, _ in keys[:last]]
+        best = [c for (_, _, c), score in zip(keys, scores, strict=False) if score == max(scores)]
+        assert hull.best(u, v) == (max(scores), [sum(best)], len(best))
+
+
+@given(st.lists(st.tuples(small, small), min_size=1, max_size=40, unique=True))
+def test_dominated_keys_are_dropped(keys):
+    """What is left is a concave chain: its slopes do not rise."""
+    hull = hulls.UpperHull()
+    for x, y in keys:
+        hull.add(x, y, [0])
+    rises = np.diff(hull.y) * 1.0
+    assert hull.x == sorted({*hull.x})
+    assert (np.diff(rises / np.diff(hull.x)) <= 1e-12).all()
+    assert {min(keys)[0], max(keys)[0]} <= {*hull.x}
+
+
+def random_model(seed, masks=("causal", "strictly causal", "diagonal")):
+    """Heads of all kinds on small integers, in which many scores are equal.
+
+    Coordinate 0 of the stream has two values and is written by no head; the further coordinate of
+    keys reads it alone.
+    """
+    rng = np.random.default_rng(seed)
+    D, T, V, d = 5, 14, 3, 3
+    E, P = rng.integers(-2, 3, (V + 1, D)), rng.integers(-1, 2, (T + 1, D))
+    E[:, 0], P[:, 0] = rng.integers(0, 2, V + 1), 0
+    blocks = []
+    for _ in range(2):
+        heads = int(rng.integers(1, 4))
+        W_Q, W_K = (rng.integers(-2, 3, (heads, D, d)) for _ in range(2))
+        b_Q, b_K = rng.integers(-2, 3, (heads, d)), rng.integers(-1, 2, (heads, d))
+        for h, kind in enumerate(rng.integers(0, 5, heads)):
+            free = {0: (), 1: (0,), 2: (0, 1), 3: (0, 2), 4: (0, 1)}[int(kind)]
+            W_Q[h][:, [i for i in range(d) if i not in free]] = 0
+            if kind == 2:  # a plane
+                b_Q[h, 2] = 0
+            if kind in (3, 4):
+                W_K[h, 1:, free[1]] = 0
+                b_Q[h, 3 - free[1]] = 1
+        W_V, W_O = rng.integers(-1, 2, (heads, D, 2)), rng.integers(-1, 2, (heads, 2, D))
+        W_O[..., 0] = 0
+        tensors = (torch.tensor(W, dtype=torch.float64) for W in (W_Q, W_K, W_V, W_O, b_Q, b_K))
+        mask = [str(rng.choice(masks)) for _ in range(heads)]
+        blocks.append(Block(Attention(*tensors, normalise="hardmax", mask=mask)))
+    tensor = lambda W: torch.tensor(W, dtype=torch.float64)  # noqa: E731
+    return Transformer(
+        Embed(tensor(E)),
+        blocks,
+        Unembed(torch.eye(D, dtype=torch.float64)),
+        pos_embed=PosEmbed(tensor(P)),
+        interface=Tokens(V, T, prefix=(V,), answers=D),
+        stream=Stream(x=D),
+        name="random heads",
+        source="tests",
+    )
+
+
+def outputs(model, tokens):
+    """The outputs of both decoders after each token."""
+    whole, pruned = model.decoder((), len(tokens)), PrunedDecoder(model, len(tokens))
+    for token in tokens:
+        by_cache = whole(torch.tensor([token]))[0].numpy()
+        pruned.append(token)
+        yield by_cache, pruned.outputs()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_heads(seed):
+    """Averages are rounded once, in layer 2 also in sums."""
+    model = random_model(seed)
+    tokens = np.random.default_rng(seed).integers(0, 3, 14).tolist()
+    for by_cache, by_hulls in outputs(model, [3, *tokens]):
+        assert np.allclose(by_hulls, by_cache, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("dropped", ["on an edge", "above an edge", "none is"])
+def test_a_wrong_dominance_is_noticed(dropped, monkeypatch):
+    right = hulls._below
+    wrong = {
+        "on an edge": lambda a, b, x, y, c, d: (y - b) * (c - a) <= (d - b) * (x - a),
+        "above an edge": lambda a, b, x, y, c, d: (y - b) * (c - a) > (d - b) * (x - a),
+        "none is": lambda *given: False,
+    }[dropped]
+    monkeypatch.setattr(hulls, "_below", wrong)
+    differ = 0
+    for seed in range(60):
+        tokens = np.random.default_rng(seed).integers(0, 3, 14).tolist()
+        for by_cache, by_hulls in outputs(random_model(seed), [3, *tokens]):
+            differ += not np.allclose(by_hulls, by_cache, rtol=0, atol=1e-12)
+    assert differ > 0
+    assert right(0, 0, 1, -1, 2, 0)
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_models_of_the_library(name):
+    given, inputs = MODELS[name]
+    model = PUBLIC[name](*given)
+    tokens = np.array(inputs[0])
+    row = torch.from_numpy(tokens.reshape(-1, tokens.shape[-1])[0].astype(np.int64))
+    for by_cache, by_hulls in outputs(model, model.interface.write(torch, row).tokens.tolist()):
+        assert np.array_equal(by_hulls, by_cache)
+
+
+@pytest.mark.parametrize("name", ["turing_machine", "scratchpad", "parity_with_steps", "hop"])
+def test_generated_tokens_are_those_of_the_whole_cache(name, monkeypatch):
+    """Also for a batch, which the pruned decoder does not take."""
+    given, inputs = MODELS[name]
+    model = PUBLIC[name](*given)
+    tokens = np.array(inputs[0])
+    row = tokens.reshape(-1, tokens.shape[-1])[0]
+    steps = model.interface.max_length - len(row) + 1
+    found = model.generate(row, steps)
+    assert torch.equal(model.generate(row[None], steps)[0], found)
+    monkeypatch.setattr(Transformer, "pruned_decoder", lambda *_: None)
+    assert torch.equal(model.generate(row, steps), found)
+
+
+@pytest.mark.parametrize("addressed", [False, True])
+def test_the_cache_of_a_turing_machine_is_its_tape(addressed):
+    machine, T = MACHINES["wolfram-2-3"], 400
+    model = turing_machine(machine, T, addressed=addressed)
+    history = [*machine.writing([1]), *machine.run(T - 2, [1])]
+    decoder, cells, cell = PrunedDecoder(model, T + 1), set(), 0
+    for token in (*model.interface.prefix, *model.interface.tokens(history)):
+        decoder.append(token)
+    for step in history:
+        cells.add(cell)
+        cell += step.move
+    assert decoder.kept[-1] in (len(cells), len(cells) + 1)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_tokens():
+    """Against the automaton and the machine themselves."""
+    automaton, T = benchmark_automaton("A5"), 10**5
+    word = np.random.default_rng(0).integers(automaton.n_symbols, size=T)
+    model = scratchpad(automaton, T)
+    states = model.interface.states(model.generate(model.interface.prompt(word), T)).tolist()
+    state = automaton.start
+    for symbol, found in zip(word.tolist(), states, strict=True):
+        state = automaton.transitions[symbol][state]
+        assert found == state
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (lambda: previous_token(3, 6, sharpness=20.0), "hardmax"),
+        (lambda: previous_token(3, 6).to(torch.float32), "float64"),
+        (lambda: induction_heads(FEW + 1, 6), "values"),
+    ],
+)
+def test_other_models_are_refused(model, reason):
+    built = model()
+    assert reason in unsuitable(built)
+    with rejects(reason, "model.decoder"):
+        PrunedDecoder(built, 4)
+    assert built.pruned_decoder(4) is None
