@@ -22,18 +22,15 @@ rounded (`constructions.exactness`), the outputs are equal.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from constructions.blocks import Block, Stack
 from constructions.hulls import UpperHull
 from theory import machine
 from theory.kinds import InputError
-
-if TYPE_CHECKING:
-    from constructions.blocks import Block
-    from constructions.transformer import Transformer
 
 BYTES = 32  # of a number or a list, and of what refers to it
 FEW = 64  # values of the further coordinates z, each of which has a hull
@@ -145,7 +142,7 @@ class PrunedDecoder:
     `context` tokens, all of them kept, do not fit in memory.
     """
 
-    def __init__(self, model: Transformer, context: int) -> None:
+    def __init__(self, model: Stack, context: int) -> None:
         if (reason := unsuitable(model)) is not None:
             raise InputError(f"{model.name} {reason}: use model.decoder")
         self.model, self.count = model, 0
@@ -178,12 +175,13 @@ class PrunedDecoder:
         return [len(keys) for layer in self.layers for keys in layer.heads]
 
 
-def unsuitable(model: Transformer) -> str | None:
+def unsuitable(model: Stack) -> str | None:
     """What keeps a model from being decoded with hulls; None if nothing does."""
     norms = [model.ln_final, *(n for b in model.blocks for n in (b.norm, b.ln1, b.ln2))]
     if any(norm is not None for norm in norms):
         return "normalises the stream"
-    if not model.is_causal or any(attn.normalise != "hardmax" for attn in model.attentions):
+    attentions = [block.attn for block in model.blocks if block.attn is not None]
+    if any(not attn.is_causal or attn.normalise != "hardmax" for attn in attentions):
         return "has other attention than causal hardmax"
     if model.like.dtype != torch.float64 or model.like.device.type != "cpu":
         return "is not in float64 on the CPU"
@@ -196,7 +194,7 @@ def unsuitable(model: Transformer) -> str | None:
 class _Reads:
     """The embeddings, which coordinates of the stream layers write, and what heads read."""
 
-    def __init__(self, model: Transformer) -> None:
+    def __init__(self, model: Stack) -> None:
         self.E = _array(model.embed.W_E)
         self.P = None if model.pos_embed is None else _array(model.pos_embed.W_pos)
         self.written = np.zeros(model.d_model, dtype=bool)

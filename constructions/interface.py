@@ -14,7 +14,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 from weakref import WeakSet
 
 import numpy as np
@@ -24,9 +24,6 @@ from torch import Tensor, nn
 from constructions.call import Call
 from constructions.tensors import as_tensor, require_finite
 from theory.kinds import InputError, OutsideHypotheses, checked, shown
-
-if TYPE_CHECKING:
-    from constructions.decoding import PrunedDecoder
 
 ROWS = 4  # the number of random inputs
 BATCH = 2**12  # the number of inputs in a batch of `all_inputs`
@@ -130,6 +127,17 @@ class Interface(nn.Module, ABC):
             f"{model.name} is not a model over tokens: give a model over tokens, such as "
             "induction_heads"
         )
+
+
+@runtime_checkable
+class OneSequence(Protocol):
+    """A model on one growing sequence."""
+
+    def append(self, token: int) -> None:
+        """Appends a token."""
+
+    def outputs(self) -> np.ndarray:
+        """The outputs (d_out,) at the last token."""
 
 
 class Model(nn.Module, ABC):
@@ -289,7 +297,7 @@ class Model(nn.Module, ABC):
         """
         return None
 
-    def pruned_decoder(self, context: int) -> PrunedDecoder | None:
+    def pruned_decoder(self, context: int) -> OneSequence | None:
         """Returns a decoder of one sequence of at most `context` tokens that keeps few keys.
 
         It takes O(log n) steps for a token, where n is the number of keys that can be attended; see

@@ -13,17 +13,28 @@ times the largest of them is below 2²⁴.  Both are decided from the numbers at
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from constructions.attention import Heads
-
 FEWEST = 128  # queries in a block, so that few blocks have many
 ENTRIES = 2**18  # of the scores of a block, which then stay in cache
 EXACT = 2**24  # float32 contains the integers up to this size
+
+
+@runtime_checkable
+class Heads(Protocol):
+    """Heads with the same mask: see `constructions.attention.Heads`."""
+
+    @property
+    def normalise(self) -> str: ...
+
+    @property
+    def mask(self) -> str: ...
+
+    def weights(self, Q: Tensor, K: Tensor) -> tuple[Tensor, Tensor | float]:
+        """The pattern before normalisation, and the divisor of each row."""
 
 
 def averages(heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:

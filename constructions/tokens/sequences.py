@@ -11,8 +11,7 @@ from torch import Tensor
 
 from constructions.assembly import unembed
 from constructions.blocks import Unembed
-from constructions.decoding import PrunedDecoder
-from constructions.interface import Interface, Model, Prompt, all_below, as_many
+from constructions.interface import Interface, Model, OneSequence, Prompt, all_below, as_many
 from constructions.stream import LinearRead, Map, Stream
 from theory.kinds import Count, InputError, Integers, NonNegative, Steps, Within, checked, read
 from theory.waiting import announced
@@ -215,7 +214,7 @@ class Tokens(Interface):
             sequence[..., given + step] = following[..., 0]
         return said
 
-    def _continued(self, decoder: PrunedDecoder, sequence: Tensor, steps: int) -> Tensor:
+    def _continued(self, decoder: OneSequence, sequence: Tensor, steps: int) -> Tensor:
         """The next tokens (steps,) of a sequence (T,)."""
         said = list[int]()
         for token in self.write(torch, sequence).tokens.tolist():
