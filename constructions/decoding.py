@@ -2,9 +2,9 @@
 
 Of the earlier tokens, a hardmax head needs only the keys that some query can attend.  Some of the
 coordinates of its queries are constants, equal for all tokens and positions.  In the score they add
-a number y to each key, and what is left decides which keys are kept:
+a number y to each key, and what is left decides which keys are cached:
 
-    coordinates of queries     score                   kept
+    coordinates of queries     score                   cached
     all constant               y                       the keys of largest y
     one is not                 u·x + y                 the upper hull of the keys (x, y)
     two are not, and y = 0     u·x + v·y               all keys (x, y), and their hulls
@@ -13,7 +13,7 @@ a number y to each key, and what is left decides which keys are kept:
 In the last case z must have few values.  A key that is not on a hull is dominated: for every
 query, another key has a larger score (`constructions.hulls`).  So the averages of values are those
 of the whole cache.  For example, the latest write to a cell of a tape is one key for each cell, and
-attention to all tokens keeps one key, with the sum of all values.
+attention to all tokens caches one key, with the sum of all values.
 
 The terms of sums are added in another order than in `Transformer.decoder`; if no partial sum is
 rounded (`constructions.exactness`), the outputs are equal.
@@ -44,8 +44,8 @@ class Column(NamedTuple):
     b: float
 
 
-class KeptKeys:
-    """The keys that one head keeps of the tokens of a sequence, with their values.
+class CachedKeys:
+    """The keys that one head caches of the tokens of a sequence, with their values.
 
     `query`, `key` and `value` are the functions of the stream that the head reads. The scores are
     those of the table above, where the keys of a head with two coordinates and y = 0 are a `plane`.
@@ -131,15 +131,15 @@ def _together(found: list[tuple[Sequence[float], int]]) -> tuple[Sequence[float]
 
 
 class PrunedDecoder:
-    """A hardmax model on one growing sequence, which keeps only keys that can be attended.
+    """A hardmax model on one growing sequence, which caches only keys that can be attended.
 
     `append` takes the next token; `outputs` are those of the unembedding, (d_out,), at the last
-    token. A token takes O(log n) steps for n kept keys.
+    token. A token takes O(log n) steps for n cached keys.
 
     Raises ValueError for models with other attention than causal hardmax, with layer norms, in
     another dtype than float64 or not on the CPU; for heads whose queries have several coordinates
     that are not constant, if keys have more than 64 values of the further ones; and if the keys of
-    `context` tokens, all of them kept, do not fit in memory.
+    `context` tokens, all of them cached, do not fit in memory.
     """
 
     def __init__(self, model: Stack, context: int) -> None:
@@ -170,8 +170,8 @@ class PrunedDecoder:
         return outputs
 
     @property
-    def kept(self) -> list[int]:
-        """The numbers of keys that the heads have kept, layer by layer."""
+    def cached(self) -> list[int]:
+        """The numbers of keys that the heads have cached, layer by layer."""
         return [len(keys) for layer in self.layers for keys in layer.heads]
 
 
@@ -186,7 +186,7 @@ def unsuitable(model: Stack) -> str | None:
     if model.like.dtype != torch.float64 or model.like.device.type != "cpu":
         return "is not in float64 on the CPU"
     reads = _Reads(model)
-    if any(keys is None for block in model.blocks for keys in reads.kept(block)):
+    if any(keys is None for block in model.blocks for keys in reads.cached(block)):
         return "has heads whose keys have too many values"
     return None
 
@@ -212,16 +212,16 @@ class _Reads:
         found = len(np.unique(self.E @ W, axis=0))
         return found if self.P is None else found * len(np.unique(self.P @ W, axis=0))
 
-    def kept(self, block: Block) -> list[KeptKeys | None]:
+    def cached(self, block: Block) -> list[CachedKeys | None]:
         """The keys of the heads of a block, or None for keys that have too many values."""
         attn = block.attn
         if attn is None:
             return []
         tensors = (attn.W_Q, attn.W_K, attn.W_V, attn.b_Q, attn.b_K)
         heads = zip(*map(_array, tensors), attn.masks, strict=True)
-        return [self._kept(*each) for each in heads]
+        return [self._cached(*each) for each in heads]
 
-    def _kept(
+    def _cached(
         self,
         W_Q: np.ndarray,
         W_K: np.ndarray,
@@ -229,7 +229,7 @@ class _Reads:
         b_Q: np.ndarray,
         b_K: np.ndarray,
         mask: str,
-    ) -> KeptKeys | None:
+    ) -> CachedKeys | None:
         free = np.flatnonzero(W_Q.any(0)).tolist()
         fixed = [i for i in range(len(b_Q)) if i not in free]
         keys = [Column(W_K[:, i], float(b_K[i])) for i in range(len(b_K))]
@@ -245,14 +245,14 @@ class _Reads:
             first = [keys[i] for i in free[:1]] or [Column(0 * constant.w, 0.0)]
             key = [*first, constant, *(keys[i] for i in free[1:])]
         query = [Column(W_Q[:, i], float(b_Q[i])) for i in free]
-        return KeptKeys(query, key, [Column(w, 0.0) for w in W_V.T], mask, plane)
+        return CachedKeys(query, key, [Column(w, 0.0) for w in W_V.T], mask, plane)
 
 
 class _Layer:
     """One block, as a function of the stream (D,) of the next token."""
 
     def __init__(self, block: Block, reads: _Reads) -> None:
-        self.heads = [keys for keys in reads.kept(block) if keys is not None]
+        self.heads = [keys for keys in reads.cached(block) if keys is not None]
         if block.attn is not None:
             columns = [column for keys in self.heads for column in keys.columns]
             self.W = np.ascontiguousarray(np.stack([column.w for column in columns], axis=1))

@@ -1,7 +1,7 @@
 """A Turing machine run for a hundred thousand steps by a transformer, one token for each step.
 
 Prints how fast the steps are decoded, compares them with the machine, and prints how many keys each
-head has kept after the first 10 000: `python examples/long_run.py [STEPS]`.
+head has cached after the first 10 000: `python examples/long_run.py [STEPS]`.
 """
 
 import sys
@@ -34,8 +34,8 @@ first = [*history.prefix, *history.prompt(), *tokens[:10_000].tolist()]
 decoder = PrunedDecoder(model, len(first))
 for token in first[: steps + 1]:
     decoder.append(token)
-print(f"Keys that the heads keep after {decoder.count} tokens: {decoder.kept}")
+print(f"Cached keys of the heads after {decoder.count} tokens: {decoder.cached}")
 print(
-    "A head that averages all moves keeps one key, with their sum; heads that look up a position\n"
-    "keep all keys; the head that looks up the latest write to a cell keeps one for each cell."
+    "A head that averages all moves caches one key, with their sum; heads that look up a position\n"
+    "cache all keys; the head that looks up the latest write to a cell caches one for each cell."
 )

@@ -165,7 +165,7 @@ def test_the_cache_of_a_turing_machine_is_its_tape(addressed):
     for step in history:
         cells.add(cell)
         cell += step.move
-    assert decoder.kept[-1] in (len(cells), len(cells) + 1)
+    assert decoder.cached[-1] in (len(cells), len(cells) + 1)
 
 
 @pytest.mark.slow
