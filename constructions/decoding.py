@@ -75,10 +75,10 @@ class CachedKeys:
         if self.mask == "causal" or not (
             self.hulls or self.seen
         ):  # the first token attends to itself
-            self._add([*map(_whole, key)], value)
-            return self._average([*map(_whole, query)])
-        found = self._average([*map(_whole, query)])
-        self._add([*map(_whole, key)], value)
+            self._add([*map(_integer, key)], value)
+            return self._average([*map(_integer, query)])
+        found = self._average([*map(_integer, query)])
+        self._add([*map(_integer, key)], value)
         return found
 
     def _add(self, key: Numbers, value: Numbers) -> None:
@@ -280,6 +280,6 @@ def _array(W: torch.Tensor) -> np.ndarray:
     return array
 
 
-def _whole(number: float) -> float:
-    """A whole number as an integer of Python, whose products are exact at any size."""
+def _integer(number: float) -> float:
+    """A float that is an integer as an `int`, whose products are exact at any size."""
     return int(number) if number.is_integer() else number

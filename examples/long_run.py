@@ -4,7 +4,7 @@ Prints how fast the steps are decoded, compares them with the machine, and print
 head has cached after the first 10 000: `python examples/long_run.py [STEPS]`.
 """
 
-import sys
+import argparse
 import time
 
 from constructions import turing_machine
@@ -12,12 +12,12 @@ from constructions.decoding import PrunedDecoder
 from theory.computation import MACHINES
 from theory.kinds import Count, read
 
-argument = sys.argv[1] if sys.argv[1:] else "100000"
+options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+options.add_argument("steps", nargs="?", type=int, default=100_000, help="number of steps")
 try:
-    steps = read(Count, "STEPS", int(argument))
-except ValueError:
-    print(f"error: STEPS is {argument}: give an integer ≥ 1", file=sys.stderr)
-    sys.exit(2)
+    steps = read(Count, "steps", options.parse_args().steps)
+except ValueError as error:
+    options.error(f"{error}")
 
 wolfram = MACHINES["wolfram-2-3"]  # 2 states, 3 symbols; it never halts on a blank tape
 model = turing_machine(wolfram, steps)
