@@ -3,10 +3,13 @@
 import math
 
 import numpy as np
+import pytest
+from flint import arb
 from memory_by_definition import signs
 from refusals import rejects
 
 from theory import memory as m
+from theory.memory.hopfield_balls import spectral_bound
 
 
 def test_limits_of_flows():
@@ -64,3 +67,11 @@ def test_tokens_are_linked_at_the_threshold_itself():
     for threshold, clusters in ((0.0, 1), (1e-9, 2), (1.0, 2)):
         assert m.n_clusters(np.eye(2), threshold) == clusters
     assert m.n_clusters([[1.0, 0.0], [1.0, 0.0]], 1.0) == 1
+
+
+@pytest.mark.parametrize("n", [1, 4, 16])
+def test_the_spectral_bound_is_the_root_of_the_highest_power(n):
+    """‖I‖_F = √n, so that ‖I^16‖_F^(1/16) = n^(1/32)."""
+    bound = float(spectral_bound([[arb(i == j) for j in range(n)] for i in range(n)]))
+    assert bound >= 1
+    assert bound == pytest.approx(n ** (1 / 32), rel=1e-6)

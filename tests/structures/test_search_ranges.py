@@ -72,6 +72,12 @@ def test_places_next_to_halves(hi):
     assert found.tolist() == [by_place(0, hi, 0, W, q) for q in at]
 
 
+@pytest.mark.parametrize(("q", "cell"), [(-(2**60), 1), (2**60, 11)])
+def test_queries_far_outside_the_bracket(q, cell):
+    """12·2^60 would wrap around in int64."""
+    assert structures.interpolated(q, 0, 12, 0, 1) == cell
+
+
 @pytest.mark.parametrize(("N", "M"), [(1, 3), (5, 2), (33, 12), (130, 40), (1000, 5)])
 def test_next_cells(N, M):
     """The ends of the bracket are those of the earlier lookups of another strategy."""

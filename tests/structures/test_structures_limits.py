@@ -118,6 +118,9 @@ def test_limits_of_models():
     bucket_table(1, 10**6 - 1, largest=2)
     with rejects("n_points", "n_cells"):
         bucket_table(1, 10**6, largest=2)
+    bucket_table(1, 10**6 - 1, largest=70)  # 32·10^12·70 < 2^51 < 32·10^12·71
+    with rejects("largest", "70"):
+        bucket_table(1, 10**6 - 1, largest=71)
 
 
 @pytest.mark.parametrize("largest", [1 + 7 // 2, 50])

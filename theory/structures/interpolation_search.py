@@ -97,5 +97,7 @@ def _interpolated(
     W = above - below
     C = (at - below) * (last - first) + first * W
     least, most = (first + 1) * W, (last - 1) * W
-    T = least + np.maximum(0, C - least) - np.maximum(0, C - most)
+    kind = object if at.dtype == object else None  # numbers are no arrays
+    above_least, above_most = (np.asarray(C - end, dtype=kind) for end in (least, most))
+    T = least + np.maximum(0, above_least) - np.maximum(0, above_most)
     return np.asarray((2 * T + W) // (2 * W)).astype(np.int64)
