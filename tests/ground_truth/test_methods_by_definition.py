@@ -11,8 +11,10 @@ from constructions.stock.lens import under_one_mask
 from theory.computation import S3
 from verify.ground_truth import METHODS, benchmark, methods
 from verify.ground_truth.cases import Case
+from verify.ground_truth.hooked import Hooked
 from verify.ground_truth.methods import at_token
 from verify.ground_truth.results import _judged, hooked
+from verify.ground_truth.truth import _decides
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # theirs are not ours to mend
 
@@ -157,3 +159,23 @@ def test_the_null_is_the_method_on_a_random_model():
 
     (result,) = benchmark({"mine": by_weights}, cases=[INDUCTION], seeds=1)
     assert (result.auc, result.null) == (1.0, 0.5)
+
+
+def test_every_value_of_an_output_is_tried(of):
+    """The last of many values decides, and those before are the clean one."""
+    embed = next(node for node in of.sources if node.kind == "embed")
+    own, clean = of.outputs(of.clean)[embed][:8], of.answers(of.clean)[:8]
+    decided = 0
+    for i in range(8):
+        here, now = own[i : i + 1], clean[i : i + 1]
+        part = (each[i : i + 1] for each in (of.clean, of.corrupted, of.weights))
+        one = Hooked(of.bridge, of.nodes, *part, of.answered)
+        same = here[0, -1].expand(20, -1)
+        assert not _decides(one, now, embed, here, same)[0, -1]
+        for other in own[:, -1].unique(dim=0):
+            change = at_token(other - here, here.shape[1] - 1)
+            after = of.answers(one.clean, of.changed_output(embed, change))
+            found = _decides(one, now, embed, here, torch.cat([same, other[None]]))
+            assert found[0, -1] == bool((after != now).any())
+            decided += found[0, -1]
+    assert decided
