@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from refusals import rejects
 
@@ -87,3 +88,13 @@ def test_pictures_of_many_states_and_symbols(tmp_path):
 def test_machines_are_chosen_by_name():
     assert [M.name for M in chosen(Run(), None)] == list(MACHINES)
     assert [M.name for M in chosen(Run(quick=True), None)] == ["busy-beaver-2", "busy-beaver-3"]
+
+
+@pytest.mark.parametrize("row", [0, 600, 1023, 1024, 1600, 2047, 2048])
+def test_one_wrong_token_among_thousands_of_prompts_fails(row):
+    """Prompts are decoded in chunks of 1024."""
+    model, prompts, wanted = runs(circuit_evaluator(2, 1), [random_circuit(2, 1, 0)])
+    many = np.tile(prompts, (2049 // len(prompts) + 1, 1))[:2049]
+    right = np.tile(wanted, (2049 // len(wanted) + 1, 1))[:2049]
+    right[row, -1] ^= 1
+    assert decoded("id", "name", [(model, many, right)]).verdict is FAILS

@@ -96,3 +96,11 @@ def test_one_scale_for_all_prompts():
 def test_bad_families_are_rejected(call, parameter, unchecked):
     with rejects(*parameter.split()):
         call()
+
+
+@pytest.mark.parametrize("powers", [(8, 9), (0, 40), (-17, 3), (300, -300)])
+def test_weights_of_large_features(powers):
+    family = log_linear([F(1, 3), F(2, 3)], [[power, 1] for power in powers])
+    first, second = family.weights([F(3, 2), F(5)])
+    assert first == F(5, 3) * F(3, 2) ** powers[0]
+    assert second == F(10, 3) * F(3, 2) ** powers[1]

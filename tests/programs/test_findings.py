@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from by_id import findings
 
+from verify.claim import Run
 from verify.finding import Verdict
 from verify.programs import chomsky as tasks
 from verify.programs import program as programs
@@ -83,3 +84,20 @@ def test_small_differences_fail(monkeypatch, owner, name, result, finding):
     monkeypatch.setattr(owner, name, lambda *given: result(function(*given)))
     found = findings(programs.program, program="sort", max_length=4)
     assert found[f"sort/{finding}"].verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 60])
+def test_random_sequences_are_as_long_as_the_model_takes_or_half_as_long(n, monkeypatch):
+    seen = {}
+    for name in ("sizes", "heads", "gaps", "registers", "over_q"):
+        monkeypatch.setattr(Case, name, lambda *given: None)
+    monkeypatch.setattr(Case, "softmax", lambda *given: ())
+    monkeypatch.setattr(programs, "_enumerated", lambda *given: None)
+    monkeypatch.setattr(
+        Case, "answers", lambda case, id, what, batches: seen.update({id: shapes(batches)})
+    )
+    program, vocabulary = programs.PROGRAMS["histogram"]
+    model = programs.compiled(program, vocabulary, n)
+    arguments = Run(), "histogram", program, model, vocabulary, n, False, 5
+    assert {*programs._compiled(*arguments)} == {None}
+    assert seen["random"] == [(5, length) for length in sorted({(n + 1) // 2, n})]

@@ -6,7 +6,7 @@ import torch
 from refusals import rejects
 
 import constructions as built
-from constructions.interface import Prompt
+from constructions.interface import Prompt, all_below
 from constructions.trained import load
 
 RNG = np.random.default_rng(0)
@@ -127,3 +127,11 @@ def test_a_weight_that_a_format_makes_zero_is_refused(layout):
     with rejects("torch.complex64"):
         model.to(torch.complex64)
     assert model.like.dtype is torch.float64
+
+
+@pytest.mark.parametrize(("base", "length"), [(2, 17), (3, 11), (70_000, 1), (1, 3)])
+def test_all_sequences_are_listed_once_beyond_one_batch_too(base, length):
+    batches = [*all_below([base] * length, [length], base**length)]
+    numbers = np.concatenate(batches) @ base ** np.arange(length)
+    assert np.array_equal(np.sort(numbers), np.arange(base**length))
+    assert all_below([base] * length, [length], base**length - 1) is None
