@@ -15,6 +15,7 @@ from theory.graphs import (
     disentangled_outputs,
     disentangled_polynomial,
     erdos_renyi,
+    minimal_subgraph,
     path,
     polynomial_of_graph,
 )
@@ -74,3 +75,13 @@ def test_sizes():
 def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()
+
+
+def test_a_minimal_subgraph_is_for_the_entry_given_of_asymmetric_outputs():
+    """With O = [0; B] and B = 1 at (2, 0) only, the output (3, 0) is A_32, and (0, 3) is 0."""
+    B = np.zeros((4, 4), dtype=int)
+    B[2, 0] = 1
+    found = minimal_subgraph(path(4), [], np.concatenate([0 * B, B]), 3, 0)
+    wanted = np.eye(4, dtype=int)
+    wanted[2, 3] = wanted[3, 2] = 1
+    assert (found == wanted).all()

@@ -1,6 +1,7 @@
 """The claim `clustering`: sizes at the edge, deviations near its bounds, NaN, counts by hand."""
 
 import sys
+from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
 from itertools import cycle
@@ -250,3 +251,17 @@ def test_a_pair_that_moves_fails():
     model = sphere_dynamics.sphere_dynamics(3, 1.0, 0.25, 5)
     model.blocks[0].attn.W_O *= torch.arange(model.d_model)  # a different factor for each entry
     assert sphere_dynamics._pair_stays(model, 3).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("layer", [0, 3, 7])
+def test_each_layer_is_compared_for_each_beta(beta, layer):
+    def plant(model):
+        if model.n_layers > layer:
+            model.blocks[layer] = deepcopy(model.blocks[layer])
+            model.blocks[layer].attn.W_O *= 1 + 1e-10
+        return model
+
+    run = Run(fault=plant)
+    found = {f.id: f for f in euler_findings(run, uniform_tokens(run.rng, 4, 3), beta)}
+    assert found["layers/float"].verdict is Verdict.FAILS

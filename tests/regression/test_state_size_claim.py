@@ -92,3 +92,19 @@ def test_residuals_without_alternating_signs_fail(monkeypatch):
     right = state_size.RESIDUALS["Chebyshev"]
     monkeypatch.setitem(state_size.RESIDUALS, "Chebyshev", lambda *given: abs(right(*given)))
     assert state_size._no_krylov_method_is_faster(counts).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("samples", [2, 200, 201, 3000])
+def test_all_samples_of_the_option_are_drawn(samples, monkeypatch):
+    drawn = []
+    for name in ("_degrees", "_the_same_weights", "_stated_counts", "_few_layers"):
+        monkeypatch.setattr(state_size, name, lambda given: iter(()))
+    for name in ("_no_krylov_method_is_faster", "_one_pass"):
+        monkeypatch.setattr(state_size, name, lambda given: state_size.same("id", "name", 1, 1))
+    monkeypatch.setattr(
+        state_size,
+        "one_pass_examples",
+        lambda run, conditions, count: drawn.append((len(conditions), count)),
+    )
+    assert len([*state_size.state_size.findings(Run(), samples=samples)]) == 2
+    assert drawn == [(4, samples)]

@@ -307,3 +307,10 @@ def with_outputs(outputs):
 def test_other_modules_are_rejected(call, names, unchecked):
     with rejects(*names.split()):
         call()
+
+
+@pytest.mark.parametrize("eta", [1e-300, 1e-6, 0.001, 0.3, 0.999])
+def test_the_radius_is_that_of_the_error_probability_given(eta):
+    found = s.sensitivity(majority, WORDS, s.forced(2), eta=eta)
+    assert found.eta == eta
+    assert found.radius == pytest.approx(sqrt((log(2) - log(eta)) / 64), rel=1e-12)

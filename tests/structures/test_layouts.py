@@ -114,3 +114,18 @@ def test_the_treap_of_a_random_order_by_all_orders():
     orders = [list(order) for order in permutations(weights)]
     found = [found_by_depth(treap_depths(order), order, 5) for order in orders]
     assert np.allclose(treap_found(weights[::-1], 5), np.mean(found, axis=0), rtol=1e-14)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 7, 9])
+def test_a_search_first_descends_by_one_coordinate_after_another(d):
+    """Without a lookup to resume, the path halves the bracket by coordinate depth mod d."""
+    rng = np.random.default_rng(d)
+    points, queries = rng.random((127, d)), rng.random((20, d))
+    cloud = in_order(points, kd_order(points))
+    for query, cells in zip(queries, kd_search(cloud, queries, 7).tolist(), strict=True):
+        lo, hi, path = 0, 127, []
+        for depth in range(7):
+            path.append((lo + hi) // 2)
+            right = query[depth % d] >= cloud[path[-1], depth % d]
+            lo, hi = (path[-1] + 1, hi) if right else (lo, path[-1])
+        assert cells == path
