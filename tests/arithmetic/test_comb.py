@@ -231,3 +231,10 @@ def test_each_condition_on_exact_values_is_checked(fault, monkeypatch):
     found = [module.cosines(), next(module.table()), module.impossible(4)]
     fails = [f.id.split("/")[0] for f in found if f.verdict is Verdict.FAILS]
     assert fails == ([CONDITIONS[fault][2]] if fault else [])
+
+
+@pytest.mark.parametrize("empty", [[], (), set(), frozenset(), {}, range(0), np.array([], int)])
+@pytest.mark.parametrize("function", [lambda F: comb(F, 1), comb_gap, halving_closure])
+def test_no_frequencies_are_rejected_in_any_container(function, empty):
+    with rejects("F"):
+        function(empty)

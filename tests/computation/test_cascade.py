@@ -220,3 +220,14 @@ def test_only_image_sets_have_a_height(states, unchecked):
     assert (of.height(of.states), of.height([4])) == (1, 0)
     with rejects():
         of.height(states)
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_as_many_joint_states_as_the_limit_are_accepted_and_one_more_is_not(compact, monkeypatch):
+    joint = len({values for _, values in cascade(all_maps(3)).walk()})
+    assert joint > 50
+    monkeypatch.setattr(sys.modules[Cascade.__module__], "MOST_STATES", joint)
+    assert cascade(all_maps(3), compact=compact).disagreements() == 0
+    monkeypatch.setattr(sys.modules[Cascade.__module__], "MOST_STATES", joint - 1)
+    with rejects(str(joint - 1)):
+        cascade(all_maps(3), compact=compact)

@@ -3,6 +3,7 @@
 Huge values of every single parameter are tried in `test_public_functions.py`.
 """
 
+import numpy as np
 import pytest
 from refusals import rejects
 
@@ -12,6 +13,7 @@ from constructions import (
     count_min,
     gradient_descent,
     hop,
+    hopfield_update,
     hyperpower,
     in_context_ngram,
     induction_heads,
@@ -20,6 +22,9 @@ from constructions import (
     kd_layout,
     newton,
     online_gradient_descent,
+    sphere_dynamics,
+    squaring,
+    tripling,
 )
 from constructions.structures import sort
 from theory import machine
@@ -55,6 +60,11 @@ def test_what_no_memory_holds_is_refused_at_once(call, needs, monkeypatch):
         lambda: newton(2, 10**5, 0.1, "ladder"),
         lambda: gradient_descent(2, 10**5, 0.1),
         lambda: online_gradient_descent(2, 10**5),
+        lambda: squaring(2, 10_001),
+        lambda: squaring(2, 10_001, form="robust"),
+        lambda: tripling(2, 10_001),
+        lambda: hopfield_update(np.zeros((2, 2)), steps=10_001),
+        lambda: sphere_dynamics(2, 1.0, 0.5, 10_001),
     ],
 )
 def test_more_layers_than_are_built_in_minutes_are_refused(call, monkeypatch):

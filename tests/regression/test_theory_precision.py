@@ -62,3 +62,13 @@ def test_lack_of_precision_is_an_error_not_a_hang(monkeypatch):
 def test_where_newton_does_not_converge_to_the_inverse_it_is_rejected(name, arguments):
     with rejects(name):
         r.newton_digits(*arguments)
+
+
+@pytest.mark.parametrize("power", [3, 10, 20])
+def test_ill_conditioned_examples_are_accepted(power):
+    """E = I − S = diag(0, 1 − 10^−2p), so that the digits are −2^j·log₁₀(1 − 10^−2p)."""
+    found = r.newton_digits([[1, 0], [0, Fraction(1, 10**power)]], 1, "identity", 20)
+    with mpmath.workdps(100):
+        step = float(-mpmath.log1p(-(mpmath.mpf(10) ** (-2 * power))) / mpmath.log(10))
+    assert found == pytest.approx([step * 2.0**j for j in range(len(found))], rel=1e-6)
+    assert found[-2] < 20 <= found[-1]
