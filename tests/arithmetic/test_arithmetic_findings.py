@@ -236,3 +236,12 @@ def test_logits_of_another_linear_adder_fail():
         return model
 
     assert "logits" in failing(adders.linear(Run(fault=shifted), 10))
+
+
+@pytest.mark.parametrize(("factor", "fails"), [(1.0, False), (1 + 1e-12, True)])
+def test_logits_in_balls_are_enclosed_as_narrowly_for_larger_moduli(factor, fails):
+    """The error 5·10⁻¹¹ is 20 times p²·2⁻⁴⁸, and less than the bounds of a larger order in p."""
+    model = modular_addition(25)
+    model.unembed.W_U[:, 0] *= factor
+    with Ball.precision(comb.BITS):
+        assert (FAILS in modular_margin.as_proved(model, every=False)) == fails

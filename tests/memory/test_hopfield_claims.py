@@ -221,3 +221,18 @@ def test_cycles_of_length_2_without_symmetry_fail(monkeypatch):
     found = {f.id: f.verdict for f in hopfield_dynamics.cycles(SMALL)}
     assert found["cycles/asymmetric"] is Verdict.FAILS
     assert found["cycles/symmetric"] is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(("d", "state"), [(3, 5), (4, 3), (4, 15), (5, 30)])
+def test_runs_from_other_states_than_the_first_are_compared(d, state, monkeypatch):
+    """All states of up to three neurons, and each third state of more."""
+    net = [*random_networks(np.random.default_rng(0), d, 1)][-1]
+    right = hopfield_dynamics.asynchronous_update
+
+    def one_more_flip(*given):
+        found = right(*given)
+        return replace(found, flips=found.flips + (np.arange(2**d) == state))
+
+    assert [*hopfield_dynamics._wrong_runs(Run(), [net])] == []
+    monkeypatch.setattr(hopfield_dynamics, "asynchronous_update", one_more_flip)
+    assert len([*hopfield_dynamics._wrong_runs(Run(), [net])]) == 1

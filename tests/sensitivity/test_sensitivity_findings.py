@@ -216,3 +216,11 @@ def test_a_declared_gap_above_the_least_fails():
         wider = replace(margin, gap=margin.gap + 0.5)
         model.blocks[0].margins = (*margins[:head], wider, *margins[head + 1 :])
         assert sensitivity._gaps(each, model).verdict is FAILS
+
+
+@pytest.mark.parametrize(("V", "n"), retrieval_profiles.SIZES)
+def test_profiles_are_compared_at_each_size(V, n):
+    values = retrieval_profiles.last_values(retrieval_profiles.models(Run())["hop 1"], V, n)
+    assert retrieval_profiles._profile(values, V, n, "hop 1").verdict is HOLDS
+    values[V**n // 3] = (values[V**n // 3] + 1) % V
+    assert retrieval_profiles._profile(values, V, n, "hop 1").verdict is FAILS
