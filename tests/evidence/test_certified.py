@@ -436,12 +436,3 @@ def test_the_list_of_claims_does_not_import_torch() -> None:
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
     with pytest.raises(ImportError):
         from verify import nothing  # type: ignore[attr-defined]  # noqa: F401
-
-
-@pytest.mark.parametrize("n", [1, 60, 257])
-def test_the_evidence_is_the_same_for_any_number_of_examples(n: int) -> None:
-    def one_step(of: Any, X: Any, y: Any, Q: Any) -> Any:
-        return Q * (of.number(1, 8) * (X.transpose() * y))
-
-    found = certify(gradient_descent(1, 1, 0.125), against=one_step, n=n)
-    assert verdicts(found) == dict.fromkeys(("modular", "rational", "registers"), "holds")

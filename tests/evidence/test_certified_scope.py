@@ -185,3 +185,12 @@ def test_all_sequences_that_the_model_takes_and_no_others() -> None:
 
         assert certify(repeating(interface), against=against).holds
         assert seen == wanted
+
+
+@pytest.mark.parametrize("n", [1, 60, 257])
+def test_the_evidence_is_the_same_for_any_number_of_examples(n: int) -> None:
+    def one_step(of: Any, X: Any, y: Any, Q: Any) -> Any:
+        return Q * (of.number(1, 8) * (X.transpose() * y))
+
+    found = certify(gradient_descent(1, 1, 0.125), against=one_step, n=n)
+    assert verdicts(found) == dict.fromkeys(("modular", "rational", "registers"), "holds")

@@ -265,3 +265,23 @@ def test_rounding_of_the_gradients_of_a_transformer(off, verdict, monkeypatch):
     target = "verify.language.direct_gradients.signals"
     plant(monkeypatch, target, always(lambda found: found * (1 + off)))
     assert direct_gradients._transformer(Run(), 3).verdict is verdict
+
+
+@pytest.mark.parametrize(("factor", "holds"), [("3/2", False), ("21/10", True)])
+def test_the_constant_2_of_squares_is_compared(factor, holds, monkeypatch):
+    """For probabilities that are 1/100 apart the bound is 2·10⁻⁴; gains are log(1 + factor/10⁴)."""
+    near, half = F(51, 100), F(1, 2)
+    p, g, gain = (half, half), (near, 1 - near), log(1 + F(factor) / 10**4)
+    of_prompts = iter([[F(1, 3)] * 3, p, p, p, g, g, g])
+    for name, found in (
+        ("drawn", lambda run, draws: [(p, g, [0])] * draws),
+        ("rescaling_gain", lambda *given: gain),
+        ("calibration_gain", lambda *given: gain),
+        ("miscalibration", lambda *given: near - half),
+        ("common_scale_loss", lambda *given: -gain),
+        ("random_distribution", lambda rng, size: p if size > 3 else next(of_prompts)),
+    ):
+        monkeypatch.setattr(rescalings, name, found)
+    assert ([*rescalings.below_squares(Run(), 1)] == []) == holds
+    assert ([*rescalings.level_sets_below_squares(Run(), 1)] == []) == holds
+    assert ([*rescalings.prompts_below_squares(Run(), 1)] == []) == holds

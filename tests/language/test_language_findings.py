@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from faults import always, failing, off_by, once, plant, where
 
-from theory.language import IsItValid, log, uniform_mean_square, world
+from theory.language import IsItValid, uniform_mean_square, world
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.language import (
@@ -399,17 +399,3 @@ def test_a_learner_with_another_result_than_observed_fails(name, right, monkeypa
     monkeypatch.setattr(sparse_and, "success", success)
     found = islice(sparse_and._learned(Run(), 20), len(sparse_and.LEARNERS))
     assert failing(found) == {name}
-
-
-@pytest.mark.parametrize(("factor", "holds"), [("3/2", False), ("21/10", True)])
-def test_the_constant_2_of_squares_is_compared(factor, holds, monkeypatch):
-    """For probabilities that are 1/100 apart the bound is 2·10⁻⁴; gains are log(1 + factor/10⁴)."""
-    near, half = Fraction(51, 100), Fraction(1, 2)
-    gain = log(1 + Fraction(factor) / 10**4)
-    p, g = (half, half), (near, 1 - near)
-    monkeypatch.setattr(rescalings, "drawn", lambda run, draws: [(p, g, [0])] * draws)
-    monkeypatch.setattr(rescalings, "miscalibration", lambda p, g: near - half)
-    for name in ("rescaling_gain", "calibration_gain"):
-        monkeypatch.setattr(rescalings, name, lambda *given: gain)
-    for check in (rescalings.below_squares, rescalings.level_sets_below_squares):
-        assert ([*check(Run(), 1)] == []) == holds

@@ -209,3 +209,13 @@ def test_layers_of_many_steps(start):
         r.newton_degree(10**6 + 1, start)
     with rejects("k"):
         r.newton_lower_bound(10**6 + 1, start)
+
+
+@pytest.mark.parametrize("start", ["gram", "identity"])
+def test_each_prompt_has_the_alpha_that_is_given_for_it(start):
+    """M₁ = 2M₀ − M₀ S M₀ on the line: numbers S and α of each prompt."""
+    x, alpha = np.array([[[1.0]], [[2.0]], [[0.5]]]), np.array([0.5, 0.0625, 1.5])
+    S = x[:, 0, 0] ** 2
+    first = alpha * S if start == "gram" else alpha
+    found = r.newton(x, x[..., 0], 1, alpha, start)
+    assert found[:, 0] == pytest.approx((2 * first - first * S * first) * S, rel=1e-15)

@@ -394,13 +394,3 @@ def test_products_that_are_lost_are_rejected(of_x, of_y, product, solve):
     x, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, -1.0])
     with rejects(product):
         solve(of_x * x, of_y * y)
-
-
-@pytest.mark.parametrize("start", ["gram", "identity"])
-def test_each_prompt_has_the_alpha_that_is_given_for_it(start):
-    """M₁ = 2M₀ − M₀ S M₀ on the line: numbers S and α of each prompt."""
-    x, alpha = np.array([[[1.0]], [[2.0]], [[0.5]]]), np.array([0.5, 0.0625, 1.5])
-    S = x[:, 0, 0] ** 2
-    first = alpha * S if start == "gram" else alpha
-    found = r.newton(x, x[..., 0], 1, alpha, start)
-    assert found[:, 0] == pytest.approx((2 * first - first * S * first) * S, rel=1e-15)
