@@ -12,6 +12,7 @@ from constructions import (
     chebyshev,
     count_min,
     gradient_descent,
+    hebbian_attention,
     hop,
     hopfield_update,
     hyperpower,
@@ -64,6 +65,7 @@ def test_what_no_memory_holds_is_refused_at_once(call, needs, monkeypatch):
         lambda: squaring(2, 10_001, form="robust"),
         lambda: tripling(2, 10_001),
         lambda: hopfield_update(np.zeros((2, 2)), steps=10_001),
+        lambda: hebbian_attention(np.ones((1, 2)), steps=10_001),
         lambda: sphere_dynamics(2, 1.0, 0.5, 10_001),
     ],
 )
