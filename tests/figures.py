@@ -71,6 +71,7 @@ def _same(evidence: str, numbers: list[float], kind: str, recorded: list[float])
 
 if __name__ == "__main__":
     record.make()
+    record.recorded.cache_clear()  # `make` asks for it before there is one
     FILE.write_text(
         "".join(
             " ".join([claim, f"{number}", id, kind, *(f"{n:g}" for n in numbers)]) + "\n"
