@@ -15,8 +15,11 @@ query, another key has a larger score (`constructions.hulls`).  So the averages 
 of the whole cache.  For example, the latest write to a cell of a tape is one key for each cell, and
 attention to all tokens caches one key, with the sum of all values.
 
-The terms of sums are added in another order than in `Transformer.decoder`; if no partial sum is
-rounded (`constructions.exactness`), the outputs are equal.
+Hypotheses.  Keys that are integers are compared exactly.  Among other keys, one may be dropped whose
+score exceeds all others by no more than the rounding of scores; so the largest score of a head has
+to exceed the others by more than this, as its declared margin ensures.  The terms of sums are added
+in another order than in `Transformer.decoder`; if no partial sum is rounded
+(`constructions.exactness`), the outputs are equal.
 """
 
 from __future__ import annotations
