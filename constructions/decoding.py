@@ -15,8 +15,8 @@ query, another key has a larger score (`constructions.hulls`).  So the averages 
 of the whole cache.  For example, the latest write to a cell of a tape is one key for each cell, and
 attention to all tokens caches one key, with the sum of all values.
 
-Hypotheses.  Keys that are integers are compared exactly.  Among other keys, one may be dropped whose
-score exceeds all others by no more than the rounding of scores; so the largest score of a head has
+Hypotheses.  Keys that are integers are compared exactly.  Among other keys, one whose score exceeds
+all others by no more than the rounding of scores may be dropped; so the largest score of a head has
 to exceed the others by more than this, as its declared margin ensures.  The terms of sums are added
 in another order than in `Transformer.decoder`; if no partial sum is rounded
 (`constructions.exactness`), the outputs are equal.
