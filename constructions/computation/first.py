@@ -43,7 +43,7 @@ def first_symbol(max_length: Count, *, sharpness: Positive | None = None) -> Tra
     """
     _, T = sizes(2, max_length)
     beta = 1.0 if sharpness is None else sharpness
-    if beta <= LEAST:
+    if sharpness is not None and beta <= LEAST:
         raise InputError(f"sharpness is {beta:g}: give a sharpness above ln 2 = {LEAST:.4f}")
     late = np.arange(T + 1)
     late[0] = T + 1

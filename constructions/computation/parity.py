@@ -101,7 +101,7 @@ def parity(
             Stage(2, "sign", partial(_at_cls, _sign, 1)),
         )
     beta = 1.0 if sharpness is None else sharpness
-    if beta <= LEAST:
+    if sharpness is not None and beta <= LEAST:
         raise InputError(f"sharpness is {beta:g}: give a sharpness above ln 2 = {LEAST:.4f}")
     mask: Mask = "causal" if causal else "full"
     normalise: Normalise = "hardmax" if sharpness is None else "softmax"
