@@ -18,7 +18,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-FEWEST = 128  # queries in a block, so that few blocks have many
+FEWEST = 128  # queries in a block; fewer than twice as many are one block
 ENTRIES = 2**18  # of the scores of a block, which then stay in cache
 EXACT = 2**24  # float32 contains the integers up to this size
 
@@ -46,7 +46,7 @@ def averages(heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
     asking, answering = Q.shape[-2], K.shape[-2]
     entries = math.prod(Q.shape[:-2]) * answering
     rows = max(FEWEST, ENTRIES // max(entries, 1))
-    if asking <= FEWEST or not entries or heads.normalise == "linear":
+    if asking < 2 * FEWEST or not entries or heads.normalise == "linear":
         return _average(heads, Q, K, V)
     short = heads.normalise == "hardmax" and Q.dtype == torch.float64
     if short and exact_in_float32(Q.detach(), K.detach()):
