@@ -33,7 +33,7 @@ import torch
 from constructions.blocks import Block, Stack
 from constructions.hulls import UpperHull
 from theory import machine
-from theory.kinds import InputError
+from theory.kinds import Count, InputError, checked
 
 BYTES = 32  # of a number or a list, and of what refers to it
 FEW = 64  # values of the further coordinates z, each of which has a hull
@@ -75,9 +75,8 @@ class CachedKeys:
         query, key, value = read[: self.q], read[self.q : self.k], read[self.k :]
         if self.mask == "diagonal":
             return value
-        if self.mask == "causal" or not (
-            self.hulls or self.seen
-        ):  # the first token attends to itself
+        first = not self.hulls and not self.seen
+        if self.mask == "causal" or first:  # the first token attends to itself
             self._add([*map(_integer, key)], value)
             return self._average([*map(_integer, query)])
         found = self._average([*map(_integer, query)])
@@ -137,18 +136,24 @@ class PrunedDecoder:
     """A hardmax model on one growing sequence, which caches only keys that can be attended.
 
     `append` takes the next token; `outputs` are those of the unembedding, (d_out,), at the last
-    token. A token takes O(log n) steps for n cached keys.
+    token. A token takes O(log n) comparisons for n cached keys, and reads all keys of a plane if
+    its query has v = 0.
 
     Raises ValueError for models with other attention than causal hardmax, with layer norms, in
     another dtype than float64 or not on the CPU; for heads whose queries have several coordinates
     that are not constant, if keys have more than 64 values of the further ones; and if the keys of
-    `context` tokens, all of them cached, do not fit in memory.
+    `context` tokens, all of them cached, do not fit in memory, or the model takes fewer tokens.
+    `append` raises ValueError for what is no row of the embedding and for more than `context`
+    tokens, and `outputs` before the first token.
     """
 
-    def __init__(self, model: Stack, context: int) -> None:
+    @checked
+    def __init__(self, model: Stack, context: Count) -> None:
+        if (most := model.interface.context) is not None and context > most:
+            raise InputError(f"context is {context}: give an integer ≤ {most} for {model.name}")
         if (reason := unsuitable(model)) is not None:
             raise InputError(f"{model.name} {reason}: use model.decoder")
-        self.model, self.count = model, 0
+        self.model, self.context, self.count = model, context, 0
         self.reads = reads = _Reads(model)
         self.layers = [_Layer(block, reads) for block in model.blocks]
         each = (len(keys.columns) for layer in self.layers for keys in layer.heads if keys.q)
@@ -159,7 +164,15 @@ class PrunedDecoder:
         self.H = np.zeros(model.d_model)
 
     def append(self, token: int) -> None:
-        """Appends a token, which is a row of the embedding."""
+        """Appends a token, the number of a row of the embedding."""
+        if not isinstance(token, int | np.integer) or not 0 <= token < len(self.reads.E):
+            raise InputError(
+                f"token is {token!r}: give an integer from 0 to {len(self.reads.E) - 1}"
+            )
+        if self.count == self.context:
+            raise InputError(
+                f"the sequence has {self.count} tokens: build a decoder with a larger context"
+            )
         H = self.reads.E[token]
         if self.reads.P is not None:
             H = H + self.reads.P[self.count]
@@ -169,6 +182,8 @@ class PrunedDecoder:
 
     def outputs(self) -> np.ndarray:
         """The outputs (d_out,) at the last token."""
+        if not self.count:
+            raise InputError("the sequence has no token: append one")
         outputs: np.ndarray = self.H @ self.W_U + self.b_U
         return outputs
 

@@ -6,7 +6,8 @@ on their upper hull, whatever u and v are.  A key below the hull is *dominated*:
 some other key has a larger score.  Since keys are only added, a dominated key stays dominated, so
 it is dropped and never read again.  Along the hull, from left to right, the score rises and then
 falls, so the largest score is found by bisection: adding a key and answering a query both take
-O(log n) steps for n keys on the hull, and O(1) keys are dropped for each key that is added.
+O(log n) comparisons for n keys on the hull, on average over the keys, each of which is dropped at
+most once.  A key between others also moves the later entries of four lists.
 
 Hardmax attention averages the values of all keys of largest score.  Equal keys are merged into one,
 with the sum of their values and their number, and keys on an edge of the hull are kept, so that the

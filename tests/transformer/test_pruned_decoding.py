@@ -195,3 +195,47 @@ def test_other_models_are_refused(model, reason):
     with rejects(reason, "model.decoder"):
         PrunedDecoder(built, 4)
     assert built.pruned_decoder(4) is None
+
+
+@pytest.mark.parametrize("token", [-1, 4, 1.0, None, "a"])
+def test_tokens_that_are_no_rows_of_the_embedding_are_refused(token):
+    decoder = PrunedDecoder(previous_token(3, 6), 4)
+    with rejects("no token"):
+        decoder.outputs()
+    with rejects("token is"):
+        decoder.append(token)
+    assert decoder.count == 0
+
+
+def test_contexts_have_limits():
+    model = previous_token(3, 6)
+    PrunedDecoder(model, 7)
+    for wrong in (8, 0, None):
+        with rejects("context"):
+            PrunedDecoder(model, wrong)
+    decoder = PrunedDecoder(model, 2)
+    decoder.append(3)
+    decoder.append(0)
+    with rejects("2 tokens"):
+        decoder.append(0)
+
+
+@pytest.mark.parametrize(("positions", "taken"), [(FEW // 2, True), (FEW // 2 + 1, False)])
+def test_further_coordinates_have_few_values(positions, taken):
+    """Two for tokens times one for each position; x reads another coordinate, of more values."""
+    zeros = lambda *shape: torch.zeros(*shape, dtype=torch.float64)  # noqa: E731
+    E, P, W_Q, W_K = zeros(4, 3), zeros(positions, 3), zeros(1, 3, 3), zeros(1, 3, 3)
+    E[:, 0], P[:, 0] = torch.tensor([0.0, 0.5, 0.0, 0.5]), torch.arange(positions)
+    E[:, 1], P[:, 1] = torch.arange(4) / 4, torch.arange(positions)
+    W_Q[0, 2, :2], W_K[0, 1, 0], W_K[0, 0, 1] = 1.0, 1.0, 1.0
+    tensors = (W_Q, W_K, zeros(1, 3, 1), zeros(1, 1, 3), zeros(1, 3) + 1, zeros(1, 3) + 1)
+    model = Transformer(
+        Embed(E),
+        [Block(Attention(*tensors, normalise="hardmax", mask="causal"))],
+        Unembed(torch.eye(3, dtype=torch.float64)),
+        pos_embed=PosEmbed(P),
+        interface=Tokens(3, positions - 1, prefix=(3,), answers=3),
+        stream=Stream(x=3),
+        source="tests",
+    )
+    assert (model.pruned_decoder(positions) is not None) is taken
