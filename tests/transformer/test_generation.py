@@ -158,7 +158,7 @@ def test_long_texts_are_continued_in_memory_that_their_scores_do_not_fit(monkeyp
 
 
 @pytest.mark.parametrize("tokens", [[0, 1, 0], [-1], [5], [1.0], [], [[0]], None])
-def test_decoders_reject_tokens_that_are_not_those_of_a_prompt(tokens):
+def test_decoders_reject_tokens_that_are_not_those_of_a_prompt(tokens, unchecked):
     decoder = induction_heads(4, 12).decoder((), 4)
     decoder(torch.tensor([4, 0]))
     with rejects():
