@@ -50,6 +50,9 @@ elim: ms => [|[[c r] s] ms IH] /=; first by rewrite addr0.
 by rewrite IH addrACA; case: eqP; rewrite ?scalerDr ?addr0.
 Qed.
 
+Lemma moved_zero (M : lmodType R) ms into : moved ms (fun=> 0 : M) into = 0.
+Proof. by elim: ms => //= -[[c r] s] ms ->; rewrite scaler0 if_same addr0. Qed.
+
 End Moves.
 
 Section LinearHeads.
