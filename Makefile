@@ -10,10 +10,14 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 
 # Without bytecode each of the many processes compiles all modules anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: verify record test reach slow tools docs browser lint bench dist clean
+.PHONY: verify proofs record test reach slow tools docs browser lint bench dist clean
 
 verify: $(VENV)/installed
 	$(BIN)/python -m verify newton --k 5
+
+# The proofs for all sizes, in theory/proofs, which Rocq checks.  Nothing is installed.
+proofs:
+	$(PYTHON) theory/proofs/check.py
 
 # One run of all claims at quick sizes, made anew when sources change: tests and the site read it.
 record: $(VENV)/installed
