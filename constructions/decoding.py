@@ -8,12 +8,14 @@ a number y to each key, and what is left decides which keys are cached:
     all constant               y                       the keys of largest y
     one is not                 u·x + y                 the upper hull of the keys (x, y)
     two are not, and y = 0     u·x + v·y               all keys (x, y), and their hulls
-    more are not               u·x + y + Σ_i w_i z_i   an upper hull of (x, y) for each z
+    more are not, few z        u·x + y + Σ_i w_i z_i   an upper hull of (x, y) for each z
+    more are not, many z       y + Σ_i w_i z_i         the keys of largest y for each z
 
-In the last case z must have few values.  A key that is not on a hull is dominated: for every
-query, another key has a larger score (`constructions.hulls`).  So the averages of values are those
-of the whole cache.  For example, the latest write to a cell of a tape is one key for each cell, and
-attention to all tokens caches one key, with the sum of all values.
+A key that is not cached is dominated: for every query, another key has a larger score
+(`constructions.cached_keys`, `constructions.hulls`).  So the averages of values are those of the
+whole cache.  For example, the latest write to a cell of a tape is one key for each cell, attention
+to all tokens caches one key, with the sum of all values, and the latest token after each n-gram is
+one key for each n-gram.
 
 Hypotheses.  Keys that are integers are compared exactly.  Among other keys, one whose score exceeds
 all others by no more than the rounding of scores may be dropped; so the largest score of a head has
@@ -24,14 +26,15 @@ in another order than in `Transformer.decoder`; if no partial sum is rounded
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from constructions.blocks import Block, Stack
-from constructions.hulls import UpperHull
+from constructions.cached_keys import CachedKeys, Hulls, Plane, Table
 from theory import machine
 from theory.kinds import Count, InputError, checked
 
@@ -40,109 +43,79 @@ FEW = 64  # values of the further coordinates z, each of which has a hull
 Numbers = list[float]
 
 
-class Column(NamedTuple):
-    """A linear function of the stream, ⟨H, w⟩ + b."""
+class Affine:
+    """The affine function H @ W + b of the stream or of hidden units."""
 
-    w: np.ndarray
-    b: float
+    def __init__(self, W: np.ndarray, b: np.ndarray | float = 0.0) -> None:
+        self.W, self.b = W, np.zeros(W.shape[1]) + b
+        self.width = len(self.b)
+        self.linear = not self.b.any()
+
+    def __call__(self, H: np.ndarray) -> np.ndarray:
+        product: np.ndarray = H @ self.W
+        return product if self.linear else product + self.b
 
 
-class CachedKeys:
-    """The keys that one head caches of the tokens of a sequence, with their values.
+class Head(NamedTuple):
+    """What a head reads, which cache its keys have, and its mask."""
 
-    `query`, `key` and `value` are the functions of the stream that the head reads. The scores are
-    those of the table above, where the keys of a head with two coordinates and y = 0 are a `plane`.
-    """
+    query: Affine
+    key: Affine
+    value: Affine
+    cache: type[CachedKeys]
+    mask: str
 
-    def __init__(
-        self, query: list[Column], key: list[Column], value: list[Column], mask: str, plane: bool
-    ) -> None:
-        self.columns = [*query, *key, *value]
-        self.q, self.k, self.mask, self.plane = len(query), len(query) + len(key), mask, plane
-        self.hulls: dict[tuple[float, ...], UpperHull] = {}
-        self.seen: list[tuple[float, float, Numbers]] = []  # the keys of a plane
-        self.added = {1: 0, -1: 0}  # how many of them are in the hull of each sign of v
+    @property
+    def of_its_keys(self) -> object:
+        """Equal for heads that can share a cache."""
+        return self.cache, self.mask, self.key.W.tobytes(), self.key.b.tobytes()
 
-    def __len__(self) -> int:
-        """The largest number of keys of a hull."""
-        return max(map(len, self.hulls.values()), default=0)
 
-    def attended(self, read: Numbers) -> Numbers:
-        """The average of the values that the next token attends to; its own key is added.
+class Heads:
+    """Heads that read the same keys, and what they have cached of them."""
 
-        `read` contains the functions of the token's stream, in the order of `columns`.
+    def __init__(self, heads: Sequence[Head]) -> None:
+        self.mask, self.cache, self.first = heads[0].mask, heads[0].cache(len(heads)), True
+        self.reads = [heads[0].key, *(h.query for h in heads), *(h.value for h in heads)]
+        self.key, *slices = _slices(self.reads)
+        self.queries, values = slices[: len(heads)], slices[len(heads) :]
+        self.value = slice(values[0].start, values[-1].stop)
+        self.values = _slices([head.value for head in heads])
+        # Without queries, the cache has one key.
+        grows = any(head.query.width for head in heads)
+        self.bytes = grows * BYTES * (4 + self.value.stop)  # for each token
+
+    def attended(self, read: Numbers) -> Iterable[float]:
+        """The averages of the values that the heads attend to at the next token.
+
+        Its key is added. `read` contains the functions of the token's stream, in order of `reads`.
         """
-        query, key, value = read[: self.q], read[self.q : self.k], read[self.k :]
+        value = tuple(read[self.value])
         if self.mask == "diagonal":
             return value
-        first = not self.hulls and not self.seen
-        if self.mask == "causal" or first:  # the first token attends to itself
-            self._add([*map(_integer, key)], value)
-            return self._average([*map(_integer, query)])
-        found = self._average([*map(_integer, query)])
-        self._add([*map(_integer, key)], value)
-        return found
-
-    def _add(self, key: Numbers, value: Numbers) -> None:
-        x, y, *z = key
-        if self.plane:
-            self.seen.append((x, y, value))
-        else:
-            self._hull(*z).add(x, y, value)
-
-    def _hull(self, *z: float) -> UpperHull:
-        if z not in self.hulls:
-            self.hulls[z] = UpperHull()
-        return self.hulls[z]
-
-    def _average(self, query: Numbers) -> Numbers:
-        if self.plane:
-            total, count = self._in_plane(*query)
-        else:
-            found = [
-                (top + sum(a * b for a, b in zip(query[1:], z, strict=True)), total, count)
-                for z, hull in self.hulls.items()
-                for top, total, count in [hull.best(query[0] if query else 0, 1)]
-            ]
-            top = max(score for score, _, _ in found)
-            total, count = _together([each[1:] for each in found if each[0] == top])
-        return [n / count for n in total]
-
-    def _in_plane(self, u: float, v: float) -> tuple[Sequence[float], int]:
-        """The sum of the values of the best keys (x, y), and their number.
-
-        The hull of one sign of v is formed when it is first needed. For v = 0, all keys are read.
-        """
-        if not v:
-            top = max(u * x for x, _, _ in self.seen)
-            return _together([(value, 1) for x, _, value in self.seen if u * x == top])
-        sign = 1 if v > 0 else -1
-        hull = self._hull(sign)
-        for x, y, value in self.seen[self.added[sign] :]:
-            hull.add(x, sign * y, value)
-        self.added[sign] = len(self.seen)
-        return hull.best(u, abs(v))[1:]
-
-
-def _together(found: list[tuple[Sequence[float], int]]) -> tuple[Sequence[float], int]:
-    """The sums of sums and of numbers."""
-    (total, count), *others = found
-    for more, number in others:
-        total, count = [a + b for a, b in zip(total, more, strict=True)], count + number
-    return total, count
+        before = self.mask == "causal" or self.first  # the first token attends to itself
+        if before:
+            self.cache.add(read[self.key], value)
+        averages = Numbers()
+        for head, (query, values) in enumerate(zip(self.queries, self.values, strict=True)):
+            total, count = self.cache.best(read[query], head)
+            averages += total[values] if count == 1 else [n / count for n in total[values]]
+        if not before:
+            self.cache.add(read[self.key], value)
+        self.first = False
+        return averages
 
 
 class PrunedDecoder:
     """A hardmax model on one growing sequence, which caches only keys that can be attended.
 
     `append` takes the next token; `outputs` are those of the unembedding, (d_out,), at the last
-    token. A token takes O(log n) comparisons for n cached keys, and reads all keys of a plane if
-    its query has v = 0.
+    token. A token takes O(log n) comparisons for n keys of a hull. It reads all keys of a plane if
+    its query has v = 0, and in the last case of the table, every z.
 
     Raises ValueError for models with other attention than causal hardmax, with layer norms, in
-    another dtype than float64 or not on the CPU; for heads whose queries have several coordinates
-    that are not constant, if keys have more than 64 values of the further ones; and if the keys of
-    `context` tokens, all of them cached, do not fit in memory, or the model takes fewer tokens.
+    another dtype than float64 or not on the CPU; and if the keys of `context` tokens, all of them
+    cached, do not fit in memory, or the model takes fewer tokens.
     `append` raises ValueError for what is no row of the embedding and for more than `context`
     tokens, and `outputs` before the first token.
     """
@@ -156,11 +129,10 @@ class PrunedDecoder:
         self.model, self.context, self.count = model, context, 0
         self.reads = reads = _Reads(model)
         self.layers = [_Layer(block, reads) for block in model.blocks]
-        each = (len(keys.columns) for layer in self.layers for keys in layer.heads if keys.q)
-        needed = context * sum(BYTES * (4 + columns) for columns in each)
+        needed = context * sum(heads.bytes for layer in self.layers for heads in layer.heads)
         machine.fits_in_memory(f"the keys of {context} tokens", needed, "give a shorter sequence")
-        self.W_U = _array(model.unembed.W_U)
-        self.b_U = 0.0 if model.unembed.b_U is None else _array(model.unembed.b_U)
+        W_U, b_U = model.unembed.W_U, model.unembed.b_U
+        self.unembed = Affine(_array(W_U), 0.0 if b_U is None else _array(b_U))
         self.H = np.zeros(model.d_model)
 
     def append(self, token: int) -> None:
@@ -184,13 +156,12 @@ class PrunedDecoder:
         """The outputs (d_out,) at the last token."""
         if not self.count:
             raise InputError("the sequence has no token: append one")
-        outputs: np.ndarray = self.H @ self.W_U + self.b_U
-        return outputs
+        return self.unembed(self.H)
 
     @property
     def cached(self) -> list[int]:
         """The numbers of keys that the heads have cached, layer by layer."""
-        return [len(keys) for layer in self.layers for keys in layer.heads]
+        return [len(heads.cache) for layer in self.layers for heads in layer.heads]
 
 
 def unsuitable(model: Stack) -> str | None:
@@ -203,9 +174,6 @@ def unsuitable(model: Stack) -> str | None:
         return "has other attention than causal hardmax"
     if model.like.dtype != torch.float64 or model.like.device.type != "cpu":
         return "is not in float64 on the CPU"
-    reads = _Reads(model)
-    if any(keys is None for block in model.blocks for keys in reads.cached(block)):
-        return "has heads whose keys have too many values"
     return None
 
 
@@ -222,24 +190,21 @@ class _Reads:
             for W in outputs:
                 self.written |= _array(W).any(0)
 
-    def values(self, *columns: Column) -> float:
-        """An upper bound on the number of values; infinite if a layer writes what is read."""
-        W = np.array([column.w for column in columns]).T
+    def values(self, W: np.ndarray) -> float:
+        """An upper bound on the number of values of H @ W: infinite if a layer writes some of H."""
         if W[self.written].any():
             return np.inf
         found = len(np.unique(self.E @ W, axis=0))
         return found if self.P is None else found * len(np.unique(self.P @ W, axis=0))
 
-    def cached(self, block: Block) -> list[CachedKeys | None]:
-        """The keys of the heads of a block, or None for keys that have too many values."""
-        attn = block.attn
-        if attn is None:
+    def heads(self, block: Block) -> list[Head]:
+        """What the heads of a block read."""
+        if (attn := block.attn) is None:
             return []
         tensors = (attn.W_Q, attn.W_K, attn.W_V, attn.b_Q, attn.b_K)
-        heads = zip(*map(_array, tensors), attn.masks, strict=True)
-        return [self._cached(*each) for each in heads]
+        return [self._head(*each) for each in zip(*map(_array, tensors), attn.masks, strict=True)]
 
-    def _cached(
+    def _head(
         self,
         W_Q: np.ndarray,
         W_K: np.ndarray,
@@ -247,49 +212,58 @@ class _Reads:
         b_Q: np.ndarray,
         b_K: np.ndarray,
         mask: str,
-    ) -> CachedKeys | None:
+    ) -> Head:
         free = np.flatnonzero(W_Q.any(0)).tolist()
         fixed = [i for i in range(len(b_Q)) if i not in free]
-        keys = [Column(W_K[:, i], float(b_K[i])) for i in range(len(b_K))]
-        constant = Column(W_K[:, fixed] @ b_Q[fixed], float(b_K[fixed] @ b_Q[fixed]))
-        plane = len(free) == 2 and not constant.w.any() and not constant.b
-        if plane:
-            key = [keys[i] for i in free]
+        y = W_K[:, fixed] @ b_Q[fixed], b_K[fixed] @ b_Q[fixed]
+        cache: type[CachedKeys] = Hulls
+        if len(free) == 2 and not y[0].any() and not y[1]:
+            cache = Plane
         else:
             # x is the coordinate of most values.
-            free.sort(key=lambda i: self.values(keys[i]), reverse=True)
-            if free[1:] and self.values(*(keys[i] for i in free[1:])) > FEW:
-                return None
-            first = [keys[i] for i in free[:1]] or [Column(0 * constant.w, 0.0)]
-            key = [*first, constant, *(keys[i] for i in free[1:])]
-        query = [Column(W_Q[:, i], float(b_Q[i])) for i in free]
-        return CachedKeys(query, key, [Column(w, 0.0) for w in W_V.T], mask, plane)
+            free.sort(key=lambda i: self.values(W_K[:, [i]]), reverse=True)
+            if free[1:] and self.values(W_K[:, free[1:]]) > FEW:
+                cache = Table
+        keys = [(W_K[:, i], b_K[i]) for i in free]
+        if cache is Hulls:
+            keys[1:1] = [y] if keys else [(0 * y[0], 0.0), y]
+        elif cache is Table:
+            keys[:0] = [y]
+        key = Affine(np.stack([w for w, _ in keys], axis=1), np.array([b for _, b in keys]))
+        value = Affine(W_V)
+        return Head(Affine(W_Q[:, free], b_Q[free]), key, value, cache, mask)
 
 
 class _Layer:
     """One block, as a function of the stream (D,) of the next token."""
 
     def __init__(self, block: Block, reads: _Reads) -> None:
-        self.heads = [keys for keys in reads.cached(block) if keys is not None]
+        alike: dict[object, list[int]] = {}
+        heads = reads.heads(block)
+        for i, head in enumerate(heads):
+            alike.setdefault(head.of_its_keys, []).append(i)
+        self.heads = [Heads([heads[i] for i in each]) for each in alike.values()]
         if block.attn is not None:
-            columns = [column for keys in self.heads for column in keys.columns]
-            self.W = np.ascontiguousarray(np.stack([column.w for column in columns], axis=1))
-            self.b = np.array([column.b for column in columns])
-            ends = np.cumsum([0, *(len(keys.columns) for keys in self.heads)]).tolist()
+            read = [each for heads in self.heads for each in heads.reads]
+            W = np.concatenate([each.W for each in read], axis=1)
+            self.read = Affine(W, np.concatenate([each.b for each in read]))
+            ends = np.cumsum([0, *(h.value.stop for h in self.heads)]).tolist()
             self.cuts = [*zip(self.heads, ends[:-1], ends[1:], strict=True)]
-            self.W_O = _array(block.attn.W_O.flatten(0, 1))
-        mlp = block.mlp
-        self.mlp = mlp and [*map(_array, (mlp.W_in, mlp.b_in, mlp.W_out, mlp.b_out))]
+            self.W_O = _array(block.attn.W_O[[*chain(*alike.values())]].flatten(0, 1))
+        self.mlp: tuple[Affine, ...] = ()
+        if (mlp := block.mlp) is not None:
+            pairs = (mlp.W_in, mlp.b_in), (mlp.W_out, mlp.b_out)
+            self.mlp = tuple(Affine(_array(W), _array(b)) for W, b in pairs)
 
     def __call__(self, H: np.ndarray) -> np.ndarray:
         if self.heads:
-            read, added = (H @ self.W + self.b).tolist(), Numbers()
-            for keys, start, end in self.cuts:
-                added += keys.attended(read[start:end])
+            read, added = self.read(H).tolist(), Numbers()
+            for heads, start, end in self.cuts:
+                added += heads.attended(read[start:end])
             H = H + np.array(added) @ self.W_O
         if self.mlp:
-            W_in, b_in, W_out, b_out = self.mlp
-            H = H + np.maximum(H @ W_in + b_in, 0) @ W_out + b_out
+            hidden, out = self.mlp
+            H = H + out(np.maximum(hidden(H), 0))
         return H
 
 
@@ -298,6 +272,7 @@ def _array(W: torch.Tensor) -> np.ndarray:
     return array
 
 
-def _integer(number: float) -> float:
-    """A float that is an integer as an `int`, whose products are exact at any size."""
-    return int(number) if number.is_integer() else number
+def _slices(reads: Sequence[Affine]) -> list[slice]:
+    """Where each of them is, one after the other."""
+    ends = np.cumsum([0, *(read.width for read in reads)]).tolist()
+    return [slice(*each) for each in pairwise(ends)]

@@ -7,7 +7,9 @@ some other key has a larger score.  Since keys are only added, a dominated key s
 it is dropped and never read again.  Along the hull, from left to right, the score rises and then
 falls, so the largest score is found by bisection: adding a key and answering a query both take
 O(log n) comparisons for n keys on the hull, on average over the keys, each of which is dropped at
-most once.  A key between others also moves the later entries of four lists.
+most once.  A key between others also moves the later entries of four lists.  The bisection starts
+where the last query of the same head found its key, with steps that double, so a query whose key is
+r places from there takes O(log r) comparisons.
 
 Hardmax attention averages the values of all keys of largest score.  Equal keys are merged into one,
 with the sum of their values and their number, and keys on an edge of the hull are kept, so that the
@@ -23,10 +25,12 @@ from collections.abc import Sequence
 class UpperHull:
     """The upper hull of keys (x, y), with the sum of values and the number of keys at each corner.
 
-    Numbers are Python numbers: with integers, nothing is rounded.
+    Its queries are those of `heads` heads. Numbers are Python numbers: with integers, nothing is
+    rounded.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, heads: int = 1) -> None:
+        self.near = [0] * heads  # where the last query of each head found its key
         self.x: list[float] = []
         self.y: list[float] = []
         self.sums: list[Sequence[float]] = []
@@ -64,16 +68,22 @@ class UpperHull:
     def _drop(self, i: int) -> None:
         del self.x[i], self.y[i], self.sums[i], self.counts[i]
 
-    def best(self, u: float, v: float) -> tuple[float, Sequence[float], int]:
+    def best(self, u: float, v: float, head: int = 0) -> tuple[float, Sequence[float], int]:
         """The largest score u·x + v·y for v > 0, the sum of the values there and their number."""
         X, Y = self.x, self.y
-        low, high = 0, len(X) - 1
+        low, high, step = 0, len(X) - 1, 1
+        middle = min(self.near[head], high - 1)
         while low < high:
-            middle = (low + high) // 2
             if u * (X[middle + 1] - X[middle]) + v * (Y[middle + 1] - Y[middle]) > 0:
                 low = middle + 1
+                middle += step
             else:
                 high = middle
+                middle -= step
+            step *= 2
+            if not low <= middle < high:
+                middle = (low + high) // 2
+        self.near[head] = low
         top, total, count = u * X[low] + v * Y[low], self.sums[low], self.counts[low]
         while low + 1 < len(X) and u * X[low + 1] + v * Y[low + 1] == top:
             low += 1

@@ -300,9 +300,9 @@ class Model(nn.Module, ABC):
     def pruned_decoder(self, context: int) -> OneSequence | None:
         """Returns a decoder of one sequence of at most `context` tokens that keeps few keys.
 
-        It takes O(log n) steps for a token, where n is the number of keys that can be attended; see
-        `constructions.decoding`. The result is None for models that have no such decoder, such as
-        models with softmax attention. Raises ValueError if keys may not fit in memory.
+        The time of a token is given in `constructions.decoding`. The result is None for models that
+        have no such decoder, such as models with softmax attention. Raises ValueError if keys may
+        not fit in memory.
         """
         return None
 

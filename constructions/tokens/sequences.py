@@ -167,13 +167,13 @@ class Tokens(Interface):
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
         """Returns the result of `model.generate(tokens, steps)`: the next `steps` tokens.
 
-        A causal model caches keys and values, so that a step takes time O(T); for one sequence and
-        hardmax attention it caches only keys that can be attended (`constructions.decoding`), and a
-        step takes O(log T). Each step then adds the same terms as a run on the whole sequence, in
-        another order. If no partial sum is
-        rounded (`exactness.exact_in`), as in hardmax attention without averages, answers and logits
-        are those of this run. With averages or softmax, logits may differ in their last bits;
-        answers are those of this run if the difference is below half the margin of the logits.
+        A causal model caches keys and values, so that a step takes time O(T). For one sequence and
+        hardmax attention it caches only keys that can be attended (`constructions.decoding`): often
+        a step then takes O(log T). Each step adds the same terms as a run on the whole sequence, in
+        another order. If no partial sum is rounded (`exactness.exact_in`), as in hardmax
+        attention without averages, answers and logits are those of this run. With averages or
+        softmax, logits may differ in their last bits; answers are those of this run if the
+        difference is below half the margin of the logits.
         """
         if self.length is not None:
             return super().generate(model, tokens, steps)

@@ -188,7 +188,7 @@ def test_what_has_ended_is_not_run_on(monkeypatch):
         return called(self, tokens)
 
     monkeypatch.setattr(Decoder, "__call__", counted)
-    assert model.generate([2], 1000).tolist() == [-1] * 1000
+    assert model.generate([[2]], 1000).tolist() == [[-1] * 1000]
     assert len(calls) == 1
 
 

@@ -13,9 +13,10 @@ from small_models import MODELS, PUBLIC
 from constructions import hulls
 from constructions.attention import Attention
 from constructions.blocks import Block, Embed, PosEmbed, Unembed
+from constructions.cached_keys import Hulls, Plane, Table
 from constructions.computation import scratchpad, turing_machine
 from constructions.decoding import FEW, PrunedDecoder, unsuitable
-from constructions.retrieval import induction_heads, previous_token
+from constructions.retrieval import previous_token
 from constructions.stream import Stream
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
@@ -26,7 +27,7 @@ CAUSAL = [
     *("hop", "previous_token", "broad_average", "gridworld_walk", "dyck", "from_formula"),
     *("circuit_evaluator", "turing_machine", "scratchpad", "majority", "semiautomaton"),
     *("shortcut", "search", "linear_adder", "skip_gram", "parity_with_steps", "fact_model"),
-    *("string_model", "chomsky_scratchpad"),
+    *("string_model", "chomsky_scratchpad", "induction_heads", "in_context_ngram"),
 ]
 
 
@@ -39,6 +40,33 @@ def test_the_best_keys_of_a_hull_are_the_best_of_all(keys, data):
         scores = [u * a + v * b for a, b, _ in keys[:last]]
         best = [c for (_, _, c), score in zip(keys, scores, strict=False) if score == max(scores)]
         assert hull.best(u, v) == (max(scores), [sum(best)], len(best))
+
+
+def best_of_all(keys, query):
+    """The sum of the values of the keys of largest score, and their number."""
+    scores = [sum(a * b for a, b in zip(query, key, strict=True)) for key, _ in keys]
+    best = [value for (_, value), score in zip(keys, scores, strict=True) if score == max(scores)]
+    return [sum(column) for column in zip(*best, strict=True)], len(best)
+
+
+@pytest.mark.parametrize(
+    ("cache", "width", "constant"), [(Hulls, 2, 1), (Hulls, 4, 1), (Plane, 2, None), (Table, 4, 0)]
+)
+@given(data=st.data())
+def test_caches_answer_like_all_keys(cache, width, constant, data):
+    """Two heads ask in turn; in a score the coordinate number `constant` counts once."""
+    kept, keys = cache(2), []
+    for _ in range(data.draw(st.integers(1, 25))):
+        key = data.draw(st.lists(small.map(float), min_size=width, max_size=width))
+        keys.append((key, (float(len(keys)), data.draw(small.map(float)))))
+        kept.add(*keys[-1])
+        for head in range(2):
+            query = data.draw(st.lists(quarters, min_size=width, max_size=width))
+            if constant is not None:
+                query[constant] = 1.0
+            free = [u for i, u in enumerate(query) if i != constant]
+            total, count = kept.best(free, head)
+            assert ([*total], count) == best_of_all(keys, query)
 
 
 @given(st.lists(st.tuples(small, small), min_size=1, max_size=40, unique=True))
@@ -68,14 +96,16 @@ def random_model(seed, masks=("causal", "strictly causal", "diagonal")):
         heads = int(rng.integers(1, 4))
         W_Q, W_K = (rng.integers(-2, 3, (heads, D, d)) for _ in range(2))
         b_Q, b_K = rng.integers(-2, 3, (heads, d)), rng.integers(-1, 2, (heads, d))
-        for h, kind in enumerate(rng.integers(0, 5, heads)):
-            free = {0: (), 1: (0,), 2: (0, 1), 3: (0, 2), 4: (0, 1)}[int(kind)]
+        for h, kind in enumerate(rng.integers(0, 6, heads)):
+            free = {0: (), 1: (0,), 2: (0, 1), 3: (0, 2), 4: (0, 1), 5: (0, 1, 2)}[int(kind)]
             W_Q[h][:, [i for i in range(d) if i not in free]] = 0
             if kind == 2:  # a plane
                 b_Q[h, 2] = 0
             if kind in (3, 4):
                 W_K[h, 1:, free[1]] = 0
                 b_Q[h, 3 - free[1]] = 1
+            if seed % 2 and not W_Q[0][:, ~W_Q[h].any(0)].any():  # the keys of head 0 will do
+                W_K[h], b_K[h], b_Q[h] = W_K[0], b_K[0], b_Q[0]
         W_V, W_O = rng.integers(-1, 2, (heads, D, 2)), rng.integers(-1, 2, (heads, 2, D))
         W_O[..., 0] = 0
         tensors = (torch.tensor(W, dtype=torch.float64) for W in (W_Q, W_K, W_V, W_O, b_Q, b_K))
@@ -154,6 +184,14 @@ def test_generated_tokens_are_those_of_the_whole_cache(name, monkeypatch):
     assert torch.equal(model.generate(row, steps), found)
 
 
+def test_what_has_ended_is_not_run_on(monkeypatch):
+    """After the prefix and the prompt, the answer is ⊥."""
+    calls, append = [], PrunedDecoder.append
+    monkeypatch.setattr(PrunedDecoder, "append", lambda *args: [calls.append(1), append(*args)])
+    assert previous_token(4, 10**6).generate([2], 1000).tolist() == [-1] * 1000
+    assert len(calls) == 2
+
+
 @pytest.mark.parametrize("addressed", [False, True])
 def test_the_cache_of_a_turing_machine_is_its_tape(addressed):
     machine, T = MACHINES["wolfram-2-3"], 400
@@ -186,7 +224,6 @@ def test_a_hundred_thousand_tokens():
     [
         (lambda: previous_token(3, 6, sharpness=20.0), "hardmax"),
         (lambda: previous_token(3, 6).to(torch.float32), "float64"),
-        (lambda: induction_heads(FEW + 1, 6), "values"),
     ],
 )
 def test_other_models_are_refused(model, reason):
@@ -220,8 +257,8 @@ def test_contexts_have_limits():
         decoder.append(0)
 
 
-@pytest.mark.parametrize(("positions", "taken"), [(FEW // 2, True), (FEW // 2 + 1, False)])
-def test_further_coordinates_have_few_values(positions, taken):
+@pytest.mark.parametrize(("positions", "cache"), [(FEW // 2, Hulls), (FEW // 2 + 1, Table)])
+def test_hulls_are_for_few_values_of_the_further_coordinates(positions, cache):
     """Two for tokens times one for each position; x reads another coordinate, of more values."""
     zeros = lambda *shape: torch.zeros(*shape, dtype=torch.float64)  # noqa: E731
     E, P, W_Q, W_K = zeros(4, 3), zeros(positions, 3), zeros(1, 3, 3), zeros(1, 3, 3)
@@ -238,4 +275,8 @@ def test_further_coordinates_have_few_values(positions, taken):
         stream=Stream(x=3),
         source="tests",
     )
-    assert (model.pruned_decoder(positions) is not None) is taken
+    (heads,) = PrunedDecoder(model, positions).layers[0].heads
+    assert isinstance(heads.cache, cache)
+    tokens = [3, *np.random.default_rng(0).integers(0, 3, positions - 1).tolist()]
+    for by_cache, by_hulls in outputs(model, tokens):
+        assert np.array_equal(by_hulls, by_cache)
