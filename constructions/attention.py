@@ -46,7 +46,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from constructions.maps import all_zero, moved_by, span
+from constructions.maps import LONG, all_zero, moved_by, span, unknown
 from constructions.rows import averages
 from constructions.tensors import weight
 from theory import machine
@@ -56,6 +56,7 @@ Normalise = Literal["linear", "relu", "softmax", "hardmax"]
 Mask = Literal["full", "causal", "strictly causal", "context-only", "diagonal"]
 
 CAUSAL_BLOCK = 256  # tokens per block of the causal linear sum: small enough to stay in cache
+UNMASKED = "full", "context-only"  # all queries attend to the same tokens
 LARGE = 2**30  # bytes of scores above which the available memory is checked
 
 
@@ -211,6 +212,10 @@ class Heads(NamedTuple):
 
     def added_by(self, query: Tensor, key: Tensor, value: Tensor, n_examples: int) -> Tensor:
         """The output (…, T, D) for queries, keys and values of three streams (…, T, D)."""
+        known = query.numel() >= LONG and not any(map(unknown, self[:4]))
+        if known and self.is_bilinear and all_zero(self.b_Q) and all_zero(self.b_K):
+            attended = self.attended(key, n_examples), self.attended(value, n_examples)
+            return self._from_blocks(query, *attended)
         Q, K = self.queries_keys(query, n_examples, key)
         V = per_head(self.attended(value, n_examples), self.W_V)
         if self.normalise == "linear" and self.mask == "causal":
@@ -220,6 +225,16 @@ class Heads(NamedTuple):
         else:
             mixed = averages(self, Q, K, V)
         return self._placed(mixed)
+
+    def _from_blocks(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        """The output of linear heads without mask and biases, from their non-zero weights."""
+        output = torch.zeros_like(query)
+        for W_Q, W_K, W_V, W_O in zip(*self[:4], strict=True):
+            asks, answers, gives, into = (slice(*span(W)) for W in (W_Q, W_K, W_V, W_O.T))
+            form, carried = W_Q[asks] @ W_K[answers].T, W_V[gives] @ W_O[:, into] * self.scale
+            scores = query[..., asks] @ form @ key[..., answers].transpose(-1, -2)
+            output[..., into] += scores @ (value[..., gives] @ carried)
+        return output
 
     def following(self, H: Tensor, cache: Cache) -> Tensor:
         """The output of the heads at the tokens H (…, t, D) that follow the cached tokens.
@@ -236,12 +251,17 @@ class Heads(NamedTuple):
         """The averages of values (…, heads, T, d_value), mapped by W_O."""
         return mixed.transpose(-2, -3).flatten(-2) @ self.W_O.flatten(0, 1)
 
+    @property
+    def is_bilinear(self) -> bool:
+        """Whether the heads are linear and have no mask between tokens."""
+        return self.normalise == "linear" and self.mask in UNMASKED
+
     def is_a_map(self, H: Tensor, n_examples: int) -> bool:
         """Whether the heads act as one linear map that costs less than computing the scores."""
-        if self.normalise != "linear" or self.mask not in ("full", "context-only", "diagonal"):
-            return False
-        if self.mask == "diagonal":
+        if self.normalise == "linear" and self.mask == "diagonal":
             return all_zero(self.W_Q) and all_zero(self.W_K)  # their scores are constant
+        if not self.is_bilinear:
+            return False
         asking, answering, D = H.shape[-2], self.attended(H, n_examples).shape[-2], H.shape[-1]
         heads, d_head, d_value = self.W_Q.shape[0], self.W_Q.shape[-1], self.W_V.shape[-1]
         widths = d_head + d_value
@@ -299,7 +319,7 @@ class Heads(NamedTuple):
             machine.fits_in_memory(what, needed, "give fewer or shorter prompts")
         scores = Q @ K.transpose(-1, -2)
         if self.normalise in ("softmax", "hardmax"):
-            if self.mask not in ("full", "context-only"):
+            if self.mask not in UNMASKED:
                 earlier = K.shape[-2] - asking  # every query sees these keys
                 own = scores[..., earlier:] if earlier else scores
                 hidden = self.hidden(own)
@@ -314,11 +334,15 @@ class Heads(NamedTuple):
             else:
                 weights = scores.detach().eq_(largest)
             return weights, weights.sum(-1, keepdim=True)
-        hidden = self.hidden(scores)
+        if self.scale != 1:
+            scores = scores * self.scale
         if self.normalise == "linear":
-            return scores.masked_fill(hidden, 0.0) * self.scale, 1.0
+            if self.is_bilinear:
+                return scores, 1.0
+            return scores.masked_fill(self.hidden(scores), 0.0), 1.0
+        hidden = self.hidden(scores)
         count = hidden.logical_not().sum(-1, keepdim=True)
-        return scores.relu().masked_fill(hidden, 0.0) * self.scale, count
+        return scores.relu().masked_fill(hidden, 0.0), count
 
 
 class Cache:

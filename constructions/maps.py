@@ -19,7 +19,7 @@ def span(weights: Tensor) -> tuple[int, int]:
 
     For meta tensors and for weights with gradients, which may change, the range contains all rows.
     """
-    if _unknown(weights):
+    if unknown(weights):
         return 0, len(weights)
     rows = weights.any(-1).nonzero()
     return (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
@@ -27,10 +27,11 @@ def span(weights: Tensor) -> tuple[int, int]:
 
 def all_zero(weights: Tensor) -> bool:
     """Whether all weights are 0 and cannot change."""
-    return not _unknown(weights) and not bool(weights.any())
+    return not unknown(weights) and not bool(weights.any())
 
 
-def _unknown(weights: Tensor) -> bool:
+def unknown(weights: Tensor) -> bool:
+    """Whether weights have no values, or values that may change."""
     return weights.requires_grad or weights.is_meta
 
 
@@ -40,7 +41,7 @@ def moved_by(H: Tensor, M: Tensor) -> Tensor:
     The sum is computed as one product, H (I + M).  If H has gradients, the product is not computed
     block by block, because blocks are written in place.
     """
-    if H.numel() < LONG or _unknown(M) or (H.requires_grad and torch.is_grad_enabled()):
+    if H.numel() < LONG or unknown(M) or (H.requires_grad and torch.is_grad_enabled()):
         return H @ (M + torch.eye(M.shape[-1], dtype=M.dtype, device=M.device))
     result = torch.empty_like(H)
     for columns, rows in blocks(M):

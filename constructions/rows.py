@@ -66,7 +66,8 @@ def averages(heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
 def _average(heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
     weights, total = heads.weights(Q, K)
     if weights.dtype == V.dtype:
-        return weights @ V / total
+        sums = weights @ V
+        return sums if isinstance(total, float) else sums / total
     if not V.requires_grad and exact_in_float32(V, V.new_ones(1, 1), K.shape[-2]):
         return (weights @ V.float()).to(V.dtype) / total
     return weights.to(V.dtype) @ V / total

@@ -20,7 +20,8 @@ from constructions import (
     prefix_sums,
     sphere_dynamics,
 )
-from constructions.attention import CAUSAL_BLOCK, Attention
+from constructions.attention import CAUSAL_BLOCK, Attention, Heads
+from constructions.maps import LONG
 from theory import machine
 from theory.computation import list_ranking
 
@@ -209,3 +210,25 @@ def test_heads_of_a_tokens_own_are_a_map_only_if_their_scores_are_constant(asks,
     wanted = torch.einsum("...ht,...htv,hvo->...to", (Q * K).sum(-1), V, attn.W_O) * attn.scale
     assert torch.equal(attn(H, 3), wanted)
     assert torch.equal(attn.after(H, 3), H + wanted)
+
+
+@pytest.mark.parametrize("mask", ["full", "context-only", ("context-only", "diagonal", "full")])
+@pytest.mark.parametrize("biased", [False, True])
+def test_many_short_prompts_are_the_definition(mask, biased, monkeypatch):
+    """Heads that read and write few registers; the second one neither reads keys nor has scores."""
+    used, from_blocks = [], Heads._from_blocks
+    monkeypatch.setattr(
+        Heads, "_from_blocks", lambda *args: [used.append(args[0].mask), from_blocks(*args)][1]
+    )
+    rng = np.random.default_rng(7)
+    attn = an_attention(rng, "linear", mask, heads=3, D=12, d_head=3, d_value=4, scale=0.5)
+    for W, dropped in ((attn.W_Q, 5), (attn.W_K, 3), (attn.W_V, 8)):
+        W[0, :dropped], W[2, dropped:] = 0, 0
+    attn.W_O[0, :, 4:], attn.W_O[2, :, :9], attn.W_K[1] = 0, 0, 0
+    if not biased:
+        attn.b_Q.zero_(), attn.b_K.zero_()
+    H = integers(rng, LONG // (5 * 12) + 1, 5, 12)
+    found = attn(H, 4)
+    assert set(used) == (set() if biased else {*attn.masks} - {"diagonal"})
+    for prompt in (0, len(H) // 2, -1):
+        assert torch.equal(found[prompt], by_definition(attn, H[prompt], 4))
