@@ -65,6 +65,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/spectral.py
 	$(BIN)/python benchmarks/newton_constructions.py
 	$(BIN)/python benchmarks/retrieval.py
+	$(BIN)/python benchmarks/long_runs.py
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/computation.py
 	$(BIN)/python benchmarks/graphs.py
