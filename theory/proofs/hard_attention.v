@@ -10,6 +10,9 @@ Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.Theory.
 Local Open Scope ring_scope.
 
+Lemma natr_succ (R : ringType) m : m%:R + 1 = m.+1%:R :> R.
+Proof. by rewrite -addn1 natrD. Qed.
+
 Section Hardmax.
 Variables (F : realFieldType) (n : nat).
 Implicit Types (mask : rel 'I_n.+1) (s : 'I_n.+1 -> 'I_n.+1 -> F) (i j : 'I_n.+1).
@@ -65,11 +68,8 @@ Proof. by apply: eq_bigr => i _; rewrite mulrC. Qed.
 Lemma inner0 u : inner u 0 = 0.
 Proof. by rewrite /inner big1 // => i _; rewrite mxE mulr0. Qed.
 
-Lemma innerDr u v w : inner u (v + w) = inner u v + inner u w.
-Proof. by rewrite /inner -big_split; apply: eq_bigr => i _; rewrite mxE mulrDr. Qed.
-
-Lemma innerNr u v : inner u (- v) = - inner u v.
-Proof. by rewrite /inner -sumrN; apply: eq_bigr => i _; rewrite mxE mulrN. Qed.
+Lemma innerZl a u v : inner (a *: u) v = a * inner u v.
+Proof. by rewrite /inner mulr_sumr; apply: eq_bigr => i _; rewrite mxE mulrA. Qed.
 
 End Inner.
 

@@ -122,9 +122,6 @@ Qed.
 Lemma previous_is i : previous i = token_code (back i).
 Proof. exact: hardmax_found c_gt0 (previous_found i). Qed.
 
-Let natr_succ m : m%:R + 1 = m.+1%:R :> F.
-Proof. by rewrite -addn1 natrD. Qed.
-
 (* The inner product of the codes in layer 2, 0 for the positions 0 and 1. *)
 Definition codes_score i j : F := if (j <= 1)%N then 0 else
   M%:R * inner (code F r (tok i)) (code F r (tok j.-1)).
@@ -134,7 +131,7 @@ Proof.
 move=> i0; have small : (back j == ord0) = (j <= 1)%N by rewrite -val_eqE /= backE -subn1 subn_eq0.
 rewrite /match_score previous_is /token_code mul1r small -val_eqE /= (gtn_eqF i0) backE.
 rewrite /codes_score; case: (_ <= _)%N; first by rewrite inner0.
-by rewrite /inner mulr_sumr; congr (_ + _); apply: eq_bigr => a _; rewrite mxE mulrA.
+by rewrite innerZl.
 Qed.
 
 (* BOS has the score M r. *)
