@@ -26,6 +26,7 @@ in another order than in `Transformer.decoder`; if no partial sum is rounded
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -194,8 +195,7 @@ class _Reads:
         """An upper bound on the number of values of H @ W: infinite if a layer writes some of H."""
         if W[self.written].any():
             return np.inf
-        found = len(np.unique(self.E @ W, axis=0))
-        return found if self.P is None else found * len(np.unique(self.P @ W, axis=0))
+        return math.prod(_different(M @ W) for M in (self.E, self.P) if M is not None)
 
     def heads(self, block: Block) -> list[Head]:
         """What the heads of a block read."""
@@ -270,6 +270,13 @@ class _Layer:
 def _array(W: torch.Tensor) -> np.ndarray:
     array: np.ndarray = W.detach().numpy()
     return array
+
+
+def _different(rows: np.ndarray) -> int:
+    """The number of different rows."""
+    if rows.shape[1] == 1:
+        return len(np.unique(rows))
+    return len(np.unique(rows, axis=0))
 
 
 def _slices(reads: Sequence[Affine]) -> list[slice]:

@@ -20,7 +20,7 @@ from constructions.retrieval import previous_token
 from constructions.stream import Stream
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from theory.computation import MACHINES, benchmark_automaton
+from theory.computation import MACHINES, benchmark_automaton, random_machine
 
 small, quarters = st.integers(-4, 4), st.integers(-12, 12).map(lambda n: n / 4)
 CAUSAL = [
@@ -158,6 +158,17 @@ def test_a_wrong_dominance_is_noticed(dropped, monkeypatch):
             differ += not np.allclose(by_hulls, by_cache, rtol=0, atol=1e-12)
     assert differ > 0
     assert right(0, 0, 1, -1, 2, 0)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_turing_machines_on_histories_of_random_moves(seed):
+    """The prompts are any histories; no partial sum but the averages of moves is rounded."""
+    rng = np.random.default_rng(seed)
+    machine, T = random_machine(int(rng.integers(1, 5)), int(rng.integers(2, 4)), seed), 60
+    model = turing_machine(machine, T)
+    tokens = rng.integers(0, model.interface.vocabulary_size, T).tolist()
+    for by_cache, by_hulls in outputs(model, [*model.interface.prefix, *tokens]):
+        assert np.array_equal(by_hulls, by_cache)
 
 
 @pytest.mark.parametrize("name", CAUSAL)
