@@ -1,14 +1,14 @@
 (* The ladder from M_0 = alpha I: the power N of a residual in ceil(log_3(2N + 1)) layers, for all
    d, n, N, X, y and x.  See constructions/regression/ladder.py.
 
-   Write E = I - alpha S.  Every token stores u, e and s of one exponent or of two neighbouring ones.
-   From exponents a and b, a layer computes 2a + b (the term Product) and 3a + 1 (and Cubed).
+   Write E = I - alpha S.  Every token stores u, e and s of one exponent or of two neighbouring
+   ones.  From exponents a and b, a layer computes 2a + b (the term Product) and 3a + 1 (and Cubed).
 
-   Let M_L = (3^L - 1)/2, so that M_(L+1) = 3 M_L + 1.  By induction, L layers compute every n <= M_L
-   and every pair n, n + 1 <= M_L.  Let q = floor(n/3).  Exponents 3q and 3q + 1 are computed from q.
-   Exponents 3q + 1 = 2q + (q + 1), 3q + 2 = 2(q + 1) + q and 3q + 3 are computed from the pair
-   q, q + 1, where q + 1 <= M_(L-1) because 3q + 2 <= 3 M_(L-1) + 1.  Finally, 2N + 1 <= 3^L is
-   equivalent to N <= M_L. *)
+   Let M_L = (3^L - 1)/2, so that M_(L+1) = 3 M_L + 1.  By induction, L layers compute every
+   n <= M_L and every pair n, n + 1 <= M_L.  Let q = floor(n/3).  Exponents 3q and 3q + 1 are
+   computed from q.  Exponents 3q + 1 = 2q + (q + 1), 3q + 2 = 2(q + 1) + q and 3q + 3 are computed
+   from the pair q, q + 1, where q + 1 <= M_(L-1) because 3q + 2 <= 3 M_(L-1) + 1.  Finally,
+   2N + 1 <= 3^L is equivalent to N <= M_L. *)
 
 From mathcomp Require Import all_ssreflect all_algebra.
 From Coq Require Import Lia.
@@ -216,7 +216,7 @@ Corollary gradient_descent_ladder (R : comRingType) (alpha : R) k d n
     (X : 'M[R]_(n, d.+1)) (labels : 'cV[R]_n) (query : 'rV[R]_d.+1) :
   prediction (power_ladder alpha k) X labels query =
   (query *m iter k (gradient_step (X^T *m X) (X^T *m labels) alpha) 0) 0 0.
-Proof. by rewrite power_ladder_predicts gradient_descent mulmxA. Qed.
+Proof. by rewrite power_ladder_predicts gradient_descent -mulmxA. Qed.
 
 Print Assumptions hyperpower_ladder.
 Print Assumptions newton_ladder.

@@ -71,7 +71,8 @@ rewrite adds_p_beside addrCA mulrDr (IH (others contain)) (term_u inputs (first 
 by rewrite !big_cons polyCD opprD addrACA.
 Qed.
 
-Lemma rung_s ts : contain_all ts -> a F (s o) + adds_a (rung o ts) F (s o) = \sum_(t <- ts) factor t.
+Lemma rung_s ts : contain_all ts ->
+  a F (s o) + adds_a (rung o ts) F (s o) = \sum_(t <- ts) factor t.
 Proof.
 rewrite /rung; elim: ts => [|t ts IH] contain /=.
   by rewrite /adds_a /= eqxx scaleN1r addr0 subrr big_nil.
@@ -173,7 +174,8 @@ Definition plan := seq (seq term * option (seq term)).
 
 Definition ladder (pl : plan) : program R vector_eqType scalar_eqType :=
   Program [:: (1, tt, x); (1, tt, e low)] [:: (1, tt, y); (1, tt, s low)]
-    (if rev [seq ladder_layer t.1 t.2 | t <- pl] is l :: ls then rev (only_scalars l :: ls) else [::])
+    (if rev [seq ladder_layer t.1 t.2 | t <- pl] is l :: ls
+     then rev (only_scalars l :: ls) else [::])
     [:: (- 1, s low, tt)].
 
 Definition after_plan (pl : plan) : formulas :=

@@ -27,7 +27,10 @@ Inductive scalar := y | s of slot | f of slot.
 Definition slot_code o : bool := if o is low then true else false.
 Definition vector_code r : nat * bool :=
   match r with
-  | x => (0%N, true) | u o => (1%N, slot_code o) | e o => (2%N, slot_code o) | w o => (3%N, slot_code o)
+  | x => (0%N, true)
+  | u o => (1%N, slot_code o)
+  | e o => (2%N, slot_code o)
+  | w o => (3%N, slot_code o)
   end.
 Definition scalar_code r : nat * bool :=
   match r with y => (0%N, true) | s o => (1%N, slot_code o) | f o => (2%N, slot_code o) end.
@@ -133,7 +136,7 @@ Hypothesis sources : forall a, a \in slots_of t -> contains_residual F a.
 Let P := poly_comRingType R.
 Add Ring poly_ring : (commutative_ring P).
 
-(* e: sum_i u_(a,i) <e_(a,i) + x_i, e_b> = (1 - R_a)(R_a + 1) R_b x, which is subtracted from R_b. *)
+(* e: sum_i u_(a,i) <e_(a,i) + x_i, e_b> = (1 - R_a)(R_a + 1) R_b x, subtracted from R_b x. *)
 Lemma term_e o : adds_p (term_layer o t) F (e o) = residual F t.
 Proof.
 case: inputs => px _ _; rewrite /adds_p.
@@ -196,3 +199,5 @@ by case: t => *; rewrite /= ?big_cons ?big_nil /= ?addr0 ?mulr0 ?addr0.
 Qed.
 
 End Layers.
+
+Arguments clear {R} o.

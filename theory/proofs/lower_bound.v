@@ -208,3 +208,4 @@ Print Assumptions newton_layers.
 Print Assumptions hyperpower_layers.
 Print Assumptions gradient_descent_layers.
 Print Assumptions one_layer_is_right.
+Print Assumptions one_layer_is_sharp.
