@@ -76,7 +76,7 @@ class Heads:
     """Heads that read the same keys, and what they have cached of them."""
 
     def __init__(self, heads: Sequence[Head]) -> None:
-        self.mask, self.cache, self.first = heads[0].mask, heads[0].cache(len(heads)), True
+        self.mask, self.kind = heads[0].mask, heads[0].cache
         self.reads = [heads[0].key, *(h.query for h in heads), *(h.value for h in heads)]
         self.key, *slices = _slices(self.reads)
         self.queries, values = slices[: len(heads)], slices[len(heads) :]
@@ -85,6 +85,12 @@ class Heads:
         # Without queries, the cache has one key.
         grows = any(head.query.width for head in heads)
         self.bytes = grows * BYTES * (4 + self.value.stop)  # for each token
+
+        self.clear()
+
+    def clear(self) -> None:
+        """Empties the cache."""
+        self.cache, self.first = self.kind(len(self.queries)), True
 
     def attended(self, read: Numbers) -> Iterable[float]:
         """The averages of the values that the heads attend to at the next token.
@@ -127,14 +133,21 @@ class PrunedDecoder:
             raise InputError(f"context is {context}: give an integer ≤ {most} for {model.name}")
         if (reason := unsuitable(model)) is not None:
             raise InputError(f"{model.name} {reason}: use model.decoder")
-        self.model, self.context, self.count = model, context, 0
+        self.model, self.context = model, context
         self.reads = reads = _Reads(model)
         self.layers = [_Layer(block, reads) for block in model.blocks]
         needed = context * sum(heads.bytes for layer in self.layers for heads in layer.heads)
         machine.fits_in_memory(f"the keys of {context} tokens", needed, "give a shorter sequence")
         W_U, b_U = model.unembed.W_U, model.unembed.b_U
         self.unembed = Affine(_array(W_U), 0.0 if b_U is None else _array(b_U))
-        self.H = np.zeros(model.d_model)
+        self.clear()
+
+    def clear(self) -> None:
+        """Begins a new sequence."""
+        self.count, self.H = 0, np.zeros(self.model.d_model)
+        for layer in self.layers:
+            for heads in layer.heads:
+                heads.clear()
 
     def append(self, token: int) -> None:
         """Appends a token, the number of a row of the embedding."""

@@ -133,6 +133,9 @@ class Interface(nn.Module, ABC):
 class OneSequence(Protocol):
     """A model on one growing sequence."""
 
+    def clear(self) -> None:
+        """Begins a new sequence."""
+
     def append(self, token: int) -> None:
         """Appends a token."""
 

@@ -14,7 +14,9 @@ from constructions.blocks import Unembed
 from constructions.interface import Interface, Model, OneSequence, Prompt, all_below, as_many
 from constructions.stream import LinearRead, Map, Stream
 from theory.kinds import Count, InputError, Integers, NonNegative, Steps, Within, checked, read
-from theory.waiting import announced
+from theory.waiting import Pace
+
+ONE_BY_ONE = 2048  # tokens from which on caching all keys of a batch takes longer than pruning them
 
 
 class Tokens(Interface):
@@ -167,13 +169,13 @@ class Tokens(Interface):
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
         """Returns the result of `model.generate(tokens, steps)`: the next `steps` tokens.
 
-        A causal model caches keys and values, so that a step takes time O(T). For one sequence and
-        hardmax attention it caches only keys that can be attended (`constructions.decoding`): often
-        a step then takes O(log T). Each step adds the same terms as a run on the whole sequence, in
-        another order. If no partial sum is rounded (`exactness.exact_in`), as in hardmax
-        attention without averages, answers and logits are those of this run. With averages or
-        softmax, logits may differ in their last bits; answers are those of this run if the
-        difference is below half the margin of the logits.
+        A causal model caches keys and values, so that a step takes time O(T). For one sequence, or
+        long ones, and hardmax attention it caches only keys that can be attended
+        (`constructions.decoding`): often a step then takes O(log T). Each step adds the same terms
+        as a run on the whole sequence, in another order. If no partial sum is rounded
+        (`exactness.exact_in`), as in hardmax attention without averages, answers and logits are
+        those of this run. With averages or softmax, logits may differ in their last bits; answers
+        are those of this run if the difference is below half the margin of the logits.
         """
         if self.length is not None:
             return super().generate(model, tokens, steps)
@@ -191,13 +193,15 @@ class Tokens(Interface):
                 f"but the model takes at most {self.max_length}: give at most "
                 f"{self.max_length - given + 1} steps, or {self._longer(given + steps - 1)}"
             )
-        if sequence.ndim == 1 and type(self).read is Tokens.read and not self.frequencies:
-            pruned = model.pruned_decoder(len(self.prefix) + given + max(steps - 1, 0))
+        context = len(self.prefix) + given + max(steps - 1, 0)
+        one_by_one = sequence.ndim == 1 or context >= ONE_BY_ONE
+        if one_by_one and type(self).read is Tokens.read and not self.frequencies:
+            pruned = model.pruned_decoder(context)
             if pruned is not None:
                 return self._continued(pruned, sequence, steps)
         said = torch.full((*sequence.shape[:-1], steps), -1)
         sequence = torch.cat([sequence, sequence.new_zeros(said.shape)], dim=-1)
-        decoder = model.decoder(ended.shape, len(self.prefix) + given + max(steps - 1, 0))
+        decoder = model.decoder(ended.shape, context)
         following = self.write(torch, sequence[..., :given]).tokens
         for step in range(steps):
             known = sequence[..., : given + step]
@@ -214,19 +218,30 @@ class Tokens(Interface):
             sequence[..., given + step] = following[..., 0]
         return said
 
-    def _continued(self, decoder: OneSequence, sequence: Tensor, steps: int) -> Tensor:
-        """The next tokens (steps,) of a sequence (T,)."""
-        said = list[int]()
-        for token in self.write(torch, sequence).tokens.tolist():
+    def _continued(self, decoder: OneSequence, sequences: Tensor, steps: int) -> Tensor:
+        """The next tokens (…, steps) of sequences (…, T), decoded one after the other."""
+        rows = self.write(torch, sequences).tokens
+        rows = rows.reshape(-1, rows.shape[-1]).tolist()
+        pace = Pace("decoding", len(rows) * steps)
+        found = [self._next(decoder, row, steps, pace) for row in rows]
+        return torch.tensor(found, dtype=torch.int64).view(*sequences.shape[:-1], steps)
+
+    def _next(self, decoder: OneSequence, row: list[int], steps: int, pace: Pace) -> list[int]:
+        """The next tokens of one sequence, and −1 for all tokens after its end."""
+        decoder.clear()
+        for token in row:
             decoder.append(token)
-        for _ in announced(range(steps), "decoding"):
+        said = list[int]()
+        for _ in range(steps):
             if said:
                 decoder.append(said[-1])
             answer = int(decoder.outputs().argmax())  # the first of equal logits
             if answer >= self.n_answers:
                 break
             said.append(answer)
-        return torch.tensor(said + [-1] * (steps - len(said)), dtype=torch.int64)
+            pace.done(1)
+        pace.total -= steps - len(said)
+        return said + [-1] * (steps - len(said))
 
 
 def _in_place(tokens: np.ndarray, slots: Sequence[range]) -> None:

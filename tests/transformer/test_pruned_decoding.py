@@ -18,7 +18,7 @@ from constructions.computation import scratchpad, turing_machine
 from constructions.decoding import FEW, PrunedDecoder, unsuitable
 from constructions.retrieval import previous_token
 from constructions.stream import Stream
-from constructions.tokens import Tokens
+from constructions.tokens import Tokens, sequences
 from constructions.transformer import Transformer
 from theory.computation import MACHINES, benchmark_automaton, random_machine
 
@@ -183,7 +183,7 @@ def test_models_of_the_library(name):
 
 @pytest.mark.parametrize("name", ["turing_machine", "scratchpad", "parity_with_steps", "hop"])
 def test_generated_tokens_are_those_of_the_whole_cache(name, monkeypatch):
-    """Also for a batch, which the pruned decoder does not take."""
+    """Also for a batch, whose keys are all cached unless its sequences are long."""
     given, inputs = MODELS[name]
     model = PUBLIC[name](*given)
     tokens = np.array(inputs[0])
@@ -215,6 +215,24 @@ def test_the_cache_of_a_turing_machine_is_its_tape(addressed):
         cells.add(cell)
         cell += step.move
     assert decoder.cached[-1] in (len(cells), len(cells) + 1)
+
+
+def test_long_sequences_of_a_batch_are_decoded_one_by_one(monkeypatch):
+    """Each from an empty cache; one of them ends early."""
+    machine, T = MACHINES["busy-beaver-3"], 40
+    model = turing_machine(machine, T)
+    words = [[0, 0], [1, 0], [0, 1], [1, 1]]
+    prompts = [model.interface.prompt(word) for word in words]
+    all_cached = model.generate(prompts, 20)
+    monkeypatch.setattr(sequences, "ONE_BY_ONE", len(prompts[0]) + 20)
+    monkeypatch.setattr(Transformer, "decoder", None)
+    found = model.generate([prompts[:2], prompts[2:]], 20)
+    assert found.shape == (2, 2, 20)
+    assert torch.equal(found.view(4, 20), all_cached)
+    assert any(-1 in row and row[0] >= 0 for row in all_cached.tolist())
+    monkeypatch.setattr(sequences, "ONE_BY_ONE", len(prompts[0]) + 21)
+    with pytest.raises(TypeError):
+        model.generate(prompts, 20)
 
 
 @pytest.mark.slow
