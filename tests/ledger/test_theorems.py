@@ -9,6 +9,7 @@ from refusals import rejects
 from small_models import PUBLIC
 
 import constructions
+from theory.proofs.check import theorems
 from verify.claim import installed
 from verify.finding import Verdict
 from verify.ledger.build import built
@@ -44,6 +45,12 @@ def test_every_path_exists(entry: Theorem):
         assert not name or re.search(defined, (ROOT / path).read_text(), re.MULTILINE), place
     assert (ROOT / entry.test).exists()
     assert entry.claim in installed()
+
+
+def test_machine_checked_theorems_are_stated_in_their_files():
+    for place in {each for entry in ledger().values() for each in entry.machine_checked}:
+        path, _, name = place.partition(":")
+        assert name in theorems((ROOT / path).read_text()), place
 
 
 @pytest.mark.parametrize("entry", ledger().values(), ids=lambda entry: entry.name)

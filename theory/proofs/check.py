@@ -2,8 +2,8 @@
 
     python3 theory/proofs/check.py [BUILD]
 
-It needs Python's standard library only, besides Rocq and MathComp.  Every theorem and corollary of a
-file must be followed by `Print Assumptions name.` in this file, and Rocq must answer "Closed under
+It needs Python's standard library only, besides Rocq and MathComp.  Every theorem and corollary
+must be followed by `Print Assumptions name.` in the same file, and Rocq must answer "Closed under
 the global context": neither the proof nor anything that it uses rests on an axiom or on a proof
 that is admitted.  Commands that admit a proof or turn off a check are rejected wherever they stand.
 Files that are compiled once are compiled again only if they, or files that they import, change.
@@ -17,7 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 from hashlib import sha256
@@ -109,17 +109,30 @@ def escapes(text: str) -> list[str]:
     return re.findall(rf"(?<![\w'])(?:{'|'.join(ESCAPES)})(?![\w'])", words)
 
 
-def checked(
-    folder: Path = FOLDER, build: Path | None = None, jobs: int = 2
-) -> dict[str, list[str]]:
-    """The theorems of a folder that Rocq has checked, by the name of their file.
+def with_imports(names: Iterable[str], texts: Mapping[str, str]) -> dict[str, str]:
+    """These files and those that they import, directly or not, of the files with these texts."""
+    found: dict[str, str] = {}
+    waiting = [*names]
+    while waiting:
+        name = waiting.pop()
+        if name in texts and name not in found:
+            found[name] = texts[name]
+            waiting += imported(texts[name])
+    return dict(sorted(found.items()))
 
-    Compiled files and what Rocq prints are kept in the folder `build`, by default
-    build/proofs. At most `jobs` files are compiled at a time. Raises Rejected, with the file and
-    the reason, for a file that does not compile, contains an escape or has a theorem whose
-    assumptions are not printed or not empty.
+
+def checked(
+    texts: Mapping[str, str] | None = None, build: Path | None = None, jobs: int = 2
+) -> dict[str, list[str]]:
+    """The theorems of files that Rocq has checked, by the name of their file.
+
+    `texts` contains the text of each file by its name, by default of all files of this folder; of
+    the files that a file imports, it contains each. Compiled files and what Rocq prints are kept in
+    the folder `build`, by default build/proofs. At most `jobs` files are compiled at a time. Raises
+    Rejected, with the file and the reason, for a file that does not compile, contains an escape or
+    has a theorem whose assumptions are not printed or not empty.
     """
-    texts = sources(folder)
+    texts = sources() if texts is None else texts
     build = Path("build", "proofs") if build is None else build
     build.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():

@@ -28,6 +28,9 @@ Definition descent_layer : layer R unit_eqType unit_eqType :=
 Definition gradient_descent (k : nat) : program R unit_eqType unit_eqType :=
   Program [:: (1, tt, x)] [:: (1, tt, e)] (nseq k descent_layer) [:: (- 1, e, tt)].
 
+Theorem descent_layers k : size (layers (gradient_descent k)) = k.
+Proof. exact: size_nseq. Qed.
+
 (* The weights w_k, and the polynomial q_k with w_k = q_k(S) b. *)
 Fixpoint weights d (S : 'M[R]_d) (b : 'cV[R]_d) (k : nat) : 'cV[R]_d :=
   if k is j.+1 then weights S b j - eta *: (S *m weights S b j - b) else 0.
@@ -79,4 +82,5 @@ Proof. by rewrite prediction_is_read formula_of_descent weights_at_S !mulmxA. Qe
 
 End GradientDescent.
 
+Print Assumptions descent_layers.
 Print Assumptions gradient_descent_predicts.

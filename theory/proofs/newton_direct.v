@@ -48,7 +48,8 @@ Definition newton_direct (s : start) (k : nat) : program R vector_eqType scalar_
     ((if s is gram then [:: begin] else [::]) ++ [seq step j | j <- iota 0 k] ++ [:: output k])
     [:: (1, estimate, tt)].
 
-Lemma number_of_layers s k : size (layers (newton_direct s k)) = if s is gram then k.+2 else k.+1.
+Theorem newton_direct_layers s k :
+  size (layers (newton_direct s k)) = if s is gram then k.+2 else k.+1.
 Proof. by case: s => /=; rewrite size_cat size_map size_iota addn1. Qed.
 
 (* The polynomials of Newton's recursion: M_0 = alpha t or alpha, M_(j+1) = 2 M_j - t M_j^2. *)
@@ -169,5 +170,6 @@ Proof. by move=> half2; rewrite prediction_is_read formula_of_newton // newton_a
 
 End Program.
 
+Print Assumptions newton_direct_layers.
 Print Assumptions newton_direct_register.
 Print Assumptions newton_direct_predicts.

@@ -2,8 +2,8 @@
 
    Write S = X^T X and b = X^T y.  After every layer of a program, at every token with input x and
    label y, vector register r contains p_r(S) x, and scalar register r contains
-   a_r y + x^T g_r(S) b, for all d >= 1, n, X and y.  The polynomials p_r and g_r and the numbers a_r
-   depend on the numbers of the program alone, and are computed by `read` below:
+   a_r y + x^T g_r(S) b, for all d >= 1, n, X and y.  The polynomials p_r and g_r and the numbers
+   a_r depend on the numbers of the program alone, and are computed by `read` below:
 
      K   = sum of c_rs p_r p_s over the scores        the kernel of a head: query r, key s
      p_s : + v_rs t K p_r                             sum_i (p_r x_i) <x_i, K x> = p_r S K x

@@ -157,9 +157,10 @@ class Theorem:
     the statement. If the claim also shows other statements, `findings` contains the ids of the
     findings for this statement; if the default options do not show this statement, `options`
     contains options that do. `found` contains the recorded verdicts, by id, of the findings of a
-    replication that do not hold. `unproved` names steps that are used without proof. For a
-    statement of another package, `package` is the name of the package, and the entry's files and
-    functions belong to this package.
+    replication that do not hold. `machine_checked` contains the theorems that Rocq has checked for
+    all sizes and inputs ("theory/proofs/file.v:theorem"). `unproved` names steps that are used
+    without proof. For a statement of another package, `package` is the name of the package, and the
+    entry's files and functions belong to this package.
     """
 
     name: str
@@ -182,6 +183,7 @@ class Theorem:
     sizes: Mapping[str, Formula] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     found: Mapping[str, str] = field(default_factory=dict)
+    machine_checked: Sequence[str] = ()
     unproved: str = ""
     open: str = ""
     package: str = ""
@@ -248,9 +250,10 @@ def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
     for each, allowed in words.items():
         if (word := entry.get(each, "").partition(":")[0]) not in allowed:
             return f"{name} has the {each} '{word}': use one of {', '.join(allowed)}"
-    listed = entry.get("findings", [])
-    if not isinstance(listed, list) or {*map(type, listed)} - {str}:
-        return f'{name} has findings that are not a list of ids: write findings = ["size"]'
+    for each, item in {"findings": "size", "machine_checked": "proofs/file.v:theorem"}.items():
+        listed = entry.get(each, [])
+        if not isinstance(listed, list) or {*map(type, listed)} - {str}:
+            return f'{name} has {each} that are not a list of names: write {each} = ["{item}"]'
     if entry["claim"] not in installed():
         return f"{name} has a claim '{entry['claim']}' that is not installed: see `verify.claims`"
     if plugins.left_out(package, installed()[entry["claim"]]):

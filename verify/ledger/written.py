@@ -19,7 +19,9 @@ construction) or *new* (not known to be in print). A replication has its outcome
 dimension of the inputs, k the number of steps or hops, n that of tokens or examples, V that of
 symbols; sizes hold for all parameters of the call. A statement without hypotheses holds as it
 stands. Evidence is the command that checks the statement, and the inputs that it covers (the
-[glossary](glossary.md) has their kinds); `python -m verify show NAME` prints all files of a
+[glossary](glossary.md) has their kinds). *Machine-checked* are the theorems that Rocq has checked
+for all sizes and inputs ([theory/proofs](../theory/proofs/README.md) says what they state and what
+they assume). `python -m verify show NAME` prints all files of a
 statement. *Used without proof* are steps that are neither proved here nor checked: results quoted
 from print, conjectures, observations. This page is written by `python -m verify list --markdown`.
 """
@@ -46,7 +48,8 @@ def listing(topic: str | None = None) -> Iterator[str]:
         for entry in ledger().values():
             if entry.topic == each:
                 standing = f"{entry.kind:12} {entry.standing:14}"
-                yield f"  {entry.name:28} {standing} {entry.statement}"
+                checked = "machine-checked: " if entry.machine_checked else ""
+                yield f"  {entry.name:28} {standing} {checked}{entry.statement}"
 
 
 def in_markdown() -> str:
@@ -76,6 +79,7 @@ def _summary() -> Iterator[str]:
             for entry in entries
             if entry.kind == "replication" and entry.standing != "replicated"
         ],
+        "Machine-checked": [(entry, "") for entry in entries if entry.machine_checked],
         "Used without proof": [(entry, entry.unproved) for entry in entries if entry.unproved],
         "Open, and limits": [(entry, entry.open) for entry in entries if entry.open],
     }
@@ -105,6 +109,7 @@ def _stated(entry: Theorem) -> Iterator[str]:
         "Without proof": entry.unproved,
         "Open": entry.open,
         "Proof": _linked(entry.proof),
+        "Machine-checked": ", ".join(map(_linked, entry.machine_checked)),
         "Weights": _linked(entry.weights),
         "Evidence": f"`{entry.command}`: {entry.scope}",
     }
@@ -132,6 +137,10 @@ def _place(claim: str) -> str:
     return f"{module.replace('.', '/')}.py:{name}"
 
 
+def _machine_checked(entry: Theorem) -> list[str]:
+    return [f"machine-checked: {', '.join(entry.machine_checked)}"] * bool(entry.machine_checked)
+
+
 def described(entry: Theorem) -> Iterator[str]:
     """Returns an entry with all its fields as lines of text."""
     yield f"{entry.name} ({entry.kind}, {entry.topic}; {entry.standing})"
@@ -142,7 +151,7 @@ def described(entry: Theorem) -> Iterator[str]:
         "package": entry.package,
         "source": entry.source,
         "theory": entry.theory,
-        "proof": entry.proof,
+        "proof": "; ".join([entry.proof, *_machine_checked(entry)] if entry.proof else []),
         "weights": entry.weights,
         "build": entry.build,
         "sizes": ", ".join(f"{what} {formula}" for what, formula in entry.sizes.items()),

@@ -79,6 +79,7 @@ def _parts(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> Iterator[str]:
     files = {"theory": entry.theory, "proof": entry.proof}
     files |= {"weights": entry.weights, "test": entry.test}
     listed = [f"{what} `{file}`" for what, file in files.items() if file]
+    listed += [f"machine-checked `{place}`" for place in entry.machine_checked]
     yield f"## In the source\n\n{', '.join(listed)}."
 
 

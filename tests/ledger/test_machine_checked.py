@@ -1,0 +1,166 @@
+"""The proofs that Rocq checks: what is rejected, what is found, and statements that are wrong."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from theory.proofs import check
+from theory.proofs.check import Rejected, checked, missing, sources, theorems, with_imports
+from verify.claim import Run, installed
+from verify.finding import Verdict
+from verify.ledger import machine_checked
+from verify.ledger.theorems import ledger
+
+rocq = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(missing()), reason=f"Rocq is not installed: {missing()}"),
+]
+TRUE = "Theorem easy : 1 + 1 = 2.\nProof. reflexivity. Qed.\n"
+PRINTED = f"{TRUE}Print Assumptions easy.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"Axiom wrong : False.\n{PRINTED}", "Axiom"),
+        (f"Parameter wrong : False.\n{PRINTED}", "Parameter"),
+        (f"{PRINTED}Lemma wrong : False. Proof. Admitted.", "Admitted"),
+        (f"{PRINTED}Lemma wrong : False. Proof. admit. Abort.", "admit"),
+        (f"Unset Guard Checking.\n{PRINTED}", "Unset"),
+        (f"#[bypass_check(guard)] Definition one := 1.\n{PRINTED}", "bypass_check"),
+        (TRUE, "add 'Print Assumptions easy.'"),
+        (f"{TRUE}(* Print Assumptions easy. *)", "add 'Print Assumptions easy.'"),
+    ],
+)
+def test_what_a_proof_may_not_contain_is_rejected_before_anything_is_compiled(
+    text, words, tmp_path
+):
+    with pytest.raises(Rejected, match=words.replace("'", ".").replace(".", "[.']")) as rejection:
+        checked({"one": text}, tmp_path)
+    assert "one.v" in str(rejection.value)
+    assert not any(tmp_path.iterdir())
+
+
+def test_comments_and_strings_are_no_commands():
+    text = '(* (* Axiom *) Admitted, *) Definition admitted := "Axiom". Unset Strict Implicit.'
+    assert check.escapes(text) == []
+    assert check.code(text) == ' Definition admitted := "". Unset Strict Implicit.'
+
+
+def test_the_files_of_the_folder_contain_no_escape_and_print_every_theorem():
+    for name, text in sources().items():
+        assert check.escapes(text) == [], name
+        assert {*theorems(text)} <= {*check.printed(text)}, name
+
+
+def test_a_file_is_taken_with_all_that_it_imports():
+    texts = {
+        "a": "From weightwright Require Import b c.",
+        "b": "From weightwright Require Import d.",
+        "c": "From mathcomp Require Import all_ssreflect.",
+        "d": "(* From weightwright Require Import e. *)",
+        "e": "",
+    }
+    assert [*with_imports(["a"], texts)] == ["a", "b", "c", "d"]
+    assert [*with_imports(["e"], texts)] == ["e"]
+
+
+def test_without_rocq_the_claim_is_undecided(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert missing() == f"coqc not found: on Debian, install {check.PACKAGES}"
+    (finding,) = installed()["machine-checked"].load().findings(Run())
+    assert (finding.id, finding.verdict) == ("package", Verdict.UNDECIDED)
+
+
+def test_make_proofs_says_in_one_line_what_is_missing(monkeypatch, capsys):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert check.main([]) == 3
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert "libcoq-mathcomp-algebra" in said.err
+
+
+def test_the_claim_compares_what_is_derived_with_what_is_stated(monkeypatch):
+    """Without Rocq: one theorem of a file, and so one of the index, is not derived."""
+    derived = {name: theorems(text) for name, text in sources().items()}
+    derived["reading"] = derived["reading"][1:]
+    monkeypatch.setattr(machine_checked, "missing", str)
+    monkeypatch.setattr(machine_checked, "checked", lambda texts, build: derived)
+    found = {each.id: each for each in installed()["machine-checked"].load().findings(Run())}
+    assert [id for id, each in found.items() if each.verdict is Verdict.FAILS] == [
+        "reading",
+        "statements",
+    ]
+    named = {place for entry in ledger().values() for place in entry.machine_checked}
+    assert (found["statements"].measured, found["statements"].bound) == (len(named) - 1, len(named))
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory) -> Path:
+    """A folder in which files that several tests use are compiled once."""
+    return tmp_path_factory.mktemp("proofs")
+
+
+class TestWithRocq:
+    pytestmark = rocq
+
+    def test_what_is_proved_is_found(self, tmp_path):
+        assert checked({"one": PRINTED}, tmp_path) == {"one": ["easy"]}
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            (PRINTED.replace("= 2", "= 3"), "one.v does not compile"),
+            (
+                f"Variable wrong : 1 + 1 = 2.\n{PRINTED}".replace("reflexivity", "exact wrong"),
+                "easy",
+            ),
+            (f"{PRINTED}Print Assumptions easy", "does not compile"),
+            (f"{PRINTED}Fail Print Assumptions hard.", "prints 1 of 2"),
+        ],
+    )
+    def test_what_is_not_proved_is_rejected(self, text, words, tmp_path):
+        with pytest.raises(Rejected, match=words):
+            checked({"one": text}, tmp_path)
+
+    def test_an_axiom_of_an_imported_file_is_seen(self, tmp_path):
+        below = "Variable wrong : False."
+        above = "From weightwright Require Import below.\n" + PRINTED.replace(
+            "reflexivity", "destruct below.wrong"
+        )
+        with pytest.raises(Rejected, match=r"above\.v: easy depends on axioms"):
+            checked({"below": below, "above": above}, tmp_path)
+
+    def test_a_file_is_compiled_again_only_if_it_changes(self, tmp_path):
+        checked({"one": PRINTED}, tmp_path)
+        (tmp_path / "one.out").write_text("")
+        with pytest.raises(Rejected, match="prints 0 of 1"):
+            checked({"one": PRINTED}, tmp_path)
+        assert checked({"one": PRINTED + "\n"}, tmp_path) == {"one": ["easy"]}
+
+    @pytest.mark.parametrize(
+        ("name", "right", "wrong"),
+        [
+            ("reading", "'X * kernel h f * moved", "kernel h f * moved"),
+            ("reading", "(a f s)%:P + 'X * g f s", "(a f s)%:P + g f s"),
+            ("newton_direct", "if s is gram then k.+2 else k.+1", "if s is gram then k.+1 else k"),
+            ("newton_direct", "half ^+ j *: (input *m", "half ^+ j.+1 *: (input *m"),
+            ("newton_direct", "[:: (2%:R ^+ k, u, x)]", "[:: (2%:R ^+ k.+1, u, x)]"),
+            ("newton_direct", "(- (2%:R ^+ j * half), u, u)", "(- 2%:R ^+ j, u, u)"),
+            ("gradient_descent", "layers (gradient_descent k)) = k.", "layers _) = k.-1."),
+            ("gradient_descent", "(- eta, e, e)", "(- (eta + eta), e, e)"),
+            ("ladder_terms", "(c + c, u a, u o)", "(c, u a, u o)"),
+            ("ladder_terms", "- (c *: ('X * p F (e a) ^+ 3))", "- (c *: ('X * p F (e a) ^+ 2))"),
+            ("ladder", "then (3 * reach K).+1", "then (3 * reach K).+2"),
+            ("ladder", "(power_ladder N)) = up_log 3 (2 * N).+1", "(power_ladder N)) = up_log 3 N"),
+            ("ladder", "levels_plan (up_log 3 (2 * N).+1)", "levels_plan (up_log 3 (2 * N).+1).-1"),
+        ],
+    )
+    def test_a_statement_that_is_changed_in_one_number_is_rejected(self, name, right, wrong, kept):
+        texts = with_imports([name], sources())
+        assert right in texts[name]
+        texts[name] = texts[name].replace(right, wrong, 1)
+        with pytest.raises(Rejected, match=f"{name}.v does not compile"):
+            checked(texts, kept)
