@@ -28,7 +28,7 @@ from verify.ledger.theorems import (
     sources_of,
     theorem,
 )
-from verify.ledger.written import bibliography, described, in_bibtex, in_latex, in_markdown
+from verify.ledger.written import bibliography, described, in_bibtex, in_latex, in_markdown, listing
 
 ROOT = Path(__file__).parents[2]
 BUILT = [entry for entry in ledger().values() if entry.build]
@@ -48,9 +48,15 @@ def test_every_path_exists(entry: Theorem):
 
 
 def test_machine_checked_theorems_are_stated_in_their_files():
+    """And a statement says so in the list, on its page and in the file of all statements."""
     for place in {each for entry in ledger().values() for each in entry.machine_checked}:
         path, _, name = place.partition(":")
         assert name in theorems((ROOT / path).read_text()), place
+    shown, listed = "\n".join(described(theorem("newton-direct"))), [*listing("regression")]
+    assert "machine-checked: theory/proofs/newton_direct.v:newton_direct_predicts" in shown
+    assert any("newton-direct " in line and "machine-checked: " in line for line in listed)
+    assert not any("newton-causal " in line and "machine-checked: " in line for line in listed)
+    assert "[`newton_direct_predicts`](../theory/proofs/newton_direct.v)" in in_markdown()
 
 
 @pytest.mark.parametrize("entry", ledger().values(), ids=lambda entry: entry.name)
@@ -210,6 +216,7 @@ def test_the_list_begins_with_what_is_new_not_replicated_used_without_proof_and_
     wanted += [
         entry for entry in ledger().values() if entry.outcome and entry.standing != "replicated"
     ]
+    wanted += [entry for entry in ledger().values() if entry.machine_checked]
     wanted += [entry for entry in ledger().values() if entry.unproved]
     wanted += [entry for entry in ledger().values() if entry.open]
     assert linked == [entry.name for entry in wanted]
