@@ -136,9 +136,9 @@ def checked(
     build = Path("build", "proofs") if build is None else build
     build.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        found = escapes(text)
-        if found:
-            raise Rejected(f"{name}.v contains '{found[0]}': every proof must be complete")
+        forbidden = escapes(text)
+        if forbidden:
+            raise Rejected(f"{name}.v contains '{forbidden[0]}': every proof must be complete")
         without = [each for each in theorems(text) if each not in printed(text)]
         if without:
             raise Rejected(f"{name}.v states {without[0]}: add 'Print Assumptions {without[0]}.'")
