@@ -215,7 +215,7 @@ class Examples(Interface):
         queries = queries.reshape(math.prod(further), *prompts, self.d)
         x = xp.broadcast_to(x, (*prompts, *x.shape[-2:]))
         y = xp.broadcast_to(y, (*prompts, y.shape[-1]))
-        return self.encode(xp, x, y, xp.moveaxis(queries, 0, -2))
+        return self.encode(xp, x, y, xp.einsum("q...d->...qd", queries))
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:
         answers = outputs[..., 0] * self.scale

@@ -1,7 +1,8 @@
 """Trained counterparts of the constructions, and the loop that trains them.
 
 A `configuration` consists of a task (`tasks/`), a shape (`models`) and the hyperparameters of
-training; `presets` names the usual ones.  `training` updates a `state` and writes a `checkpoint`.
+training; `presets` names the usual ones.  `training` updates the `state` of a run, or of a `group`
+of runs of several seeds, and writes a `checkpoint`.
 
 `load(name)` returns a trained model and `configuration_of(name)` its task and shape;
 `python -m constructions.trained list` prints the names.  `RedirectedAttention` and
@@ -12,7 +13,7 @@ from constructions.trained.checkpoint import configuration_of, load, log_of, shi
 from constructions.trained.configuration import Configuration, untrained
 from constructions.trained.patching import PatchedAttention, RedirectedAttention
 from constructions.trained.presets import preset
-from constructions.trained.training import Diverged, train
+from constructions.trained.training import Diverged, train, train_together
 
 __all__ = [
     "Configuration",
@@ -26,5 +27,6 @@ __all__ = [
     "shipped",
     "sidecar",
     "train",
+    "train_together",
     "untrained",
 ]

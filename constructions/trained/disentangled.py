@@ -44,6 +44,7 @@ class DisentangledShape:
     kind: ClassVar[str] = "disentangled"
     words: ClassVar[str] = "a disentangled transformer"
     compiles: ClassVar[bool] = False  # its matrices are small
+    stacks: ClassVar[bool] = True
 
     @property
     def nonnegative(self) -> bool:

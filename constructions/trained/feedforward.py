@@ -64,6 +64,7 @@ class MLPShape:
     kind: ClassVar[str] = "mlp"
     words: ClassVar[str] = "an MLP"
     compiles: ClassVar[bool] = False  # a few matrix products
+    stacks: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = False
 
     def build(self, form: Form, seed: int, task: str) -> FeedForward:
@@ -94,6 +95,7 @@ class CNNShape:
     kind: ClassVar[str] = "cnn"
     words: ClassVar[str] = "a CNN"
     compiles: ClassVar[bool] = False
+    stacks: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = False
 
     def build(self, form: Form, seed: int, task: str) -> FeedForward:

@@ -56,7 +56,7 @@ class Patches(Interface):
         (images,) = inputs
         size, along = self.size, self.side // self.size
         grid = images.reshape(*images.shape[:-2], along, size, along, size)
-        patches = xp.moveaxis(grid, -3, -2).reshape(*images.shape[:-2], self.context, size * size)
+        patches = xp.swapaxes(grid, -3, -2).reshape(*images.shape[:-2], self.context, size * size)
         return Prompt(patches, 0, self.at)
 
     def read(self, outputs: Tensor, *inputs: Any) -> Tensor:

@@ -126,6 +126,7 @@ class LookupShape:
     kind: ClassVar[str] = "lookup"
     words: ClassVar[str] = "a lookup network"
     compiles: ClassVar[bool] = False  # its matrices are small
+    stacks: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = False
 
     def build(self, form: Form, seed: int, task: str) -> LookupNetwork:

@@ -27,6 +27,7 @@ class LSTMShape:
     kind: ClassVar[str] = "lstm"
     words: ClassVar[str] = "an LSTM"
     compiles: ClassVar[bool] = False  # torch has a fused recurrence
+    stacks: ClassVar[bool] = False  # torch has no batching rule for it
     nonnegative: ClassVar[bool] = False
 
     def build(self, form: Form, seed: int, task: str) -> LSTM:

@@ -38,6 +38,7 @@ class QuadraticShape:
     kind: ClassVar[str] = "quadratic"
     words: ClassVar[str] = "a quadratic network"
     compiles: ClassVar[bool] = False  # a step takes a millisecond
+    stacks: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = False
     n_layers: ClassVar[int] = 1
 

@@ -43,6 +43,7 @@ class SketchShape:
     kind: ClassVar[str] = "sketch"
     words: ClassVar[str] = "a sketch"
     compiles: ClassVar[bool] = False  # its matrices are small
+    stacks: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = False
 
     def build(self, form: Form, seed: int, task: str) -> SketchNetwork:

@@ -7,13 +7,14 @@ exactly the weights of an uninterrupted one.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from safetensors import safe_open
 from safetensors.torch import save as save_tensors
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from constructions.interface import Model
@@ -22,26 +23,26 @@ from constructions.trained.configuration import Configuration, untrained
 from constructions.trained.process import Process
 from theory.kinds import InputError
 
-BETAS = (0.9, 0.98)
 MOMENTS = "exp_avg", "exp_avg_sq"  # names of torch's AdamW
 ALIGNED = 4  # float32 numbers in 16 bytes, to which every weight is aligned
 
 
-@dataclass
+@dataclass(eq=False)
 class State:
     """A training run in its folder, after `step` steps that took `seconds` seconds.
 
-    `loss` is the last loss in the log, and `recent` contains the losses since that entry of the
-    log.
+    `weights` is the vector of all trained weights, of which the parameters of the model are views;
+    `moments` are the two vectors of AdamW. `loss` is the last loss in the log, and `recent`
+    contains the losses since that entry of the log.
     """
 
     configuration: Configuration
     folder: Path
     process: Process
     model: Model
-    weights: nn.Parameter
-    optimizer: torch.optim.Optimizer
     generator: torch.Generator
+    weights: Tensor
+    moments: tuple[Tensor, Tensor]
     step: int = 0
     seconds: float = 0.0
     loss: float = float("nan")
@@ -54,18 +55,13 @@ class State:
         Raises ValueError if the run in the folder has another configuration or is damaged.
         """
         model = untrained(configuration).to(process.device)
-        weights = _joined(model)
-        optimizer = torch.optim.AdamW(
-            [weights],
-            lr=configuration.learning_rate,
-            betas=BETAS,
-            weight_decay=configuration.weight_decay,
-            fused=True,
-        )
         generator = torch.Generator(process.device).manual_seed(configuration.seed)
-        run = State(configuration, folder, process, model, weights, optimizer, generator)
+        weights = _joined(trained(model))
+        moments = torch.zeros_like(weights), torch.zeros_like(weights)
+        run = State(configuration, folder, process, model, generator, weights, moments)
         if run.path.exists():
             run._restore()
+        run.move(weights, torch.zeros_like(weights), moments)
         return run
 
     @property
@@ -73,11 +69,27 @@ class State:
         """The path of the file to which the state is saved."""
         return self.folder / "state.safetensors"
 
+    def move(self, weights: Tensor, gradient: Tensor, moments: tuple[Tensor, Tensor]) -> None:
+        """Moves the weights and moments of the run to other vectors.
+
+        The parameters of the model become views of the new weights, and their gradients views of
+        the vector `gradient`.
+        """
+        for new, old in zip((weights, *moments), (self.weights, *self.moments), strict=True):
+            if new is not old:
+                new.copy_(old)
+        self.weights, self.moments = weights, moments
+        parts = trained(self.model)
+        for W, values, slope in zip(
+            parts, views(weights, parts), views(gradient, parts), strict=True
+        ):
+            W.data, W.grad = values, slope
+
     def save(self) -> None:
         """Write the state to its file."""
-        tensors = {"weights": self.weights.detach().cpu()}
-        for moment in MOMENTS if self.step else ():
-            tensors[moment] = self.optimizer.state[self.weights][moment].cpu()
+        tensors = {"weights": self.weights.cpu()}
+        if self.step:
+            tensors |= {name: part.cpu() for name, part in zip(MOMENTS, self.moments, strict=True)}
         tensors["generator"] = self.generator.get_state()
         tensors["recent"] = torch.tensor(self.recent, dtype=torch.float64)
         words = {
@@ -121,30 +133,32 @@ class State:
             raise InputError(
                 f"{self.path} does not fit its configuration (step {step}): remove this file"
             )
-        weights, *moments = (part.to(self.weights.device) for part in joint)
-        with torch.no_grad():
-            self.weights.copy_(weights)
-        if step:
-            self.optimizer.state[self.weights] = {
-                "step": torch.tensor(float(step), device=self.weights.device),
-                **dict(zip(MOMENTS, moments, strict=True)),
-            }
+        for part, saved in zip((self.weights, *self.moments), joint, strict=False):
+            part.copy_(saved)
         self.step, self.seconds, self.loss, self.recent = step, seconds, loss, recent
 
 
-def _joined(model: Model) -> nn.Parameter:
-    """Concatenates all trained weights in one vector, and their gradients in another.
+def trained(model: Model) -> list[nn.Parameter]:
+    """The parameters of a model that are trained, in order."""
+    return [W for W in model.parameters() if W.requires_grad]
 
-    Clipping, the optimiser and the mean over processes are then one operation each.  The padding,
-    which aligns every weight for vector instructions, stays 0.
+
+def views(vectors: Tensor, parts: Sequence[Tensor]) -> list[Tensor]:
+    """The views (…, *shape) of vectors (…, P) of weights, one for each of the parts.
+
+    P is the sum of the sizes of the parts, each rounded up to a multiple of 4.
     """
-    parts = [W for W in model.parameters() if W.requires_grad]
-    padded = [pad(W.detach().flatten(), (0, -W.numel() % ALIGNED)) for W in parts]
-    joint = nn.Parameter(torch.cat(padded))
-    joint.grad = torch.zeros_like(joint)
-    sizes = [len(part) for part in padded]
-    views = joint.detach().split(sizes), joint.grad.split(sizes)
-    for W, values, gradient in zip(parts, *views, strict=True):
-        W.data = values[: W.numel()].view_as(W)
-        W.grad = gradient[: W.numel()].view_as(W)
-    return joint
+    each = vectors.split([W.numel() + -W.numel() % ALIGNED for W in parts], dim=-1)
+    leading = vectors.shape[:-1]
+    return [
+        vector[..., : W.numel()].view(*leading, *W.shape)
+        for vector, W in zip(each, parts, strict=True)
+    ]
+
+
+def _joined(parts: Sequence[Tensor]) -> Tensor:
+    """Concatenates weights in one vector.
+
+    The padding, which aligns every weight for vector instructions, stays 0.
+    """
+    return torch.cat([pad(W.detach().flatten(), (0, -W.numel() % ALIGNED)) for W in parts])

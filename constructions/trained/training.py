@@ -4,6 +4,8 @@ The folder of a run contains the state and the log `model.jsonl`, and after trai
 `model.safetensors` with its sidecar.  A run that is started again in the same folder resumes from
 the last state.
 
+The loop trains a `group` of runs that differ in their seeds alone, often of one run.
+
 Under torchrun every process draws the whole batch, which is cheap, and computes the gradient of its
 part: the weights are those of a single process, up to rounding.
 """
@@ -13,8 +15,9 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +26,7 @@ from torch import Tensor
 
 from constructions.trained.checkpoint import is_whole, save, write
 from constructions.trained.configuration import Configuration
+from constructions.trained.group import Group, Loss
 from constructions.trained.process import Process
 from constructions.trained.state import State
 from theory.kinds import Choice, Count, FilePath, InputError, NonNegative, checked
@@ -33,7 +37,6 @@ LINES = 500  # approximate number of lines of the log
 SAVE_EVERY = 30.0  # seconds between saved states
 WORTH_COMPILING = 2000  # number of steps from which on compiling (half a minute) saves time
 
-Loss = Callable[..., Tensor]
 Progress = Callable[[int, float], None]
 
 
@@ -68,6 +71,47 @@ def train(
     with the number of the step, if the loss or a weight becomes infinite or NaN. The last state
     before that step is not overwritten.
     """
+    [path] = train_together(
+        [configuration],
+        [folder],
+        device=device,
+        progress=progress,
+        save_every=save_every,
+        commands=[command],
+        keep=keep,
+    )
+    return path
+
+
+@checked
+def train_together(
+    configurations: Sequence[Configuration],
+    folders: Sequence[FilePath],
+    *,
+    device: Annotated[str, Choice(("cpu", "cuda"))] = "cpu",
+    progress: Progress = lambda step, loss: None,
+    save_every: NonNegative = SAVE_EVERY,
+    commands: Sequence[str] = (),
+    keep: Collection[Count] = (),
+) -> list[Path]:
+    """Trains models of several seeds in one computation; returns the paths of their weights.
+
+    The configurations differ in their seeds alone. Each run draws the prompts that it draws alone,
+    and has the weights, up to rounding, the folder, the state and the log that `train` gives it: a
+    run can be begun alone and resumed together with others, and the other way round. Runs that are
+    behind are trained first, until they reach the others. `commands` are the commands in the
+    sidecars; all other parameters are those of `train`. `progress` is called with the number of
+    steps of the runs that are furthest behind, and the mean of their latest losses.
+
+    If the products of a step take less than 3·10⁸ operations, all losses are evaluated at once by
+    `torch.func.vmap`, which saves overhead. Otherwise, and for compiled models, for LSTMs and for
+    the task chomsky, the losses of a step are evaluated one after the other.
+
+    Raises ValueError for configurations that differ in more than their seeds, for equal seeds, for
+    other numbers of folders or commands, and for equal folders. Otherwise errors are those of
+    `train`. If a run diverges, the other runs are trained to their ends before Diverged is raised.
+    """
+    configuration = _agreed(configurations, folders, commands)
     for step in keep:
         if step > configuration.steps:
             raise InputError(
@@ -79,76 +123,137 @@ def train(
             f"batch_size is {configuration.batch_size}: give a multiple of the number of "
             f"processes, {process.size}"
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder) if process.rank == 0 else nullcontext(), warnings.catch_warnings():
+    with ExitStack() as stack:
         # The joint vector is not the chunk that cuDNN's LSTM wants: it copies the weights.
+        stack.enter_context(warnings.catch_warnings())
         warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous")
-        run = State.begin(configuration, folder, process)
-        for step in keep:
-            if step <= run.step and not is_whole(_snapshot(folder, step)):
-                raise InputError(
-                    f"the parameter keep is {step}, but the run in {folder} is at step {run.step} "
-                    "and has no "
-                    f"snapshot of step {step}: omit {step} from `keep`, or choose another folder"
-                )
-        return _train(run, progress, save_every, command, keep)
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(_alone(folder) if process.rank == 0 else nullcontext())
+        pairs = zip(configurations, folders, strict=True)
+        runs = [State.begin(made, folder, process) for made, folder in pairs]
+        for run in runs:
+            for step in keep:
+                if step <= run.step and not is_whole(_snapshot(run.folder, step)):
+                    raise InputError(
+                        f"the parameter keep is {step}, but the run in {run.folder} is at step "
+                        f"{run.step} and has no snapshot of step {step}: omit {step} from `keep`, "
+                        "or choose another folder"
+                    )
+        _train(runs, progress, save_every, commands or [""] * len(runs), keep)
+    return [_weights(folder) for folder in folders]
+
+
+def _agreed(
+    configurations: Sequence[Configuration], folders: Sequence[Path], commands: Sequence[str]
+) -> Configuration:
+    """The first configuration, if runs of these configurations can be trained together."""
+    if not configurations:
+        raise InputError("configurations is []: give at least one configuration")
+    first, *others = configurations
+    for other in others:
+        if replace(other, seed=first.seed) != first:
+            raise InputError(
+                f"configurations contains {first} and {other}: give configurations that differ in "
+                "their seeds alone"
+            )
+    given = {"folders": len(folders), "commands": len(commands) or len(configurations)}
+    for name, count in given.items():
+        if count != len(configurations):
+            raise InputError(
+                f"{name} has {count} entries for {len(configurations)} configurations: give one "
+                "for each configuration"
+            )
+    seeds = [made.seed for made in configurations]
+    if len(set(seeds)) < len(seeds):
+        raise InputError(f"the seeds of configurations are {seeds}: give different seeds")
+    if len({folder.resolve() for folder in folders}) < len(folders):
+        raise InputError(f"folders contains {folders[0]} or another twice: give different folders")
+    return first
 
 
 def _train(
-    run: State, progress: Progress, save_every: float, command: str, keep: Collection[int]
-) -> Path:
-    total, first = run.configuration.steps, run.process.rank == 0
-    if run.process.device.type == "cuda":
+    runs: Sequence[State],
+    progress: Progress,
+    save_every: float,
+    commands: Sequence[str],
+    keep: Collection[int],
+) -> None:
+    process, made = runs[0].process, runs[0].configuration
+    first = process.rank == 0
+    if process.device.type == "cuda":
         torch.set_float32_matmul_precision("high")
-    if first:
-        _cut_log(run)
-    path = run.folder / "model.safetensors"
-    ended = _ended(run)
-    finished = ended and is_whole(path)
-    made = None if ended else compiled(run)
-    loss = made or run.configuration.task.loss
+    active = [run for run in runs if not _ended(run)]
+    loss = compiled(active[0]) if active else None
 
-    def checkpoint(path: Path, loss: float) -> None:
-        device = run.process.device
+    def checkpoint(run: State, path: Path, latest: float) -> None:
+        device = process.device
         record = {
             "configuration": run.configuration.to_json(),
-            "command": command,
+            "command": commands[runs.index(run)],
             "steps": run.step,
-            "loss": loss,
+            "loss": latest,
             "seconds": round(run.seconds, 1),
             "environment": {
                 "torch": torch.__version__,
                 "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU",
-                "processes": run.process.size,
+                "processes": process.size,
                 "threads": torch.get_num_threads(),
-                "compiled": made is not None,
+                "compiled": loss is not None,
             },
         }
         if first:
             save(run.model, path, record)
 
-    saved = time.monotonic()
-    began = saved - run.seconds
-    while not ended:
-        losses = []
-        for value in advance(run, min(AT_ONCE, total - run.step), loss):
-            losses.append(value)
-            if run.step in keep:  # before the state is saved, so that no state is ahead of the log
-                [latest] = _finite(run, [value])
-                run.seconds = time.monotonic() - began
-                checkpoint(_snapshot(run.folder, run.step), latest)
-        found = _finite(run, losses)
-        run.seconds = time.monotonic() - began
-        ended = _ended(run)
-        _note(run, found, ended)
-        progress(run.step, found[-1])
-        if first and time.monotonic() - saved >= save_every:
+    def finish(run: State) -> None:
+        if first:
             run.save()
+            checkpoint(run, _weights(run.folder), run.loss)
+
+    for run in runs:
+        if first:
+            _cut_log(run)
+        if run not in active and not is_whole(_weights(run.folder)):
+            finish(run)
+    saved = last = time.monotonic()
+    group, failed = None, None
+    while active:
+        behind = min(run.step for run in active)
+        now = tuple(run for run in active if run.step == behind)
+        if group is None or group.runs != now:
+            group = Group(now, loss)
+        losses = []
+        for values in advance(group, min(AT_ONCE, made.steps - behind)):
+            losses.append(values)
+            if (
+                group.step in keep
+            ):  # before the state is saved, so that no state is ahead of the log
+                last = _share(now, last)
+                for run, value in zip(now, process.mean(values.clone()).tolist(), strict=True):
+                    if not _diverged(run, [value]):
+                        checkpoint(run, _snapshot(run.folder, run.step), value)
+        last = _share(now, last)
+        latest = []
+        means = process.mean(torch.stack(losses, dim=-1)).tolist()
+        for run, found in zip(now, means, strict=True):
+            if error := _diverged(run, found):
+                failed = failed or error
+                active.remove(run)
+                continue
+            latest.append(found[-1])
+            ended = _ended(run)
+            _note(run, found, ended)
+            if ended:
+                active.remove(run)
+                finish(run)
+        if latest:
+            progress(group.step, sum(latest) / len(latest))
+        if first and time.monotonic() - saved >= save_every:
+            for run in active:
+                run.save()
             saved = time.monotonic()
-    if first and not finished:
-        run.save()
-        checkpoint(path, run.loss)
-    return path
+    if failed:
+        raise failed
 
 
 @contextmanager
@@ -193,40 +298,49 @@ def compiled(run: State) -> Loss | None:
     return loss
 
 
-def advance(run: State, steps: int, loss: Loss) -> Iterator[Tensor]:
-    """Performs training steps, and yields the loss of each on this process's part of the batch."""
-    made, process = run.configuration, run.process
-    batch = made.batch_size
-    drawn = made.task.draw(made, steps * batch, run.generator, step=run.step)
-    for whole in zip(*(part.split(batch) for part in drawn), strict=True):
-        for group in run.optimizer.param_groups:
-            group["lr"] = made.learning_rate * made.rate(run.step)
-        value = loss(run.model, *(part[process.rank :: process.size] for part in whole))
-        run.optimizer.zero_grad(set_to_none=False)
-        value.backward()
-        assert run.weights.grad is not None
-        process.mean(run.weights.grad)
-        torch.nn.utils.clip_grad_norm_(run.weights, made.clip)
-        run.optimizer.step()
+def advance(group: Group, steps: int) -> Iterator[Tensor]:
+    """Performs training steps of S runs, and yields the losses (S,) of each step.
+
+    The losses are those of this process's part of the batches.
+    """
+    made, process = group.configuration, group.process
+    drawn = group.draw(steps)
+    for whole in zip(*(part.split(made.batch_size, dim=1) for part in drawn), strict=True):
+        for parameters in group.optimizer.param_groups:
+            parameters["lr"] = made.learning_rate * made.rate(group.step)
+        group.optimizer.zero_grad(set_to_none=False)
+        values = group.backward(*(part[:, process.rank :: process.size] for part in whole))
+        assert group.weights.grad is not None
+        process.mean(group.weights.grad)
+        group.clip(made.clip)
+        group.optimizer.step()
         if made.shape.nonnegative:
-            run.weights.detach().clamp_(min=0)
-        run.step += 1
-        yield value.detach()
+            group.weights.detach().clamp_(min=0)
+        for run in group.runs:
+            run.step += 1
+        yield values
 
 
-def _finite(run: State, losses: list[Tensor]) -> list[float]:
-    """The latest losses of whole batches; Diverged if they or the weights are not finite."""
-    found = run.process.mean(torch.stack(losses)).tolist()
+def _diverged(run: State, losses: list[float]) -> Diverged | None:
+    """The error, if one of the latest losses of whole batches or a weight is not finite."""
     stopped = (
         f"training stopped; {run.folder} contains the last state saved before, if any; use a "
         "smaller learning rate"
     )
-    for step, value in enumerate(found, start=run.step - len(found) + 1):
+    for step, value in enumerate(losses, start=run.step - len(losses) + 1):
         if not abs(value) < float("inf"):
-            raise Diverged(f"the loss of step {step} is {value}: {stopped}")
+            return Diverged(f"the loss of step {step} is {value}: {stopped}")
     if not bool(torch.isfinite(run.weights).all()):
-        raise Diverged(f"weights are NaN or infinite after step {run.step}: {stopped}")
-    return found
+        return Diverged(f"weights are NaN or infinite after step {run.step}: {stopped}")
+    return None
+
+
+def _share(runs: Sequence[State], last: float) -> float:
+    """Divides the time since `last` among the runs, and returns the present time."""
+    now = time.monotonic()
+    for run in runs:
+        run.seconds += (now - last) / len(runs)
+    return now
 
 
 def _ended(run: State) -> bool:
@@ -262,6 +376,10 @@ def _cut_log(run: State) -> None:
                 if json.loads(line)["step"] <= run.step:
                     lines.append(line + "\n")
     write(path, "".join(lines).encode())
+
+
+def _weights(folder: Path) -> Path:
+    return folder / "model.safetensors"
 
 
 def _snapshot(folder: Path, step: int) -> Path:

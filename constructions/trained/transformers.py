@@ -43,6 +43,11 @@ class TransformerShape:
         """The shape in words."""
         return f"a {self.normalise} transformer"
 
+    @property
+    def stacks(self) -> bool:
+        """Whether `vmap` can evaluate models of several seeds at once."""
+        return self.normalise == "softmax"  # linear heads are combined if their weights allow it
+
     def __post_init__(self) -> None:
         if self.d_model % self.n_heads:
             raise InputError(

@@ -7,6 +7,7 @@ from scipy.stats import t
 
 from constructions.trained import configuration_of, log_of, shipped, sidecar
 from constructions.trained.checkpoint import run_of
+from constructions.trained.group import Group
 from constructions.trained.process import Process
 from constructions.trained.state import State
 from constructions.trained.tasks.digits import Digits, installed
@@ -35,12 +36,13 @@ def losses_of(name, steps, folder, rounding=None):
     """The losses of so many steps, of prompts drawn as many at once as in training; with a
     generator, from first weights that are each off by about half a unit in the last place."""
     run, losses = State.begin(configuration_of(name), folder, Process.join("cpu")), []
+    group = Group([run])
     if rounding is not None:
         with torch.no_grad():
             for weights in run.model.parameters():
                 weights *= 1 + 2.0**-24 * torch.randn(weights.shape, generator=rounding)
     while run.step < steps:
-        losses += map(float, advance(run, AT_ONCE, run.configuration.task.loss))
+        losses += map(float, advance(group, AT_ONCE))
     return losses
 
 

@@ -35,6 +35,7 @@ from constructions.trained import (
 )
 from constructions.trained.__main__ import main
 from constructions.trained.disentangled import DisentangledShape
+from constructions.trained.group import Group
 from constructions.trained.lstm import LSTMShape
 from constructions.trained.process import Process
 from constructions.trained.state import State
@@ -114,16 +115,17 @@ def test_weight_decay(tmp_path):
 def test_every_weight_begins_where_vector_instructions_like_it(tmp_path):
     """And what lies between two of them stays 0."""
     run = State.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))
+    group = Group([run])
     assert all(W.data_ptr() % 16 == 0 for W in run.model.parameters())
-    assert len([*advance(run, 5, TINY.task.loss)]) == run.step == 5
+    assert len([*advance(group, 5)]) == run.step == 5
     used = sum(float(W.detach().square().sum()) for W in run.model.parameters())
-    assert float(run.weights.detach().square().sum()) == pytest.approx(used, rel=1e-6)
+    assert float(run.weights.square().sum()) == pytest.approx(used, rel=1e-6)
 
 
 def test_the_optimiser_is_the_one_that_is_described(tmp_path):
     """`Configuration` names AdamW's β, which runs were trained with."""
     run = State.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))
-    (group,) = run.optimizer.param_groups
+    (group,) = Group([run]).optimizer.param_groups
     assert group["betas"] == (0.9, 0.98)
     assert "β = (0.9, 0.98)" in (Configuration.__doc__ or "")
     assert (group["lr"], group["weight_decay"]) == (TINY.learning_rate, TINY.weight_decay)
@@ -143,8 +145,9 @@ def test_snapshots_during_training(whole, tmp_path):
     assert weights(last) == kept(tmp_path / "whole")["model-step70.safetensors"]
     assert weights(last) == weights(whole / "model.safetensors")
     run = State.begin(TINY, tmp_path / "by hand", Process(0, 1, torch.device("cpu")))
+    group = Group([run])
     for steps in (20, 20, 20, 10):
-        for loss in advance(run, steps, TINY.task.loss):
+        for loss in advance(group, steps):
             if run.step not in (1, 30, 47, 70):
                 continue
             path = tmp_path / "whole" / f"model-step{run.step}.safetensors"
@@ -168,10 +171,10 @@ def test_steps_without_a_possible_snapshot(tmp_path):
 
 
 def test_the_learning_rate_is_that_of_the_step(whole, tmp_path):
-    run = State.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))
-    for _ in advance(run, 13, TINY.task.loss):
-        wanted = TINY.learning_rate * TINY.rate(run.step - 1)
-        assert run.optimizer.param_groups[0]["lr"] == wanted
+    group = Group([State.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))])
+    for _ in advance(group, 13):
+        wanted = TINY.learning_rate * TINY.rate(group.step - 1)
+        assert group.optimizer.param_groups[0]["lr"] == wanted
     line = json.loads((whole / "model.jsonl").read_text().splitlines()[-1])
     assert line["rate"] == TINY.learning_rate * TINY.rate(TINY.steps - 1)
 

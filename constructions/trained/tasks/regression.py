@@ -124,7 +124,7 @@ class Regression(Task, kind="regression"):
         """The mean squared error of the predictions in the mask, for labels divided by `scale`."""
         x, y, counted = batch
         n = self.points - 1
-        queries = x[:, n:].movedim(1, 0).squeeze(0)  # a single query has no dimension
+        queries = x[:, n:].transpose(0, 1).squeeze(0)  # a single query has no dimension
         predictions = model.run(model.interface.write(torch, x[:, :n], y[:, :n], queries))[..., 0]
         squares = (predictions - y[:, -predictions.shape[-1] :] / self.scale).square()
         return (squares * counted).sum() / counted.sum()

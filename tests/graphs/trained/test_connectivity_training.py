@@ -10,6 +10,7 @@ from refusals import rejects
 from constructions.graphs import disentangled
 from constructions.trained import Configuration, load, preset, train, untrained
 from constructions.trained.disentangled import DisentangledShape, TwoChannels, kronecker
+from constructions.trained.group import Group
 from constructions.trained.lstm import LSTMShape
 from constructions.trained.presets import name_of
 from constructions.trained.process import Process
@@ -180,7 +181,7 @@ def test_what_a_step_changes(made, tmp_path):
     made = replace(made, **TINY, learning_rate=0.3)
     run = State.begin(made, tmp_path, Process.join("cpu"))
     before = {name: W.detach().clone() for name, W in run.model.named_parameters()}
-    [*advance(run, 40, made.task.loss)]
+    [*advance(Group([run]), 40)]
     after = dict(run.model.named_parameters())
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     assert changed == {name for name, W in after.items() if W.requires_grad}
