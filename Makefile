@@ -77,6 +77,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/structures.py
 	$(BIN)/python benchmarks/programs.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/seeds.py
 
 # Wheel and sdist into dist/, the wheel from what the sdist holds.
 dist: $(VENV)/installed

@@ -33,6 +33,7 @@ from timing import in_turn, ratio
 from training import Plain
 
 from constructions.trained import preset
+from constructions.trained.group import Group
 from constructions.trained.process import Process
 from constructions.trained.state import State
 from constructions.trained.training import AT_ONCE, advance
@@ -106,9 +107,9 @@ def bounds() -> int:
 def training(task: str, size: str) -> None:
     made = preset(task, size)
     with tempfile.TemporaryDirectory() as folder:
-        run, plain = State.begin(made, Path(folder), Process.join("cpu")), Plain(made)
+        group, plain = Group([State.begin(made, Path(folder), Process.join("cpu"))]), Plain(made)
         calls = {
-            "ours": lambda: [*advance(run, AT_ONCE, made.task.loss)],
+            "ours": lambda: [*advance(group, AT_ONCE)],
             "plain": plain.advance,
         }
         times = in_turn(calls, 3)

@@ -3,7 +3,7 @@
 The plain loop trains the same models on prompts of the same distribution.  It draws the prompts on
 the CPU in every step, uses the default settings of the optimiser, evaluates the loss after every
 step, and does not compile.  Ratios are medians over turns of 20 steps each.  Takes three minutes,
-half of them for compiling.
+half of them for compiling.  `seeds.py` measures runs of several seeds.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -22,6 +22,7 @@ import torch
 from timing import in_turn, ratio
 
 from constructions.trained import Configuration, preset, untrained
+from constructions.trained.group import Group
 from constructions.trained.process import Process
 from constructions.trained.state import State
 from constructions.trained.training import AT_ONCE, advance, compiled
@@ -61,10 +62,9 @@ def main() -> None:
     ):
         with tempfile.TemporaryDirectory() as folder:
             run = State.begin(made, Path(folder), Process.join("cpu"))
-            plain = Plain(made)
-            loss = compiled(run) or made.task.loss
+            plain, group = Plain(made), Group([run], compiled(run))
             calls = {
-                "ours": lambda run=run, loss=loss: [*advance(run, AT_ONCE, loss)],
+                "ours": lambda group=group: [*advance(group, AT_ONCE)],
                 "plain": plain.advance,
             }
             times = in_turn(calls, TURNS)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 import typer
@@ -24,7 +24,7 @@ from constructions.trained.configuration import SEEDS
 from constructions.trained.presets import PRESETS, name_of, preset, sizes_of
 from constructions.trained.process import is_first
 from constructions.trained.tasks.task import MOST_FRESH
-from constructions.trained.training import SAVE_EVERY, Diverged, train
+from constructions.trained.training import SAVE_EVERY, Diverged, train_together
 from theory.kinds import Choice, InputError
 from theory.terminal import Once, in_words, run
 
@@ -101,7 +101,15 @@ def train_command(
         str | None,
         typer.Option(help="a task of the Chomsky hierarchy, 'reverse string' by default (chomsky)"),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=SEEDS, help="seed of weights and prompts")] = 0,
+    seed: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=0,
+            max=SEEDS,
+            help="seed of weights and prompts, by default 0; can be repeated: models of several "
+            "seeds are trained together",
+        ),
+    ] = None,
     steps: Annotated[
         int | None, typer.Option(help="number of steps, instead of the preset's")
     ] = None,
@@ -109,35 +117,57 @@ def train_command(
         list[int] | None,
         typer.Option(help="a step after which a snapshot is saved; can be repeated"),
     ] = None,
-    out: Annotated[str | None, typer.Option(help="folder of the run instead of runs/NAME")] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            help="folder of the run instead of runs/NAME; of several seeds: folder instead of runs"
+        ),
+    ] = None,
     device: Annotated[
         str, typer.Option(help="device of the training: cpu, cuda, or auto")
     ] = "auto",
 ) -> None:
-    """Train a model, or resume an earlier run in the same folder."""
+    """Train models, one for each seed, or resume earlier runs in the same folders."""
     values, usual = locals(), inspect.signature(train_command).parameters
-    chosen = [name for name in values if name not in ("task", "keep", "out", "device")]
-    given = {name: values[name] for name in chosen if values[name] != usual[name].default}
     if out == "":  # Path("") is the current folder
         raise InputError("--out is '': give a folder, or omit --out to use the folder runs/NAME")
     if task in PRESETS:
         sizes_of(task).read("--preset", size)
-    configuration = preset(task, **given)
-    name, snapshots = name_of(task, size, configuration), keep or []
+    if len(set(seed or [])) < len(seed or []):
+        raise InputError(f"--seed is {', '.join(map(str, seed or []))}: give each seed once")
+    chosen = [name for name in values if name not in ("task", "keep", "out", "device")]
+    given = {name: values[name] for name in chosen if values[name] != usual[name].default}
+    snapshots, made, commands = keep or [], [], []
+    for each in seed or [0]:
+        own = given | {"seed": each} if seed else given
+        made.append(preset(task, **own))
+        commands.append(_command(task, own, snapshots))
+    names = [name_of(task, size, configuration) for configuration in made]
+    on = _device(device, size)
+    if len(made) == 1:
+        folders = [Path("runs") / names[0] if out is None else Path(out)]
+    else:
+        folders = [Path("runs" if out is None else out) / name for name in names]
+    title = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    with _bar(title, made[0].steps) as show:
+        paths = train_together(
+            made, folders, device=on, progress=show, commands=commands, keep=snapshots
+        )
+    for name, path in zip(names, paths, strict=True):
+        if is_first():
+            print(f"{name}: {sidecar(path)['steps']} steps; {path}")
+
+
+def _command(task: str, given: dict[str, Any], snapshots: list[int]) -> str:
+    """The command that trains one model with these options."""
     options = {"size": "preset", "n_layers": "n-layers"}
     words = [
-        f"--{options.get(name, name)} {shlex.quote(str(value))}" for name, value in given.items()
+        f"--{options.get(name, name)} {shlex.quote(str(value))}"
+        for name, value in given.items()
+        if (name, value) != ("seed", 0)
     ]
     words += [f"--keep {step}" for step in snapshots]
-    command = " ".join(["python -m constructions.trained train", task, *words])
-    on = _device(device, size)
-    folder = Path("runs") / name if out is None else Path(out)
-    with _bar(name, configuration.steps) as show:
-        path = train(
-            configuration, folder, device=on, progress=show, command=command, keep=snapshots
-        )
-    if is_first():
-        print(f"{name}: {sidecar(path)['steps']} steps; {path}")
+    return " ".join(["python -m constructions.trained train", task, *words])
 
 
 @app.command("evaluate", cls=Once)

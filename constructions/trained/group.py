@@ -31,9 +31,8 @@ class Group:
     """Runs at the same step whose configurations differ in their seeds alone.
 
     For S runs with P trained weights each, `weights` is the matrix (S, P) of all weights. `loss` is
-    a compiled loss of one run, or None. Each run is trained as if it were alone, up to rounding;
-    a group of one run computes exactly what this run computes in every group that is not `stacked`.
-    `stacked` states whether all losses are evaluated at once.
+    a compiled loss of one run, or None. `stacked` states whether all losses are evaluated at once.
+    Each run is trained as if it were alone, up to rounding.
     """
 
     def __init__(self, runs: Sequence[State], loss: Loss | None = None) -> None:
@@ -58,7 +57,9 @@ class Group:
             **{name: part.detach() for name, part in zip(MOMENTS, moments, strict=True)},
         }
         self.loss = loss or one.configuration.task.loss
-        self.stacked = loss is None and len(runs) > 1 and _is_small(one)
+        possible = one.configuration.shape.stacks and one.configuration.task.one_shape
+        several = loss is None and len(runs) > 1
+        self.stacked = several and possible and _operations(one) < SMALL
         if not self.stacked:
             return
         self._evaluated = _Loss(one.configuration.task, one.model)
@@ -152,15 +153,13 @@ def _constants(models: Sequence[nn.Module]) -> dict[str, Tensor]:
     return {name: rows for name, rows in together.items() if not bool((rows == rows[0]).all())}
 
 
-def _is_small(run: State) -> bool:
-    """Whether the products of a step are few enough, and `vmap` can evaluate the loss."""
+def _operations(run: State) -> int:
+    """The floating-point operations of the products of one step, with its gradients."""
     from torch.utils.flop_counter import FlopCounterMode
 
     made = run.configuration
-    if not (made.shape.stacks and made.task.one_shape):
-        return False
     generator = torch.Generator(run.process.device).manual_seed(0)
     batch = made.task.draw(made, made.batch_size // run.process.size, generator, step=0)
     with FlopCounterMode(display=False) as counter:
         made.task.loss(run.model, *batch).backward()
-    return counter.get_total_flops() < SMALL
+    return counter.get_total_flops()

@@ -46,11 +46,11 @@ def test_the_command_of_a_sidecar_gives_the_configuration_in_it(name, monkeypatc
     """So the presets are those with which the shipped models were trained."""
     made = []
 
-    def trained(configuration, folder, **options):
-        made.append((configuration, folder.name))
-        return name
+    def trained(configurations, folders, **options):
+        made.extend(zip(configurations, [folder.name for folder in folders], strict=True))
+        return [name]
 
-    monkeypatch.setattr("constructions.trained.__main__.train", trained)
+    monkeypatch.setattr("constructions.trained.__main__.train_together", trained)
     assert main(shlex.split(sidecar(name)["command"])[3:]) == 0
     assert made == [(configuration_of(name), run_of(name))]
 
@@ -120,6 +120,7 @@ def test_train_and_evaluate_automata(tmp_path, capsys):
         ("train regression --device tpu", "device"),
         ("train regression --seed x", "--seed"),
         (f"train regression --seed {2**64}", "--seed"),
+        ("train regression --seed 3 --seed 1 --seed 3", "--seed"),
         ("evaluate regression-small-seed0 --seed -1", "--seed"),
         ("evaluate induction-small-1-layer-seed0 --prompts 1", "--prompts"),
         ("train regression --k 7", "k"),
@@ -175,7 +176,7 @@ def test_divergence_and_interruption_have_exit_codes(tmp_path, capsys, monkeypat
         def stop(*_, error=error, **__):
             raise error
 
-        monkeypatch.setattr("constructions.trained.__main__.train", stop)
+        monkeypatch.setattr("constructions.trained.__main__.train_together", stop)
         assert main(["train", "regression", "--device", "cpu", "--out", str(tmp_path)]) == code
         check_line(capsys.readouterr().err)
 
