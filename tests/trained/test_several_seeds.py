@@ -40,7 +40,12 @@ MODELS = {
     "counts": preset("counts", "sketch-32", steps=70),
 }
 ALONE = "lstm", "linear", "chomsky"  # kinds whose losses are evaluated one after the other
+QUICK = "modular", "channels", "hop", "frozen"  # all others are for the slow tests
 FEW = "regression", "channels", "modular", "lstm"
+
+
+def slow_unless(quick, kinds):
+    return [pytest.param(kind, marks=[pytest.mark.slow] * (kind not in quick)) for kind in kinds]
 
 
 def of_seeds(made, seeds=SEEDS):
@@ -74,7 +79,7 @@ def assert_close(path, other):
             assert float((W - V).norm()) <= 1e-5 * float(V.norm()), name
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", slow_unless(QUICK, MODELS))
 def test_every_run_has_the_weights_that_it_has_alone(kind, tmp_path, monkeypatch):
     """In float64, where no rounding is seen after 20 steps."""
     untrained, draw = state.untrained, Group.draw
@@ -103,7 +108,7 @@ def test_every_run_has_the_weights_that_it_has_alone(kind, tmp_path, monkeypatch
         )
 
 
-@pytest.mark.parametrize("kind", FEW)
+@pytest.mark.parametrize("kind", slow_unless(["regression"], FEW))
 def test_files_are_those_of_runs_alone(kind, tmp_path):
     """In the same places, with the same logs and the same snapshots, up to rounding."""
     made = KINDS[kind]
@@ -123,7 +128,7 @@ def test_files_are_those_of_runs_alone(kind, tmp_path):
         assert record["loss"] == pytest.approx(other["loss"], rel=1e-5)
 
 
-@pytest.mark.parametrize("kind", FEW)
+@pytest.mark.parametrize("kind", slow_unless(["modular", "lstm"], FEW))
 def test_interrupted_together_and_resumed_together(kind, tmp_path):
     """To the last bit."""
     paths = trained_together(KINDS[kind], tmp_path / "whole")
@@ -135,7 +140,7 @@ def test_interrupted_together_and_resumed_together(kind, tmp_path):
         assert steps_of(path.parent) == [20, 40, 60, 70]
 
 
-@pytest.mark.parametrize("kind", FEW)
+@pytest.mark.parametrize("kind", slow_unless(["modular"], FEW))
 def test_one_seed_of_several_is_resumed_alone(kind, tmp_path):
     interrupted_together(KINDS[kind], tmp_path / "parts", 2 * AT_ONCE)
     for made in of_seeds(KINDS[kind]):
@@ -145,7 +150,7 @@ def test_one_seed_of_several_is_resumed_alone(kind, tmp_path):
         assert losses_of(found.parent) == pytest.approx(losses_of(wanted.parent), rel=1e-5)
 
 
-@pytest.mark.parametrize("kind", FEW)
+@pytest.mark.parametrize("kind", slow_unless(["modular"], FEW))
 def test_runs_begun_alone_are_resumed_together(kind, tmp_path):
     """Also at different steps: one is finished, one has a state after 40 steps, one has none."""
     made, folder = KINDS[kind], tmp_path / "parts"
