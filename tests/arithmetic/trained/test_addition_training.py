@@ -8,6 +8,7 @@ import torch
 from refusals import rejects
 
 from constructions.trained import Configuration, load, preset, train, untrained
+from constructions.trained.group import Group
 from constructions.trained.numbers import FORMS
 from constructions.trained.presets import name_of
 from constructions.trained.process import Process
@@ -66,7 +67,7 @@ def test_what_a_step_changes(rows, tmp_path):
     run = State.begin(made, tmp_path, Process.join("cpu"))
     before = {name: W.detach().clone() for name, W in run.model.named_parameters()}
     rows_before = run.model.embed.W_E.detach().clone()
-    [*advance(run, 3, made.task.loss)]
+    [*advance(Group([run]), 3)]
     after = dict(run.model.named_parameters())
     still = {name for name in before if torch.equal(before[name], after[name])}
     assert all(name.endswith("attn.b_K") for name in still)  # which softmax does not see
