@@ -40,7 +40,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from copy import copy
 from typing import Literal, NamedTuple
 
 import torch
@@ -244,8 +243,7 @@ class Heads(NamedTuple):
         if self.mask == "diagonal":
             return self.added(H, 0)
         Q, K = self.queries_keys(H, 0)
-        K, V = cache.extended(K, per_head(H, self.W_V))
-        return self._placed(averages(self, Q, K, V))
+        return self._placed(cache.averages(self, Q, K, per_head(H, self.W_V)))
 
     def _placed(self, mixed: Tensor) -> Tensor:
         """The averages of values (…, heads, T, d_value), mapped by W_O."""
@@ -326,14 +324,7 @@ class Heads(NamedTuple):
                 if earlier and self.mask == "strictly causal":
                     hidden[0, 0] = True
                 own.masked_fill_(hidden, -torch.inf)
-            # Neither the hardmax nor the shift by the largest score has a gradient.
-            largest = scores.detach().amax(-1, keepdim=True)
-            if self.normalise == "softmax":
-                # Subtract first: differences of integers are exact, also in short dtypes.
-                weights = ((scores - largest) * self.scale).exp()
-            else:
-                weights = scores.detach().eq_(largest)
-            return weights, weights.sum(-1, keepdim=True)
+            return self.normalised(scores)
         if self.scale != 1:
             scores = scores * self.scale
         if self.normalise == "linear":
@@ -343,6 +334,24 @@ class Heads(NamedTuple):
         hidden = self.hidden(scores)
         count = hidden.logical_not().sum(-1, keepdim=True)
         return scores.relu().masked_fill(hidden, 0.0), count
+
+    def normalised(self, scores: Tensor) -> tuple[Tensor, Tensor | float]:
+        """The pattern before normalisation, and the divisor of each row, if all keys are seen.
+
+        `scores` has shape (…, t, keys), and hardmax overwrites it.
+        """
+        if self.normalise == "linear":
+            return scores * self.scale, 1.0
+        if self.normalise == "relu":
+            return scores.relu() * self.scale, scores.shape[-1]
+        # Neither the hardmax nor the shift by the largest score has a gradient.
+        largest = scores.detach().amax(-1, keepdim=True)
+        if self.normalise == "softmax":
+            # Subtract first: differences of integers are exact, also in short dtypes.
+            weights = ((scores - largest) * self.scale).exp()
+        else:
+            weights = scores.detach().eq_(largest)
+        return weights, weights.sum(-1, keepdim=True)
 
 
 class Cache:
@@ -365,16 +374,9 @@ class Cache:
         self.values[..., start : self.count, :] = V
         return self.keys[..., : self.count, :], self.values[..., : self.count, :]
 
-    def branched(self, count: int) -> Cache:
-        """Returns a cache for `count` copies of each sequence.
-
-        The keys then have shape (…, count, heads, tokens, d_head).
-        """
-        other = copy(self)
-        other.keys, other.values = (
-            M.unsqueeze(-4).repeat_interleave(count, -4) for M in (self.keys, self.values)
-        )
-        return other
+    def averages(self, heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+        """The averages of values at the next tokens, whose queries, keys and values are given."""
+        return averages(heads, Q, *self.extended(K, V))
 
 
 def per_head(H: Tensor, W: Tensor) -> Tensor:

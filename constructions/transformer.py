@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy, deepcopy
+from copy import deepcopy
 from itertools import groupby
 from typing import Any
 
@@ -368,13 +368,3 @@ class Decoder:
                 H = block(H, 0, cache)
             self.count += part.shape[-1]
         return self.model.unembedding(self.model.seen(H[..., -1:, :]))
-
-    def branched(self, count: int) -> Decoder:
-        """Returns a decoder of `count` copies of each prompt (…, count, T).
-
-        The copies are continued separately.
-        """
-        other = copy(self)
-        other.leading = (*self.leading, count)
-        other.cache = [[part.branched(count) for part in parts] for parts in self.cache]
-        return other

@@ -7,13 +7,13 @@ import torch
 from torch import Tensor
 
 from constructions.interface import Model
+from constructions.prefixes import AT_ONCE, PrefixOutputs, answers_at_every_prefix
 from constructions.tokens import Tokens
-from constructions.transformer import Decoder
 from theory import kinds
 from theory.kinds import Count, InputError, Seed, Steps, checked
 from theory.language.documents import digits
 
-AT_ONCE, MOST = 2**13, 2**27  # prefixes in a batch; largest number of strings
+MOST = 2**27  # strings
 
 
 @checked
@@ -74,9 +74,9 @@ def string_probabilities(model: Model, length: Count) -> Tensor:
     """The probabilities (V^L,) that a model gives to all strings of L = `length` symbols.
 
     The vocabulary of the model consists of V symbols and BOS, its last token. Each string follows
-    BOS. The strings are in lexicographic order, and the probabilities are in float64. The model
-    runs once on each of the V^{L−2} prefixes of L − 2 symbols, and then, with cached keys and
-    values, on each of the V next symbols of each prefix.
+    BOS. The strings are in lexicographic order, and the probabilities are in float64. A causal
+    transformer computes the last symbol of each prefix once (`constructions.prefixes`); other
+    models run on each of the V^{L−1} prefixes of L − 1 symbols.
 
     Raises ValueError if the logits of the model are not those of the next token, with one logit for
     each of the V symbols. Also raises ValueError for more than 2^27 strings, and for strings that
@@ -91,32 +91,20 @@ def string_probabilities(model: Model, length: Count) -> Tensor:
         )
     if L > 27 or V**L > MOST:
         raise InputError(f"there are {V}^{L} strings: give a length with at most 2^27 strings")
-    model.prompt([[V, *[0] * (L - 1)]])  # raises ValueError if the strings are too long
-    if L == 1:
-        return model.logits(torch.tensor([[V]]))[0, 0].double().softmax(-1).cpu()
-    parts, count = [], max(1, AT_ONCE // V)
-    for first in range(0, V ** (L - 2), count):
-        names = np.arange(first, min(first + count, V ** (L - 2)))
-        symbols = torch.from_numpy(digits(names, V, L - 2)).to(model.like.device)
-        begun = torch.cat([symbols.new_full((len(symbols), 1), V), symbols], dim=1)
-        found = model.logits(begun).double().log_softmax(-1)
-        before = found[:, :-1].gather(-1, symbols[..., None])[..., 0].sum(-1)
-        last = _after_each_symbol(model, begun, V).double().log_softmax(-1)
-        strings = before[:, None, None] + found[:, -1, :, None] + last
-        parts.append(strings.exp().flatten().cpu())
+    of, found = [range(V, V + 1), *[range(V)] * (L - 1)], torch.zeros(1, dtype=torch.float64)
+    if answers_at_every_prefix(model):
+        for logits in PrefixOutputs(model, of).tables:
+            found = (found[:, None] + logits.double().log_softmax(-1).cpu()).flatten()
+        return found.exp_()
+    parts = []
+    for first in range(0, V ** (L - 1), AT_ONCE):
+        names = np.arange(first, min(first + AT_ONCE, V ** (L - 1)))
+        symbols = torch.from_numpy(digits(names, V, L - 1))
+        logits = model.logits(torch.cat([symbols.new_full((len(symbols), 1), V), symbols], dim=1))
+        each = logits.double().log_softmax(-1).cpu()
+        before = each[:, :-1].gather(-1, symbols[..., None])[..., 0].sum(-1)
+        parts.append((before[:, None] + each[:, -1]).exp_().flatten())
     return torch.cat(parts)
-
-
-def _after_each_symbol(model: Model, begun: Tensor, V: int) -> Tensor:
-    """The logits (P, V, V) after each of the V symbols that may follow sequences (P, T)."""
-    P, T = begun.shape
-    symbols = torch.arange(V, device=begun.device).expand(P, V)[..., None]
-    decoder = model.decoder((P,), T + 1)
-    if not isinstance(decoder, Decoder):
-        longer = torch.cat([begun[:, None].expand(P, V, T), symbols], dim=-1)
-        return model.logits(longer)[..., -1, :]
-    decoder(begun)
-    return decoder.branched(V)(symbols)[..., 0, :]
 
 
 def _check_autoregressive(model: Model) -> None:

@@ -11,16 +11,18 @@ import torch
 
 from constructions.blocks import normed, plural
 from constructions.exactness import exact_in
+from constructions.prefixes import PrefixOutputs, answers_at_every_prefix
 from constructions.transformer import Transformer
 from theory.kinds import InputError
 from theory.waiting import Pace, announced
-from verify.evidence.function_of_tokens import Answers, all_of_length
+from verify.evidence.function_of_tokens import Answers, all_of_length, slots_at
 from verify.evidence.registers import register_differences
 from verify.evidence.sequences import (
     answers_equal,
     differences_over_q,
     distances,
     exact_evidence,
+    in_parts,
 )
 from verify.evidence.statement import OverTokens
 from verify.finding import Evidence, Finding, Verdict, at_least, no_counterexample
@@ -68,7 +70,8 @@ def on_all_sequences(model: Transformer, answers: Answers, lengths: range) -> It
 
     heads = measured_gaps(model, paced(whole))
     evidence = _evidence(model, heads)
-    found = answers_equal("answers", f"answers to {where}", statement, _with(model, paced(rows)))
+    shared, name = all_outputs(model, lengths[-1]), f"answers to {where}"
+    found = answers_equal("answers", name, statement, _with(model, paced(rows)), shared=shared)
     found.evidence = evidence
     yield found
     if found.verdict is not Verdict.HOLDS:
@@ -83,10 +86,10 @@ def on_all_sequences(model: Transformer, answers: Answers, lengths: range) -> It
         words=f"answers are right, and logits equal the float64 logits on {len(some)} sequences",
     )
     if has_margin:
-        yield _margin(statement, model, paced(rows), evidence)
+        yield _margin(statement, model, paced(rows), evidence, shared)
     if has_gaps:
         yield _gaps(model, heads, evidence)
-        yield from _softmax(statement, model, paced(rows), where)
+        yield from _softmax(statement, model, paced(rows), where, lengths[-1])
     if model.stages:
         some = _some(whole)
         lengths_of = groupby(some, key=len)
@@ -175,11 +178,23 @@ def _crowded(gaps: torch.Tensor) -> bool:
     return any(bool(((whole == m).sum(-1) > 4 * m).any()) for m in range(1, keys // 4 + 1))
 
 
+def all_outputs(model: Transformer, length: int) -> PrefixOutputs | None:
+    """The outputs of a causal model on all sequences, or None if prefixes have no outputs."""
+    if not answers_at_every_prefix(model):
+        return None
+    return PrefixOutputs(model, slots_at(model.interface, length))
+
+
 def _margin(
-    statement: OverTokens, model: Transformer, rows: Iterable[np.ndarray], evidence: Evidence
+    statement: OverTokens,
+    model: Transformer,
+    rows: Iterable[np.ndarray],
+    evidence: Evidence,
+    shared: PrefixOutputs | None,
 ) -> Finding:
     """The finding that logits differ by the margin that the model declares."""
-    least = min(chain.from_iterable(distances(statement, model, part) for part in rows))
+    parts = chain.from_iterable(in_parts(model, each, shared) for each in rows)
+    least = min(chain.from_iterable(distances(statement, model, *part) for part in parts))
     return at_least(
         "margin",
         "smallest difference between the right logit and any other, and the declared margin",
@@ -221,7 +236,11 @@ def _gaps(
 
 
 def _softmax(
-    statement: OverTokens, model: Transformer, rows: Iterable[np.ndarray], where: str
+    statement: OverTokens,
+    model: Transformer,
+    rows: Iterable[np.ndarray],
+    where: str,
+    length: int,
 ) -> Iterator[Finding]:
     """The finding that softmax has the same answers at the sharpness that the gaps imply, if any.
 
@@ -238,4 +257,5 @@ def _softmax(
         f"gaps, to {where}",
         statement,
         _with(soft, rows),
+        shared=all_outputs(soft, length),
     )

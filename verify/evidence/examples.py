@@ -43,12 +43,20 @@ def degree_of(case: Case) -> int:
     return int(case.predictions(case.symbols()).tolist()[-1][0].total_degree())
 
 
-def in_float64(case: Case, examples: Examples, what: str = "") -> Finding:
-    """The finding that transformer and recursion predict equally, up to rounding in float64."""
+def in_float64(
+    case: Case,
+    examples: Examples,
+    what: str = "",
+    predicted: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Finding:
+    """The finding that transformer and recursion predict equally, up to rounding in float64.
+
+    `predicted` is the result of `transformer_in_float`, if known.
+    """
     return float_agreement(
         f"predictions of transformer and recursion in float64 "
         f"({what or f'{len(examples.x)} prompts'})",
-        transformer_in_float(case.model, *examples),
+        predicted or transformer_in_float(case.model, *examples),
         recursion_by_balls(case.of.algorithm, *examples, case.k),
     )
 
@@ -63,6 +71,7 @@ def computes(
     most_rows: int | None = None,
     what: str = "",
     explain: bool = False,
+    predicted: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Iterator[Finding]:
     """Yields the findings that a construction has the stated size and computes the stated
     algorithm.
@@ -70,6 +79,7 @@ def computes(
     Further findings are about the layer invariants. `what` describes the examples in words. Exact
     domains use at most `most_rows` examples, and the layer invariants are checked for at most
     `most_steps` steps. With `explain`, a finding contains the formulas of all registers.
+    `predicted` is as in `in_float64`.
     """
     of, d, n, k = case.of, case.d, case.n, case.k
     rows = min(n, most_rows or n)
@@ -86,7 +96,7 @@ def computes(
     yield from derived
     yield size(case.model, of.theorem, "", **sizes)
     if domain in ("all", "float"):
-        yield in_float64(case, examples, what)
+        yield in_float64(case, examples, what, predicted)
     yield from in_other_domains
     if domain == "all":
         yield from layer_by_layer(run, of.at(d, rows, min(k, most_steps or k)))

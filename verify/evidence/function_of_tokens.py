@@ -111,7 +111,7 @@ def lengths_up_to(of: Tokens, max_length: int | None) -> range:
     lengths, fits = range(least, most + 1), []
     count = 0
     for length in lengths:
-        count += prod(map(len, _slots(of, length)))
+        count += prod(map(len, slots_at(of, length)))
         fits += [length] * (count <= MOST_SEQUENCES)
     if count > MOST_SEQUENCES:
         remedy = f"give max_length={fits[-1]}" if fits else "build the model for fewer symbols"
@@ -125,12 +125,12 @@ def lengths_up_to(of: Tokens, max_length: int | None) -> range:
 
 def all_of_length(of: Tokens, length: int) -> Iterator[np.ndarray]:
     """All sequences (…, length) that a model takes, in batches."""
-    slots = _slots(of, length)
+    slots = slots_at(of, length)
     first = np.array([slot.start for slot in slots])
     batches = all_below([len(slot) for slot in slots], [length], MOST_SEQUENCES)
     return (rows + first for rows in batches or ())
 
 
-def _slots(of: Tokens, length: int) -> list[range]:
+def slots_at(of: Tokens, length: int) -> list[range]:
     """The tokens that are allowed at each position."""
     return list(of.slots[:length]) if of.slots else [range(of.vocabulary_size)] * length

@@ -28,6 +28,7 @@ from constructions.interface import Prompt
 from constructions.transformer import Transformer
 
 UNIT_ROUNDOFF = 2.0**-53
+IN_CACHE = 2**20  # numbers of a layer
 
 
 def with_rounding_bound(model: Transformer, *inputs: Any) -> tuple[Tensor, Tensor]:
@@ -37,7 +38,26 @@ def with_rounding_bound(model: Transformer, *inputs: Any) -> tuple[Tensor, Tenso
     """
     given = model.interface.check(model.like, *inputs)
     prompt = model.interface.write(torch, *given)
-    prompt = prompt._replace(tokens=prompt.tokens.detach().requires_grad_(True))
+    tokens = prompt.tokens.detach()
+    parts = tokens.split(_together(model, tokens.shape[-2])) if tokens.ndim == 3 else [tokens]
+    each = [_answers_and_bounds(model, prompt._replace(tokens=part)) for part in parts]
+    predictions, bound = (
+        model.interface.read(torch.cat(part).unsqueeze(-1), *given)
+        for part in zip(*each, strict=True)
+    )
+    return predictions, bound
+
+
+def _together(model: Transformer, n_tokens: int) -> int:
+    """The number of prompts whose numbers in one layer stay in cache."""
+    each = [attn.W_Q.shape[-1] + attn.W_V.shape[-1] for attn in model.attentions]
+    numbers = n_tokens * max(model.n_heads * (n_tokens + max(each, default=0)), model.d_model)
+    return max(1, IN_CACHE // numbers)
+
+
+def _answers_and_bounds(model: Transformer, prompt: Prompt) -> tuple[Tensor, Tensor]:
+    """The outputs (…, answers) of the model, and bounds on their rounding errors."""
+    prompt = prompt._replace(tokens=prompt.tokens.requires_grad_(True))
     with _SlopeAtZero():
         stream = list(model.residual_stream(prompt))
     answers = model.unembedding(stream[-1][..., prompt.answers, :])[..., 0]
@@ -49,10 +69,7 @@ def with_rounding_bound(model: Transformer, *inputs: Any) -> tuple[Tensor, Tenso
             (slope.abs() * error).sum((-1, -2)) for slope, error in zip(slopes, errors, strict=True)
         )
         bounds[..., position] = 2 * sum(shares)
-    predictions, bound = (
-        model.interface.read(part.detach().unsqueeze(-1), *given) for part in (answers, bounds)
-    )
-    return predictions, bound
+    return answers.detach(), bounds
 
 
 class _SlopeAtZero(TorchFunctionMode):

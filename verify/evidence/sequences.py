@@ -7,8 +7,11 @@ from fractions import Fraction
 from itertools import chain
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from constructions.exactness import exact_in
+from constructions.prefixes import PrefixOutputs, answers_at_every_prefix, slots_of
 from constructions.transformer import Transformer
 from theory.sequences import adversarial_sequences, all_sequences, random_sequences
 from verify.claim import Run
@@ -142,7 +145,7 @@ def margin_kept(
     evidence, holds = list[Evidence](), list[bool]()
     for model, rows in batches:
         size = f"V = {model.interface.vocabulary_size}, n = {model.interface.max_length}"
-        each = (distances(statement, model, part) for part in _parts(model, rows))
+        each = (distances(statement, model, *part) for part in in_parts(model, rows))
         for apart in chain.from_iterable(each):
             least[size] = min(apart, least.get(size, apart))
             declared[size] = Fraction(model.interface.margin)
@@ -169,9 +172,14 @@ def margin_kept(
     )
 
 
-def distances(statement: OverTokens, model: Transformer, rows: np.ndarray) -> list[Fraction]:
-    """The smallest difference between the logit of the right answer and another, without ties."""
-    logits, right = model.logits(rows).numpy(), statement.answers(rows)[..., None]
+def distances(
+    statement: OverTokens, model: Transformer, rows: np.ndarray, outputs: Tensor
+) -> list[Fraction]:
+    """The smallest difference between the logit of the right answer and another, without ties.
+
+    `outputs` are the logits of the model on the sequences `rows`.
+    """
+    logits, right = outputs.numpy(), statement.answers(rows)[..., None]
     if logits.shape[-1] == 1:  # there is no other logit
         return []
     right = np.where(right < 0, model.interface.n_answers, right)
@@ -185,11 +193,21 @@ def distances(statement: OverTokens, model: Transformer, rows: np.ndarray) -> li
     return [Fraction(float(apart.min())).limit_denominator(most)] if apart.size else []
 
 
-def _parts(model: Transformer, rows: np.ndarray) -> Iterator[np.ndarray]:
-    """The rows in parts, for each of which `SCORES` scores at most are in memory, or one row."""
+def in_parts(
+    model: Transformer, rows: np.ndarray, shared: PrefixOutputs | None = None
+) -> Iterator[tuple[np.ndarray, Tensor]]:
+    """Yields the rows in parts, with the model's logits.
+
+    For each part, `SCORES` scores at most are in memory, or those of one row.  If the rows are all
+    sequences of a length, each prefix is computed once, or looked up in `shared`.
+    """
     tokens = rows.shape[1] + len(model.interface.prefix)
     size = max(1, SCORES // (tokens**2 * max(1, model.n_heads)))
-    return (rows[start : start + size] for start in range(0, len(rows), size))
+    if shared is None and len(rows) > 1 and answers_at_every_prefix(model):
+        slots = slots_of(rows)
+        shared = None if slots is None else PrefixOutputs(model, slots)
+    for part in (rows[start : start + size] for start in range(0, len(rows), size)):
+        yield part, model.logits(part) if shared is None else shared(part)
 
 
 def answers_equal(
@@ -198,18 +216,19 @@ def answers_equal(
     statement: OverTokens,
     batches: Iterable[tuple[Transformer, np.ndarray]],
     more: str = "",
+    shared: PrefixOutputs | None = None,
 ) -> Finding:
     """The finding that all answers on batches of sequences are as the definition requires.
 
     Each batch is a pair (model, sequences), with the largest model last. `more` describes the
-    sequences.
+    sequences. `shared` contains the outputs of the model, if known.
     """
     tried = list[tuple[Transformer, int]]()
 
     def search() -> Iterator[str]:
         for model, rows in batches:
             tried.append((model, len(rows)))
-            yield from differences(statement, model, rows)
+            yield from differences(statement, model, rows, shared)
 
     wrong, (models, counts) = next(search(), None), zip(*tried, strict=True)
     words = f"all answers of the model are right on {sum(counts)} sequences{more}"
@@ -277,10 +296,16 @@ def exact_evidence(model: Transformer) -> Evidence:
     return "float" if averages or exact_in(model).bits > FLOAT64_BITS else "exact"
 
 
-def differences(statement: OverTokens, model: Transformer, rows: np.ndarray) -> Iterator[str]:
+def differences(
+    statement: OverTokens,
+    model: Transformer,
+    rows: np.ndarray,
+    shared: PrefixOutputs | None = None,
+) -> Iterator[str]:
     """Yields, for each part of `rows`, the shortest sequence on which answers are wrong."""
-    for part in _parts(model, rows):
-        differs = model(part).numpy() != statement.answers(part)
+    for part, outputs in in_parts(model, rows, shared):
+        answers = model.interface.read(outputs, torch.from_numpy(part))
+        differs = answers.numpy() != statement.answers(part)
         if differs.any():
             position = int(differs.any(0).argmax())
             row = part[int(differs[:, position].argmax())]

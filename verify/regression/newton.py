@@ -119,8 +119,18 @@ def newton(
     for case in cases.values():
         case.model  # noqa: B018 options that a layout does not take are rejected first
     for chosen, case in cases.items():
+        in_float = (
+            transformer_in_float(case.model, *examples) if domain in ("all", "float") else None
+        )
         found = computes(
-            run, case, examples, domain, most_steps=STEPS, most_rows=rows, explain=explain
+            run,
+            case,
+            examples,
+            domain,
+            most_steps=STEPS,
+            most_rows=rows,
+            explain=explain,
+            predicted=in_float,
         )
         yield from labelled(chosen, found)
         if chosen != "paper" and not interleaved:
@@ -130,8 +140,7 @@ def newton(
         if "paper" in cases:
             yield _twice_as_many_examples(run)
         yield _theory(run, start)
-    if domain in ("all", "float"):
-        in_float = transformer_in_float(case.model, *examples)
+    if in_float is not None:
         if layout in CAUSAL:  # the last prefix contains all examples
             in_float = in_float[0][..., -1], in_float[1][..., -1]
         yield newton_converges(examples.x, scale, start)

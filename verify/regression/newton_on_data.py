@@ -95,12 +95,21 @@ def newton_on_data(
         statement.at(d, n, k).model  # noqa: B018 options that a layout does not take are rejected
     for chosen, statement in statements.items():
         case = statement.at(d, n, k)
+        in_float = (
+            transformer_in_float(case.model, *examples) if domain in ("all", "float") else None
+        )
         found = computes(
-            run, case, examples, domain, most_steps=STEPS, most_rows=MOST_ROWS, what=what
+            run,
+            case,
+            examples,
+            domain,
+            most_steps=STEPS,
+            most_rows=MOST_ROWS,
+            what=what,
+            predicted=in_float,
         )
         yield from labelled(chosen, found)
-        if domain in ("all", "float"):
-            in_float = transformer_in_float(case.model, *examples)
+        if in_float is not None:
             predicted[chosen] = in_float[0]
             of_layout = [held_out(table, in_float, k, scale, start, needed)]
             of_layout[0].detailed = len(predicted) == 1  # the table is the same for every layout
@@ -113,7 +122,7 @@ def newton_on_data(
         if domain in ("all", "exact"):
             rows = x[:MOST_ROWS], y[:MOST_ROWS]
             yield from labelled(chosen, [exactly(statement, *rows, queries, k)])
-    if domain in ("all", "float"):
+    if in_float is not None:
         yield newton_converges(x, scale, start)
         yield distance_to_ols(examples, in_float, k, scale, start)
     if needed is not None:

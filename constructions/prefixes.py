@@ -1,0 +1,171 @@
+"""A causal model on all sequences: the last token of each prefix is computed once.
+
+Under causal attention, the stream at a token depends on the sequence up to this token only.  The
+prefixes of all sequences x₁ … x_n over V symbols form a tree, in which a token attends to itself
+and to its ancestors.  So V + V² + … + Vⁿ tokens are computed, where all sequences have n·Vⁿ.
+
+The V tokens after one prefix share the keys and values of this prefix, and do not see each other.
+Prefixes are continued in blocks, depth first, so that memory is bounded.  A score or a sum of
+values has the same terms as in a run on the whole sequence, in another order: outputs are equal if
+no partial sum is rounded (`constructions.exactness`), and otherwise up to rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from constructions.attention import Cache, Heads
+from constructions.interface import Model
+from constructions.tokens import Tokens
+from constructions.transformer import Transformer
+from theory.kinds import InputError
+
+AT_ONCE = 2**12  # sequences in a block
+
+
+class Prefixes(NamedTuple):
+    """Sequences (P, t) in lexicographic order, and the outputs (P, d_out) at their last tokens."""
+
+    tokens: Tensor
+    outputs: Tensor
+
+
+class Siblings(Cache):
+    """The cached keys (P, heads, t, d_head) and values of P prefixes of t tokens.
+
+    The next tokens (P, S) are S continuations of each prefix, which do not see each other.
+    """
+
+    def __init__(self, keys: Tensor, values: Tensor) -> None:
+        self.keys, self.values, self.count = keys, values, keys.shape[-2]
+
+    def averages(self, heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+        """The averages of values at the next tokens, (P, heads, S, d_value)."""
+        self.next = K, V
+        earlier = Q @ self.keys.transpose(-1, -2)
+        own = torch.linalg.vecdot(Q, K).unsqueeze(-1).expand(*earlier.shape[:-1], 1)
+        if heads.mask == "strictly causal" and self.count:  # the first token attends to itself
+            own = own[..., :0]
+        weights, total = heads.normalised(torch.cat([earlier, own], dim=-1))
+        averages = weights[..., : self.count] @ self.values
+        return (averages if not own.shape[-1] else averages + weights[..., -1:] * V) / total
+
+    def part(self, first: int, end: int) -> Siblings:
+        """The cache of the prefixes from number `first` to before `end`."""
+        return Siblings(self.keys[first:end], self.values[first:end])
+
+    def continued(self) -> Siblings:
+        """The cache of all continuations (P·S, heads, t + 1, d_head) of the prefixes."""
+        longer = []
+        for M, new in zip((self.keys, self.values), self.next, strict=True):
+            S = new.shape[-2]
+            each = new.transpose(-2, -3).unsqueeze(-2).expand(len(M), *[-1] * 4)
+            longer.append(torch.cat([M.unsqueeze(1).expand(-1, S, -1, -1, -1), each], dim=-2))
+        return Siblings(*(M.flatten(0, 1) for M in longer))
+
+
+@torch.no_grad()
+def all_prefixes(model: Transformer, slots: Sequence[range]) -> Iterator[Prefixes]:
+    """Yields the outputs of a causal model at the last token of each prefix, in blocks.
+
+    The sequences have a token of slots[i] at position i.  The prefixes of one length are in
+    lexicographic order; a block of prefixes comes before the blocks of its continuations.  The
+    model's own tokens, such as BOS, precede every sequence.
+
+    Raises ValueError for a model that is not causal, and for sequences that it does not take.
+    """
+    if not model.is_causal:
+        raise InputError(f"{model.name} is not causal: run it on whole sequences")
+    model.prompt([[slot.start for slot in slots], [slot.stop - 1 for slot in slots]])
+    ahead = model.interface.prefix
+    empty = [
+        [
+            Siblings(*(W.new_empty(1, len(W), 0, W.shape[-1]) for W in (part.W_K, part.W_V)))
+            for part in (() if block.attn is None else block.attn.parts())
+        ]
+        for block in model.blocks
+    ]
+    places = [*(range(token, token + 1) for token in ahead), *slots]
+    start = torch.zeros(1, 0, dtype=torch.int64, device=model.like.device)
+    for found in _continued(model, start, empty, places):
+        if found.tokens.shape[1] > len(ahead):
+            yield found._replace(tokens=found.tokens[:, len(ahead) :])
+
+
+def _continued(
+    model: Transformer, tokens: Tensor, cache: list[list[Siblings]], places: list[range]
+) -> Iterator[Prefixes]:
+    """The outputs at all continuations of prefixes (P, t), which are at most `AT_ONCE`."""
+    t = tokens.shape[1]
+    symbols = torch.arange(places[t].start, places[t].stop, device=tokens.device)
+    S, size = len(symbols), max(1, AT_ONCE // len(symbols))
+    for first in range(0, len(tokens), size):
+        some = tokens[first : first + size]
+        parts = [[each.part(first, first + size) for each in caches] for caches in cache]
+        H = model.embed(symbols).unsqueeze(0)  # before the first heads the same for all prefixes
+        if model.pos_embed is not None:
+            H = H + model.pos_embed(1, t)
+        for block, caches in zip(model.blocks, parts, strict=True):
+            H = block(H, 0, caches)
+        outputs = model.unembedding(model.seen(H)).expand(len(some), -1, -1).flatten(0, 1)
+        longer = torch.cat(
+            [some.repeat_interleave(S, dim=0), symbols.repeat(len(some)).unsqueeze(1)], dim=1
+        )
+        yield Prefixes(longer, outputs)
+        if t + 1 < len(places):
+            following = [[each.continued() for each in caches] for caches in parts]
+            yield from _continued(model, longer, following, places)
+
+
+class PrefixOutputs:
+    """The outputs of a causal model at the last token of every prefix, as tables.
+
+    The table of a length t contains the outputs (P, d_out) of all sequences with a token of
+    slots[i] at position i, for i < t, in lexicographic order.
+
+    The raised errors are those of `all_prefixes`.
+    """
+
+    def __init__(self, model: Transformer, slots: Sequence[range]) -> None:
+        self.slots, parts = list(slots), [list[Tensor]() for _ in slots]
+        for found in all_prefixes(model, self.slots):
+            parts[found.tokens.shape[1] - 1].append(found.outputs)
+        self.tables = [torch.cat(each) for each in parts]
+
+    def __call__(self, rows: np.ndarray) -> Tensor:
+        """The outputs (…, T, d_out) at all tokens of sequences (…, T)."""
+        number, found = np.zeros(rows.shape[:-1], dtype=np.int64), list[Tensor]()
+        for i, (slot, table) in enumerate(zip(self.slots[: rows.shape[-1]], self.tables)):
+            number = number * len(slot) + rows[..., i] - slot.start
+            found.append(table[torch.from_numpy(number)])
+        return torch.stack(found, dim=-2)
+
+
+def answers_at_every_prefix(model: Model) -> bool:
+    """Whether a model is a causal transformer that answers at each token of a sequence."""
+    of = model.interface
+    if not (isinstance(model, Transformer) and isinstance(of, Tokens) and model.is_causal):
+        return False
+    alone = type(of).write is Tokens.write and type(of).ends is Tokens.ends
+    return alone and of.answered == slice(len(of.prefix), None)
+
+
+def slots_of(rows: np.ndarray) -> list[range] | None:
+    """The tokens at each position, if the sequences `rows` (R, T) are all with such tokens.
+
+    The result is None if a sequence is missing or occurs twice, or if the tokens at a position are
+    not consecutive.
+    """
+    low, high = rows.min(0), rows.max(0)
+    sizes = (high - low + 1).tolist()
+    if math.prod(sizes) != len(rows):
+        return None
+    places = np.cumprod([1, *sizes[:0:-1]])[::-1]
+    seen = np.bincount((rows - low) @ places, minlength=len(rows))
+    return [range(a, b + 1) for a, b in zip(low.tolist(), high.tolist())] if seen.all() else None
