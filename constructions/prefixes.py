@@ -71,6 +71,50 @@ class Siblings(Cache):
 
 
 @torch.no_grad()
+def after_prefix(model: Transformer, tokens: Tensor) -> list[list[Siblings]]:
+    """The cached keys and values of prefixes, layer by layer, for tokens that continue them.
+
+    The prefixes have tokens (P, t), or vectors (P, t, columns).  Each layer is called with a stream
+    (P, S, D) of S continuations of each prefix and its entry of the list: `block(H, 0, cache)`.
+
+    Raises ValueError for a model that is not causal.
+    """
+    _require_causal(model)
+    H, found = model.embed(tokens), list[list[Siblings]]()
+    if model.pos_embed is not None:
+        H = H + model.pos_embed(H.shape[-2])
+    for block in model.blocks:
+        parts = [] if block.attn is None else block.attn.new_cache(H.shape[:1], H.shape[1])
+        H = block(H, 0, parts)
+        known = ((each.keys, each.values) for each in parts)
+        found.append([Siblings(*each) for each in known])
+    return found
+
+
+@torch.no_grad()
+def outputs_after(model: Transformer, tokens: Tensor, following: Tensor) -> Tensor:
+    """The outputs (P, S, d_out) at each of S tokens that may follow a prefix of t tokens.
+
+    `tokens` are P prefixes (P, t), or vectors (P, t, columns); `following` are the next tokens,
+    (P, S) or (P, S, columns), which do not see each other.
+
+    Raises ValueError for a model that is not causal.
+    """
+    t, cache = tokens.shape[1], after_prefix(model, tokens)
+    H = model.embed(following)
+    if model.pos_embed is not None:  # all at the same position
+        H = H + model.pos_embed(1, t)
+    for block, parts in zip(model.blocks, cache, strict=True):
+        H = block(H, 0, parts)
+    return model.unembedding(model.seen(H))
+
+
+def _require_causal(model: Transformer) -> None:
+    if not model.is_causal:
+        raise InputError(f"{model.name} is not causal: run it on whole sequences")
+
+
+@torch.no_grad()
 def all_prefixes(model: Transformer, slots: Sequence[range]) -> Iterator[Prefixes]:
     """Yields the outputs of a causal model at the last token of each prefix, in blocks.
 
@@ -80,8 +124,7 @@ def all_prefixes(model: Transformer, slots: Sequence[range]) -> Iterator[Prefixe
 
     Raises ValueError for a model that is not causal, and for sequences that it does not take.
     """
-    if not model.is_causal:
-        raise InputError(f"{model.name} is not causal: run it on whole sequences")
+    _require_causal(model)
     model.prompt([[slot.start for slot in slots], [slot.stop - 1 for slot in slots]])
     ahead = model.interface.prefix
     empty = [

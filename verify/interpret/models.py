@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from torch import Tensor, nn
 
 from constructions.examples import Examples
 from constructions.interface import Model
+from constructions.prefixes import outputs_after
+from constructions.transformer import Transformer
 from theory.kinds import InputError, checked, shown
 from theory.kinds.errors import shown_all
 from theory.regression import Prompts
@@ -73,6 +75,28 @@ def predictions_of(model: Callable[..., Any], prompts: Prompts) -> np.ndarray:
         )
     earlier = [answers_of(model, p.x[:, :t], p.y[:, :t], p.x[:, t]) for t in range(1, n)]
     return np.stack([np.zeros(m), *earlier, predicted], axis=-1)
+
+
+def predictions_after(
+    model: Callable[..., Any], prompts: Prompts, queries: np.ndarray
+) -> np.ndarray:
+    """The predictions (S, m) at S queries (S, m, d), each of which follows the same n examples.
+
+    A causal transformer computes the keys and values of the m prompts' examples once. The raised
+    errors are those of `predictions_of`.
+    """
+    p = read_prompts(prompts)
+    if not isinstance(model, Transformer) or not model.is_causal:
+        each = [predictions_of(model, replace(p, x_query=query)) for query in queries]
+        return np.stack([predicted[:, -1] for predicted in each])
+    found = list[np.ndarray]()
+    for i in chunks(len(p.x)):
+        x, y, here = p.x[i], p.y[i], queries[:, i]
+        tokens = [model.prompt(*inputs_for(model, x, y, query)).tokens for query in here]
+        following = torch.stack([each[:, -1] for each in tokens], dim=1)
+        outputs = outputs_after(model, tokens[0][:, :-1], following)
+        found.append(as_array(model.interface.read(outputs, x, y, here[0]), "outputs"))
+    return np.concatenate(found).T
 
 
 def answers_of(model: Any, x: np.ndarray, y: np.ndarray, x_query: np.ndarray) -> np.ndarray:

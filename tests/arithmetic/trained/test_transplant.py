@@ -54,7 +54,7 @@ def test_a_filter_removes_bins_of_contributions():
     kept = models.trace(
         adder.model, PAIRS, lambda m, added: added @ torch.from_numpy(P_low) if m in MLPS else added
     )
-    parts = models.contributions(adder.model, kept)
+    parts = models.contributions(adder.model, kept.added)
     low = np.fft.rfft(parts["mlp 2"])[:, 1 : models.HIGH]
     assert abs(low).max() < 1e-9 < abs(np.fft.rfft(parts["heads 2"])[:, 1 : models.HIGH]).max()
     nothing = models._projected(adder, MLPS, np.eye(128))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from constructions.prefixes import Siblings, after_prefix
 from constructions.trained import configuration_of, untrained
 from theory.arithmetic.filters import null_space_projection
 from theory.arithmetic.fourier import bin_of, bin_sizes, fourier_bins, fourier_matrix
@@ -24,6 +25,13 @@ HEADS, MLPS = ("heads 1", "heads 2"), ("mlp 1", "mlp 2")
 NEAR = 2  # errors of at most this size are called near
 
 Change = Callable[[str, Any], Any]
+
+
+class Traced(NamedTuple):
+    """What each module adds to the stream at "=", (m, D), and the keys and values before "="."""
+
+    added: dict[str, Any]
+    earlier: list[list[Siblings]]
 
 
 class Accuracy(NamedTuple):
@@ -56,9 +64,14 @@ class Adder:
         return np.asarray(self.pairs.sum(1))
 
     @cached_property
+    def whole(self) -> Traced:
+        """The trace of all test pairs."""
+        return trace(self.model, self.pairs)
+
+    @property
     def traced(self) -> dict[str, Any]:
         """What each module adds to the stream at "=", (m, D) for m pairs and D dimensions."""
-        return trace(self.model, self.pairs)
+        return self.whole.added
 
     @cached_property
     def parts(self) -> dict[str, np.ndarray]:
@@ -112,24 +125,31 @@ def both_orders(pairs: np.ndarray) -> np.ndarray:
 
 
 def trace(
-    model: Any, pairs: np.ndarray, change: Change = lambda module, added: added
-) -> dict[str, Any]:
+    model: Any,
+    pairs: np.ndarray,
+    change: Change = lambda module, added: added,
+    whole: Traced | None = None,
+) -> Traced:
     """What each module adds to the residual stream at "=", (m, D) for m pairs and D dimensions.
 
-    Each output is replaced by `change(module, output)`.
+    Each output is replaced by `change(module, output)`. "=" is the last token, which the two
+    numbers do not see: their keys and values, and outputs before the first that is changed, are
+    those of the result `whole` without a change, if it is given.
     """
-    prompt = model.prompt(pairs)
-    H = model.embed(prompt.tokens) + model.pos_embed(3)
-    found = {"embedding": H[:, 2]}
-    for number, block in enumerate(model.blocks, start=1):
+    tokens = model.prompt(pairs).tokens
+    earlier = after_prefix(model, tokens[:, :2]) if whole is None else whole.earlier
+    H = model.embed(tokens[:, 2:]) + model.pos_embed(1, 2)
+    found, same = {"embedding": H[:, 0]}, whole is not None
+    for number, (block, cache) in enumerate(zip(model.blocks, earlier, strict=True), start=1):
         for module, act in (
-            (f"heads {number}", lambda H, block=block: block.attn(block.ln1(H), 0)),
-            (f"mlp {number}", lambda H, block=block: block.mlp(block.ln2(H))),
+            (f"heads {number}", lambda H, b=block, c=cache: b.attn.following(b.ln1(H), c)),
+            (f"mlp {number}", lambda H, b=block: b.mlp(b.ln2(H))),
         ):
-            added = act(H)
-            found[module] = added[:, 2] = change(module, added[:, 2].clone())
-            H = H + added
-    return found
+            added = whole.added[module] if whole is not None and same else act(H)[:, 0]
+            found[module] = change(module, added)
+            same = same and found[module] is added
+            H = H + found[module][:, None]
+    return Traced(found, earlier)
 
 
 def contributions(model: Any, traced: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -283,6 +303,6 @@ def _projected(adder: Adder, modules: tuple[str, ...], P: np.ndarray) -> float:
     def change(module: str, added: Any) -> Any:
         return added @ matrix if module in modules else added
 
-    traced = trace(adder.model, adder.pairs, change)
-    logits = sum(contributions(adder.model, traced).values())
+    traced = trace(adder.model, adder.pairs, change, adder.whole)
+    logits = sum(contributions(adder.model, traced.added).values())
     return accuracy(np.asarray(logits), adder.sums)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Annotated
 
@@ -26,6 +25,7 @@ from verify.evidence.statistics import (
 )
 from verify.finding import Finding, Verdict, labelled
 from verify.interpret import predictions_of
+from verify.interpret.models import predictions_after
 from verify.regression.trained.options import LSTM, TRANSFORMER, Samples
 from verify.regression.trained.probes import Probed
 
@@ -268,9 +268,8 @@ def forgetting(trained: Trained, probed: Probed) -> np.ndarray:
     belongs to the last example. The errors are divided by the variance of a label.
     """
     p = probed.prompts
-    again = reversed(range(p.x.shape[-2]))
-    predicted = [predictions_of(trained.model, replace(p, x_query=p.x[:, i]))[:, -1] for i in again]
-    return (np.array(predicted) - p.y.T[::-1]) ** 2 / probed.variance
+    predicted = predictions_after(trained.model, p, p.x.swapaxes(0, 1)[::-1])
+    return (predicted - p.y.T[::-1]) ** 2 / probed.variance
 
 
 def forgets(errors: Mapping[str, np.ndarray]) -> Iterator[Finding]:
