@@ -144,7 +144,8 @@ class Levels:
         distribution of documents.
         """
         above = self.g > tau
-        return max(self.mass[above].sum() - self.p[above].sum(), 0 * tau)
+        mass = self.weight[above] * self.strings[above] * self.g[above]
+        return max(mass.sum() - self.p[above].sum(), 0 * tau)
 
     @checked
     def deterministic_bound(self, tau: Threshold) -> Any:
@@ -157,7 +158,7 @@ class Levels:
         probability above τ, and δ⁺ = max(g(A) − p(A), 0) is the over-confidence on A.
         """
         above = self.g > tau
-        strings = (self.weight * self.strings)[above].sum()
+        strings = (self.weight[above] * self.strings[above]).sum()
         seen_above = self.p[above & self.unseen].sum()
         slack = self.over_confidence(tau) + tau * self.valid
         return self.unseen_mass - slack + tau * strings - seen_above
@@ -184,12 +185,19 @@ class Levels:
         probabilities g(B) are nearly equal.  The result is at most `miscalibration`, the same sum
         over all level sets.  The result is informative even if every level set is a single string.
         """
-        g, mass = self.g.astype(np.float64), self.mass.astype(np.float64)
-        order = np.argsort(g)
-        upto = mass[order].cumsum()
-        cuts = np.searchsorted(upto, upto[-1] * np.arange(1, bins) / bins)
-        which = np.searchsorted(g[order[cuts]], g)
-        apart = np.bincount(which, mass - self.p.astype(np.float64))
+        g, p = (np.asarray(each, dtype=np.float64) for each in (self.g, self.p))
+        if (self.strings == 1).all() and (self.weight == 1).all():  # sorting alone is faster
+            mass = sizes = np.sort(g)
+        else:
+            order = np.argsort(g)
+            sizes, mass = g[order], np.asarray(self.mass, dtype=np.float64)[order]
+        upto = mass.cumsum()
+        cuts = sizes[np.searchsorted(upto, upto[-1] * np.arange(1, bins) / bins)]
+        ends = np.searchsorted(sizes, cuts, side="right")  # of sets of g ≤ cut
+        by_model = np.diff(upto[ends - 1], prepend=0.0, append=upto[-1])
+        stated = np.flatnonzero(p)
+        which = np.searchsorted(cuts, g[stated])
+        apart = by_model - np.bincount(which, p[stated], minlength=bins)
         return float(abs(apart).sum() / 2)
 
 
