@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 import torch
@@ -44,6 +44,7 @@ class Siblings(Cache):
 
     def __init__(self, keys: Tensor, values: Tensor) -> None:
         self.keys, self.values, self.count = keys, values, keys.shape[-2]
+        self.next: tuple[Tensor, Tensor] | None = None  # diagonal heads cache nothing
 
     def averages(self, heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
         """The averages of values at the next tokens, (P, heads, S, d_value)."""
@@ -62,6 +63,8 @@ class Siblings(Cache):
 
     def continued(self) -> Siblings:
         """The cache of all continuations (P·S, heads, t + 1, d_head) of the prefixes."""
+        if self.next is None:
+            return self
         longer = []
         for M, new in zip((self.keys, self.values), self.next, strict=True):
             S = new.shape[-2]
@@ -92,21 +95,22 @@ def after_prefix(model: Transformer, tokens: Tensor) -> list[list[Siblings]]:
 
 
 @torch.no_grad()
-def outputs_after(model: Transformer, tokens: Tensor, following: Tensor) -> Tensor:
-    """The outputs (P, S, d_out) at each of S tokens that may follow a prefix of t tokens.
+def streams_after(model: Transformer, tokens: Tensor, following: Tensor) -> Iterator[Tensor]:
+    """Yields the stream (P, S, D) at each of S tokens that may follow a prefix of t tokens.
 
-    `tokens` are P prefixes (P, t), or vectors (P, t, columns); `following` are the next tokens,
-    (P, S) or (P, S, columns), which do not see each other.
+    The first is the embedding, and then there is one for each layer. `tokens` are P prefixes
+    (P, t), or vectors (P, t, columns); `following` are the next tokens, (P, S) or (P, S, columns),
+    which do not see each other.
 
     Raises ValueError for a model that is not causal.
     """
-    t, cache = tokens.shape[1], after_prefix(model, tokens)
-    H = model.embed(following)
+    cache, H = after_prefix(model, tokens), model.embed(following)
     if model.pos_embed is not None:  # all at the same position
-        H = H + model.pos_embed(1, t)
+        H = H + model.pos_embed(1, tokens.shape[1])
+    yield H
     for block, parts in zip(model.blocks, cache, strict=True):
         H = block(H, 0, parts)
-    return model.unembedding(model.seen(H))
+        yield H
 
 
 def _require_causal(model: Transformer) -> None:
@@ -125,7 +129,7 @@ def all_prefixes(model: Transformer, slots: Sequence[range]) -> Iterator[Prefixe
     Raises ValueError for a model that is not causal, and for sequences that it does not take.
     """
     _require_causal(model)
-    model.prompt([[slot.start for slot in slots], [slot.stop - 1 for slot in slots]])
+    model.prompt(np.array([[slot.start for slot in slots], [slot.stop - 1 for slot in slots]]))
     ahead = model.interface.prefix
     empty = [
         [
@@ -184,13 +188,13 @@ class PrefixOutputs:
     def __call__(self, rows: np.ndarray) -> Tensor:
         """The outputs (…, T, d_out) at all tokens of sequences (…, T)."""
         number, found = np.zeros(rows.shape[:-1], dtype=np.int64), list[Tensor]()
-        for i, (slot, table) in enumerate(zip(self.slots[: rows.shape[-1]], self.tables)):
+        for i, slot in enumerate(self.slots[: rows.shape[-1]]):
             number = number * len(slot) + rows[..., i] - slot.start
-            found.append(table[torch.from_numpy(number)])
+            found.append(self.tables[i][torch.from_numpy(number)])
         return torch.stack(found, dim=-2)
 
 
-def answers_at_every_prefix(model: Model) -> bool:
+def answers_at_every_prefix(model: Model) -> TypeGuard[Transformer]:
     """Whether a model is a causal transformer that answers at each token of a sequence."""
     of = model.interface
     if not (isinstance(model, Transformer) and isinstance(of, Tokens) and model.is_causal):
@@ -206,9 +210,10 @@ def slots_of(rows: np.ndarray) -> list[range] | None:
     not consecutive.
     """
     low, high = rows.min(0), rows.max(0)
-    sizes = (high - low + 1).tolist()
+    slots = [range(a, b + 1) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+    sizes = [*map(len, slots)]
     if math.prod(sizes) != len(rows):
         return None
     places = np.cumprod([1, *sizes[:0:-1]])[::-1]
     seen = np.bincount((rows - low) @ places, minlength=len(rows))
-    return [range(a, b + 1) for a, b in zip(low.tolist(), high.tolist())] if seen.all() else None
+    return slots if seen.all() else None

@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import chain
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from constructions.exactness import exact_in
@@ -303,9 +302,9 @@ def differences(
     shared: PrefixOutputs | None = None,
 ) -> Iterator[str]:
     """Yields, for each part of `rows`, the shortest sequence on which answers are wrong."""
-    for part, outputs in in_parts(model, rows, shared):
-        answers = model.interface.read(outputs, torch.from_numpy(part))
-        differs = answers.numpy() != statement.answers(part)
+    for part, logits in in_parts(model, rows, shared):
+        given = model.interface.check(model.like, part)
+        differs = model.interface.read(logits, *given).numpy() != statement.answers(part)
         if differs.any():
             position = int(differs.any(0).argmax())
             row = part[int(differs[:, position].argmax())]

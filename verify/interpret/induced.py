@@ -17,7 +17,7 @@ from theory.regression import PrefixSpectrum, Prompts, similarity, weight_cosine
 from verify.evidence.statistics import estimated, sign_of
 from verify.finding import Verdict
 from verify.interpret.algorithms import FACTORS, read_prompts
-from verify.interpret.probes import ALL, Probes
+from verify.interpret.probes import Probes
 from verify.interpret.similarity import Likeness
 
 ManyQueries: TypeAlias = Annotated[Any, Reals("m T d")]
@@ -61,9 +61,7 @@ def induced_weights(
     weights = np.empty((*size, d))
     squares, nonlinear, error = np.empty((3, *size))
     for t in progress(range(1, n + 1)):
-        x, y = (np.repeat(part[:, :t], T, axis=0) for part in (p.x, p.y))
-        predicted = probes.read(x, y, queries.reshape(-1, d), ALL)[0, first:, :, -1]
-        predicted = predicted.reshape(-1, samples, T)
+        predicted = probes.after(p.x[:, :t], p.y[:, :t], queries)[first:]
         w, _ = similarity.induced_weights(
             np.broadcast_to(queries, (*predicted.shape, d)), predicted
         )

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from constructions.examples import Examples
 from constructions.interface import Model
-from constructions.prefixes import outputs_after
+from constructions.prefixes import streams_after
 from constructions.transformer import Transformer
 from theory.kinds import InputError, checked, shown
 from theory.kinds.errors import shown_all
@@ -91,12 +91,20 @@ def predictions_after(
         return np.stack([predicted[:, -1] for predicted in each])
     found = list[np.ndarray]()
     for i in chunks(len(p.x)):
-        x, y, here = p.x[i], p.y[i], queries[:, i]
-        tokens = [model.prompt(*inputs_for(model, x, y, query)).tokens for query in here]
-        following = torch.stack([each[:, -1] for each in tokens], dim=1)
-        outputs = outputs_after(model, tokens[0][:, :-1], following)
-        found.append(as_array(model.interface.read(outputs, x, y, here[0]), "outputs"))
+        *_, H = _streams_after(model, p.x[i], p.y[i], queries[:, i])
+        outputs = model.unembedding(model.seen(H))
+        answers = model.interface.read(outputs, p.x[i], p.y[i], queries[0, i])
+        found.append(as_array(answers, "outputs"))
     return np.concatenate(found).T
+
+
+def _streams_after(
+    model: Transformer, x: np.ndarray, y: np.ndarray, queries: np.ndarray
+) -> Iterator[Tensor]:
+    """The streams (m, S, D) of a causal model at queries (S, m, d), each after the n examples."""
+    tokens = [model.prompt(x, y, query).tokens for query in queries]
+    following = torch.stack([each[:, -1] for each in tokens], dim=1)
+    return streams_after(model, tokens[0][:, :-1], following)
 
 
 def answers_of(model: Any, x: np.ndarray, y: np.ndarray, x_query: np.ndarray) -> np.ndarray:
@@ -156,6 +164,20 @@ class Streams:
             yield read
         if i < 0:
             raise InputError("streams gives no layer: give the name of at least one module")
+
+    def after(self, x: np.ndarray, y: np.ndarray, queries: np.ndarray) -> Iterator[np.ndarray]:
+        """Yields the stream (m, T, D) of each layer at T queries (m, T, d) after the n examples.
+
+        A causal transformer computes the keys and values of the examples once.
+        """
+        model, (m, T, d) = self.model, queries.shape
+        if self.source is None and isinstance(model, Transformer) and model.is_causal:
+            for H in _streams_after(model, x, y, queries.swapaxes(0, 1)):
+                yield as_array(model.seen(H), "the stream")
+            return
+        x, y = (np.repeat(part, T, axis=0) for part in (x, y))
+        for stream in self.of(x, y, queries.reshape(-1, d)):
+            yield stream[:, -1].reshape(m, T, -1)
 
     def _all(self, *given: Any) -> Iterator[Any]:
         if self.source is None:

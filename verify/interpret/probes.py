@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -72,7 +72,7 @@ def _best(streams: Streams, fitted: Prompts) -> list[list[np.ndarray]]:
     wanted = labels_of(fitted)[..., None]
     moments: dict[tuple[int, int], np.ndarray] = {}
     origins: dict[int, np.ndarray] = {}
-    for place, found in _featured(streams, fitted.x, fitted.y, fitted.x_query):
+    for place, found in _featured(streams.of, fitted.x, fitted.y, fitted.x_query):
         for layer, H in enumerate(found):
             if layer not in origins:
                 origins[layer] = np.append(H[..., :-1].mean((0, 1)), 0.0)
@@ -126,9 +126,25 @@ class Probes:
         There are m prompts with n examples `x` (m, n, d) with labels `y` (m, n) and a query
         `x_query` (m, d), and each probe has a prediction at each example and at the query.
         """
+        streams = _featured(self.streams.of, x, y, x_query)
+        return self._predicted(streams, y, y.shape[-1] + 1, sets)
+
+    def after(self, x: np.ndarray, y: np.ndarray, queries: np.ndarray) -> np.ndarray:
+        """The predictions (layers, m, T) at T queries (m, T, d), each after the same n examples."""
+        streams = _featured(self.streams.after, x, y, queries)
+        return self._predicted(streams, y, queries.shape[1], ALL)[0]
+
+    def _predicted(
+        self,
+        chunked: Iterable[tuple[slice, Iterator[np.ndarray]]],
+        y: np.ndarray,
+        count: int,
+        sets: Sequence[int],
+    ) -> np.ndarray:
+        """The predictions (sets, layers, m, count) from the features of each layer."""
         weights = [self.weights[each] for each in sets]
-        found = np.empty((len(weights), len(weights[0]), *y.shape[:-1], y.shape[-1] + 1))
-        for place, streams in _featured(self.streams, x, y, x_query):
+        found = np.empty((len(weights), len(weights[0]), len(y), count))
+        for place, streams in chunked:
             widths = [len(each) - 1 for each in weights[0]]
             for layer, H in enumerate(streams):
                 if layer >= len(widths) or H.shape[-1] != widths[layer] + 1:
@@ -288,10 +304,13 @@ def _solved(moments: Any, origin: np.ndarray) -> np.ndarray:
 
 
 def _featured(
-    streams: Streams, x: np.ndarray, y: np.ndarray, x_query: np.ndarray
+    streams: Callable[..., Iterator[np.ndarray]],
+    x: np.ndarray,
+    y: np.ndarray,
+    queries: np.ndarray,
 ) -> Iterator[tuple[slice, Iterator[np.ndarray]]]:
-    """Chunks of prompts, and each layer's features (prompts, n + 1, D + 1), the last being 1."""
+    """Chunks of prompts, and each layer's features (prompts, tokens, D + 1), the last being 1."""
     for place in chunks(len(x)):
-        layers = streams.of(x[place], y[place], x_query[place])
+        layers = streams(x[place], y[place], queries[place])
         column = (0, 0), (0, 0), (0, 1)
         yield place, (np.pad(H, column, constant_values=1.0) for H in layers)
