@@ -83,7 +83,9 @@ class PointsAndQueries(Interface):
                 f"there are {points.shape[-2]} points: give {self.n} points, the number "
                 "for which the model was built"
             )
-        same = (points[..., :, None, :] == points[..., None, :, :]).all(-1)
+        first = points[..., 0].sort(-1).values
+        some = points[(first[..., 1:] == first[..., :-1]).any(-1)]  # others are distinct
+        same = (some[..., :, None, :] == some[..., None, :, :]).all(-1)
         if bool((same.sum((-1, -2)) > self.n).any()):
             raise InputError("two points are equal: give distinct points")
         return points, queries
