@@ -27,6 +27,7 @@ from constructions.transformer import Transformer
 from theory.kinds import InputError
 
 AT_ONCE = 2**12  # sequences in a block
+FEW = 2**6  # sequences that are run as a whole
 
 
 class Prefixes(NamedTuple):
@@ -74,15 +75,17 @@ class Siblings(Cache):
 
 
 @torch.no_grad()
-def after_prefix(model: Transformer, tokens: Tensor) -> list[list[Siblings]]:
-    """The cached keys and values of prefixes, layer by layer, for tokens that continue them.
+def after_prefix(model: Transformer, tokens: Tensor) -> tuple[Tensor, list[list[Siblings]]]:
+    """The last stream (P, t, D) of prefixes, and their keys and values, layer by layer.
 
-    The prefixes have tokens (P, t), or vectors (P, t, columns).  Each layer is called with a stream
-    (P, S, D) of S continuations of each prefix and its entry of the list: `block(H, 0, cache)`.
+    The prefixes have t ≥ 1 tokens (P, t), or vectors (P, t, columns).  To continue them, each layer
+    is called with a stream (P, S, D) of S next tokens and its entry of the list, as in
+    `block(H, 0, cache)`.
 
     Raises ValueError for a model that is not causal.
     """
-    _require_causal(model)
+    if not model.is_causal:
+        raise InputError(f"{model.name} is not causal: run it on whole sequences")
     H, found = model.embed(tokens), list[list[Siblings]]()
     if model.pos_embed is not None:
         H = H + model.pos_embed(H.shape[-2])
@@ -91,7 +94,7 @@ def after_prefix(model: Transformer, tokens: Tensor) -> list[list[Siblings]]:
         H = block(H, 0, parts)
         known = ((each.keys, each.values) for each in parts)
         found.append([Siblings(*each) for each in known])
-    return found
+    return H, found
 
 
 @torch.no_grad()
@@ -104,18 +107,13 @@ def streams_after(model: Transformer, tokens: Tensor, following: Tensor) -> Iter
 
     Raises ValueError for a model that is not causal.
     """
-    cache, H = after_prefix(model, tokens), model.embed(following)
+    cache, H = after_prefix(model, tokens)[1], model.embed(following)
     if model.pos_embed is not None:  # all at the same position
         H = H + model.pos_embed(1, tokens.shape[1])
     yield H
     for block, parts in zip(model.blocks, cache, strict=True):
         H = block(H, 0, parts)
         yield H
-
-
-def _require_causal(model: Transformer) -> None:
-    if not model.is_causal:
-        raise InputError(f"{model.name} is not causal: run it on whole sequences")
 
 
 @torch.no_grad()
@@ -128,46 +126,50 @@ def all_prefixes(model: Transformer, slots: Sequence[range]) -> Iterator[Prefixe
 
     Raises ValueError for a model that is not causal, and for sequences that it does not take.
     """
-    _require_causal(model)
     model.prompt(np.array([[slot.start for slot in slots], [slot.stop - 1 for slot in slots]]))
-    ahead = model.interface.prefix
-    empty = [
-        [
-            Siblings(*(W.new_empty(1, len(W), 0, W.shape[-1]) for W in (part.W_K, part.W_V)))
-            for part in (() if block.attn is None else block.attn.parts())
-        ]
-        for block in model.blocks
-    ]
-    places = [*(range(token, token + 1) for token in ahead), *slots]
-    start = torch.zeros(1, 0, dtype=torch.int64, device=model.like.device)
-    for found in _continued(model, start, empty, places):
-        if found.tokens.shape[1] > len(ahead):
-            yield found._replace(tokens=found.tokens[:, len(ahead) :])
+    tokens = torch.tensor([[*model.interface.prefix]], dtype=torch.int64, device=model.like.device)
+    ahead, sizes = tokens.shape[1], [*map(len, slots)]
+    few = [t for t in range(1, len(slots) + 1) if t == 1 or math.prod(sizes[:t]) <= FEW]
+    for slot in slots[: few[-1]]:
+        tokens = _longer(tokens, slot)
+    H, cache = after_prefix(model, tokens)  # short prefixes in one run of those of length few[-1]
+    for t in few:
+        step = math.prod(sizes[t : few[-1]])
+        outputs = model.unembedding(model.seen(H[::step, ahead + t - 1]))
+        yield Prefixes(tokens[::step, ahead : ahead + t], outputs)
+    if len(slots) > len(few):
+        for found in _continued(model, tokens, cache, slots[len(few) :]):
+            yield found._replace(tokens=found.tokens[:, ahead:])
+
+
+def _longer(tokens: Tensor, slot: range) -> Tensor:
+    """All continuations (P·S, t + 1) of prefixes (P, t) by S tokens."""
+    symbols = torch.arange(slot.start, slot.stop, device=tokens.device)
+    last = symbols.repeat(len(tokens)).unsqueeze(1)
+    return torch.cat([tokens.repeat_interleave(len(symbols), dim=0), last], dim=1)
 
 
 def _continued(
-    model: Transformer, tokens: Tensor, cache: list[list[Siblings]], places: list[range]
+    model: Transformer, tokens: Tensor, cache: list[list[Siblings]], slots: Sequence[range]
 ) -> Iterator[Prefixes]:
-    """The outputs at all continuations of prefixes (P, t), which are at most `AT_ONCE`."""
-    t = tokens.shape[1]
-    symbols = torch.arange(places[t].start, places[t].stop, device=tokens.device)
-    S, size = len(symbols), max(1, AT_ONCE // len(symbols))
+    """The outputs at all continuations of prefixes (P, t) by tokens of these slots."""
+    slot, *later = slots
+    symbols = torch.arange(slot.start, slot.stop, device=tokens.device)
+    size = max(1, AT_ONCE // len(slot))
     for first in range(0, len(tokens), size):
         some = tokens[first : first + size]
         parts = [[each.part(first, first + size) for each in caches] for caches in cache]
         H = model.embed(symbols).unsqueeze(0)  # before the first heads the same for all prefixes
         if model.pos_embed is not None:
-            H = H + model.pos_embed(1, t)
+            H = H + model.pos_embed(1, some.shape[1])
         for block, caches in zip(model.blocks, parts, strict=True):
             H = block(H, 0, caches)
         outputs = model.unembedding(model.seen(H)).expand(len(some), -1, -1).flatten(0, 1)
-        longer = torch.cat(
-            [some.repeat_interleave(S, dim=0), symbols.repeat(len(some)).unsqueeze(1)], dim=1
-        )
+        longer = _longer(some, slot)
         yield Prefixes(longer, outputs)
-        if t + 1 < len(places):
+        if later:
             following = [[each.continued() for each in caches] for caches in parts]
-            yield from _continued(model, longer, following, places)
+            yield from _continued(model, longer, following, later)
 
 
 class PrefixOutputs:

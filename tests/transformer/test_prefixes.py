@@ -62,9 +62,10 @@ def by_rows(model, slots):
 
 
 @pytest.mark.parametrize("model", EXACT, ids=lambda model: model.name)
-@pytest.mark.parametrize("at_once", [4, 2**12])
-def test_exact_outputs_are_the_very_outputs_of_whole_sequences(model, at_once, monkeypatch):
+@pytest.mark.parametrize(("at_once", "few"), [(4, 1), (2**12, 9), (2**12, 2**12)])
+def test_exact_outputs_are_the_very_outputs_of_whole_sequences(model, at_once, few, monkeypatch):
     monkeypatch.setattr(prefixes, "AT_ONCE", at_once)
+    monkeypatch.setattr(prefixes, "FEW", few)
     of = model.interface
     slots = [range(of.vocabulary_size)] * of.max_length
     found = PrefixOutputs(model, slots)
@@ -77,6 +78,7 @@ def test_exact_outputs_are_the_very_outputs_of_whole_sequences(model, at_once, m
 @pytest.mark.parametrize("mask", MASKS, ids=str)
 def test_random_models(normalise, mask, monkeypatch):
     monkeypatch.setattr(prefixes, "AT_ONCE", 7)
+    monkeypatch.setattr(prefixes, "FEW", 6)
     slots = [range(3), range(1, 3), range(2, 3), range(3)]
     for seed, ahead in enumerate([(), (3,), (4, 3)]):
         model = random_model(seed, normalise, mask, prefix=ahead)
@@ -88,6 +90,7 @@ def test_random_models(normalise, mask, monkeypatch):
 
 def test_blocks_are_bounded_and_complete(monkeypatch):
     monkeypatch.setattr(prefixes, "AT_ONCE", 10)
+    monkeypatch.setattr(prefixes, "FEW", 9)
     blocks = [block.tokens for block in all_prefixes(EXACT[0], [range(3)] * 5)]
     assert max(map(len, blocks)) <= 10
     for t in range(1, 6):

@@ -137,7 +137,7 @@ def trace(
     those of the result `whole` without a change, if it is given.
     """
     tokens = model.prompt(pairs).tokens
-    earlier = after_prefix(model, tokens[:, :2]) if whole is None else whole.earlier
+    earlier = after_prefix(model, tokens[:, :2])[1] if whole is None else whole.earlier
     H = model.embed(tokens[:, 2:]) + model.pos_embed(1, 2)
     found, same = {"embedding": H[:, 0]}, whole is not None
     for number, (block, cache) in enumerate(zip(model.blocks, earlier, strict=True), start=1):
