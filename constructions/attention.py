@@ -316,34 +316,30 @@ class Heads(NamedTuple):
             what = f"the scores of {math.prod(leading[:-1]):.4g} prompts of {K.shape[-2]} tokens"
             machine.fits_in_memory(what, needed, "give fewer or shorter prompts")
         scores = Q @ K.transpose(-1, -2)
-        if self.normalise in ("softmax", "hardmax"):
-            if self.mask not in UNMASKED:
-                earlier = K.shape[-2] - asking  # every query sees these keys
-                own = scores[..., earlier:] if earlier else scores
-                hidden = self.hidden(own)
-                if earlier and self.mask == "strictly causal":
-                    hidden[0, 0] = True
-                own.masked_fill_(hidden, -torch.inf)
-            return self.normalised(scores)
-        if self.scale != 1:
-            scores = scores * self.scale
-        if self.normalise == "linear":
-            if self.is_bilinear:
-                return scores, 1.0
-            return scores.masked_fill(self.hidden(scores), 0.0), 1.0
+        if self.normalise in ("softmax", "hardmax") and self.mask not in UNMASKED:
+            earlier = K.shape[-2] - asking  # every query sees these keys
+            own = scores[..., earlier:] if earlier else scores
+            hidden = self.hidden(own)
+            if earlier and self.mask == "strictly causal":
+                hidden[0, 0] = True
+            own.masked_fill_(hidden, -torch.inf)
+        weights, total = self.normalised(scores)
+        if self.normalise in ("softmax", "hardmax") or self.mask in UNMASKED:
+            return weights, total
         hidden = self.hidden(scores)
         count = hidden.logical_not().sum(-1, keepdim=True)
-        return scores.relu().masked_fill(hidden, 0.0), count
+        return weights.masked_fill(hidden, 0.0), 1.0 if self.normalise == "linear" else count
 
     def normalised(self, scores: Tensor) -> tuple[Tensor, Tensor | float]:
         """The pattern before normalisation, and the divisor of each row, if all keys are seen.
 
         `scores` has shape (…, t, keys), and hardmax overwrites it.
         """
-        if self.normalise == "linear":
-            return scores * self.scale, 1.0
-        if self.normalise == "relu":
-            return scores.relu() * self.scale, scores.shape[-1]
+        if self.normalise in ("linear", "relu"):
+            scaled = scores if self.scale == 1 else scores * self.scale
+            return (
+                (scaled, 1.0) if self.normalise == "linear" else (scaled.relu(), scores.shape[-1])
+            )
         # Neither the hardmax nor the shift by the largest score has a gradient.
         largest = scores.detach().amax(-1, keepdim=True)
         if self.normalise == "softmax":
