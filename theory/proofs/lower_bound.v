@@ -49,6 +49,21 @@ apply: piecewise_poly; rewrite size_add_le //; first exact: leq_trans (size_poly
 by rewrite (@size_mul_le _ _ _ 0 1) ?size_polyX ?size_polyC_leq1.
 Qed.
 
+(* Hence what the model outputs on an open set, if it is a polynomial on lines, has at most this
+   degree on each line. *)
+Lemma degree_on_lines (M : transformer) (U : prompt -> Prop) (f : prompt -> F) (P V : prompt) q :
+  open_around U P -> (forall Q, U Q -> answer M Q = f Q) -> (forall t, f (P + t *: V) = q.[t]) ->
+  (size q <= (3 ^ size (layers M)).+1)%N.
+Proof.
+move=> openU right f_q; have [e e0 in_U] := openU V.
+have e_e : - e < e by rewrite gtr_opp.
+have [a [b [p [ea ab be size_p answer_p]]]] := answer_on_line M P V e_e.
+suff -> : q = p by [].
+apply: (@equal_on_interval _ _ _ a b) => // t t_in.
+rewrite -f_q -right ?answer_p //; apply: in_U.
+by case/andP: t_in => at_ tb; rewrite ltr_norml (le_lt_trans ea at_) (lt_le_trans tb be).
+Qed.
+
 Variables (from : start) (alpha : F) (N : nat).
 
 (* The prediction for the query of a prompt; N factors of the residual, from M0 = alpha I
@@ -72,13 +87,7 @@ Theorem layers_lower_bound (M : transformer) (U : prompt -> Prop) (P : prompt) :
 Proof.
 move=> alpha0 openU right; have [->|N0] := posnP N; first by rewrite muln0 expn_gt0.
 pose V : prompt := (along_X F d n, along_y F n, along_query F d).
-have [e e0 in_U] := openU V.
-have e_e : - e < e by rewrite gtr_opp.
-have [a [b [p [ea ab be size_p answer_p]]]] := answer_on_line M P V e_e.
-move: size_p; have <- : prediction_on_line from alpha P.1.1 V.1.1 P.1.2 V.1.2 P.2 V.2 N = p.
-  apply: (@equal_on_interval _ _ _ a b) => // t t_in.
-  rewrite -predicted_on_line -right ?answer_p //; apply: in_U.
-  by case/andP: t_in => at_ tb; rewrite ltr_norml (le_lt_trans ea at_) (lt_le_trans tb be).
+have := degree_on_lines openU right (predicted_on_line P V).
 by rewrite prediction_degree.
 Qed.
 
