@@ -153,9 +153,18 @@ class TestWithRocq:
             ("gradient_descent", "(- eta, e, e)", "(- (eta + eta), e, e)"),
             ("ladder_terms", "(c + c, u a, u o)", "(c, u a, u o)"),
             ("ladder_terms", "- (c *: ('X * p F (e a) ^+ 3))", "- (c *: ('X * p F (e a) ^+ 2))"),
+            ("ladder_gram", "Alone => 1 | Image => 3", "Alone => 1 | Image => 2"),
+            ("ladder_gram", "Image, 2 | Pair, 2 => Pair", "Image, 2 => Image | Pair, 2 => Pair"),
+            (
+                "ladder_gram",
+                "(gram_ladder N)) = up_log 3 (4 * N).+1",
+                "(gram_ladder N)) = up_log 3 N",
+            ),
+            ("ladder_gram", "gram_powers (up_log 3 (4 * N).+1)", "gram_powers (up_log 3 (4 * N))"),
+            ("ladder_images", "(- alpha, f a, f low)", "(alpha, f a, f low)"),
             ("ladder", "then (3 * reach K).+1", "then (3 * reach K).+2"),
             ("ladder", "(power_ladder N)) = up_log 3 (2 * N).+1", "(power_ladder N)) = up_log 3 N"),
-            ("ladder", "levels_plan (up_log 3 (2 * N).+1)", "levels_plan (up_log 3 (2 * N).+1).-1"),
+            ("ladder", "powers (up_log 3 (2 * N).+1)", "powers (up_log 3 (2 * N).+1).-1"),
         ],
     )
     def test_a_statement_that_is_changed_in_one_number_is_rejected(self, name, right, wrong, kept):

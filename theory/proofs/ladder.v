@@ -86,10 +86,12 @@ rewrite /power_terms; case: t.2; first by rewrite big_seq1; case: (n - _)%N => [
 by case: ifP => _; case: (n - _)%N => [|m]; rewrite !big_cons big_nil /= ?addr0.
 Qed.
 
-Lemma power_terms_sources F t n a :
-  contains_level F t -> a \in sources (power_terms t n) -> contains_residual F a.
+Lemma power_terms_sources F t n :
+  contains_level F t -> contains_sources F (power_terms t n).
 Proof.
-case=> _ at_low _ at_high; rewrite /power_terms.
+case=> _ at_low _ at_high; split; last first.
+  by rewrite /power_terms; case: t.2; case: (t.1 == 0%N); case: (n - _)%N => [|[|[|[|m]]]].
+move=> a; rewrite /power_terms.
 case: t.2 at_high => [[] // at_high _|_].
   by case: (n - _)%N => [|[|[|[|m]]]]; rewrite !inE; do ?[case/orP]; move/eqP ->.
 case: ifP => _; case: (n - _)%N => [|m]; rewrite !inE; do ?[case/orP]; by move/eqP ->.
@@ -115,28 +117,29 @@ by rewrite mulrBr mulr1 -scalerAr [_ * 'X]mulrC.
 Qed.
 
 (* The plan: the terms of every layer, from the last one downwards. *)
-Fixpoint levels_plan (L : nat) (t : level) : plan R :=
+Fixpoint powers (L : nat) (t : level) : seq (layer R vector_eqType scalar_eqType) :=
   if L is K.+1 then
-    rcons (levels_plan K (below t))
-          (power_terms (below t) t.1, if t.2 then Some (power_terms (below t) t.1.+1) else None)
+    rcons (powers K (below t))
+      (ladder_layer (power_terms (below t) t.1)
+                    (if t.2 then Some (power_terms (below t) t.1.+1) else None))
   else [::].
 
 (* By induction, L layers compute every level that they reach. *)
-Lemma levels_plan_computes L t :
-  (top t <= reach L)%N -> contains_level (after_plan (levels_plan L t)) t.
+Lemma powers_computes L t :
+  (top t <= reach L)%N -> contains_level (after_layers (powers L t)) t.
 Proof.
 elim: L t => [|L IH] t reached.
   case: t reached => n two; rewrite /top leqn0 addn_eq0 /= => /andP[/eqP ->].
   case: two => // _.
   have [inputs at_low e_1] := @ladder_begins R; split=> //; by rewrite e_1.
-rewrite /after_plan /= map_rcons -cats1 foldl_cat /= -/(after_plan _).
+rewrite /after_layers /= -cats1 foldl_cat /= -/(after_layers _).
 have at_below := IH _ (below_reached reached); have [inputs _ _ _] := at_below.
-set F := after_plan _ in at_below inputs *.
+set F := after_layers _ in at_below inputs *.
 have rung n : n = t.1 \/ t.2 /\ n = t.1.+1 ->
-    (forall a, a \in sources (power_terms (below t) n) -> contains_residual F a) /\
+    contains_sources F (power_terms (below t) n) /\
     residual_of F (power_terms (below t) n) = E ^+ n.
   move=> /exponents_below [m -> more]; split; last exact: power_terms_residual.
-  by move=> a; exact: power_terms_sources.
+  exact: power_terms_sources.
 have [low_sources low_is] := rung t.1 (or_introl erefl).
 have factors n := power_terms_factors (below t) n.
 split.
@@ -149,7 +152,7 @@ Qed.
 
 (* The number of layers is exact. *)
 Definition power_ladder (N : nat) : program R vector_eqType scalar_eqType :=
-  ladder (levels_plan (up_log 3 (2 * N).+1) (N, false)).
+  ladder (powers (up_log 3 (2 * N).+1) (N, false)).
 
 Theorem power_ladder_layers N : size (layers (power_ladder N)) = up_log 3 (2 * N).+1.
 Proof.
@@ -163,7 +166,7 @@ Proof.
 rewrite /power_ladder ladder_prediction.
 have reached : (top (N, false) <= reach (up_log 3 (2 * N).+1))%N.
   by rewrite /top addn0 -layers_of_ladder up_logP.
-by case: (levels_plan_computes reached) => _ [u_is _ ->] <- _; rewrite opprK u_is.
+by case: (powers_computes reached) => _ [u_is _ ->] <- _; rewrite opprK u_is.
 Qed.
 
 End Powers.

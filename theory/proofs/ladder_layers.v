@@ -18,6 +18,9 @@ Notation formulas := (formulas R vector_eqType scalar_eqType).
 Notation term := (term R).
 
 Definition sources (ts : seq term) : seq slot := flatten [seq slots_of t | t <- ts].
+Definition images (ts : seq term) : seq slot := flatten [seq images_of t | t <- ts].
+Definition contains_sources (F : formulas) (ts : seq term) :=
+  contains_slots F (sources ts) (images ts).
 Definition residual_of (F : formulas) (ts : seq term) := \sum_(t <- ts) residual F t.
 
 Section Rung.
@@ -46,15 +49,20 @@ have [ta tg] := term_other_scalars t F not_s.
 by rewrite adds_a_beside adds_g_beside IHa IHg ta tg !addr0.
 Qed.
 
-Let contain_all (ts : seq term) := forall a, a \in sources ts -> contains_residual F a.
+Let first t ts : contains_sources F (t :: ts) -> contains_slots F (slots_of t) (images_of t).
+Proof.
+by case=> slots imgs; split=> a at_a; [apply: slots | apply: imgs];
+  rewrite /sources /images /= mem_cat at_a.
+Qed.
 
-Let first t ts : contain_all (t :: ts) -> forall a, a \in slots_of t -> contains_residual F a.
-Proof. by move=> contain a at_a; apply: contain; rewrite /sources /= mem_cat at_a. Qed.
+Let others t ts : contains_sources F (t :: ts) -> contains_sources F ts.
+Proof.
+by case=> slots imgs; split=> a at_a; [apply: slots | apply: imgs];
+  rewrite /sources /images /= mem_cat at_a orbT.
+Qed.
 
-Let others t ts : contain_all (t :: ts) -> contain_all ts.
-Proof. by move=> contain a at_a; apply: contain; rewrite /sources /= mem_cat at_a orbT. Qed.
-
-Lemma rung_e ts : contain_all ts -> adds_p (rung o ts) F (e o) = residual_of F ts - p F (e o).
+Lemma rung_e ts : contains_sources F ts ->
+  adds_p (rung o ts) F (e o) = residual_of F ts - p F (e o).
 Proof.
 rewrite /rung /residual_of; elim: ts => [|t ts IH] contain /=.
   by rewrite /adds_p /= !big_nil eqxx scaleN1r !add0r !addr0.
@@ -62,7 +70,7 @@ rewrite adds_p_beside (IH (others contain)) big_cons (term_e inputs (first conta
 by rewrite addrA.
 Qed.
 
-Lemma rung_u ts : contain_all ts ->
+Lemma rung_u ts : contains_sources F ts ->
   'X * (p F (u o) + adds_p (rung o ts) F (u o)) = (\sum_(t <- ts) factor t)%:P - residual_of F ts.
 Proof.
 rewrite /rung /residual_of; elim: ts => [|t ts IH] contain /=.
@@ -71,7 +79,7 @@ rewrite adds_p_beside addrCA mulrDr (IH (others contain)) (term_u inputs (first 
 by rewrite !big_cons polyCD opprD addrACA.
 Qed.
 
-Lemma rung_s ts : contain_all ts ->
+Lemma rung_s ts : contains_sources F ts ->
   a F (s o) + adds_a (rung o ts) F (s o) = \sum_(t <- ts) factor t.
 Proof.
 rewrite /rung; elim: ts => [|t ts IH] contain /=.
@@ -80,7 +88,7 @@ rewrite adds_a_beside addrCA (IH (others contain)) (term_s (first contain)).
 by rewrite big_cons.
 Qed.
 
-Lemma rung_g ts : contain_all ts ->
+Lemma rung_g ts : contains_sources F ts ->
   g F (s o) + adds_g (rung o ts) F (s o) = - (p F (u o) + adds_p (rung o ts) F (u o)).
 Proof.
 rewrite /rung; elim: ts => [|t ts IH] contain /=.
@@ -91,7 +99,7 @@ Qed.
 
 (* So the slot contains the residual of the sum of the terms. *)
 Lemma rung_contains ts (l : layer) :
-  contain_all ts -> \sum_(t <- ts) factor t = 1 ->
+  contains_sources F ts -> \sum_(t <- ts) factor t = 1 ->
   adds_p l F (u o) = adds_p (rung o ts) F (u o) -> adds_p l F (e o) = adds_p (rung o ts) F (e o) ->
   adds_a l F (s o) = adds_a (rung o ts) F (s o) -> adds_g l F (s o) = adds_g (rung o ts) F (s o) ->
   contains_residual (read_layer F l) o /\ p (read_layer F l) (e o) = residual_of F ts.
@@ -114,6 +122,16 @@ End Rung.
 Definition ladder_layer (lows : seq term) (highs : option (seq term)) : layer :=
   if highs is Some ts then beside (rung low lows) (rung high ts) else rung low lows.
 
+Lemma inputs_unchanged (F : formulas) l :
+  adds_p l F x = 0 -> adds_a l F y = 0 -> adds_g l F y = 0 ->
+  contains_inputs F -> contains_inputs (read_layer F l).
+Proof.
+move=> px ay gy [px' ay' gy']; split=> /=.
+- by rewrite -addrA -/(adds_p l F x) px addr0.
+- by rewrite -/(adds_a l F y) ay addr0.
+- by rewrite -addrA -/(adds_g l F y) gy addr0.
+Qed.
+
 (* The layer changes x and y in no way, and each slot by the terms of its rung. *)
 Lemma layer_inputs F lows highs :
   contains_inputs F -> contains_inputs (read_layer F (ladder_layer lows highs)).
@@ -123,12 +141,7 @@ have gone o ts : [/\ adds_p (rung o ts) F x = 0, adds_a (rung o ts) F y = 0
   have [-> ->] : adds_a (rung o ts) F y = 0 /\ adds_g (rung o ts) F y = 0.
     exact: rung_other_scalars.
   by rewrite rung_others.
-have unchanged l : adds_p l F x = 0 -> adds_a l F y = 0 -> adds_g l F y = 0 ->
-    contains_inputs F -> contains_inputs (read_layer F l).
-  move=> px ay gy [px' ay' gy']; split=> /=.
-  - by rewrite -addrA -/(adds_p l F x) px addr0.
-  - by rewrite -/(adds_a l F y) ay addr0.
-  - by rewrite -addrA -/(adds_g l F y) gy addr0.
+have unchanged := @inputs_unchanged F.
 have [p1 a1 g1] := gone low lows; case: highs => [ts|]; last exact: unchanged.
 have [p2 a2 g2] := gone high ts; apply: unchanged; rewrite /=.
 - by rewrite adds_p_beside p1 p2 addr0.
@@ -137,7 +150,7 @@ have [p2 a2 g2] := gone high ts; apply: unchanged; rewrite /=.
 Qed.
 
 Lemma layer_low F lows highs :
-  contains_inputs F -> (forall a, a \in sources lows -> contains_residual F a) ->
+  contains_inputs F -> contains_sources F lows ->
   \sum_(t <- lows) factor t = 1 ->
   let F' := read_layer F (ladder_layer lows highs) in
   contains_residual F' low /\ p F' (e low) = residual_of F lows.
@@ -150,7 +163,7 @@ move=> inputs contain sum_1; apply: rung_contains => //; case: highs => [ts|] //
 Qed.
 
 Lemma layer_high F lows ts :
-  contains_inputs F -> (forall a, a \in sources ts -> contains_residual F a) ->
+  contains_inputs F -> contains_sources F ts ->
   \sum_(t <- ts) factor t = 1 ->
   let F' := read_layer F (ladder_layer lows (Some ts)) in
   contains_residual F' high /\ p F' (e high) = residual_of F ts.
@@ -169,37 +182,31 @@ Definition only_scalars (l : layer) : layer :=
 Lemma only_scalars_g l F r : g (read_layer F (only_scalars l)) r = g (read_layer F l) r.
 Proof. by rewrite /= big_map. Qed.
 
-(* A ladder: the layers of a plan, the last of which writes s alone, and the prediction -s. *)
-Definition plan := seq (seq term * option (seq term)).
-
-Definition ladder (pl : plan) : program R vector_eqType scalar_eqType :=
+(* A ladder: layers, the last of which writes s alone, and the prediction -s. *)
+Definition ladder (ls : seq layer) : program R vector_eqType scalar_eqType :=
   Program [:: (1, tt, x); (1, tt, e low)] [:: (1, tt, y); (1, tt, s low)]
-    (if rev [seq ladder_layer t.1 t.2 | t <- pl] is l :: ls
-     then rev (only_scalars l :: ls) else [::])
+    (if rev ls is l :: ls' then rev (only_scalars l :: ls') else [::])
     [:: (- 1, s low, tt)].
 
-Definition after_plan (pl : plan) : formulas :=
-  foldl (@read_layer _ _ _) (read_embedding (ladder [::])) [seq ladder_layer t.1 t.2 | t <- pl].
+Definition after_layers (ls : seq layer) : formulas :=
+  foldl (@read_layer _ _ _) (read_embedding (ladder [::])) ls.
 
-Lemma number_of_layers pl : size (layers (ladder pl)) = size pl.
-Proof.
-case: (lastP pl) => [|pl' t] //=.
-by rewrite map_rcons rev_rcons size_rev /= size_rev size_map size_rcons.
-Qed.
+Lemma number_of_layers ls : size (layers (ladder ls)) = size ls.
+Proof. by case: (lastP ls) => [|ls' l] //=; rewrite rev_rcons size_rev /= size_rev size_rcons. Qed.
 
-Lemma ladder_prediction pl : read_prediction (ladder pl) = - g (after_plan pl) (s low).
+Lemma ladder_prediction ls : read_prediction (ladder ls) = - g (after_layers ls) (s low).
 Proof.
-rewrite /read_prediction /read take_size /after_plan /= addr0 scaleN1r; congr (- _).
-case: (lastP pl) => [|pl' t] //=; rewrite map_rcons rev_rcons rev_cons revK.
+rewrite /read_prediction /read take_size /after_layers /= addr0 scaleN1r; congr (- _).
+case: (lastP ls) => [|ls' l] //=; rewrite rev_rcons rev_cons revK.
 by rewrite -!cats1 !foldl_cat; exact: only_scalars_g.
 Qed.
 
 (* Exponent 0 is written by the embedding: u = 0, e = x, s = y. *)
 Lemma ladder_begins :
-  [/\ contains_inputs (after_plan [::]), contains_residual (after_plan [::]) low
-    & p (after_plan [::]) (e low) = 1].
+  [/\ contains_inputs (after_layers [::]), contains_residual (after_layers [::]) low
+    & p (after_layers [::]) (e low) = 1].
 Proof.
-rewrite /after_plan /=; split; last by rewrite /= add0r addr0 scale1r.
+rewrite /after_layers /=; split; last by rewrite /= add0r addr0 scale1r.
 - by split; rewrite /= ?addr0 ?scale1r.
 - by split; rewrite /= ?addr0 ?add0r ?scale1r ?subrr ?mulr0 ?oppr0.
 Qed.
