@@ -26,7 +26,8 @@ from timing import in_turn, once, ratio, seconds
 from torch.nn.functional import scaled_dot_product_attention
 
 from constructions import hop, induction_heads, scratchpad, turing_machine
-from constructions.decoding import Heads, PrunedDecoder
+from constructions.cached_keys import Lookups
+from constructions.decoding import PrunedDecoder
 from constructions.transformer import Transformer
 from theory.computation import MACHINES, benchmark_automaton
 from theory.retrieval import induction, random_sequences
@@ -54,13 +55,13 @@ def decoding(build: Callable[[int], tuple[Transformer, list[int]]], steps: int) 
 
     def products() -> None:
         """Each head attends to the token itself."""
-        attended = Heads.attended
-        Heads.attended = lambda heads, read: read[heads.value]
+        attended = Lookups.attended
+        Lookups.attended = lambda heads, read: read[heads.value]
         decoder = PrunedDecoder(model, SHORT)
         for _ in range(SHORT):
             decoder.append(0)
             decoder.outputs().argmax()
-        Heads.attended = attended
+        Lookups.attended = attended
 
     def whole() -> torch.Tensor:
         return model.generate([prompt], SHORT)

@@ -8,21 +8,22 @@ some other key has a larger score.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, pairwise
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from constructions.hulls import UpperHull
 
+FEW = 64  # values of the further coordinates z, each of which has a hull
 Values = tuple[float, ...]
 Sums = tuple[Sequence[float], int]  # the sum of values, and their number
 
 
+@runtime_checkable
 class CachedKeys(Protocol):
     """The keys that are cached for some heads."""
-
-    def __init__(self, heads: int) -> None: ...
 
     def __len__(self) -> int:
         """The number of cached keys."""
@@ -106,13 +107,16 @@ class Plane:
 class Table:
     """Keys (y, z…) of score y + Σ_i w_i z_i: the largest y for each z, in arrays.
 
-    A query takes time proportional to the number of different z.
+    If all keys are on a paraboloid, y = −a‖z‖² with a > 0, as in lookups of positions, the score is
+    a‖p‖² − a‖z − p‖² for the query w = 2a p. Then the key z = p, if there is one, is the only best
+    key. Otherwise a query takes time proportional to the number of different z.
     """
 
     def __init__(self, heads: int) -> None:
         self.rows: dict[tuple[float, ...], int] = {}
         self.keys = np.empty((0, 0))  # (y, z…) in the first rows; the others are free
         self.sums: list[Sums] = []
+        self.a: float | None = None  # None if all keys are 0, and 0 without a paraboloid
 
     def __len__(self) -> int:
         """The number of different z."""
@@ -121,6 +125,8 @@ class Table:
     def add(self, key: Sequence[float], value: Values) -> None:
         """Adds a key, unless its y is smaller than the largest for this z."""
         y, *rest = key
+        if self.a != 0:
+            self._fit(y, sum(z * z for z in rest))
         row = self.rows.setdefault(tuple(rest), len(self.rows))
         if row == len(self.sums):
             if row == len(self.keys):
@@ -133,11 +139,115 @@ class Table:
         elif y > self.keys[row, 0]:
             self.keys[row, 0], self.sums[row] = y, (value, 1)
 
+    def _fit(self, y: float, norm: float) -> None:
+        """Sets a, or sets it to 0 if the key is not on the paraboloid of the others."""
+        if self.a is None and norm:
+            self.a = max(-y / norm, 0.0)
+        if y != -(self.a or 0.0) * norm:
+            self.a = 0.0
+
     def best(self, query: Sequence[float], head: int) -> Sums:
         """The query is (w…)."""
+        if self.a:
+            row = self.rows.get(tuple(w / (2 * self.a) for w in query))
+            if row is not None:
+                return self.sums[row]
         scores = self.keys[: len(self.sums)] @ np.array([1.0, *query])
         largest = np.flatnonzero(scores == scores.max())
         return _together(self.sums[row] for row in largest)
+
+
+class Lookups:
+    """The lookups of heads that read the same keys, on one growing sequence.
+
+    `key`, `queries` and `values` are the widths of their keys, and of each head's queries and
+    values.
+    """
+
+    def __init__(
+        self,
+        cache: Callable[[int], CachedKeys],
+        mask: str,
+        key: int,
+        queries: Sequence[int],
+        values: Sequence[int],
+    ) -> None:
+        self.new, self.mask = cache, mask
+        self.key, *cuts, self.value = slices([key, *queries, sum(values)])
+        self.queries, self.values, self.width = cuts, slices(values), self.value.stop
+        self.grows = any(queries)  # without queries, the cache has one key
+        self.clear()
+
+    def clear(self) -> None:
+        """Empties the cache."""
+        self.cache, self.first = self.new(len(self.queries)), True
+
+    def attended(self, read: list[float]) -> Iterable[float]:
+        """The averages of the values that the heads attend to at the next token.
+
+        Its key is added. `read` contains the token's key, the queries of all heads and their
+        values, one after the other.
+        """
+        value = tuple(read[self.value])
+        if self.mask == "diagonal":
+            return value
+        before = self.mask == "causal" or self.first  # the first token attends to itself
+        if before:
+            self.cache.add(read[self.key], value)
+        averages = list[float]()
+        for head, (query, values) in enumerate(zip(self.queries, self.values, strict=True)):
+            total, count = self.cache.best(read[query], head)
+            averages += total[values] if count == 1 else [n / count for n in total[values]]
+        if not before:
+            self.cache.add(read[self.key], value)
+        self.first = False
+        return averages
+
+
+def arranged(
+    free: Sequence[int],
+    width: int,
+    y_is_zero: bool,
+    values: Callable[[Sequence[int]], float],
+    paraboloid: Callable[[Sequence[int]], bool],
+) -> tuple[Callable[[int], CachedKeys], list[int], list[int]]:
+    """The cache for a number of heads, and the coordinates of their queries and keys, in order.
+
+    `free` are the coordinates, of `width`, that are not equal in all queries. The others add y to
+    the score, which is coordinate `width` of the keys, and coordinate `width` + 1 is 0. `values` is
+    an upper bound on the number of values of some coordinates of the keys, and `paraboloid` says
+    whether coordinate `width` and other coordinates of all keys are on a paraboloid.
+    """
+    if len(free) == 2 and y_is_zero:
+        return Plane, [*free], [*free]
+    if not free:
+        return Hulls, [], [width + 1, width]
+    x, *z = query = sorted(free, key=lambda i: values([i]), reverse=True)
+    if not z or (values(z) <= FEW and not paraboloid(query)):
+        return Hulls, query, [x, width, *z]
+    return Table, query, [width, *query]
+
+
+def different(rows: np.ndarray) -> int:
+    """The number of different rows."""
+    if rows.shape[1] == 1:
+        return len(np.unique(rows))
+    return len(np.unique(rows, axis=0))
+
+
+def on_paraboloid(y: np.ndarray, z: np.ndarray) -> bool:
+    """Whether y = −a‖z‖² for all keys (y, z), with a number a > 0."""
+    norms = (z * z).sum(-1)
+    last = int(norms.argmax())
+    if not norms[last] or y[last] >= 0:
+        return False
+    return bool((y == y[last] / norms[last] * norms).all())
+
+
+def slices(widths: Sequence[int]) -> list[slice]:
+    """Where runs of these widths are, one after the other."""
+    ends = [0, *accumulate(widths)]
+    return [slice(*each) for each in pairwise(ends)]
 
 
 def _together(found: Iterable[Sums]) -> Sums:

@@ -27,21 +27,26 @@ in another order than in `Transformer.decoder`; if no partial sum is rounded
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from itertools import chain, pairwise
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from constructions.blocks import Block, Stack
-from constructions.cached_keys import CachedKeys, Hulls, Plane, Table
+from constructions.cached_keys import (
+    CachedKeys,
+    Lookups,
+    arranged,
+    different,
+    on_paraboloid,
+    slices,
+)
 from theory import machine
 from theory.kinds import Count, InputError, checked
 
 BYTES = 32  # of a number or a list, and of what refers to it
-FEW = 64  # values of the further coordinates z, each of which has a hull
-Numbers = list[float]
 
 
 class Affine:
@@ -63,54 +68,13 @@ class Head(NamedTuple):
     query: Affine
     key: Affine
     value: Affine
-    cache: type[CachedKeys]
+    cache: Callable[[int], CachedKeys]
     mask: str
 
     @property
     def of_its_keys(self) -> object:
         """Equal for heads that can share a cache."""
         return self.cache, self.mask, self.key.W.tobytes(), self.key.b.tobytes()
-
-
-class Heads:
-    """Heads that read the same keys, and what they have cached of them."""
-
-    def __init__(self, heads: Sequence[Head]) -> None:
-        self.mask, self.kind = heads[0].mask, heads[0].cache
-        self.reads = [heads[0].key, *(h.query for h in heads), *(h.value for h in heads)]
-        self.key, *slices = _slices(self.reads)
-        self.queries, values = slices[: len(heads)], slices[len(heads) :]
-        self.value = slice(values[0].start, values[-1].stop)
-        self.values = _slices([head.value for head in heads])
-        # Without queries, the cache has one key.
-        grows = any(head.query.width for head in heads)
-        self.bytes = grows * BYTES * (4 + self.value.stop)  # for each token
-
-        self.clear()
-
-    def clear(self) -> None:
-        """Empties the cache."""
-        self.cache, self.first = self.kind(len(self.queries)), True
-
-    def attended(self, read: Numbers) -> Iterable[float]:
-        """The averages of the values that the heads attend to at the next token.
-
-        Its key is added. `read` contains the functions of the token's stream, in order of `reads`.
-        """
-        value = tuple(read[self.value])
-        if self.mask == "diagonal":
-            return value
-        before = self.mask == "causal" or self.first  # the first token attends to itself
-        if before:
-            self.cache.add(read[self.key], value)
-        averages = Numbers()
-        for head, (query, values) in enumerate(zip(self.queries, self.values, strict=True)):
-            total, count = self.cache.best(read[query], head)
-            averages += total[values] if count == 1 else [n / count for n in total[values]]
-        if not before:
-            self.cache.add(read[self.key], value)
-        self.first = False
-        return averages
 
 
 class PrunedDecoder:
@@ -136,7 +100,8 @@ class PrunedDecoder:
         self.model, self.context = model, context
         self.reads = reads = _Reads(model)
         self.layers = [_Layer(block, reads) for block in model.blocks]
-        needed = context * sum(heads.bytes for layer in self.layers for heads in layer.heads)
+        each = (h.width for layer in self.layers for h in layer.heads if h.grows)
+        needed = context * sum(BYTES * (4 + width) for width in each)
         machine.fits_in_memory(f"the keys of {context} tokens", needed, "give a shorter sequence")
         W_U, b_U = model.unembed.W_U, model.unembed.b_U
         self.unembed = Affine(_array(W_U), 0.0 if b_U is None else _array(b_U))
@@ -208,7 +173,15 @@ class _Reads:
         """An upper bound on the number of values of H @ W: infinite if a layer writes some of H."""
         if W[self.written].any():
             return np.inf
-        return math.prod(_different(M @ W) for M in (self.E, self.P) if M is not None)
+        return math.prod(different(M @ W) for M in (self.E, self.P) if M is not None)
+
+    def on_paraboloid(self, W: np.ndarray, b: np.ndarray) -> bool:
+        """Whether the keys H @ W + b of all tokens depend on the position alone, as (−a‖z‖², z)."""
+        tokens = self.E @ W + b
+        if self.P is None or W[self.written].any() or (tokens != tokens[0]).any():
+            return False
+        y, *z = (tokens[0] + self.P @ W).T
+        return on_paraboloid(y, np.stack(z, axis=1))
 
     def heads(self, block: Block) -> list[Head]:
         """What the heads of a block read."""
@@ -229,22 +202,18 @@ class _Reads:
         free = np.flatnonzero(W_Q.any(0)).tolist()
         fixed = [i for i in range(len(b_Q)) if i not in free]
         y = W_K[:, fixed] @ b_Q[fixed], b_K[fixed] @ b_Q[fixed]
-        cache: type[CachedKeys] = Hulls
-        if len(free) == 2 and not y[0].any() and not y[1]:
-            cache = Plane
-        else:
-            # x is the coordinate of most values.
-            free.sort(key=lambda i: self.values(W_K[:, [i]]), reverse=True)
-            if free[1:] and self.values(W_K[:, free[1:]]) > FEW:
-                cache = Table
-        keys = [(W_K[:, i], b_K[i]) for i in free]
-        if cache is Hulls:
-            keys[1:1] = [y] if keys else [(0 * y[0], 0.0), y]
-        elif cache is Table:
-            keys[:0] = [y]
-        key = Affine(np.stack([w for w, _ in keys], axis=1), np.array([b for _, b in keys]))
-        value = Affine(W_V)
-        return Head(Affine(W_Q[:, free], b_Q[free]), key, value, cache, mask)
+        W = np.column_stack([W_K, y[0], 0 * y[0]])
+        b = np.array([*b_K, y[1], 0.0])
+        y_is_zero = not y[0].any() and not y[1]
+        cache, query, key = arranged(
+            free,
+            len(b_Q),
+            y_is_zero,
+            lambda i: self.values(W[:, i]),
+            lambda i: self.on_paraboloid(W[:, [len(b_Q), *i]], b[[len(b_Q), *i]]),
+        )
+        asks = Affine(W_Q[:, query], b_Q[query])
+        return Head(asks, Affine(W[:, key], b[key]), Affine(W_V), cache, mask)
 
 
 class _Layer:
@@ -255,13 +224,13 @@ class _Layer:
         heads = reads.heads(block)
         for i, head in enumerate(heads):
             alike.setdefault(head.of_its_keys, []).append(i)
-        self.heads = [Heads([heads[i] for i in each]) for each in alike.values()]
+        groups = [[heads[i] for i in each] for each in alike.values()]
+        self.heads = [_lookups(group) for group in groups]
         if block.attn is not None:
-            read = [each for heads in self.heads for each in heads.reads]
+            read = [f for group in groups for f in _read_by(group)]
             W = np.concatenate([each.W for each in read], axis=1)
             self.read = Affine(W, np.concatenate([each.b for each in read]))
-            ends = np.cumsum([0, *(h.value.stop for h in self.heads)]).tolist()
-            self.cuts = [*zip(self.heads, ends[:-1], ends[1:], strict=True)]
+            self.cuts = [*zip(self.heads, slices([h.width for h in self.heads]), strict=True)]
             self.W_O = _array(block.attn.W_O[[*chain(*alike.values())]].flatten(0, 1))
         self.mlp: tuple[Affine, ...] = ()
         if (mlp := block.mlp) is not None:
@@ -270,9 +239,9 @@ class _Layer:
 
     def __call__(self, H: np.ndarray) -> np.ndarray:
         if self.heads:
-            read, added = self.read(H).tolist(), Numbers()
-            for heads, start, end in self.cuts:
-                added += heads.attended(read[start:end])
+            read, added = self.read(H).tolist(), list[float]()
+            for heads, cut in self.cuts:
+                added += heads.attended(read[cut])
             H = H + np.array(added) @ self.W_O
         if self.mlp:
             hidden, out = self.mlp
@@ -280,19 +249,17 @@ class _Layer:
         return H
 
 
+def _read_by(heads: Sequence[Head]) -> list[Affine]:
+    """What heads that share a cache read, in the order of `Lookups`."""
+    return [heads[0].key, *(head.query for head in heads), *(head.value for head in heads)]
+
+
+def _lookups(heads: Sequence[Head]) -> Lookups:
+    """An empty cache for heads with the same keys."""
+    key, *others = (read.width for read in _read_by(heads))
+    return Lookups(heads[0].cache, heads[0].mask, key, others[: len(heads)], others[len(heads) :])
+
+
 def _array(W: torch.Tensor) -> np.ndarray:
     array: np.ndarray = W.detach().numpy()
     return array
-
-
-def _different(rows: np.ndarray) -> int:
-    """The number of different rows."""
-    if rows.shape[1] == 1:
-        return len(np.unique(rows))
-    return len(np.unique(rows, axis=0))
-
-
-def _slices(reads: Sequence[Affine]) -> list[slice]:
-    """Where each of them is, one after the other."""
-    ends = np.cumsum([0, *(read.width for read in reads)]).tolist()
-    return [slice(*each) for each in pairwise(ends)]

@@ -8,6 +8,10 @@ integers with Σ_i max|q_i|·max|k_i| < 2²⁴, then every partial sum of a scor
 in size, so that float32 contains all of them and the scores are those of float64.  In the same way
 the sums of values of the attended keys are exact if values are integers and the number of keys
 times the largest of them is below 2²⁴.  Both are decided from the numbers at hand.
+
+For long sequences under a causal mask, hardmax heads whose queries and keys are integers find the
+best keys of one query after the other among those that can be attended
+(`constructions.cached_keys`), which often takes O(T log T) and not O(T²).
 """
 
 from __future__ import annotations
@@ -15,11 +19,16 @@ from __future__ import annotations
 import math
 from typing import Protocol, runtime_checkable
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from constructions.cached_keys import Lookups, Plane, Table, arranged, different, on_paraboloid
+
 FEWEST = 128  # queries in a block; fewer than twice as many are one block
 ENTRIES = 2**18  # of the scores of a block, which then stay in cache
+LONG = 2**13  # tokens from which on the best keys are found among those that can be attended
+MANY = 2**10  # different keys in a table
 EXACT = 2**24  # float32 contains the integers up to this size
 
 
@@ -44,6 +53,14 @@ def averages(heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
     The queries are those of the last T tokens.
     """
     asking, answering = Q.shape[-2], K.shape[-2]
+    causal = heads.normalise == "hardmax" and heads.mask in ("causal", "strictly causal")
+    here = V.device.type == "cpu" and not V.requires_grad
+    if causal and here and LONG <= asking == answering:
+        *leading, _, _ = V.shape
+        each = [M.detach().expand(*leading, *M.shape[-2:]).flatten(0, -3) for M in (Q, K, V)]
+        found = [_one_by_one(*head, heads.mask) for head in zip(*each, strict=True)]
+        if all(each is not None for each in found):
+            return torch.stack(found).view(V.shape)
     entries = math.prod(Q.shape[:-2]) * answering
     rows = max(FEWEST, ENTRIES // max(entries, 1))
     if asking < 2 * FEWEST or not entries or heads.normalise == "linear":
@@ -61,6 +78,32 @@ def averages(heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
             seen = slice(end - q.shape[-2] if heads.mask == "diagonal" else 0, end)
         parts.append(_average(heads, q, K[..., seen, :], V[..., seen, :]))
     return torch.cat(parts, dim=-2)
+
+
+def _one_by_one(Q: Tensor, K: Tensor, V: Tensor, mask: str) -> Tensor | None:
+    """The averages (T, d_value) of one head on one sequence, query by query.
+
+    The result is None if scores may be rounded, or if finding the best keys could take longer than
+    computing all scores.
+    """
+    q, k = Q.double().numpy(), K.double().numpy()
+    largest = np.abs(q).max(0) @ np.abs(k).max(0)
+    if not (largest < 2**53 and (q == q.round()).all() and (k == k.round()).all()):
+        return None
+    free = np.flatnonzero((q != q[0]).any(0)).tolist()
+    fixed = [i for i in range(q.shape[1]) if i not in free]
+    y = k[:, fixed] @ q[0, fixed]
+    k = np.column_stack([k, y, 0 * y])
+    values, paraboloid = lambda i: different(k[:, i]), lambda i: on_paraboloid(y, k[:, i])
+    cache, query, key = arranged(free, q.shape[1], not y.any(), values, paraboloid)
+    if cache is Plane and not q[:, query[1]].all():
+        return None
+    if cache is Table and not paraboloid(query) and values(query) > MANY:
+        return None
+    lookups = Lookups(cache, mask, len(key), [len(query)], [V.shape[1]])
+    read = np.column_stack([k[:, key], q[:, query], V.double().numpy()])
+    found = [lookups.attended(row) for row in read.tolist()]
+    return torch.tensor(found, dtype=V.dtype)
 
 
 def _average(heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:

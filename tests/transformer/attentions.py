@@ -6,7 +6,7 @@ import math
 import numpy as np
 import torch
 
-from constructions.attention import Attention
+from constructions.attention import Attention, Heads
 
 EPS = 2.0**-53
 
@@ -96,3 +96,38 @@ def tolerance(attn, H):
         scores = abs(attn.scale) * float((Q @ K.transpose(-1, -2)).amax())
     T, heads, d_value = H.shape[-2], attn.n_heads, attn.W_V.shape[-1]
     return float(2 * (3 * T + heads * d_value + 20) * EPS * scores * values)
+
+
+def seen(mask, i, T, n_examples):
+    """The keys that query i of T sees."""
+    keys = {"full": range(T), "context-only": range(n_examples), "diagonal": [i]}
+    until = i if mask == "strictly causal" and i else i + 1
+    return [*keys.get(mask, range(until))]
+
+
+def averages_by_definition(heads, Q, K, V, n_examples):
+    """Query by query, in float64."""
+    rows = []
+    for i in range(Q.shape[-2]):
+        keys = seen(heads.mask, i, Q.shape[-2], n_examples)
+        scores = torch.einsum("...d,...kd->...k", Q[..., i, :], K[..., keys, :])
+        if heads.normalise == "hardmax":
+            found = (scores == scores.amax(-1, keepdim=True)).double()
+            found = found / found.sum(-1, keepdim=True)
+        elif heads.normalise == "softmax":
+            found = (scores * heads.scale).softmax(-1)
+        else:
+            found = scores.clamp(min=0) * heads.scale / len(keys)
+        rows.append(torch.einsum("...k,...kd->...d", found, V[..., keys, :]))
+    return torch.stack(rows, dim=-2)
+
+
+def drawn(whole, *shape, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    if whole:
+        return torch.randint(-2, 3, shape, generator=generator).double()
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def heads_of(mask, normalise):
+    return Heads(*[torch.zeros(0)] * 6, normalise, mask, 0.75)

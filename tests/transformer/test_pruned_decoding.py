@@ -13,9 +13,9 @@ from small_models import MODELS, PUBLIC
 from constructions import hulls
 from constructions.attention import Attention
 from constructions.blocks import Block, Embed, PosEmbed, Unembed
-from constructions.cached_keys import Hulls, Plane, Table
+from constructions.cached_keys import FEW, Hulls, Plane, Table, on_paraboloid
 from constructions.computation import scratchpad, turing_machine
-from constructions.decoding import FEW, PrunedDecoder, unsuitable
+from constructions.decoding import PrunedDecoder, unsuitable
 from constructions.retrieval import previous_token
 from constructions.stream import Stream
 from constructions.tokens import Tokens, sequences
@@ -67,6 +67,45 @@ def test_caches_answer_like_all_keys(cache, width, constant, data):
             free = [u for i, u in enumerate(query) if i != constant]
             total, count = kept.best(free, head)
             assert ([*total], count) == best_of_all(keys, query)
+
+
+@pytest.mark.parametrize("astray", [None, 0, 3, 9])
+@given(data=st.data())
+def test_keys_on_a_paraboloid_are_looked_up(astray, data):
+    """Also if one of them, here y too small or too large by 1, is not on it."""
+    table, keys, a = Table(1), [], data.draw(st.sampled_from([0.5, 1.0, 3.0]))
+    for i in range(10):
+        z = data.draw(st.lists(small.map(float), min_size=2, max_size=2))
+        y = -a * (z[0] ** 2 + z[1] ** 2) + (i == astray) * data.draw(st.sampled_from([-1, 1]))
+        keys.append(([y, *z], (float(i),)))
+        table.add(*keys[-1])
+        point = data.draw(st.lists(small.map(float), min_size=2, max_size=2))
+        query = [2 * a * p for p in point]
+        total, count = table.best(query, 0)
+        assert ([*total], count) == best_of_all(keys, [1.0, *query])
+
+
+@pytest.mark.parametrize(
+    ("y", "z", "found"),
+    [
+        ([0, -2, -10], [[0, 0], [1, 0], [1, -2]], True),
+        ([-1, -2, -10], [[0, 0], [1, 0], [1, -2]], False),
+        ([0, -2, -9], [[0, 0], [1, 0], [1, -2]], False),
+        ([0, 2, 10], [[0, 0], [1, 0], [1, -2]], False),
+        ([0, 0], [[0, 0], [1, 0]], False),
+        ([0, 0], [[0, 0], [0, 0]], False),
+    ],
+)
+def test_which_keys_are_on_a_paraboloid(y, z, found):
+    assert on_paraboloid(np.array(y, float), np.array(z, float)) is found
+
+
+@pytest.mark.parametrize("name", ["previous_token", "hop"])
+def test_positions_are_looked_up(name):
+    """In models in which a hull for each value of a coordinate would do as well."""
+    given, _ = MODELS[name]
+    layers = PrunedDecoder(PUBLIC[name](*given), 4).layers
+    assert any(isinstance(heads.cache, Table) for layer in layers for heads in layer.heads)
 
 
 @given(st.lists(st.tuples(small, small), min_size=1, max_size=40, unique=True))

@@ -6,46 +6,11 @@ import math
 
 import pytest
 import torch
+from attentions import averages_by_definition, drawn, heads_of
 
-from constructions.attention import Heads
 from constructions.rows import EXACT, FEWEST, averages, exact_in_float32
 
 MASKS = "full", "causal", "strictly causal", "context-only", "diagonal"
-
-
-def seen(mask, i, T, n_examples):
-    """The keys that query i of T sees."""
-    keys = {"full": range(T), "context-only": range(n_examples), "diagonal": [i]}
-    until = i if mask == "strictly causal" and i else i + 1
-    return [*keys.get(mask, range(until))]
-
-
-def by_definition(heads, Q, K, V, n_examples):
-    """Query by query, in float64."""
-    rows = []
-    for i in range(Q.shape[-2]):
-        keys = seen(heads.mask, i, Q.shape[-2], n_examples)
-        scores = torch.einsum("...d,...kd->...k", Q[..., i, :], K[..., keys, :])
-        if heads.normalise == "hardmax":
-            found = (scores == scores.amax(-1, keepdim=True)).double()
-            found = found / found.sum(-1, keepdim=True)
-        elif heads.normalise == "softmax":
-            found = (scores * heads.scale).softmax(-1)
-        else:
-            found = scores.clamp(min=0) * heads.scale / len(keys)
-        rows.append(torch.einsum("...k,...kd->...d", found, V[..., keys, :]))
-    return torch.stack(rows, dim=-2)
-
-
-def drawn(whole, *shape, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    if whole:
-        return torch.randint(-2, 3, shape, generator=generator).double()
-    return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-
-def heads_of(mask, normalise):
-    return Heads(*[torch.zeros(0)] * 6, normalise, mask, 0.75)
 
 
 @pytest.mark.parametrize("mask", MASKS)
@@ -58,7 +23,7 @@ def test_blocks_are_the_definition(mask, normalise, T, whole):
     Q, K, V = (drawn(whole, 16, 1, T, width, seed=width) for width in (2, 2, 3))
     K, V = K[..., :n_examples, :], V[..., :n_examples, :]
     heads = heads_of(mask, normalise)
-    wanted = by_definition(heads, Q, K, V, n_examples)
+    wanted = averages_by_definition(heads, Q, K, V, n_examples)
     torch.testing.assert_close(averages(heads, Q, K, V), wanted, rtol=1e-12, atol=1e-13)
 
 
