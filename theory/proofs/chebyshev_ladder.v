@@ -32,29 +32,30 @@ rewrite /chebyshev_below; case: ifP => [_|/norP[q0 _]]; rewrite /top /= ?addn0 /
 by rewrite addn1 prednK ?lt0n.
 Qed.
 
-Fixpoint chebyshev_plan (L : nat) (t : level) : plan R :=
+Fixpoint chebyshev_plan (L : nat) (t : level) : seq (layer R vector_eqType scalar_eqType) :=
   if L is K.+1 then
     let b := chebyshev_below t in
     rcons (chebyshev_plan K b)
-          (chebyshev_terms b t.1, if t.2 then Some (chebyshev_terms b t.1.+1) else None)
+          (ladder_layer (chebyshev_terms b t.1)
+                        (if t.2 then Some (chebyshev_terms b t.1.+1) else None))
   else [::].
 
 Lemma chebyshev_plan_computes L (t : level) :
-  (top t <= reach L)%N -> contains_degrees (after_plan (chebyshev_plan L t)) t.
+  (top t <= reach L)%N -> contains_degrees (after_layers (chebyshev_plan L t)) t.
 Proof.
 elim: L t => [|L IH] t reached.
   case: t reached => n two; rewrite /top leqn0 addn_eq0 /= => /andP[/eqP ->].
   case: two => // _.
   have [inputs at_low e_1] := @ladder_begins R; split=> //.
   by rewrite e_1 /chebyshev_residual -[inv_tau 0]mul1r (one_is 0) scale1r.
-rewrite /after_plan /= map_rcons -cats1 foldl_cat /= -/(after_plan _).
+rewrite /after_layers /= -cats1 foldl_cat /= -/(after_layers _).
 have at_below := IH _ (chebyshev_below_reached reached); have [inputs _ _ _] := at_below.
-set f := after_plan _ in at_below inputs *; set b := chebyshev_below t.
+set f := after_layers _ in at_below inputs *; set b := chebyshev_below t.
 have rung n : n = t.1 \/ t.2 /\ n = t.1.+1 ->
-    (forall a, a \in sources (chebyshev_terms b n) -> contains_residual f a) /\
+    contains_sources f (chebyshev_terms b n) /\
     residual_of f (chebyshev_terms b n) = Res n.
   move=> which; split; last exact: (chebyshev_terms_residual one_is).
-  by move=> a; apply: chebyshev_terms_sources at_below.
+  exact: chebyshev_terms_sources.
 have [low_sources low_is] := rung t.1 (or_introl erefl).
 have factors n := chebyshev_terms_factors alpha sigma inv_tau b n.
 split.

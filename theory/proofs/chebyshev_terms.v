@@ -108,10 +108,12 @@ case: ifP => _; first by rewrite !big_cons big_nil /= !addr0 four_factors.
 by case: ifP => _; rewrite !big_cons big_nil /= !addr0 three_factors.
 Qed.
 
-Lemma chebyshev_terms_sources f (t : level) n a :
-  contains_degrees f t -> a \in sources (chebyshev_terms t n) -> contains_residual f a.
+Lemma chebyshev_terms_sources f (t : level) n :
+  contains_degrees f t -> contains_sources f (chebyshev_terms t n).
 Proof.
-case=> _ at_low _ at_high; rewrite /chebyshev_terms.
+case=> _ at_low _ at_high; split; last first.
+  by rewrite /chebyshev_terms; repeat (case: ifP => _); case: n.
+move=> a; rewrite /chebyshev_terms.
 case: ifP => _; first by case: n => [|n]; rewrite !inE; do ?[case/orP]; move/eqP ->.
 case: t at_high => m [] /= at_high; last by rewrite !inE; do ?[case/orP]; move/eqP ->.
 have [high_1 _] := at_high isT.
