@@ -56,11 +56,9 @@ def averages(heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
     causal = heads.normalise == "hardmax" and heads.mask in ("causal", "strictly causal")
     here = V.device.type == "cpu" and not V.requires_grad
     if causal and here and LONG <= asking == answering:
-        *leading, _, _ = V.shape
-        each = [M.detach().expand(*leading, *M.shape[-2:]).flatten(0, -3) for M in (Q, K, V)]
-        found = [_one_by_one(*head, heads.mask) for head in zip(*each, strict=True)]
-        if all(each is not None for each in found):
-            return torch.stack(found).view(V.shape)
+        found = _one_by_one(Q.detach(), K.detach(), V, heads.mask)
+        if found is not None:
+            return found
     entries = math.prod(Q.shape[:-2]) * answering
     rows = max(FEWEST, ENTRIES // max(entries, 1))
     if asking < 2 * FEWEST or not entries or heads.normalise == "linear":
@@ -81,11 +79,23 @@ def averages(heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
 
 
 def _one_by_one(Q: Tensor, K: Tensor, V: Tensor, mask: str) -> Tensor | None:
-    """The averages (T, d_value) of one head on one sequence, query by query.
+    """The averages (…, T, d_value), for each head and sequence query by query.
 
     The result is None if scores may be rounded, or if finding the best keys could take longer than
     computing all scores.
     """
+    Q, K = (M.expand(*V.shape[:-2], *M.shape[-2:]) for M in (Q, K))
+    parts = []
+    for q, k, v in zip(*(M.flatten(0, -3) for M in (Q, K, V)), strict=True):
+        part = _of_one_head(q, k, v, mask)
+        if part is None:
+            return None
+        parts.append(part)
+    return torch.stack(parts).view(V.shape)
+
+
+def _of_one_head(Q: Tensor, K: Tensor, V: Tensor, mask: str) -> Tensor | None:
+    """`_one_by_one` for one head and one sequence."""
     q, k = Q.double().numpy(), K.double().numpy()
     largest = np.abs(q).max(0) @ np.abs(k).max(0)
     if not (largest < 2**53 and (q == q.round()).all() and (k == k.round()).all()):
