@@ -72,14 +72,15 @@ def test_caches_answer_like_all_keys(cache, width, constant, data):
 @pytest.mark.parametrize("astray", [None, 0, 3, 9])
 @given(data=st.data())
 def test_keys_on_a_paraboloid_are_looked_up(astray, data):
-    """Also if one of them, here y too small or too large by 1, is not on it."""
-    table, keys, a = Table(1), [], data.draw(st.sampled_from([0.5, 1.0, 3.0]))
+    """Also if one of them, here y too small or too large by 1, is not on it, or if a < 0."""
+    table, keys, a = Table(1), [], data.draw(st.sampled_from([0.5, 1.0, 3.0, -1.0]))
+    near = st.integers(-1, 1).map(float)
     for i in range(10):
-        z = data.draw(st.lists(small.map(float), min_size=2, max_size=2))
+        z = data.draw(st.lists(near, min_size=2, max_size=2))
         y = -a * (z[0] ** 2 + z[1] ** 2) + (i == astray) * data.draw(st.sampled_from([-1, 1]))
         keys.append(([y, *z], (float(i),)))
         table.add(*keys[-1])
-        point = data.draw(st.lists(small.map(float), min_size=2, max_size=2))
+        point = data.draw(st.lists(near, min_size=2, max_size=2))
         query = [2 * a * p for p in point]
         total, count = table.best(query, 0)
         assert ([*total], count) == best_of_all(keys, [1.0, *query])
@@ -94,6 +95,7 @@ def test_keys_on_a_paraboloid_are_looked_up(astray, data):
         ([0, 2, 10], [[0, 0], [1, 0], [1, -2]], False),
         ([0, 0], [[0, 0], [1, 0]], False),
         ([0, 0], [[0, 0], [0, 0]], False),
+        ([-1, -1], [[0, 0], [0, 0]], False),
     ],
 )
 def test_which_keys_are_on_a_paraboloid(y, z, found):
