@@ -1,9 +1,7 @@
-(* One layer of attention that solves the induction task transmits (n - 1)/2 bits: h(m + 1)p' >=
-   (n - 1)/2 for h heads of value dimension m whose partial sums are exact in p' bits.  The bound and
-   its proof are those of `one_layer_bound` in theory/retrieval/depth.py.
-
-   Alice has B bits, the tokens at every other position.  Bob marks one of them by the query's
-   symbol, just before it.  The answer of the induction task at the last token is the marked bit. *)
+(* What one layer of attention transmits.  Let a layer have h heads of value dimension m, whose
+   partial sums over a part of the prompt are exact in p bits.  If it solves the induction task for
+   n tokens, then h(m + 1)p >= (n - 1)/2.  If it composes maps of s points, 2^(h(m + 1)p) >= s^s.
+   The bounds and their proof are those of `one_layer_bound` in theory/retrieval/depth.py. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From weightwright Require Import induction_heads.
 Set Implicit Arguments.
@@ -12,9 +10,68 @@ Unset Printing Implicit Defensive.
 Import GRing.Theory.
 Local Open Scope ring_scope.
 
-(* The prompts: positions 1 ... n with n = 2B + 1.  Position 2t + 1 contains the marker, symbol 2, if
-   Bob marks bit t, else the filler, symbol 3; position 2t + 2 contains bit t; the last one contains
-   the marker. *)
+(* Alice's input a determines the tokens of her positions, Bob's input b all others.  The query is
+   the last token, the same in all prompts.  The weight of a token (the exponential of its score,
+   say) and its value depend on the token and its position. *)
+Section Layer.
+Variables (F : realFieldType) (positions : finType) (h m p : nat).
+Variables (weight : 'I_h -> positions -> nat -> F) (value : 'I_h -> positions -> nat -> 'I_m -> F).
+Variables (A : finType) (B : Type) (tok : A -> B -> positions -> nat) (alice : pred positions).
+Hypothesis alice_tokens : forall a b b' i, alice i -> tok a b i = tok a b' i.
+Hypothesis bob_tokens : forall a a' b i, ~~ alice i -> tok a b i = tok a' b i.
+
+(* The h(m + 1) sums of a layer: of weights (None) and of weighted values, in each head. *)
+Definition sum_index := ('I_h * option 'I_m)%type.
+Definition summand (x : sum_index) (i : positions) (token : nat) : F :=
+  weight x.1 i token * (if x.2 is Some l then value x.1 i token l else 1).
+Definition sums a b : {ffun sum_index -> F} := [ffun x => \sum_i summand x i (tok a b i)].
+Definition alice_sum a b x : F := \sum_(i | alice i) summand x i (tok a b i).
+
+(* Alice's partial sums are exact in p bits: each is one of 2^p numbers.  The output is any function
+   of the sums and of Bob's input, and it is the answer. *)
+Variable decode : sum_index -> 'I_(2 ^ p) -> F.
+Hypothesis exact_sums : forall a b x, exists c, decode x c = alice_sum a b x.
+Variables (answer : A -> B -> nat) (out : B -> {ffun sum_index -> F} -> nat).
+Hypothesis solves : forall a b, out b (sums a b) = answer a b.
+
+(* Alice's message, which does not depend on b. *)
+Variable b0 : B.
+Definition message a : {ffun sum_index -> 'I_(2 ^ p)} :=
+  [ffun x => odflt (Ordinal (expn_gt0 2 p)) [pick c | decode x c == alice_sum a b0 x]].
+
+Lemma message_decoded a b x : decode x (message a x) = alice_sum a b x.
+Proof.
+have -> : alice_sum a b x = alice_sum a b0 x.
+  by apply: eq_bigr => i alice_i; rewrite (alice_tokens a b b0 alice_i).
+rewrite ffunE; case: pickP => [c /eqP // | none].
+by have [c c_is] := exact_sums a b0 x; have := none c; rewrite c_is eqxx.
+Qed.
+
+(* Bob computes the sums, and so the answer, from the message. *)
+Lemma same_answers a a' b : message a = message a' -> answer a b = answer a' b.
+Proof.
+move=> same; rewrite -!solves; congr out; apply/ffunP => x; rewrite !ffunE.
+rewrite (bigID alice) [RHS](bigID alice) /=; congr (_ + _).
+  by rewrite -!/(alice_sum _ _ _) -!message_decoded same.
+by apply: eq_bigr => i bob_i; rewrite (bob_tokens a a' b bob_i).
+Qed.
+
+(* If the answers determine a, the message has at least as many bits as a. *)
+Theorem messages_suffice :
+  (forall a a', (forall b, answer a b = answer a' b) -> a = a') ->
+  (#|A| <= 2 ^ (h * m.+1 * p))%N.
+Proof.
+move=> determined; have message_inj : injective message.
+  by move=> a a' same; apply: determined => b; apply: same_answers.
+have := leq_card _ message_inj.
+by rewrite card_ffun card_prod card_option !card_ord -expnM mulnC.
+Qed.
+
+End Layer.
+
+(* The prompts of the induction task: positions 1 ... n with n = 2B + 1.  Position 2t + 1 contains
+   the marker, symbol 2, if Bob marks bit t, else the filler, symbol 3; position 2t + 2 contains bit
+   t; the last one contains the marker. *)
 Section Prompts.
 Local Open Scope nat_scope.
 Variable B : nat.
@@ -63,91 +120,78 @@ Qed.
 
 End Prompts.
 
-(* One layer at the last token.  The weight of a token (the exponential of its score, say) and its
-   value depend on the token and its position, and on the last token. *)
-Section Layer.
+(* The induction task: h(m + 1)p >= B = (n - 1)/2.  Alice has the positions 2, 4, ..., 2B. *)
+Section Induction.
 Variables (F : realFieldType) (B h m p : nat).
 Local Notation n := (2 * B).+1%N.
-Variable weight : 'I_h -> nat -> 'I_n.+1 -> nat -> F.    (* head, last token, position, token *)
-Variable value : 'I_h -> 'I_n.+1 -> nat -> 'I_m -> F.
 
-(* The h(m + 1) sums of a layer: of weights (None) and of weighted values, in each head. *)
-Definition sums := {ffun 'I_h * option 'I_m -> F}.
-
-Definition summand (tok : nat -> nat) (x : 'I_h * option 'I_m) (j : 'I_n.+1) : F :=
-  weight x.1 (tok n) j (tok j) * (if x.2 is Some l then value x.1 j (tok j) l else 1).
-
-(* The layer outputs any function of the sums, of the last token and of BOS. *)
-Variable out : sums -> nat.
-Definition layer_output (tok : nat -> nat) : nat :=
-  out [ffun x => \sum_(j : 'I_n.+1 | (0 < j)%N) summand tok x j].
-
-(* Alice has the tokens at the positions 2, 4, ..., 2B. *)
 Definition bits_of (s : {ffun 'I_B -> bool}) (t : nat) : bool :=
   if insub t is Some i then s i else false.
 
-Definition alice_sum (s : {ffun 'I_B -> bool}) (x : 'I_h * option 'I_m) : F :=
-  \sum_(j : 'I_n.+1 | (0 < j)%N && ~~ odd j) summand (prompt B (bits_of s) 0) x j.
+(* Position 0 contains BOS: symbol 4. *)
+Definition tokens (s : {ffun 'I_B -> bool}) (mark : 'I_B) (i : 'I_n.+1) : nat :=
+  if i == ord0 then 4%N else prompt B (bits_of s) mark i.
 
-(* Her partial sums are exact in p bits: each is one of 2^p numbers. *)
-Variable decode : 'I_h * option 'I_m -> 'I_(2 ^ p) -> F.
-Hypothesis exact_sums : forall s x, exists c, decode x c = alice_sum s x.
-Hypothesis solves : forall (bits : nat -> bool) (mark : 'I_B),
-  let tok := prompt B bits mark in layer_output tok = tok (find tok false (ord_max : 'I_n.+1)).
+Definition induction_answer (s : {ffun 'I_B -> bool}) (mark : 'I_B) : nat :=
+  let tok := prompt B (bits_of s) mark in tok (find tok false (ord_max : 'I_n.+1)).
 
-Lemma prompt_last bits mark : prompt B bits mark n = 2%N.
-Proof. by rewrite /prompt eqxx. Qed.
-
-(* Tokens at even positions do not depend on the mark, and those at odd positions not on the bits. *)
-Lemma prompt_even bits mark mark' j : ~~ odd j -> prompt B bits mark j = prompt B bits mark' j.
-Proof. by rewrite /prompt => /negPf->. Qed.
-
-Lemma prompt_odd bits bits' mark j : odd j -> prompt B bits mark j = prompt B bits' mark j.
-Proof. by rewrite /prompt => ->. Qed.
-
-Lemma sums_split s mark x :
-  \sum_(j : 'I_n.+1 | (0 < j)%N) summand (prompt B (bits_of s) mark) x j =
-  alice_sum s x + \sum_(j : 'I_n.+1 | (0 < j)%N && odd j) summand (prompt B (fun=> false) mark) x j.
+Theorem one_layer_bound (weight : 'I_h -> 'I_n.+1 -> nat -> F)
+    (value : 'I_h -> 'I_n.+1 -> nat -> 'I_m -> F) decode out :
+  let alice (i : 'I_n.+1) := (i != ord0) && ~~ odd i in
+  (forall s mark x, exists c : 'I_(2 ^ p),
+     decode x c = alice_sum weight value tokens alice s mark x) ->
+  (forall s mark, out mark (sums weight value tokens s mark) = induction_answer s mark) ->
+  (B <= h * m.+1 * p)%N.
 Proof.
-rewrite (bigID (fun j : 'I_n.+1 => ~~ odd j)) /=; congr (_ + _).
-  apply: eq_bigr => j /andP[_ even]; rewrite /summand !prompt_last.
-  by rewrite (prompt_even _ mark 0 even).
-apply: eq_big => [j|j /andP[_]]; rewrite negbK // => odd_j.
-by rewrite /summand !prompt_last (prompt_odd _ (fun=> false) mark odd_j).
+move=> alice exact_sums solves; have [->//|B0] := posnP B.
+have bit s (mark : 'I_B) : induction_answer s mark = s mark :> nat.
+  rewrite /induction_answer answer_is_marked /bits_of insubT // => lt.
+  by congr (s _ : nat); apply: val_inj.
+rewrite -(leq_exp2l _ _ (isT : 1 < 2)%N).
+have <- : #|{ffun 'I_B -> bool}| = (2 ^ B)%N by rewrite card_ffun card_bool card_ord.
+apply: (messages_suffice (tok := tokens) (alice := alice) _ _ exact_sums solves (Ordinal B0)).
+- move=> s mark mark' i /andP[/negPf i0 even]; rewrite /tokens i0 /prompt.
+  by case: eqP => // _; rewrite (negPf even).
+- move=> s s' mark i; rewrite /tokens /alice; case: eqP => //= _; rewrite negbK /prompt => odd_i.
+  by rewrite odd_i.
+move=> s s' same; apply/ffunP => mark; have := same mark; rewrite !bit.
+by case: (s mark); case: (s' mark).
 Qed.
 
-(* Alice's message. *)
-Definition message (s : {ffun 'I_B -> bool}) : {ffun 'I_h * option 'I_m -> 'I_(2 ^ p)} :=
-  [ffun x => odflt (Ordinal (expn_gt0 2 p)) [pick c | decode x c == alice_sum s x]].
+End Induction.
 
-Lemma message_decoded s x : decode x (message s x) = alice_sum s x.
+(* Composition: the prompt lists f, g and x, and the answer is g(f(x)).  Then 2^(h(m + 1)p) >= s^s,
+   that is h(m + 1)p >= s log2(s). *)
+Section Composition.
+Variables (F : realFieldType) (s h m p : nat).
+Local Notation maps := {ffun 'I_s -> 'I_s}.
+
+Definition entry (f : maps) (i : nat) : nat := if insub i is Some v then f v : nat else 0%N.
+Definition table (f : maps) (gx : maps * 'I_s) (i : 'I_(2 * s + 2)) : nat :=
+  if (i < s)%N then entry f i else if (i < 2 * s)%N then entry gx.1 (i - s)
+  else if i == (2 * s)%N :> nat then gx.2 : nat else s.
+
+Theorem composition_bound (weight : 'I_h -> 'I_(2 * s + 2) -> nat -> F)
+    (value : 'I_h -> 'I_(2 * s + 2) -> nat -> 'I_m -> F) decode out : (0 < s)%N ->
+  let alice (i : 'I_(2 * s + 2)) := (i < s)%N in
+  (forall f gx x, exists c : 'I_(2 ^ p),
+     decode x c = alice_sum weight value table alice f gx x) ->
+  (forall f gx, out gx (sums weight value table f gx) = gx.1 (f gx.2) :> nat) ->
+  (s ^ s <= 2 ^ (h * m.+1 * p))%N.
 Proof.
-rewrite ffunE; case: pickP => [c /eqP // | none].
-by have [c c_is] := exact_sums s x; have := none c; rewrite c_is eqxx.
+move=> s0 alice exact_sums solves.
+have <- : #|maps| = (s ^ s)%N by rewrite card_ffun !card_ord.
+pose id_map : maps := [ffun v => v].
+apply: (messages_suffice (tok := table) (alice := alice)
+  (answer := fun f gx => gx.1 (f gx.2)) _ _ exact_sums solves (id_map, Ordinal s0)).
+- by move=> f gx gx' i; rewrite /alice /table => ->.
+- by move=> f f' gx i; rewrite /alice /table => /negPf ->.
+move=> f f' same; apply/ffunP => v; apply: val_inj.
+by have := same (id_map, v); rewrite /= !ffunE.
 Qed.
 
-(* From the message, Bob finds every bit. *)
-Lemma message_inj : injective message.
-Proof.
-move=> s s' same; apply/ffunP => mark.
-have bit t : bits_of t mark = t mark.
-  by rewrite /bits_of insubT // => lt; congr (t _); apply: val_inj.
-have bob t : bits_of t mark = layer_output (prompt B (bits_of t) mark) :> nat.
-  by rewrite solves answer_is_marked.
-have : bits_of s mark = bits_of s' mark :> nat.
-  rewrite !bob; congr out; apply/ffunP => x.
-  by rewrite !ffunE !sums_split -!message_decoded same.
-by rewrite !bit; case: (s mark); case: (s' mark).
-Qed.
+End Composition.
 
-(* The bound: (n - 1)/2 = B <= h (m + 1) p. *)
-Theorem one_layer_bound : (B <= h * m.+1 * p)%N.
-Proof.
-have := leq_card _ message_inj.
-rewrite !card_ffun card_bool card_prod card_option !card_ord -expnM leq_exp2l //.
-by rewrite mulnC.
-Qed.
-
-End Layer.
-
+Print Assumptions messages_suffice.
 Print Assumptions one_layer_bound.
+Print Assumptions composition_bound.
