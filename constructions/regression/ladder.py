@@ -40,7 +40,8 @@ Let M_L = (3^L − 1)/2, so that M_{L+1} = 3M_L + 1. By induction, L layers comp
 every pair n, n + 1 ≤ M_L. Let q = ⌊n/3⌋. Exponents 3q and 3q + 1 are computed from q, where q ≤
 M_{L−1}. Exponents 3q + 1 = 2q + (q + 1), 3q + 2 = 2(q + 1) + q and 3q + 3 are computed from the
 pair q, q + 1, where q + 1 ≤ M_{L−1} because 3q + 2 ≤ 3M_{L−1} + 1. Finally, 2N + 1 ≤ 3^L is
-equivalent to N ≤ M_L.  The prediction is −s_N at the query, so no further layer is needed.
+equivalent to N ≤ M_L.  The prediction is −s_N at the query, so no further layer is needed. Rocq has
+checked these proofs (theory/proofs/ladder.v and lower_bound.v).
 
 Stability: a rounding error of e_c is multiplied by E^{2a}, and a rounding error of u_a by powers of
 E and their sums. If z = S G x were stored instead of e, each layer would triple the error of the

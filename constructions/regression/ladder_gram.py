@@ -26,17 +26,22 @@ If w_c is stored as well, the layer computes m + 2, because E² = I − 2αS² +
 The formulas hold since Σ_i e_{a,i} e_{a,i}ᵀ, Σ_i w_{a,i} e_{a,i}ᵀ and Σ_i w_{a,i} w_{a,i}ᵀ are S,
 S² and S³ times E^{2a}. With s_{a,i} or f_{a,i} as the first factor, b replaces one factor S.
 
-Each layer has an exponent n or a pair n, n + 1, and stores w and f for some of these exponents.
-They are chosen from the last layer downwards, beginning with N. The choices for the layer below are
-q = ⌊n/3⌋ or the pair q, q + 1, with w and f of none, one or both. The layer below is the first
-choice from which the layer can be computed and whose degrees are at most 3^{L−1}.
+Each layer stores one exponent n, or one exponent n with w and f, or a pair n, n + 1 without w and
+f.  These three levels have the degrees 4n + 1, 4n + 3 and 4n + 5. They are chosen from the last
+layer downwards, beginning with N. The level below is the first of q, of q with w and f, and of the
+pair q, q + 1, for q = ⌊n/3⌋, from which the layer can be computed.
 
-*Such a choice exists.*  For L ≥ 1 write 3^L = 12m + 3 or 12m + 9, and n = 3q + r.  The degrees 4n +
-c of the layer are at most 3^L; this gives a lower bound on m − q. The degrees 4q + c' of a choice
-must be at most 3^{L−1} = 4m + 1 or 4m + 3; this requires another lower bound on m − q. There are 6
-kinds of layers (one or two exponents, w and f of none, one or both), 3 remainders r and 2 residues
-of 3^L, which gives 36 cases. In each case, some choice satisfies its condition; a test enumerates
-the cases. For L = 0 only exponent 0 without w and f has degree 1, and the embedding writes it.
+*Its degree is small enough.*  Let n = 3q + r. In each case of the table, the degree D of the level
+below is the least odd number with 3D ≥ (the degree of the level). Since 3^{L−1} is odd, a level of
+degree at most 3^L has a level below of degree at most 3^{L−1}.
+
+    level           r = 0              r = 1              r = 2
+    n               q                  q with w, f        q with w, f
+    n with w, f     q                  q with w, f        q, q + 1
+    n, n + 1        q with w, f        q with w, f        q, q + 1
+
+Only exponent 0 without w and f has degree 1, and the embedding writes it. So L layers compute every
+level of degree at most 3^L. Rocq has checked this proof (theory/proofs/ladder_gram.v).
 """
 
 from __future__ import annotations
@@ -126,22 +131,16 @@ def gram_powers(power: int) -> Plan:
 def level_below(top: Level, layers: int) -> Level:
     """The exponents that `layers` layers store, from which one more layer computes those of `top`.
 
-    The function returns the first choice, in the order of the module's docstring, whose registers
-    have degrees of at most 3^layers.
+    The function returns the first choice, in the order of the module's docstring, from which the
+    layer can be computed. Its registers have degrees of at most 3^layers if those of `top` have
+    degrees of at most 3^(layers + 1).
     """
     q = top.exponents[0] // 3
-    for exponents in ((q,), (q, q + 1)):
-        for with_image in _subsets(exponents):
-            below = Level(exponents, with_image)
-            if below.degree <= 3**layers and all(_summands(n, top, below) for n in top.exponents):
-                return below
+    for exponents, with_image in (((q,), ()), ((q,), (q,)), ((q, q + 1), ())):
+        below = Level(exponents, frozenset(with_image))
+        if below.degree <= 3**layers and all(_summands(n, top, below) for n in top.exponents):
+            return below
     raise AssertionError(f"no level of {layers} layers gives {top}, contrary to the proof")
-
-
-def _subsets(exponents: tuple[int, ...]) -> list[frozenset[int]]:
-    """All subsets of one or two exponents, by size."""
-    each = [frozenset[int](), *(frozenset({n}) for n in exponents)]
-    return [*each, frozenset(exponents)] if len(exponents) > 1 else each
 
 
 def _summands(n: int, above: Level, below: Level) -> tuple[int, int] | None:

@@ -49,7 +49,7 @@ def newton(
     | layout | layers from αS, αI                       | heads    | width            |
     |--------|------------------------------------------|----------|------------------|
     | direct | k + 2, k + 1                             | 1        | 2d + 2           |
-    | ladder | ⌈log₃(2^(k+2) + 1)⌉, ⌈log₃(2^(k+1) + 1)⌉ | ≤ 7      | ≤ 7d + 5, 5d + 3 |
+    | ladder | ⌈log₃(2^(k+2) + 1)⌉, ⌈log₃(2^(k+1) + 1)⌉ | ≤ 7      | ≤ 6d + 4, 5d + 3 |
     | paper  | k + 8 (gram only, ReLU attention)        | 2        | 5d + 3           |
 
     If causal=True, the model predicts from every prefix at once, and each token stores d × d

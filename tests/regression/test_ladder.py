@@ -1,6 +1,6 @@
 """The ladders: every power over Q in the fewest layers, every register, and what rounding does."""
 
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from constructions import hyperpower, newton
 from constructions.regression.ladder import ladder, powers
-from constructions.regression.ladder_gram import Level, _summands, gram_powers, power_ladder
+from constructions.regression.ladder_gram import (
+    Level,
+    _summands,
+    gram_powers,
+    level_below,
+    power_ladder,
+)
 from constructions.regression.stages import Powers
 from theory.regression.depth import ceil_log3, newton_lower_bound
 from verify.claim import Run
@@ -173,25 +179,31 @@ def test_powers_beyond_64_bits():
     assert model([[1.0]], [3.0], [2.0]).item() == 6.0
 
 
-def test_in_every_case_of_the_proof_a_choice_has_degrees_that_are_small_enough():
-    """For all N at once: 4n + c ≤ 12m + e with n = 3q + r means m − q ≥ t, the least integer
-    with 12t ≥ 4r + c − e; a choice at q of degrees 4q + c' then needs 4(m − t) + c' ≤ 4m + e/3."""
-    kinds = [(1, ()), (1, (0,)), (2, ()), (2, (0,)), (2, (1,)), (2, (0, 1))]
+@pytest.mark.parametrize("r", range(3))
+@pytest.mark.parametrize("kind", [(1, 0), (1, 1), (2, 0)])
+def test_in_every_case_of_the_proof_the_degree_below_is_small_enough(kind, r):
+    """The least odd number D with 3D ≥ (the degree of the level); only differences count."""
+    q, (size, images) = 100, kind
+    n = 3 * q + r
+    top = Level(tuple(range(n, n + size)), frozenset(range(n, n + images)))
+    below = level_below(top, 10**3)
+    assert below.degree == next(D for D in range(1, 10**4, 2) if top.degree <= 3 * D)
+    with_fewer = [
+        Level(exponents, frozenset(images))
+        for exponents, images in (((q,), ()), ((q,), (q,)), ((q, q + 1), ()))
+        if Level(exponents, frozenset(images)).degree < below.degree
+    ]
+    for other in with_fewer:
+        assert not all(_summands(each, top, other) for each in top.exponents)
 
-    def held(kind, n):
-        size, with_image = kind
-        return Level(tuple(range(n, n + size)), frozenset(n + i for i in with_image))
 
-    for kind, r, e in product(kinds, range(3), (3, 9)):
-        t = -((e - 4 * r - held(kind, 0).degree) // 12)
-        top = held(kind, 300 + r)  # 3q + r for a q that stands for all: only differences count
-        choices = [
-            c
-            for c in kinds
-            if held(c, 0).degree <= 4 * t + e // 3
-            and all(_summands(n, top, held(c, 100)) for n in top.exponents)
-        ]
-        assert choices, (kind, r, e)
+def test_no_level_is_a_pair_with_images():
+    """So the width is at most 6d + 4: x, y, two slots, and w and f of one of them."""
+    for power in (*range(1, 200), 2**40, 3**25 + 7):
+        for rungs in gram_powers(power):
+            assert len(rungs) == 1 or all(rung.parts == ("u", "e", "s") for rung in rungs)
+    assert newton(3, 2, 0.25, "ladder").d_model <= 6 * 3 + 4
+    assert max(newton(3, k, 0.25, "ladder").d_model for k in range(9)) == 6 * 3 + 4
 
 
 @pytest.mark.parametrize("start", ["gram", "identity"])
