@@ -20,7 +20,7 @@ dimension of the inputs, k the number of steps or hops, n that of tokens or exam
 symbols; sizes hold for all parameters of the call. A statement without hypotheses holds as it
 stands. Evidence is the command that checks the statement, and the inputs that it covers (the
 [glossary](glossary.md) has their kinds). *Machine-checked* are the theorems that Rocq has checked
-for all sizes and inputs ([theory/proofs](../theory/proofs/README.md) says what they state and what
+for all sizes and inputs ([theory/proofs](../theory/proofs/README.md) lists what they state and what
 they assume). `python -m verify show NAME` prints all files of a
 statement. *Used without proof* are steps that are neither proved here nor checked: results quoted
 from print, conjectures, observations. This page is written by `python -m verify list --markdown`.
