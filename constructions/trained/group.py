@@ -2,8 +2,9 @@
 
 The gradients of all runs are the rows of a second matrix, so one step of the optimiser updates all
 runs.  If a step is mostly overhead, the losses of all runs are evaluated at once as well, by
-`torch.func.vmap` over the weights and prompts of the runs.  Otherwise arithmetic takes the time:
-runs are then evaluated one after the other, whose activations stay in the cache.
+`torch.func.vmap` over the weights and prompts of the runs, whose operations are traced once.
+Otherwise arithmetic takes the time: the losses are then evaluated one after the other, so that the
+activations of a run stay in the cache.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ SMALL = 3 * 10**8  # operations of the products of a step below which overhead i
 EPSILON = 1e-6  # added to norms, as torch does
 
 Loss = Callable[..., Tensor]
+Step = Callable[..., tuple[Tensor, tuple[Tensor, ...]]]
 
 
 class Group:
@@ -62,6 +64,8 @@ class Group:
         self.stacked = several and possible and _operations(one) < SMALL
         if not self.stacked:
             return
+        self._step: Step = self._at_once
+        self._shapes: list[torch.Size] = []  # of the batch for which the step was traced
         self._evaluated = _Loss(one.configuration.task, one.model)
         names = [name for name, W in self._evaluated.named_parameters() if W.requires_grad]
         parts = trained(one.model)
@@ -116,18 +120,40 @@ class Group:
         self.weights.grad.mul_((most / (norms + EPSILON)).clamp(max=1.0))
 
     def _backward_at_once(self, *batch: Tensor) -> Tensor:
+        weights, shapes = [*self._weights.values()], [part.shape for part in batch]
+        if shapes != self._shapes:
+            self._step, self._shapes = _traced(self._at_once, weights, *batch), shapes
+        with torch.inference_mode():
+            values, slopes = self._step(weights, *batch)
+            for kept, slope in zip(self._slopes, slopes, strict=True):
+                kept += slope
+        return values
+
+    def _at_once(
+        self, weights: Sequence[Tensor], *batch: Tensor
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """The losses of all runs, and the gradients of the stacked weights."""
+
         def loss(weights: dict[str, Tensor], *batch: Tensor) -> Tensor:
             value: Tensor = functional_call(self._evaluated, weights, batch)
             return value
 
-        values = vmap(loss)(self._weights | self._constants, *batch)
+        given = dict(zip(self._weights, weights, strict=True)) | self._constants
+        values = vmap(loss)(given, *batch)
         # Runs do not depend on each other, so the gradient of the sum is that of each loss.
-        slopes = torch.autograd.grad(
-            values.sum(), [*self._weights.values()], materialize_grads=True
-        )
-        for kept, slope in zip(self._slopes, slopes, strict=True):
-            kept += slope
-        return values.detach()
+        slopes = torch.autograd.grad(values.sum(), weights, materialize_grads=True)
+        return values.detach(), slopes
+
+
+def _traced(step: Step, weights: Sequence[Tensor], *batch: Tensor) -> Step:
+    """The operations of a step on tensors, in the order in which it is evaluated.
+
+    Their results are those of the step, without the overhead of modules, `vmap` and autograd.
+    """
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    traced: Step = make_fx(step)(weights, *batch)
+    return traced
 
 
 class _Loss(nn.Module):
