@@ -99,7 +99,7 @@ Definition jump (m : nat) (st : registers) : registers :=
 Definition layers : seq (registers -> registers) :=
   find_layer :: [seq jump m | m <- iota 0 last_layer.+1].
 
-Lemma number_of_layers : size layers = (trunc_log 2 k + 2)%N.
+Theorem number_of_layers : size layers = (trunc_log 2 k + 2)%N.
 Proof. by rewrite /= size_map size_iota addn2. Qed.
 
 Definition run (fs : seq (registers -> registers)) : registers :=
@@ -262,5 +262,6 @@ Qed.
 
 End Model.
 
+Print Assumptions number_of_layers.
 Print Assumptions find_found.
 Print Assumptions hops_are_found.

@@ -70,7 +70,7 @@ Definition layer (l : nat) (st : registers) : registers := compose (fetch (2 ^ l
 
 Definition layers : seq (registers -> registers) := [seq layer l | l <- iota 0 (up_log 2 T)].
 
-Lemma number_of_layers : size layers = up_log 2 T.
+Theorem number_of_layers : size layers = up_log 2 T.
 Proof. by rewrite size_map size_iota. Qed.
 
 Definition run (fs : seq (registers -> registers)) : registers :=
@@ -204,6 +204,7 @@ Qed.
 
 End Sharp.
 
+Print Assumptions number_of_layers.
 Print Assumptions placed_found.
 Print Assumptions run_windows.
 Print Assumptions states_are_computed.
