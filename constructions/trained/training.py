@@ -104,8 +104,9 @@ def train_together(
     steps of the runs that are furthest behind, and the mean of their latest losses.
 
     If the products of a step take less than 3·10⁸ operations, all losses are evaluated at once by
-    `torch.func.vmap`, and the operations of a step are traced once, which saves overhead. Otherwise, and for compiled models, for LSTMs and for
-    the task chomsky, the losses of a step are evaluated one after the other.
+    `torch.func.vmap`, and the operations of a step are traced once, which saves overhead.
+    Otherwise, and for compiled models, for LSTMs, for linear attention and for the task chomsky,
+    the losses of a step are evaluated one after the other.
 
     Raises ValueError for configurations that differ in more than their seeds, for equal seeds, for
     other numbers of folders or commands, and for equal folders. Otherwise errors are those of
