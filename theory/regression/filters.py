@@ -21,6 +21,7 @@ function R(z) explains; it cannot represent functions of S that depend on more t
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -95,8 +96,12 @@ def fitted_filter(
     def guessed() -> tuple[float, float]:
         largest = np.argsort(-np.abs(errors), kind="stable")[: -(-len(errors) // GUESSED)]
         few = (errors[largest], components[largest], z[largest])
-        tried = [(p, m) for p in (POWERS if power is None else [power]) for m in STEPS]
-        return min(tried, key=lambda at: float((_left(*few, *at) ** 2).sum()))
+        tried = {
+            (p, m): float(((few[0] - (R * few[1]).sum(-1)) ** 2).sum())
+            for p in (POWERS if power is None else [power])
+            for m, R in zip(STEPS, _residuals(few[2], p, STEPS), strict=True)
+        }
+        return min(tried, key=lambda at: tried[at])
 
     def at(v: np.ndarray) -> tuple[float, float]:
         return (float(np.exp(v[0])) if power is None else power), float(np.exp(v[-1]))
@@ -182,8 +187,13 @@ def _left(
 
 
 def _residual(z: np.ndarray, power: float, steps: float) -> np.ndarray:
+    return next(_residuals(z, power, [steps]))
+
+
+def _residuals(z: np.ndarray, power: float, steps: Iterable[float]) -> Iterator[np.ndarray]:
+    """R(z) for each number of steps."""
     inside, _, log = _logarithms(z, power)
-    return np.where(inside, np.exp(steps * log), 0.0)
+    return (np.where(inside, np.exp(m * log), 0.0) for m in steps)
 
 
 def _with_slopes(
