@@ -16,7 +16,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -24,15 +24,15 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
-from constructions.trained.checkpoint import is_whole, save, write
+from constructions.trained.checkpoint import is_whole, save
 from constructions.trained.configuration import Configuration
+from constructions.trained.folder import LOG, alone, cut_log, snapshot_of, weights_of
 from constructions.trained.group import Group, Loss
 from constructions.trained.process import Process
 from constructions.trained.state import State
 from theory.kinds import Choice, Count, FilePath, InputError, NonNegative, checked
 
 AT_ONCE = 20  # steps whose prompts are drawn together
-LOG = "model.jsonl"
 LINES = 500  # approximate number of lines of the log
 SAVE_EVERY = 30.0  # seconds between saved states
 WORTH_COMPILING = 2000  # number of steps from which on compiling (half a minute) saves time
@@ -130,19 +130,19 @@ def train_together(
         warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous")
         for folder in folders:
             folder.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(_alone(folder) if process.rank == 0 else nullcontext())
+            stack.enter_context(alone(folder) if process.rank == 0 else nullcontext())
         pairs = zip(configurations, folders, strict=True)
         runs = [State.begin(made, folder, process) for made, folder in pairs]
         for run in runs:
             for step in keep:
-                if step <= run.step and not is_whole(_snapshot(run.folder, step)):
+                if step <= run.step and not is_whole(snapshot_of(run.folder, step)):
                     raise InputError(
                         f"the parameter keep is {step}, but the run in {run.folder} is at step "
                         f"{run.step} and has no snapshot of step {step}: omit {step} from `keep`, "
                         "or choose another folder"
                     )
         _train(runs, progress, save_every, commands or [""] * len(runs), keep)
-    return [_weights(folder) for folder in folders]
+    return [weights_of(folder) for folder in folders]
 
 
 def _agreed(
@@ -209,12 +209,12 @@ def _train(
     def finish(run: State) -> None:
         if first:
             run.save()
-            checkpoint(run, _weights(run.folder), run.loss)
+            checkpoint(run, weights_of(run.folder), run.loss)
 
     for run in runs:
         if first:
-            _cut_log(run)
-        if run not in active and not is_whole(_weights(run.folder)):
+            cut_log(run.folder, run.step)
+        if run not in active and not is_whole(weights_of(run.folder)):
             finish(run)
     saved = last = time.monotonic()
     group, failed = None, None
@@ -232,7 +232,7 @@ def _train(
                 last = _share(now, last)
                 for run, value in zip(now, process.mean(values.clone()).tolist(), strict=True):
                     if not _diverged(run, [value]):
-                        checkpoint(run, _snapshot(run.folder, run.step), value)
+                        checkpoint(run, snapshot_of(run.folder, run.step), value)
         last = _share(now, last)
         latest = []
         means = process.mean(torch.stack(losses, dim=-1)).tolist()
@@ -255,33 +255,6 @@ def _train(
             saved = time.monotonic()
     if failed:
         raise failed
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """A context that holds the folder's lock, which the system releases when the process ends.
-
-    If the run is rejected, a new lock is removed, and the folder too if it is empty.
-    """
-    import fcntl  # imported here, so that checkpoints can be loaded on systems without it
-
-    lock = folder / "lock"
-    new = not lock.exists()
-    with lock.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(
-                f"another process trains in {folder}: wait for its end, or choose another folder"
-            ) from None
-        try:
-            yield
-        except InputError:
-            if new:
-                lock.unlink()
-                with suppress(OSError):  # the folder contains other files
-                    folder.rmdir()
-            raise
 
 
 def compiled(run: State) -> Loss | None:
@@ -366,22 +339,3 @@ def _note(run: State, losses: list[float], ended: bool) -> None:
     if run.process.rank == 0:
         with (run.folder / LOG).open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
-
-
-def _cut_log(run: State) -> None:
-    """Removes damaged lines of the log and those after the present step."""
-    path, lines = run.folder / LOG, []
-    if path.exists() and run.step:
-        for line in path.read_text("utf-8", errors="replace").splitlines():
-            with suppress(ValueError, KeyError, TypeError):
-                if json.loads(line)["step"] <= run.step:
-                    lines.append(line + "\n")
-    write(path, "".join(lines).encode())
-
-
-def _weights(folder: Path) -> Path:
-    return folder / "model.safetensors"
-
-
-def _snapshot(folder: Path, step: int) -> Path:
-    return folder / f"model-step{step}.safetensors"
