@@ -42,6 +42,26 @@ def test_the_best_keys_of_a_hull_are_the_best_of_all(keys, data):
         assert hull.best(u, v) == (max(scores), [sum(best)], len(best))
 
 
+@pytest.mark.parametrize(("moved", "most"), [(0, 8), (1, 12), (-1, 12), (1000, 100), (-1000, 100)])
+def test_a_search_begins_where_the_last_one_of_its_head_ended(moved, most):
+    """In coordinates that are read: about four for each doubling of the number of places."""
+
+    class Read(list):
+        count = 0
+
+        def __getitem__(self, i):
+            self.count += 1
+            return super().__getitem__(i)
+
+    hull, middle = hulls.UpperHull(2), 2**13
+    for x in range(2**14):
+        hull.add(x, -x * x, [x])
+    for head, place in ((0, middle), (1, 5), (0, middle + moved)):
+        hull.x = Read(hull.x)
+        assert hull.best(2 * place, 1, head)[1] == [place]
+    assert hull.x.count <= most
+
+
 def best_of_all(keys, query):
     """The sum of the values of the keys of largest score, and their number."""
     scores = [sum(a * b for a, b in zip(query, key, strict=True)) for key, _ in keys]
