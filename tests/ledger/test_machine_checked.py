@@ -182,6 +182,8 @@ class TestWithRocq:
             ("compose_maps", "relu (2%:R * H%:R", "relu (H%:R"),
             ("semiautomata", "iota 0 (up_log 2 T)]", "iota 0 (up_log 2 T).-1]"),
             ("communication", "#|A| <= 2 ^ (h * m.+1", "#|A| <= 2 ^ (h * m"),
+            ("walks", "walks A w i j <= a ^+ steps w", "walks A w i j <= a ^+ (steps w).-1"),
+            ("two_cliques", "(k <= 3 ^ L)%N -> (A ^+ k)", "(k < 3 ^ L)%N -> (A ^+ k)"),
         ],
     )
     def test_a_statement_that_is_changed_in_one_number_is_rejected(self, name, right, wrong, kept):

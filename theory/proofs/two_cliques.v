@@ -256,7 +256,38 @@ Corollary no_prediction_beyond i j i' j' :
 Proof. by move=> far apart /lt_le_trans; apply; apply: two_clique_witness. Qed.
 
 End Witness.
+
+(* The cliques of the statement: floor(n/2) and ceil(n/2) nodes. *)
+Definition first_half (i : 'I_n) : bool := (i < n./2)%N.
+
+Lemma halves_are_large i : n./2%:R <= \sum_j (first_half i == first_half j)%:R :> F.
+Proof.
+have twice : (n./2 + n./2 <= n)%N.
+  by rewrite addnn -[X in (_ <= X)%N](odd_double_half n) leq_addl.
+have half : (n./2 <= n)%N := leq_trans (leq_addr _ _) twice.
+rewrite -natr_sum ler_nat -(big_mkord xpredT (fun j => first_half i == (j < n./2)%N : nat)).
+rewrite (big_cat_nat _ _ _ (leq0n _) half) /=; case: (first_half i).
+  rewrite (eq_big_nat _ _ (F2 := fun=> 1%N)) => [|j /andP[_ ->] //].
+  by rewrite sum_nat_const_nat subn0 muln1 leq_addr.
+rewrite [X in (_ <= _ + X)%N](eq_big_nat _ _ (F2 := fun=> 1%N)) => [|j /andP[ge _]].
+  rewrite sum_nat_const_nat muln1; apply: leq_trans (leq_addl _ _).
+  by rewrite leq_subRL.
+by rewrite ltnNge ge.
+Qed.
+
+Corollary halves_witness A Ws o_I o_J theta i j i' j' :
+  (forall k l, 0 <= A k l) -> (forall k, A k k = 1) -> A^T = A ->
+  (forall k, \sum_l A k l <= n./2%:R) ->
+  (forall W, List.In W Ws -> nonnegative W) -> (forall u, 0 <= o_I u + o_J u /\ 0 <= o_J u) ->
+  (forall k, (k <= 3 ^ size Ws)%N -> (A ^+ k) i j = 0) -> first_half i' != first_half j' ->
+  output A Ws o_I o_J theta i j <= output (two_cliques F first_half) Ws o_I o_J theta i' j'.
+Proof.
+move=> A_ge0 A_loops A_sym degrees Ws_ge0 o_ge0.
+exact: (two_clique_witness A_ge0 A_loops A_sym degrees halves_are_large).
+Qed.
+
 End Network.
 
 Print Assumptions two_clique_witness.
 Print Assumptions no_prediction_beyond.
+Print Assumptions halves_witness.
