@@ -6,9 +6,10 @@ Each layer has one unique-hard attention head. Tokens have positions 1 … n; BO
 represents ⊥. Position j has the lattice point P_j, with P_0 = 0, and a token x has the code b(x).
 
 Layer 1 has a strictly causal mask (a token attends only to tokens before it). The query is b(x_i),
-the key is b(x_p), and the score M⟨b(x_i), b(x_p)⟩ + p is largest at the latest match, as in
-`induction.py`. There p = find(i) − 1, so the value of token p is P_{p+1}: `pointer` = P_{find(i)},
-or P_0 from BOS if there is no match.
+the key is b(x_p), and the score M⟨b(x_i), b(x_p)⟩ + p is largest at the latest match, by at least
+1, as in `induction.py`. Here M = ⌊n/2⌋ + 1 suffices: 2M > n, so tokens other than x_i have scores
+of at most M(r − 2) + n − 1 < M·r − 1, and BOS has M·r. At the match p = find(i) − 1, so the value
+of token p is P_{p+1}: `pointer` = P_{find(i)}, or P_0 from BOS if there is no match.
 
 Layer 2 + m, m = 0, 1, …, ⌊log₂k⌋: token i looks up the position j of its `pointer`, find^{2^m}(i)
 (`tokens/positions.py`), and receives from there
