@@ -215,8 +215,8 @@ def arranged(
 
     `free` are the coordinates, of `width`, that are not equal in all queries. The others add y to
     the score, which is coordinate `width` of the keys, and coordinate `width` + 1 is 0. `values` is
-    an upper bound on the number of values of some coordinates of the keys, and `paraboloid` says
-    whether coordinate `width` and other coordinates of all keys are on a paraboloid.
+    an upper bound on the number of values of some coordinates of the keys. `paraboloid` is whether
+    coordinate `width` and other coordinates of all keys are on a paraboloid.
     """
     if len(free) == 2 and y_is_zero:
         return Plane, [*free], [*free]
