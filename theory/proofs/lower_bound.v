@@ -91,6 +91,15 @@ have := degree_on_lines openU right (predicted_on_line P V).
 by rewrite prediction_degree.
 Qed.
 
+(* In layers: those of the ladders (ladder.v and ladder_gram.v) are the fewest. *)
+Corollary least_layers (M : transformer) (U : prompt -> Prop) (P : prompt) :
+  alpha != 0 -> open_around U P -> (forall Q, U Q -> answer M Q = predicted Q) ->
+  (up_log 3 (step_degree from * N).+1 <= size (layers M))%N.
+Proof.
+move=> alpha0 openU right; apply: up_log_min => //.
+by rewrite -addn1; apply: layers_lower_bound openU right.
+Qed.
+
 End LowerBound.
 
 (* k steps of order p (p = 2: Newton-Schulz), and k steps of gradient descent. *)
@@ -212,6 +221,7 @@ Proof. by []. Qed.
 End OneLayer.
 
 Print Assumptions layers_lower_bound.
+Print Assumptions least_layers.
 Print Assumptions linear_layers_lower_bound.
 Print Assumptions newton_layers.
 Print Assumptions hyperpower_layers.
