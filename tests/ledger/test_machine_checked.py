@@ -153,7 +153,8 @@ class TestWithRocq:
             ("gradient_descent", "(- eta, e, e)", "(- (eta + eta), e, e)"),
             ("ladder_terms", "(c + c, u a, u o)", "(c, u a, u o)"),
             ("ladder_terms", "- (c *: ('X * p F (e a) ^+ 3))", "- (c *: ('X * p F (e a) ^+ 2))"),
-            ("ladder_gram", "Alone => 1 | Image => 3", "Alone => 1 | Image => 2"),
+            ("ladder_gram", "Image => 3 | Pair => 5", "Image => 1 | Pair => 5"),
+            ("ladder_gram", "Image => 3 | Pair => 5", "Image => 3 | Pair => 3"),
             ("ladder_gram", "Image, 2 | Pair, 2 => Pair", "Image, 2 => Image | Pair, 2 => Pair"),
             (
                 "ladder_gram",
