@@ -160,6 +160,46 @@ Qed.
 
 End Induction.
 
+(* The bound is attained for one bit, so no larger one holds: one head whose weight is the bit. *)
+Section Attained.
+Variable F : realFieldType.
+
+Definition bit_weight (_ : 'I_1) (i : 'I_4) (token : nat) : F :=
+  if i == 2%N :> nat then token%:R else 0.
+Definition no_value (_ : 'I_1) (_ : 'I_4) (_ : nat) (_ : 'I_0) : F := 0.
+
+Lemma bit_sum (P : pred 'I_4) (s : {ffun 'I_1 -> bool}) (mark : 'I_1) x : P (inord 2) ->
+  \sum_(i | P i) summand bit_weight no_value x i (tokens s mark i) = (s ord0)%:R.
+Proof.
+move=> P2; rewrite (bigD1 (inord 2)) //= big1 => [|i /andP[_ i2]]; last first.
+  rewrite /summand /bit_weight ifN ?mul0r //.
+  by apply: contra i2 => /eqP i_is; rewrite -val_eqE /= inordK // i_is.
+case: x => a [[]//|]; rewrite /summand /bit_weight inordK //= addr0 mulr1.
+rewrite /tokens -val_eqE /= inordK //= /prompt /= /bits_of insubT //=.
+by congr ((nat_of_bool (s _))%:R); apply: val_inj.
+Qed.
+
+Theorem bound_is_attained :
+  exists (decode : sum_index 1 0 -> 'I_(2 ^ 1) -> F)
+         (out : 'I_1 -> {ffun sum_index 1 0 -> F} -> nat),
+    let alice (i : 'I_4) := (i != ord0) && ~~ odd i in
+    [/\ forall s mark x, exists c,
+          decode x c = alice_sum bit_weight no_value (@tokens 1) alice s mark x,
+        forall s mark,
+          out mark (sums bit_weight no_value (@tokens 1) s mark) = induction_answer s mark
+      & 1 = 1 * 1 * 1]%N.
+Proof.
+exists (fun _ c => c%:R), (fun _ f => (f (ord0, None) == 1 : nat)); split=> // [s mark x|s mark].
+  have lt : (s ord0 < 2 ^ 1)%N by case: (s ord0).
+  exists (Ordinal lt); rewrite /alice_sum bit_sum //.
+  by rewrite -val_eqE /= inordK.
+rewrite /induction_answer answer_is_marked ffunE bit_sum // /bits_of insubT // => mark_lt.
+have -> : Sub (mark : nat) mark_lt = ord0 :> 'I_1 by apply: ord1.
+by case: (s ord0); rewrite ?eqxx // eq_sym oner_eq0.
+Qed.
+
+End Attained.
+
 (* Composition: the prompt lists f, g and x, and the answer is g(f(x)).  Then 2^(h(m + 1)p) >= s^s,
    that is h(m + 1)p >= s log2(s). *)
 Section Composition.
@@ -195,3 +235,4 @@ End Composition.
 Print Assumptions messages_suffice.
 Print Assumptions one_layer_bound.
 Print Assumptions composition_bound.
+Print Assumptions bound_is_attained.
