@@ -27,6 +27,7 @@ PRINTED = f"{TRUE}Print Assumptions easy.\n"
         (f"Parameter wrong : False.\n{PRINTED}", "Parameter"),
         (f"{PRINTED}Lemma wrong : False. Proof. Admitted.", "Admitted"),
         (f"{PRINTED}Lemma wrong : False. Proof. admit. Abort.", "admit"),
+        (f"{PRINTED}Admit Obligations.", "Admit"),
         (f"Unset Guard Checking.\n{PRINTED}", "Unset"),
         (f"#[bypass_check(guard)] Definition one := 1.\n{PRINTED}", "bypass_check"),
         (TRUE, "add 'Print Assumptions easy.'"),

@@ -31,6 +31,7 @@ OPTIONS = ("-q", "-Q", ".", "weightwright", "-w", "-notation-overridden,-ambiguo
 ESCAPES = (
     "Admitted",
     "admit",
+    "Admit",
     "give_up",
     "Axioms?",
     "Conjectures?",
