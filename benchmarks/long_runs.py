@@ -52,12 +52,13 @@ def machine_of(steps: int) -> tuple[Transformer, list[int]]:
 def decoding(build: Callable[[int], tuple[Transformer, list[int]]], steps: int) -> None:
     """Prints the times of a token: with hulls, with the whole cache, and of the products alone."""
     model, prompt = build(steps)
+    decoder = PrunedDecoder(model, SHORT)
 
     def products() -> None:
         """Each head attends to the token itself."""
         attended = Lookups.attended
         Lookups.attended = lambda heads, read: read[heads.value]
-        decoder = PrunedDecoder(model, SHORT)
+        decoder.clear()
         for _ in range(SHORT):
             decoder.append(0)
             decoder.outputs().argmax()

@@ -221,9 +221,9 @@ class Tokens(Interface):
     def _continued(self, decoder: OneSequence, sequences: Tensor, steps: int) -> Tensor:
         """The next tokens (…, steps) of sequences (…, T), decoded one after the other."""
         rows = self.write(torch, sequences).tokens
-        rows = rows.reshape(-1, rows.shape[-1]).tolist()
-        pace = Pace("decoding", len(rows) * steps)
-        found = [self._next(decoder, row, steps, pace) for row in rows]
+        rows = rows.reshape(-1, rows.shape[-1])
+        pace = Pace("decoding", len(rows) * (rows.shape[1] + steps))
+        found = [self._next(decoder, row, steps, pace) for row in rows.tolist()]
         return torch.tensor(found, dtype=torch.int64).view(*sequences.shape[:-1], steps)
 
     def _next(self, decoder: OneSequence, row: list[int], steps: int, pace: Pace) -> list[int]:
@@ -231,6 +231,7 @@ class Tokens(Interface):
         decoder.clear()
         for token in row:
             decoder.append(token)
+            pace.done(1)
         said = list[int]()
         for _ in range(steps):
             if said:

@@ -296,6 +296,25 @@ def test_long_sequences_of_a_batch_are_decoded_one_by_one(monkeypatch):
         model.generate(prompts, 20)
 
 
+def test_the_announced_time_is_that_of_all_tokens(monkeypatch):
+    """Of the prompts as well, and not of tokens after the end of a sequence."""
+    paces = []
+
+    class Recorded(sequences.Pace):
+        def __init__(self, *given):
+            super().__init__(*given)
+            paces.append((self, self.total))
+
+    monkeypatch.setattr(sequences, "Pace", Recorded)
+    monkeypatch.setattr(sequences, "ONE_BY_ONE", 1)
+    model = turing_machine(MACHINES["busy-beaver-3"], 40)
+    prompts = [model.interface.prompt(word) for word in ([0, 0], [1, 1])]
+    said = model.generate(prompts, 30)
+    (pace, total), read = paces[0], 2 * (1 + len(prompts[0]))
+    assert total == read + 2 * 30
+    assert pace.total == pace.amount == read + int((said >= 0).sum()) < total
+
+
 @pytest.mark.slow
 def test_a_hundred_thousand_tokens():
     """Against the automaton and the machine themselves."""
