@@ -3,7 +3,7 @@
 Models are built (median of 20) and run in float64 on random sequences of n tokens: a single
 sequence, with hardmax and with softmax, and a batch of 32 with hardmax, with the time per sequence.
 Then all sequences of at most n tokens are run, from shared prefixes and, in turn, as sequences of
-each length in batches of 4096.  Takes a minute.
+each length in batches of 4096, and as many sequences of one token.  Takes a minute.
 """
 
 # ruff: noqa: E402 (the number of threads is read when numpy is first imported)
@@ -56,10 +56,18 @@ def all_of_them(model: Transformer, V: int, n: int) -> str:
             for first in range(0, len(rows), AT_ONCE):
                 model.logits(rows[first : first + AT_ONCE])
 
-    times = in_turn({"shared": lambda: PrefixOutputs(model, [range(V)] * n), "whole": whole}, 5)
+    def tokens() -> None:
+        """As many tokens, each after BOS alone."""
+        for first in range(0, count, AT_ONCE):
+            model.logits(single[: min(AT_ONCE, count - first)])
+
+    single = random_sequences(batch=AT_ONCE, length=1, vocabulary_size=V, seed=0)
+    shared = partial(PrefixOutputs, model, [range(V)] * n)
+    times = in_turn({"shared": shared, "whole": whole, "tokens": tokens}, 5)
     a, b = (count / sorted(times[name])[2] for name in ("shared", "whole"))
-    times_faster = ratio(times, "whole", "shared")
-    return f"{model.name:55} {count:8,} {a:12,.0f} {b:10,.0f} {times_faster:6.1f} ×"
+    whole_by_shared, least = ratio(times, "whole", "shared"), ratio(times, "tokens", "shared")
+    speeds = f"{a:12,.0f} {b:10,.0f} {whole_by_shared:6.1f} × {least:6.2f} ×"
+    return f"{model.name:55} {count:8,} {speeds}"
 
 
 def main() -> None:
@@ -83,7 +91,10 @@ def main() -> None:
                 "head,\n# n = 128, V = 8: 4 layers, width 2341, 58 million weights, 16,600 ms to "
                 "compile, 98 ms to run,\n# wrong on 20 of 20 sequences"
             )
-    print(f"{'all sequences of at most n tokens':55} {'number':>8} a second: shared, whole")
+    print(
+        f"{'all sequences of at most n tokens':55} {'number':>8} a second: shared, whole; "
+        "times of whole and of one token each"
+    )
     for V, n in ((4, 6), (4, 8), (2, 14)):
         for model in (
             induction_heads(V, n),
