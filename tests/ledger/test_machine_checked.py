@@ -1,6 +1,7 @@
 """The proofs that Rocq checks: what is rejected, what is found, and statements that are wrong."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ rocq = [
 ]
 TRUE = "Theorem easy : 1 + 1 = 2.\nProof. reflexivity. Qed.\n"
 PRINTED = f"{TRUE}Print Assumptions easy.\n"
+WRONG = PRINTED.replace("reflexivity", "exact wrong")
 
 
 @pytest.mark.parametrize(
@@ -30,6 +32,27 @@ PRINTED = f"{TRUE}Print Assumptions easy.\n"
         (f"{PRINTED}Admit Obligations.", "Admit"),
         (f"Unset Guard Checking.\n{PRINTED}", "Unset"),
         (f"#[bypass_check(guard)] Definition one := 1.\n{PRINTED}", "bypass_check"),
+        (f"{PRINTED}Lemma wrong : False. Proof. give_up. Abort.", "give_up"),
+        (f"Local Axiom wrong : False.\n{PRINTED}", "Axiom"),
+        (f"Conjecture wrong : False.\n{PRINTED}", "Conjecture"),
+        (f"Declare Instance wrong : C.\n{PRINTED}", "Declare"),
+        (f'Declare ML Module "plugin".\n{PRINTED}', "Declare"),
+        (f"Primitive int := #int63_type.\n{PRINTED}", "Primitive"),
+        (f"Module Type T. Variable wrong : False. End T.\n{PRINTED}", "Module"),
+        (f'Load "other".\n{PRINTED}', "Load"),
+        (f'Add LoadPath "folder" as weightwright.\n{PRINTED}', "Add LoadPath"),
+        (f'{TRUE}Redirect "file" Print Assumptions easy.', "Redirect"),
+        (f"Fail Print Assumptions easy.\n{TRUE}", "Fail"),
+        (f"{PRINTED}Goal False. Proof. exact wrong. Save other.", "Goal"),
+        (f"{PRINTED}Fact other : 1 + 1 = 2. Proof. reflexivity. Qed.", "Fact"),
+        (f"{PRINTED}Proposition other : 1 + 1 = 2. Proof. reflexivity. Qed.", "Proposition"),
+        (f"{PRINTED}Example other : 1 + 1 = 2. Proof. reflexivity. Qed.", "Example"),
+        ('Definition a := "(*". Axiom wrong : False. Definition b := "*)".', "Axiom"),
+        (f"{PRINTED}{TRUE}", "states easy twice"),
+        (f"{TRUE}Print Assumptions easy.there.", "add 'Print Assumptions easy.'"),
+        (f"From weightwright Require Import other.\n{PRINTED}", "there is no file other"),
+        (f"Require Import weightwright.other.\n{PRINTED}", "by 'From"),
+        (f"From Other Require Import file.\n{PRINTED}", "by 'From"),
         (TRUE, "add 'Print Assumptions easy.'"),
         (f"{TRUE}(* Print Assumptions easy. *)", "add 'Print Assumptions easy.'"),
     ],
@@ -67,6 +90,12 @@ def test_a_file_is_taken_with_all_that_it_imports():
     assert [*with_imports(["e"], texts)] == ["e"]
 
 
+def test_files_must_be_imported_in_one_way():
+    imports = "From weightwright Require Import b. From Coq Require Export c.\n(* Require d. *)"
+    assert not check.imports_otherwise(imports)
+    assert check.imports_otherwise(f"{imports} Require c.")
+
+
 def test_without_rocq_the_claim_is_undecided(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert missing() == f"coqc not found: on Debian, install {check.PACKAGES}"
@@ -81,6 +110,49 @@ def test_make_proofs_says_in_one_line_what_is_missing(monkeypatch, capsys):
     assert said.out == ""
     assert said.err.count("\n") == 1
     assert "libcoq-mathcomp-algebra" in said.err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-q", "build"], ["build", "other"]])
+def test_wrong_arguments_are_rejected_before_anything_is_written(
+    arguments, monkeypatch, capsys, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
+    assert check.main(arguments) == 2
+    assert capsys.readouterr().err.startswith("usage: ")
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_to_is_named_in_one_line(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(check, "missing", str)
+    (tmp_path / "file").touch()
+    assert check.main([str(tmp_path / "file")]) == 3
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert str(tmp_path / "file") in said
+
+
+def test_a_file_that_is_rejected_is_named_in_one_line(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(check, "missing", str)
+    monkeypatch.setattr(check, "sources", lambda: {"one": TRUE})
+    assert check.main([str(tmp_path)]) == 1
+    assert capsys.readouterr().err == "one.v states easy: add 'Print Assumptions easy.'\n"
+
+
+def test_a_program_coqc_that_does_not_run_is_no_rocq(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    failed = subprocess.CompletedProcess(["coqc"], 1, stdout="", stderr="broken")
+    monkeypatch.setattr(subprocess, "run", lambda *command, **options: failed)
+    assert missing() == f"coqc does not run: on Debian, install {check.PACKAGES}"
+
+
+def test_each_part_of_mathcomp_that_is_missing_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    where = subprocess.CompletedProcess(["coqc"], 0, stdout=f"{tmp_path}\n", stderr="")
+    monkeypatch.setattr(subprocess, "run", lambda *command, **options: where)
+    (tmp_path / "user-contrib" / "mathcomp" / "ssreflect").mkdir(parents=True)
+    assert missing().startswith("MathComp's algebra not found")
+    (tmp_path / "user-contrib" / "mathcomp" / "algebra").mkdir()
+    assert missing() == ""
 
 
 def test_the_claim_compares_what_is_derived_with_what_is_stated(monkeypatch):
@@ -119,7 +191,9 @@ class TestWithRocq:
                 "easy",
             ),
             (f"{PRINTED}Print Assumptions easy", "does not compile"),
-            (f"{PRINTED}Fail Print Assumptions hard.", "prints 1 of 2"),
+            (f'{PRINTED}Lemma more : True. idtac "{check.CLOSED}". exact I. Qed.', "prints 2 of 1"),
+            (f"Context (wrong : 1 + 1 = 2).\n{WRONG}", "easy depends on axioms"),
+            (f"Hypothesis wrong : 1 + 1 = 2.\n{WRONG}", "easy depends on axioms"),
         ],
     )
     def test_what_is_not_proved_is_rejected(self, text, words, tmp_path):
@@ -133,6 +207,28 @@ class TestWithRocq:
         )
         with pytest.raises(Rejected, match=r"above\.v: easy depends on axioms"):
             checked({"below": below, "above": above}, tmp_path)
+
+    def test_a_file_cannot_answer_for_itself(self, tmp_path):
+        """The answer in the file is about another `easy`, which the file imports."""
+        above = "From weightwright Require Import below.\nPrint Assumptions easy.\n"
+        above += "Variable wrong : 1 + 1 = 2.\n" + WRONG.partition("Print")[0]
+        with pytest.raises(Rejected, match="not all theorems are free of axioms"):
+            checked({"below": PRINTED, "above": above}, tmp_path)
+
+    def test_a_file_is_compiled_again_if_a_file_that_it_imports_changes(self, tmp_path):
+        above = "From weightwright Require Import below.\n"
+        above += PRINTED.replace("easy", "hard").replace("reflexivity", "exact easy")
+        checked({"below": PRINTED, "above": above}, tmp_path)
+        changed = PRINTED.replace("= 2", "= 1 + 1")
+        assert checked({"below": changed, "above": above}, tmp_path)["above"] == ["hard"]
+        with pytest.raises(Rejected, match=r"above\.v does not compile"):
+            checked({"below": PRINTED.replace("1 + 1 = 2", "3 = 3"), "above": above}, tmp_path)
+
+    def test_compiled_files_of_another_rocq_are_not_used(self, tmp_path, monkeypatch):
+        checked({"one": PRINTED}, tmp_path)
+        monkeypatch.setattr(check, "OPTIONS", (*check.OPTIONS, "-w", "none"))
+        (tmp_path / "one.out").write_text("")
+        assert checked({"one": PRINTED}, tmp_path) == {"one": ["easy"]}
 
     def test_a_file_is_compiled_again_only_if_it_changes(self, tmp_path):
         checked({"one": PRINTED}, tmp_path)
