@@ -1,5 +1,6 @@
-"""The proofs that Rocq checks: what is rejected, what is found, and statements that are wrong."""
+"""The proofs that Rocq checks: what is rejected, and what is found."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from theory.proofs import check
-from theory.proofs.check import Rejected, checked, missing, sources, theorems, with_imports
+from theory.proofs.check import FOLDER, Rejected, checked, missing, sources, theorems, with_imports
 from verify.claim import Run, installed
 from verify.finding import Verdict
 from verify.ledger import machine_checked
@@ -44,6 +45,8 @@ WRONG = PRINTED.replace("reflexivity", "exact wrong")
         (f'{TRUE}Redirect "file" Print Assumptions easy.', "Redirect"),
         (f"Fail Print Assumptions easy.\n{TRUE}", "Fail"),
         (f"{PRINTED}Goal False. Proof. exact wrong. Save other.", "Goal"),
+        (f'{PRINTED}Extraction "file" plus.', "Extraction"),
+        (f"{PRINTED}Drop.", "Drop"),
         (f"{PRINTED}Fact other : 1 + 1 = 2. Proof. reflexivity. Qed.", "Fact"),
         (f"{PRINTED}Proposition other : 1 + 1 = 2. Proof. reflexivity. Qed.", "Proposition"),
         (f"{PRINTED}Example other : 1 + 1 = 2. Proof. reflexivity. Qed.", "Example"),
@@ -170,10 +173,47 @@ def test_the_claim_compares_what_is_derived_with_what_is_stated(monkeypatch):
     assert (found["statements"].measured, found["statements"].bound) == (len(named) - 1, len(named))
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory) -> Path:
-    """A folder in which files that several tests use are compiled once."""
-    return tmp_path_factory.mktemp("proofs")
+def test_a_claim_whose_files_are_rejected_fails(monkeypatch):
+    def reject(texts, build):
+        raise Rejected("reading.v does not compile")
+
+    monkeypatch.setattr(machine_checked, "missing", str)
+    monkeypatch.setattr(machine_checked, "checked", reject)
+    for quick in (True, False):
+        found = [*installed()["machine-checked"].load().findings(Run(quick=quick))]
+        assert {each.verdict for each in found} == {Verdict.FAILS}
+        assert all("reading.v does not compile" in each.detail for each in found)
+        assert all(each.measured == 0 for each in found)
+
+
+def test_a_quick_run_compiles_the_theorem_of_formulas_and_what_it_imports(monkeypatch):
+    compiled = []
+
+    def derive(texts, build):
+        compiled.append({*texts})
+        return {name: theorems(text) for name, text in texts.items()}
+
+    monkeypatch.setattr(machine_checked, "missing", str)
+    monkeypatch.setattr(machine_checked, "checked", derive)
+    for quick in (True, False):
+        found = [*installed()["machine-checked"].load().findings(Run(quick=quick))]
+        assert {each.verdict for each in found} == {Verdict.HOLDS}
+        assert {each.evidence for each in found} == {"proved"}
+    assert compiled == [{"reading", "linear_heads"}, {*sources()}]
+
+
+def test_the_page_of_the_proofs_names_the_theorems_of_the_statement_index():
+    """And each file that it names states the theorems beside it."""
+    table = re.findall(r"^\| (`.*`) \| (\[.*?)\|", (FOLDER / "README.md").read_text(), re.MULTILINE)
+    assert len(table) > 10
+    rows: dict[str, set[str]] = {}
+    for names, files in table:
+        named, files = {*re.findall(r"`(\w+)`", names)}, re.findall(r"\[(\w+)\.v\]", files)
+        assert named <= {each for file in files for each in theorems(sources()[file])}, files
+        rows |= {file: named | rows.get(file, set()) for file in files}
+    for place in {each for entry in ledger().values() for each in entry.machine_checked}:
+        path, _, name = place.partition(":")
+        assert name in rows[Path(path).stem], place
 
 
 class TestWithRocq:
@@ -224,6 +264,27 @@ class TestWithRocq:
         with pytest.raises(Rejected, match=r"above\.v does not compile"):
             checked({"below": PRINTED.replace("1 + 1 = 2", "3 = 3"), "above": above}, tmp_path)
 
+    def test_a_file_whose_compiled_file_was_removed_is_compiled_again(self, tmp_path):
+        checked({"one": PRINTED}, tmp_path)
+        (tmp_path / "one.vo").unlink()
+        assert checked({"one": PRINTED}, tmp_path) == {"one": ["easy"]}
+
+    def test_a_file_whose_compilation_was_interrupted_is_compiled_again(
+        self, tmp_path, monkeypatch
+    ):
+        checked({"one": PRINTED}, tmp_path)
+        with monkeypatch.context() as patched:
+            patched.setattr(check, "_coqc", lambda name, build: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                checked({"one": PRINTED + "\n"}, tmp_path)
+        (tmp_path / "one.out").write_text("")
+        assert checked({"one": PRINTED}, tmp_path) == {"one": ["easy"]}
+
+    def test_the_program_lists_what_is_checked(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.setattr(check, "sources", lambda: {"one": PRINTED})
+        assert check.main([str(tmp_path)]) == 0
+        assert "has checked 1 theorems in 1 files" in capsys.readouterr().out
+
     def test_compiled_files_of_another_rocq_are_not_used(self, tmp_path, monkeypatch):
         checked({"one": PRINTED}, tmp_path)
         monkeypatch.setattr(check, "OPTIONS", (*check.OPTIONS, "-w", "none"))
@@ -236,57 +297,3 @@ class TestWithRocq:
         with pytest.raises(Rejected, match="prints 0 of 1"):
             checked({"one": PRINTED}, tmp_path)
         assert checked({"one": PRINTED + "\n"}, tmp_path) == {"one": ["easy"]}
-
-    @pytest.mark.parametrize(
-        ("name", "right", "wrong"),
-        [
-            ("reading", "'X * kernel h f * moved", "kernel h f * moved"),
-            ("reading", "(a f s)%:P + 'X * g f s", "(a f s)%:P + g f s"),
-            ("newton_direct", "if s is gram then k.+2 else k.+1", "if s is gram then k.+1 else k"),
-            ("newton_direct", "half ^+ j *: (input *m", "half ^+ j.+1 *: (input *m"),
-            ("newton_direct", "[:: (2%:R ^+ k, u, x)]", "[:: (2%:R ^+ k.+1, u, x)]"),
-            ("newton_direct", "(- (2%:R ^+ j * half), u, u)", "(- 2%:R ^+ j, u, u)"),
-            ("gradient_descent", "layers (gradient_descent k)) = k.", "layers _) = k.-1."),
-            ("gradient_descent", "(- eta, e, e)", "(- (eta + eta), e, e)"),
-            ("ladder_terms", "(c + c, u a, u o)", "(c, u a, u o)"),
-            ("ladder_terms", "- (c *: ('X * p F (e a) ^+ 3))", "- (c *: ('X * p F (e a) ^+ 2))"),
-            ("ladder_gram", "Image => 3 | Pair => 5", "Image => 1 | Pair => 5"),
-            ("ladder_gram", "Image => 3 | Pair => 5", "Image => 3 | Pair => 3"),
-            ("ladder_gram", "Image, 2 | Pair, 2 => Pair", "Image, 2 => Image | Pair, 2 => Pair"),
-            (
-                "ladder_gram",
-                "(gram_ladder N)) = up_log 3 (4 * N).+1",
-                "(gram_ladder N)) = up_log 3 N",
-            ),
-            ("ladder_gram", "gram_powers (up_log 3 (4 * N).+1)", "gram_powers (up_log 3 (4 * N))"),
-            ("ladder_images", "(- alpha, f a, f low)", "(alpha, f a, f low)"),
-            ("ladder", "then (3 * reach K).+1", "then (3 * reach K).+2"),
-            ("ladder", "(power_ladder N)) = up_log 3 (2 * N).+1", "(power_ladder N)) = up_log 3 N"),
-            ("ladder", "powers (up_log 3 (2 * N).+1)", "powers (up_log 3 (2 * N).+1).-1"),
-            ("hyperpower", "M0 = inverse (p ^ k).", "M0 = inverse (p ^ k.-1)."),
-            ("attention_layers", "degree_le (3 * m) (attend", "degree_le (2 * m) (attend"),
-            ("attention_layers", "size p = (3 ^ L).+1.", "size p = (3 ^ L)."),
-            ("prediction_degree", "(step_degree from * N + 1).+1.", "(step_degree from * N).+1."),
-            ("piecewise", "piecewise (D + D') (fun", "piecewise (D + D').-1 (fun"),
-            ("piecewise_layers", "pieces (3 ^ size ls * m)", "pieces ((3 ^ size ls).-1 * m)"),
-            ("lower_bound", "3 ^ size (layers M))%N", "3 ^ size (layers M) - 1)%N"),
-            ("polynomial_degree", "(2 * k + 1 <= 3 ^ size", "(2 * k + 2 <= 3 ^ size"),
-            ("chebyshev", "8%:R * x * T x p.+1", "6%:R * x * T x p.+1"),
-            ("chebyshev_ladder", "(up_log 3 (2 * k).+1) (k", "(up_log 3 (2 * k).+1).-1 (k"),
-            ("induction_heads", "match_score 1 i", "match_score 2%:R i"),
-            ("induction_heads", "(n + minn r 2) %/ minn r 2", "n %/ minn r 2"),
-            ("pointer_doubling", "iota 0 last_layer.+1", "iota 0 last_layer"),
-            ("compose_maps", "relu (4%:R * H%:R", "relu (3%:R * H%:R"),
-            ("compose_maps", "relu (2%:R * H%:R", "relu (H%:R"),
-            ("semiautomata", "iota 0 (up_log 2 T)]", "iota 0 (up_log 2 T).-1]"),
-            ("communication", "#|A| <= 2 ^ (h * m.+1", "#|A| <= 2 ^ (h * m"),
-            ("walks", "walks A w i j <= a ^+ steps w", "walks A w i j <= a ^+ (steps w).-1"),
-            ("two_cliques", "(k <= 3 ^ L)%N -> (A ^+ k)", "(k < 3 ^ L)%N -> (A ^+ k)"),
-        ],
-    )
-    def test_a_statement_that_is_changed_in_one_number_is_rejected(self, name, right, wrong, kept):
-        texts = with_imports([name], sources())
-        assert right in texts[name]
-        texts[name] = texts[name].replace(right, wrong, 1)
-        with pytest.raises(Rejected, match=f"{name}.v does not compile"):
-            checked(texts, kept)

@@ -56,6 +56,12 @@ def test_machine_checked_theorems_are_stated_in_their_files():
     assert "machine-checked: theory/proofs/newton_direct.v:newton_direct_predicts" in shown
     assert any("newton-direct " in line and "machine-checked: " in line for line in listed)
     assert not any("newton-causal " in line and "machine-checked: " in line for line in listed)
+    assert any("chebyshev " in line and "machine-checked in part: " in line for line in listed)
+    assert not any("chebyshev " in line and "machine-checked: " in line for line in listed)
+    parts = "\n".join(described(theorem("automata-robust")))
+    assert "machine-checked in part: theory/proofs/compose_maps.v:robust_composes" in parts
+    assert theorem("automata-robust").machine_checked_part in parts
+    assert theorem("automata-robust").machine_checked_part in in_markdown()
     assert "[`newton_direct_predicts`](../theory/proofs/newton_direct.v)" in in_markdown()
 
 
@@ -216,7 +222,8 @@ def test_the_list_begins_with_what_is_new_not_replicated_used_without_proof_and_
     wanted += [
         entry for entry in ledger().values() if entry.outcome and entry.standing != "replicated"
     ]
-    wanted += [entry for entry in ledger().values() if entry.machine_checked]
+    checked = [entry for entry in ledger().values() if entry.machine_checked]
+    wanted += sorted(checked, key=lambda entry: bool(entry.machine_checked_part))
     wanted += [entry for entry in ledger().values() if entry.unproved]
     wanted += [entry for entry in ledger().values() if entry.open]
     assert linked == [entry.name for entry in wanted]

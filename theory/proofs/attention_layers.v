@@ -60,6 +60,11 @@ Definition add_layer h (l : layer) : 'M[K]_(T, D) := foldl add_mlp (add_heads (h
 
 Definition run (ls : seq layer) h : 'M[K]_(T, D) := foldl add_layer h ls.
 
+(* A layer consists of its heads, and then of its MLPs. *)
+Lemma layer_is (As : seq head) (m m' : mlp) h :
+  add_layer h (Layer As [:: m; m']) = add_mlp (add_mlp (h + \sum_(A <- As) attend A h) m) m'.
+Proof. by []. Qed.
+
 Lemma run_cat ls ls' h : run (ls ++ ls') h = run ls' (run ls h).
 Proof. exact: foldl_cat. Qed.
 

@@ -5,9 +5,9 @@
 It needs Python's standard library only, besides Rocq and MathComp.  Every theorem and corollary
 must be followed by `Print Assumptions name.` in the same file, and Rocq must answer "Closed under
 the global context": neither the proof nor anything that it uses rests on an axiom or on a proof
-that is admitted.  A file of this program asks the same for weightwright.file.name, so a file cannot
-answer for itself.  Commands that admit a proof, turn off a check or write a file, and other words
-for *Theorem* and *Lemma*, are rejected wherever they stand.
+that is admitted.  A file of this program prints the same for weightwright.file.name, so that no
+file answers for itself.  Commands that admit a proof, turn off a check or write a file, and other
+words for *Theorem* and *Lemma*, are rejected wherever they stand.
 Files that are compiled once are compiled again only if they, or files that they import, change.
 
 Exit 0: all theorems are checked; 1: a file is rejected; 2: wrong arguments; 3: nothing is checked,
@@ -201,7 +201,7 @@ def _reject_text(name: str, text: str, names: set[str]) -> None:
 
 
 def _ask_again(found: Mapping[str, list[str]], build: Path) -> None:
-    """Raises Rejected if Rocq, asked from outside the files, finds that a theorem uses an axiom."""
+    """Raises Rejected if a theorem depends on an axiom, by a file outside those of the theorems."""
     places = [f"weightwright.{name}.{each}" for name, names in found.items() for each in names]
     requests = [f"Require weightwright.{name}.\n" for name in found]
     requests += [f"Print Assumptions {place}.\n" for place in places]

@@ -260,8 +260,27 @@ rewrite run_jumps (jump_answer (invariant_holds (leqnn _))).
 by rewrite modn_small ?trunc_log_ltn // (gtn_eqF k_gt0).
 Qed.
 
+(* The logit of v is <answer, b(v)>: r for the token after k hops and at most r - 2 for others, and
+   0 for all v if a hop finds no match. *)
+Definition logit i (v : nat) : F := inner (answer (run layers) i) (code F r v).
+
+Theorem logits_after_hops i (x := tok (iter k hop i)) : iter k hop i != ord0 ->
+  logit i x = r%:R /\ forall v, (v < V)%N -> v != x -> logit i v + 2%:R <= r%:R.
+Proof.
+move=> some; rewrite /logit hops_are_found code_pos //; split; first exact: inner_code_self.
+have short v : (v < V)%N -> (v < 2 ^ r)%N by move=> v_lt; apply: leq_trans v_lt V_codes.
+move=> v v_lt ne; rewrite -(inner_code_self F r x).
+apply: code_decoded => // [||a]; [exact/short/tok_lt | exact: short |].
+by rewrite !mxE; case: bit; rewrite ?mulrNN mulr1.
+Qed.
+
+Theorem logits_without_hops i v : iter k hop i = ord0 -> logit i v = 0.
+Proof. by move=> none; rewrite /logit hops_are_found none code_BOS innerC inner0. Qed.
+
 End Model.
 
 Print Assumptions number_of_layers.
 Print Assumptions find_found.
 Print Assumptions hops_are_found.
+Print Assumptions logits_after_hops.
+Print Assumptions logits_without_hops.

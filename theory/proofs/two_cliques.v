@@ -151,6 +151,11 @@ Definition layer (h : stream) (W : weights) : stream :=
   ((h.1 + h.1)%N, fun u => if (u < h.1)%N then h.2 u
                            else n%:R^-1 *: map_mx (@relu F) (scores h W) * h.2 (u - h.1)%N).
 
+(* h_(l+1) = [h_l, relu(h_l W h_l^T)/n h_l]. *)
+Lemma new_block h W u :
+  (layer h W).2 (h.1 + u)%N = n%:R^-1 *: map_mx (@relu F) (scores h W) * h.2 u.
+Proof. by rewrite /= ltnNge leq_addr addKn. Qed.
+
 Definition embedding A : stream := (2%N, fun u => if u == 0%N then 1 else A).
 Definition run A (Ws : seq weights) : stream := foldl layer (embedding A) Ws.
 

@@ -158,9 +158,10 @@ class Theorem:
     findings for this statement; if the default options do not show this statement, `options`
     contains options that do. `found` contains the recorded verdicts, by id, of the findings of a
     replication that do not hold. `machine_checked` contains the theorems that Rocq has checked for
-    all sizes and inputs ("theory/proofs/file.v:theorem"). `unproved` names steps that are used
-    without proof. For a statement of another package, `package` is the name of the package, and the
-    entry's files and functions belong to this package.
+    all sizes and inputs ("theory/proofs/file.v:theorem"). `machine_checked_part` is the part of the
+    statement that they contain, if they lack more than widths and numbers of heads. `unproved`
+    names steps that are used without proof. For a statement of another package, `package` is the
+    name of the package, and the entry's files and functions belong to this package.
     """
 
     name: str
@@ -184,6 +185,7 @@ class Theorem:
     options: Mapping[str, Any] = field(default_factory=dict)
     found: Mapping[str, str] = field(default_factory=dict)
     machine_checked: Sequence[str] = ()
+    machine_checked_part: str = ""
     unproved: str = ""
     open: str = ""
     package: str = ""
@@ -236,7 +238,7 @@ def _wrong(taken: Collection[str], package: str, name: str, entry: Any) -> str:
     for each in texts:
         if not isinstance(entry.get(each), str):
             return f'{name} has no {each}: write {each} = "…"'
-    for each in more:
+    for each in (*more, "machine_checked_part"):
         if not isinstance(entry.get(each, ""), str):
             return f'{name} has {each} that is not text: write {each} = "…"'
     for each in (name, entry["topic"]):

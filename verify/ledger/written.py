@@ -48,7 +48,7 @@ def listing(topic: str | None = None) -> Iterator[str]:
         for entry in ledger().values():
             if entry.topic == each:
                 standing = f"{entry.kind:12} {entry.standing:14}"
-                checked = "machine-checked: " if entry.machine_checked else ""
+                checked = f"{_machine_checked(entry)}: " if entry.machine_checked else ""
                 yield f"  {entry.name:28} {standing} {checked}{entry.statement}"
 
 
@@ -79,7 +79,14 @@ def _summary() -> Iterator[str]:
             for entry in entries
             if entry.kind == "replication" and entry.standing != "replicated"
         ],
-        "Machine-checked": [(entry, "") for entry in entries if entry.machine_checked],
+        "Machine-checked": [
+            (entry, "")
+            for entry in entries
+            if entry.machine_checked and not entry.machine_checked_part
+        ],
+        "Machine-checked in part": [
+            (entry, entry.machine_checked_part) for entry in entries if entry.machine_checked_part
+        ],
         "Used without proof": [(entry, entry.unproved) for entry in entries if entry.unproved],
         "Open, and limits": [(entry, entry.open) for entry in entries if entry.open],
     }
@@ -109,7 +116,8 @@ def _stated(entry: Theorem) -> Iterator[str]:
         "Without proof": entry.unproved,
         "Open": entry.open,
         "Proof": _linked(entry.proof),
-        "Machine-checked": ", ".join(map(_linked, entry.machine_checked)),
+        _machine_checked(entry).capitalize(): ", ".join(map(_linked, entry.machine_checked))
+        + f". {entry.machine_checked_part}" * bool(entry.machine_checked_part),
         "Weights": _linked(entry.weights),
         "Evidence": f"`{entry.command}`: {entry.scope}",
     }
@@ -137,8 +145,16 @@ def _place(claim: str) -> str:
     return f"{module.replace('.', '/')}.py:{name}"
 
 
-def _machine_checked(entry: Theorem) -> list[str]:
-    return [f"machine-checked: {', '.join(entry.machine_checked)}"] * bool(entry.machine_checked)
+def _machine_checked(entry: Theorem) -> str:
+    return "machine-checked" + " in part" * bool(entry.machine_checked_part)
+
+
+def _proofs(entry: Theorem) -> Iterator[str]:
+    yield entry.proof
+    if entry.machine_checked:
+        yield f"{_machine_checked(entry)}: {', '.join(entry.machine_checked)}"
+    if entry.machine_checked_part:
+        yield entry.machine_checked_part
 
 
 def described(entry: Theorem) -> Iterator[str]:
@@ -151,7 +167,7 @@ def described(entry: Theorem) -> Iterator[str]:
         "package": entry.package,
         "source": entry.source,
         "theory": entry.theory,
-        "proof": "; ".join([entry.proof, *_machine_checked(entry)] if entry.proof else []),
+        "proof": "; ".join(filter(None, _proofs(entry))),
         "weights": entry.weights,
         "build": entry.build,
         "sizes": ", ".join(f"{what} {formula}" for what, formula in entry.sizes.items()),

@@ -61,6 +61,8 @@ def _parts(entry: Theorem, ran: Runs, at: Mapping[str, int]) -> Iterator[str]:
     yield _sizes(entry)
     if entry.unproved:
         yield f"Used without proof: {escaped(entry.unproved, UP)}"
+    if entry.machine_checked_part:
+        yield f"Machine-checked in part: {escaped(entry.machine_checked_part, UP)}"
     if entry.open:
         yield f"Open: {escaped(entry.open, UP)}"
     found = model_of(entry, at)
