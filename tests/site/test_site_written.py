@@ -19,7 +19,8 @@ FINDING = RUN["findings"][0]
 
 def bare(**more):
     """A statement without model and files, so that its page is written at once."""
-    return replace(theorem("induction"), build="", weights="", theory="", sizes={}, **more)
+    files = {"build": "", "weights": "", "theory": "", "machine_checked": ()}
+    return replace(theorem("induction"), **{**files, "sizes": {}, **more})
 
 
 def test_parts_of_a_page(pages):
@@ -34,6 +35,10 @@ def test_parts_of_a_page(pages):
     assert "\n\n*Hypotheses.* A BOS token" in text
     assert text.endswith(f"## In the source\n\nproof `{entry.proof}`, test `{entry.test}`.\n")
     assert "Open:" not in pages.page(bare(), [RUN], {})
+    checked = bare(machine_checked=("file.v:theorem",), machine_checked_part="The *first* half.")
+    text = pages.page(checked, [RUN], {})
+    assert "\n\nMachine-checked in part: The *first* half." in text
+    assert text.endswith(", machine-checked `file.v:theorem`.\n")
     assert "Recorded verdicts" not in pages.page(bare(found={"answers": "fails"}), [], {})
 
 
