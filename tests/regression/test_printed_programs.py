@@ -149,3 +149,35 @@ def test_another_number_is_seen(printed):
     (words, _), *_ = PROGRAMS.items()
     other: Mapping[str, Any] = {"start": "gram"}
     assert [*numbers(printed[words])] != [*numbers(register_program(newton(2, 0, 0.25, **other)))]
+
+
+LISTS = """([:: ("x"%string, "u", (1%Z, 1)); ("y", "s", (3, 4))],
+  [:: ([:: ("u", "u", "s", "s", (-1, 2))], [:: ("u", "w", (5, 1))])], [:: ("s", "", (2, 3))])"""
+"""A program as Rocq prints it: an embedding, one layer of one head, and the answer."""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("(1%Z, 1)", "(2%Z, 1)"),
+        ("(3, 4)", "(4, 3)"),
+        ("(-1, 2)", "(1, 2)"),
+        ('"u", "u", "s"', '"w", "u", "s"'),
+        ("(5, 1)", "(6, 1)"),
+        ('"u", "w"', '"w", "u"'),
+        ("(2, 3)", "(1, 3)"),
+    ],
+)
+def test_each_number_and_each_register_is_compared(right, wrong):
+    assert LISTS.count(right) == 1
+    assert [*numbers(program(LISTS))] != [*numbers(program(LISTS.replace(right, wrong)))]
+
+
+def test_programs_are_read_as_rocq_prints_them():
+    read = program(LISTS)
+    assert read.kinds == {"u": "vector", "s": "scalar", "w": "vector"}
+    assert [*numbers(read)] == [
+        {("x", "u"): 1, ("y", "s"): Fraction(3, 4)},
+        {("u", "u", "s", "s"): Fraction(-1, 2), ("u", "w"): 5},
+        {("s",): Fraction(2, 3)},
+    ]
