@@ -1,10 +1,11 @@
-"""Statements and definitions of the proofs that are changed in one number do not compile."""
+"""The theorems of the proofs, stated once more, and statements changed in one number."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from theory.proofs.check import Rejected, checked, missing, sources, with_imports
+from theory.proofs.check import OPTIONS, Rejected, checked, missing, sources, with_imports
 
 pytestmark = [
     pytest.mark.slow,
@@ -82,3 +83,15 @@ def test_a_statement_that_is_changed_in_one_number_is_rejected(name, right, wron
     texts[name] = texts[name].replace(right, wrong, 1)
     with pytest.raises(Rejected, match=f"{name}.v does not compile"):
         checked(texts, kept)
+
+
+STATED = ("polynomial_degree", "ladder_gram", "newton_direct", "gradient_descent")
+STATED += ("pointer_doubling", "semiautomata", "two_cliques")
+
+
+def test_the_theorems_prove_what_is_stated_once_more(kept):
+    """A hypothesis that is added to a theorem, and to its proof, is seen here."""
+    checked(with_imports(STATED, sources()), kept)
+    (kept / "statements.v").write_text(Path(__file__).with_name("statements.v").read_text())
+    run = subprocess.run(["coqc", *OPTIONS, "statements.v"], cwd=kept, stderr=subprocess.PIPE)
+    assert run.returncode == 0, run.stderr.decode()
