@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from compiled_proofs import copied
 
 from theory.proofs.check import OPTIONS, Rejected, checked, missing, sources, with_imports
 
@@ -13,10 +14,10 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory) -> Path:
-    """A folder in which files that several tests use are compiled once."""
-    return tmp_path_factory.mktemp("proofs")
+@pytest.fixture
+def kept(tmp_path) -> Path:
+    """A folder of compiled proofs, of which a test compiles those that it changes."""
+    return copied(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from compiled_proofs import copied
 
 from constructions import gradient_descent, hyperpower, newton
 from constructions.formulas import register_program
 from constructions.regression.ladder_gram import power_ladder
-from theory.proofs.check import OPTIONS, checked, missing, sources, with_imports
+from theory.proofs.check import OPTIONS, missing
 from theory.regression.register_programs import (
     Polynomials,
     RegisterHead,
@@ -56,9 +57,8 @@ PROGRAMS: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory) -> dict[str, RegisterProgram]:
     """The programs that Rocq prints, all in one run."""
-    folder = tmp_path_factory.mktemp("printed")
+    folder = copied(tmp_path_factory.mktemp("printed"))
     files = ("printing", "newton_direct", "gradient_descent", "ladder", "ladder_gram")
-    checked(with_imports(files, sources()), folder)
     alpha = "Definition alpha : rat := fracq ({}, {}%:Z).".format(*ALPHA.as_integer_ratio())
     lines = [
         "From mathcomp Require Import all_ssreflect all_algebra.",
