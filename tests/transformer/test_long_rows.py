@@ -88,6 +88,11 @@ def test_prompts_share_what_has_no_leading_dimensions(used):
     assert len(used) == 6
 
 
+def test_no_prompts_have_no_averages(used):
+    Q, K, V = (torch.zeros(0, 3, T, width).double() for width in (2, 2, 4))
+    assert averages(heads_of("causal", "hardmax"), Q, K, V).shape == (0, 3, T, 4)
+
+
 def not_whole(Q, K):
     K[0, 3, 1] += 0.5
 
