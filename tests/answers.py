@@ -1,0 +1,192 @@
+"""Recorded answers: what public functions return far beyond the sizes of their other tests.
+
+A file of `recorded/` has one call a line, as Python, and below it, indented, a digest of what it
+returns, or `refused`.  The calls take each function to ten times the sizes of the claims, give
+each option each of its values, and stand on both sides of limits.  Whether an answer is right is
+tested elsewhere, against definitions; here nothing changes unnoticed.  After a change on purpose,
+`python tests/answers.py [FILE…]` writes the digests again; the difference is read before it is
+committed.
+
+A digest is a hash of all that is exact (integers, text, fractions, shapes, types), and for floats
+their number and a weighted sum of their inverse hyperbolic sines, in which every entry counts, with
+the sum of the weighted sizes.  Sums are the same up to 10⁻⁹ of the sizes: other machines round
+differently.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from hashlib import sha256
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import torch
+
+import constructions
+import theory
+from theory import machine
+from theory.kinds import InputError
+
+FOLDER = Path(__file__).with_name("recorded")
+REFUSED, SAME, MOST = "refused", 1e-9, 10**6
+TOPICS = (
+    *("arithmetic", "computation", "graphs", "language", "memory", "programs", "regression"),
+    *("retrieval", "sensitivity", "structures"),
+)
+
+
+def integers(seed: int, least: int, most: int, *shape: int) -> np.ndarray:
+    """Random integers from `least` to `most`, both included."""
+    return np.random.default_rng(seed).integers(least, most, shape, endpoint=True)
+
+
+def reals(seed: int, *shape: int) -> np.ndarray:
+    """Random numbers of the normal distribution."""
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def signs(seed: int, *shape: int) -> np.ndarray:
+    """Random numbers ±1."""
+    return 2 * integers(seed, 0, 1, *shape) - 1
+
+
+def memory(n_bytes: int, of: Callable[[], Any]) -> Any:
+    """What a call returns on a machine with so much free memory."""
+    with patch.object(machine, "available_memory", lambda: n_bytes):
+        return of()
+
+
+for each in TOPICS:
+    import_module(f"theory.{each}")
+
+NAMES: dict[str, Any] = {
+    **{"theory": theory, "constructions": constructions, "np": np, "math": math, "torch": torch},
+    **{"Fraction": Fraction, "integers": integers, "reals": reals, "signs": signs},
+    "memory": memory,
+}
+"""What a recorded call may use."""
+
+
+def call(text: str) -> str:
+    """The digest of what a call returns, or `refused`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return digest(eval(text, dict(NAMES)))
+    except InputError:
+        return REFUSED
+
+
+def digest(value: Any) -> str:
+    exact, floats = sha256(), [np.zeros(0)]
+    for leaf in leaves(value):
+        if isinstance(leaf, np.ndarray):
+            floats.append(leaf.ravel())
+        else:
+            exact.update(f"{leaf!r};".encode())
+    found = np.concatenate(floats)
+    finite = np.isfinite(found)
+    exact.update(f"{[*zip(np.flatnonzero(~finite), found[~finite], strict=True)]}".encode())
+    weights = 1 + np.modf(np.arange(1, len(found) + 1) * (math.sqrt(5) - 1) / 2)[0]
+    terms = weights * np.arcsinh(np.where(finite, found, 0))
+    return f"{exact.hexdigest()[:12]} {len(found)} {terms.sum():.12g} {np.abs(terms).sum():.3g}"
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """The parts of a value in order: arrays of floats, and what is exact, with types and shapes."""
+    if isinstance(value, torch.Tensor):
+        value = value.detach().cpu().numpy()
+    if isinstance(value, float | complex | np.floating | np.complexfloating):
+        value = np.asarray(value)
+    if isinstance(value, np.ndarray):
+        yield value.shape
+        if value.dtype.kind == "c":
+            value = np.stack([value.real, value.imag], axis=-1)
+        if value.dtype.kind == "f":
+            yield value.astype(np.float64)
+        else:
+            yield from leaves(value.tolist())
+    elif value is None or isinstance(value, bool | int | str | bytes | Fraction | np.generic):
+        yield value.item() if isinstance(value, np.generic) else value
+    elif isinstance(value, Mapping):
+        yield len(value)
+        for pair in value.items():
+            yield from leaves(pair)
+    elif isinstance(value, Set):
+        yield from leaves(sorted(value, key=repr))
+    elif isinstance(value, list | tuple | range):
+        yield len(value)
+        for each in value:
+            yield from leaves(each)
+    elif isinstance(value, Iterator):
+        yield from leaves([*islice(value, MOST)])
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield type(value).__name__
+        for field in fields(value):
+            yield from leaves(getattr(value, field.name))
+    elif isinstance(value, type) or inspect.isroutine(value):
+        yield value.__name__
+    else:
+        yield type(value).__name__
+        of = getattr(value, "__dict__", {}).items()
+        yield from leaves({name: it for name, it in of if not name.startswith("_")})
+        if isinstance(value, torch.nn.Module):
+            yield from leaves(dict(value.named_parameters(recurse=False)))
+            yield from leaves(dict(value.named_buffers(recurse=False)))
+            yield from leaves(dict(value.named_children()))
+
+
+def same(found: str, recorded: str) -> bool:
+    """Whether two digests agree, up to rounding."""
+    if REFUSED in (found, recorded):
+        return found == recorded
+    (exact, count, total, _), (*others, at, size) = found.split(), recorded.split()
+    return [exact, count] == others and abs(float(total) - float(at)) <= SAME * float(size)
+
+
+def recorded(file: Path) -> dict[str, str]:
+    """By call, the digests of a file."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    found: dict[str, str] = {}
+    text = ""
+    for line in lines:
+        if line.startswith("  "):
+            found[text] = line.strip()
+        elif line and not line.startswith("#"):
+            text = line
+            found[text] = ""
+    return found
+
+
+def write(file: Path) -> None:
+    """Writes the digests of a file again where they differ, and prints those that took long."""
+    kept = recorded(file)
+    lines = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if line.startswith("  "):
+            continue
+        lines.append(line)
+        if line and not line.startswith("#"):
+            start = time.perf_counter()
+            found = call(line)
+            seconds = time.perf_counter() - start
+            lines.append(f"  {kept[line] if kept[line] and same(found, kept[line]) else found}")
+            if seconds > 0.5:
+                print(f"{seconds:.1f} s: {line}")
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for file in [Path(name) for name in sys.argv[1:]] or sorted(FOLDER.glob("*.txt")):
+        write(file)

@@ -1,0 +1,73 @@
+"""Public functions answer as recorded, and every function and value of an option is recorded."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import answers
+import numpy as np
+import pytest
+
+from theory.kinds import Choice, Kind, Maybe, Truth, kinds_of
+
+FILES = {file.stem: answers.recorded(file) for file in sorted(answers.FOLDER.glob("*.txt"))}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [text for file in FILES.values() for text in file])
+def test_what_a_call_returns_is_as_recorded(text):
+    """If this fails on purpose, write the digests again with `python tests/answers.py`."""
+    recorded = next(file[text] for file in FILES.values() if text in file)
+    found = answers.call(text)
+    assert answers.same(found, recorded), f"{found}, recorded {recorded}"
+
+
+@pytest.mark.parametrize("topic", answers.TOPICS)
+def test_every_public_function_and_value_of_an_option_is_recorded(topic):
+    calls = [text for file in FILES.values() for text in file]
+    missing = [
+        f"{name}({option})"
+        for name, it in functions(topic)
+        for option in ("", *options(it))
+        if not any(is_called(name, option, text) for text in calls)
+    ]
+    assert missing == []
+
+
+def functions(topic: str) -> Iterator[tuple[str, Any]]:
+    for package in ("theory", "constructions"):
+        module = getattr(answers.NAMES[package], topic)
+        for name in module.__all__:
+            if inspect.isfunction(it := getattr(module, name)):
+                yield f"{package}.{topic}.{name}", it
+
+
+def options(it: Any) -> Iterator[str]:
+    """The options of a function with each value that is not the default, `name=value`."""
+    for name, parameter in inspect.signature(it).parameters.items():
+        kind: Kind | None = (kinds_of(it) or {}).get(name)
+        kind = kind.kind if isinstance(kind, Maybe) else kind
+        values: tuple[Any, ...] = (True, False) if isinstance(kind, Truth) else ()
+        values = kind.allowed if isinstance(kind, Choice) else values
+        yield from (f"{name}={value!r}" for value in values if value != parameter.default)
+
+
+def is_called(name: str, option: str, text: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\(", text) is not None and option in text
+
+
+def test_a_changed_entry_type_or_shape_changes_the_digest():
+    A = answers.reals(0, 30, 40)
+    changed = A.copy()
+    changed[29, 39] += 1e-5
+    rounded = A * (1 + 1e-15)
+    digest = answers.digest(A)
+    assert answers.same(answers.digest(rounded), digest)
+    assert not answers.same(answers.digest(changed), digest)
+    assert not answers.same(answers.digest(A.T), digest)
+    assert not answers.same(answers.REFUSED, digest)
+    for one, other in ((1, True), ([1, 2], [2, 1]), (np.zeros(2), np.zeros(3)), (1.0, np.inf)):
+        assert not answers.same(answers.digest(one), answers.digest(other))
