@@ -70,18 +70,18 @@ def memory(n_bytes: int, of: Callable[[], Any]) -> Any:
 for each in TOPICS:
     import_module(f"theory.{each}")
 
-NAMES: dict[str, Any] = dict(
-    theory=theory,
-    constructions=constructions,
-    np=np,
-    math=math,
-    torch=torch,
-    Fraction=Fraction,
-    integers=integers,
-    reals=reals,
-    signs=signs,
-    memory=memory,
-)
+NAMES: dict[str, Any] = {
+    "theory": theory,
+    "constructions": constructions,
+    "np": np,
+    "math": math,
+    "torch": torch,
+    "Fraction": Fraction,
+    "integers": integers,
+    "reals": reals,
+    "signs": signs,
+    "memory": memory,
+}
 """What a recorded call may use."""
 
 
