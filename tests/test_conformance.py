@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 import figures
 import matplotlib.image
 import numpy as np
+import other_options
 import pytest
 import record
 from PIL import Image
@@ -32,6 +33,17 @@ DATA = Path(__file__).parent.parent / "examples" / "data"
 GIVEN = {"newton-on-data": {"data": DATA / "longley.csv", "target": "employed"}}
 """What claims are about that are about what a user gives."""
 FIGURES = figures.recorded()
+OTHERS = other_options.recorded()
+OF_FILES = {
+    "automata": {"file"},
+    "graph-search": {"edges"},
+    "newton-on-data": {"predictions"},
+    "scratchpad": {"file"},
+    "sensitivity": {"table"},
+    "shortcut": {"file"},
+    "squaring": {"edges"},
+}
+"""Options whose other values are files of users, by claim: tests of the claim give them."""
 each_claim = pytest.mark.parametrize("name", CLAIMS)
 
 
@@ -63,6 +75,25 @@ def test_a_claim_comes_out_as_the_ledger_has_it_and_is_drawn(name, tmp_path):
             assert figures.differences(figures.figures(document), recorded) == []
         if draws:
             assert is_drawn(picture), document["parameters"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", OTHERS)
+def test_a_claim_with_other_options_compares_as_much_as_recorded(line):
+    """If this fails on purpose, write the findings again with `python tests/other_options.py`."""
+    assert figures.differences(other_options.found(line), OTHERS[line]) == []
+
+
+@each_claim
+def test_every_option_has_another_value_in_a_recorded_run(name):
+    runs = [given for line in OTHERS if (given := other_options.parsed(line))[0] == name]
+    defaults = installed()[name].load().defaults
+    same = {
+        option
+        for option, value in defaults.items()
+        if all(options.get(option, value) == value for _, options in runs)
+    }
+    assert same <= OF_FILES.get(name, set())
 
 
 @pytest.mark.slow

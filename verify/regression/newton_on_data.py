@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from verify.finding import Finding, at_most, equal, labelled
 from verify.output.files import deliver, json_target
 from verify.regression.convergence import distance_to_ols, from_ols, newton_converges, safe_alpha
 from verify.regression.data import Table, read_table
-from verify.regression.options import Layouts
+from verify.regression.options import Packed
 from verify.regression.statements import STEPS, layouts_of, newton_statement
 
 MOST_ROWS = 100  # rows of the data in the exact domains
@@ -45,7 +45,10 @@ def newton_on_data(
     data: Annotated[Path, option("CSV file whose rows are examples", "--data")],
     target: Annotated[str | None, option("column to predict; default: the last column")] = None,
     k: Annotated[int, option("number of steps of the algorithm", min=0, max=10**4)] = 5,
-    layout: Annotated[Layouts, option("the construction")] = "all",
+    layout: Annotated[
+        Literal["all", Packed],
+        option("the construction; none with a causal mask, since queries share the examples"),
+    ] = "all",
     start: Annotated[Start, option("M₀ = αS (gram) or αI (identity)")] = "gram",
     alpha: Annotated[
         float | None,
