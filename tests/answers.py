@@ -113,7 +113,9 @@ def digest(value: Any) -> str:
 def leaves(value: Any) -> Iterator[Any]:
     """The parts of a value in order: arrays of floats, and what is exact, with types and shapes."""
     if isinstance(value, torch.Tensor):
-        value = value.detach().cpu().numpy()
+        yield str(value.dtype)
+        value = value.detach().cpu()
+        value = (value.double() if value.is_floating_point() else value).numpy()
     if isinstance(value, float | complex | np.floating | np.complexfloating):
         value = np.asarray(value)
     if isinstance(value, np.ndarray):
