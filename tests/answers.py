@@ -67,12 +67,13 @@ def memory(n_bytes: int, of: Callable[[], Any]) -> Any:
         return of()
 
 
-for each in TOPICS:
-    import_module(f"theory.{each}")
+for each in (*(f"theory.{topic}" for topic in TOPICS), "constructions.stock"):
+    import_module(each)
 
 NAMES: dict[str, Any] = {
     "theory": theory,
     "constructions": constructions,
+    "interpret": import_module("verify.interpret"),
     "np": np,
     "math": math,
     "torch": torch,
