@@ -17,6 +17,7 @@ FILES = {file.stem: answers.recorded(file) for file in sorted(answers.FOLDER.glo
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("text", [text for file in FILES.values() for text in file])
 def test_what_a_call_returns_is_as_recorded(text):
     """If this fails on purpose, write the digests again with `python tests/answers.py`."""
