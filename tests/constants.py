@@ -40,10 +40,13 @@ def _of_module(module: ast.Module) -> Iterator[str]:
 
 
 def _of_functions(module: ast.Module) -> Iterator[str]:
-    """The limits and defaults of parameters."""
+    """The limits and defaults of parameters and of the options of claims."""
     for each in ast.walk(module):
-        if isinstance(each, ast.Call) and ast.unparse(each.func) == "Within":
+        name = ast.unparse(each.func) if isinstance(each, ast.Call) else ""
+        if isinstance(each, ast.Call) and name == "Within":
             yield ast.unparse(each)
+        elif isinstance(each, ast.Call) and name == "option" and each.keywords:
+            yield f"option({', '.join(map(ast.unparse, each.keywords))})"
         elif isinstance(each, ast.FunctionDef) and not each.name.startswith("_"):
             names = [arg.arg for arg in (*each.args.posonlyargs, *each.args.args)]
             defaults = zip(reversed(names), reversed(each.args.defaults), strict=False)
