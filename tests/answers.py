@@ -27,6 +27,7 @@ from hashlib import sha256
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -67,6 +68,14 @@ def memory(n_bytes: int, of: Callable[[], Any]) -> Any:
         return of()
 
 
+def in_file(text: str, of: Callable[[Path], Any]) -> Any:
+    """What a function returns for the path of a file `given` with this text."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "given"
+        path.write_text(text, encoding="utf-8")
+        return of(path)
+
+
 for each in (*(f"theory.{topic}" for topic in TOPICS), "constructions.stock"):
     import_module(each)
 
@@ -82,6 +91,7 @@ NAMES: dict[str, Any] = {
     "reals": reals,
     "signs": signs,
     "memory": memory,
+    "in_file": in_file,
 }
 """What a recorded call may use."""
 
