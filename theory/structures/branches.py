@@ -25,7 +25,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated
 
-from theory.kinds import Count, InputError, Steps, Within, checked
+from theory.kinds import Count, InputError, Steps, Within, checked, shown
 
 MOST = 4  # largest number of levels for which all strategies are enumerated
 
@@ -43,7 +43,9 @@ def parting(
     """
     N, c, t = 2**levels - 1, cell, target
     if max(c, t) >= N:
-        raise InputError(f"cell is {c} and target is {t}: give cells from 0 to {N - 1}")
+        raise InputError(
+            f"cell is {shown(c)} and target is {shown(t)}: give cells from 0 to {N - 1}"
+        )
     lo, hi, depth = -1, N, 0
     while True:
         middle = (lo + hi) // 2

@@ -29,7 +29,7 @@ from typing import Annotated, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.kinds import Count, InputError, Steps, StepsArray, Within, checked
+from theory.kinds import Count, InputError, Steps, StepsArray, Within, checked, shown
 from theory.structures.points import Size
 
 Recursed: TypeAlias = Annotated[Steps, Within(most=200)]
@@ -65,7 +65,7 @@ def best_trees(n_points: Count, lookups: Depth) -> int:
         raise InputError(f"n_points is {n_points}: give at least 2^{lookups} − 1 = {nodes} points")
     if min(nodes, n_points - nodes) > MOST_DIGITS:
         raise InputError(
-            f"n_points is {n_points} and a tree has {nodes} nodes: the number of trees has too "
+            f"n_points is {shown(n_points)} and a tree has {nodes} nodes: the number of trees has too "
             "many digits; give fewer points or lookups"
         )
     return comb(n_points, nodes)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.kinds import Integers, Numbers, Within, checked
+from theory.kinds import InputError, Integers, Numbers, Within, checked
 from theory.structures.interpolation_search import interpolated
 from theory.structures.points import Ascending, End
 
@@ -36,6 +36,11 @@ def next_cells(
     that the query would have if the points between the two ends were evenly spaced.  Raises
     ValueError for points that are not between low and high.
     """
+    if (points[:, 0] < low).any() or (points[:, -1] > high).any():
+        raise InputError(
+            f"points are from {points.min():g} to {points.max():g}, but low is {low:g} and high is "
+            f"{high:g}: give bounds low and high that enclose all points"
+        )
     rows, N = points.shape
     lo, hi = np.full(rows, -1), np.full(rows, N)
     middles, places = [], []

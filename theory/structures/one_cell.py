@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.kinds import Count, CountFrom2, InputError, Integers, Steps, Within, checked
+from theory.kinds import Count, CountFrom2, InputError, Integers, Steps, Within, checked, shown
 
 MOST_BITS = 10**6  # largest number of bits of a cell
 
@@ -67,6 +67,6 @@ def cell_bits(n_digits: Count, base: Base) -> int:
 def _check_bits(N: int, B: int) -> None:
     if N * B.bit_length() > MOST_BITS:
         raise InputError(
-            f"n_digits is {N} and base is {B}, which need more than {MOST_BITS:.0e} bits: give a "
+            f"n_digits is {shown(N)} and base is {shown(B)}, which need more than {MOST_BITS:.0e} bits: give a "
             "smaller n_digits or base"
         )
