@@ -1,4 +1,4 @@
-"""Recorded answers: what public functions return far beyond the sizes of their other tests.
+"""Recorded answers: what functions return far beyond the sizes of their other tests.
 
 A file of `recorded/` has one call a line, as Python, and below it, indented, a digest of what it
 returns, or `refused`.  The calls take each function to ten times the sizes of the claims, give
@@ -36,11 +36,17 @@ import torch
 
 import constructions
 import theory
+import verify
 from theory import machine
 from theory.kinds import InputError
 
 FOLDER = Path(__file__).with_name("recorded")
 REFUSED, SAME, MOST = "refused", 1e-9, 10**6
+EVIDENCE = (
+    *("verify.interpret", "verify.evidence.statistics", "verify.evidence.groups"),
+    *("verify.evidence.enclosure", "verify.evidence.agreement", "verify.evidence.rounding"),
+    *("verify.regression.convergence", "verify.domains"),
+)
 TOPICS = (
     *("arithmetic", "computation", "graphs", "language", "memory", "programs", "regression"),
     *("retrieval", "sensitivity", "structures"),
@@ -76,13 +82,13 @@ def in_file(text: str, of: Callable[[Path], Any]) -> Any:
         return of(path)
 
 
-for each in (*(f"theory.{topic}" for topic in TOPICS), "constructions.stock"):
+for each in (*(f"theory.{topic}" for topic in TOPICS), "constructions.stock", *EVIDENCE):
     import_module(each)
 
 NAMES: dict[str, Any] = {
     "theory": theory,
     "constructions": constructions,
-    "interpret": import_module("verify.interpret"),
+    "verify": verify,
     "np": np,
     "math": math,
     "torch": torch,
