@@ -82,7 +82,8 @@ def in_file(text: str, of: Callable[[Path], Any]) -> Any:
         return of(path)
 
 
-for each in (*(f"theory.{topic}" for topic in TOPICS), "constructions.stock", *EVIDENCE):
+MORE = ("constructions.stock", "theory.programs.library.examples", *EVIDENCE)
+for each in (*(f"theory.{topic}" for topic in TOPICS), *MORE):
     import_module(each)
 
 NAMES: dict[str, Any] = {
