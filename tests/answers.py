@@ -119,7 +119,8 @@ def digest(value: Any) -> str:
         if isinstance(leaf, np.ndarray):
             floats.append(leaf.ravel())
         else:
-            exact.update(f"{leaf!r};".encode())
+            large = type(leaf) is int and abs(leaf) >= 2**64
+            exact.update(f"{hex(leaf) if large else repr(leaf)};".encode())
     found = np.concatenate(floats)
     finite = np.isfinite(found)
     exact.update(f"{[*zip(np.flatnonzero(~finite), found[~finite], strict=True)]}".encode())
@@ -166,9 +167,9 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value.__name__
     else:
         yield type(value).__name__
-        of = getattr(value, "__dict__", {}).items()
-        yield from leaves({name: it for name, it in of if not name.startswith("_")})
-        if isinstance(value, torch.nn.Module):
+        of, module = getattr(value, "__dict__", {}).items(), isinstance(value, torch.nn.Module)
+        yield from leaves({name: it for name, it in of if not (module and name.startswith("_"))})
+        if module:
             yield from leaves(dict(value.named_parameters(recurse=False)))
             yield from leaves(dict(value.named_buffers(recurse=False)))
             yield from leaves(dict(value.named_children()))

@@ -65,8 +65,8 @@ def best_trees(n_points: Count, lookups: Depth) -> int:
         raise InputError(f"n_points is {n_points}: give at least 2^{lookups} − 1 = {nodes} points")
     if min(nodes, n_points - nodes) > MOST_DIGITS:
         raise InputError(
-            f"n_points is {shown(n_points)} and a tree has {nodes} nodes: the number of trees has too "
-            "many digits; give fewer points or lookups"
+            f"n_points is {shown(n_points)} and a tree has {nodes} nodes: the number of trees has "
+            "too many digits; give fewer points or lookups"
         )
     return comb(n_points, nodes)
 

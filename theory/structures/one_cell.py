@@ -67,6 +67,6 @@ def cell_bits(n_digits: Count, base: Base) -> int:
 def _check_bits(N: int, B: int) -> None:
     if N * B.bit_length() > MOST_BITS:
         raise InputError(
-            f"n_digits is {shown(N)} and base is {shown(B)}, which need more than {MOST_BITS:.0e} bits: give a "
-            "smaller n_digits or base"
+            f"n_digits is {shown(N)} and base is {shown(B)}, which need more than {MOST_BITS:.0e} "
+            "bits: give a smaller n_digits or base"
         )
