@@ -55,10 +55,10 @@ def nearest_neighbour(x: Inputs, y: Labels, x_query: Query) -> np.ndarray:
     """The mean label (…,) of the examples nearest to the query in Euclidean distance.
 
     The examples are x (…, n, d) with labels y (…, n), and the queries are x_query (…, d). The
-    leading dimensions of x and y are the same, and broadcast with those of x_query. The labels of equally near examples are averaged. Examples are equally
-    near if their squared distances are equal in float64. The comparison is exact for entries that
-    are integers of absolute value below 2²⁵/√d, and for such integers multiplied by one common
-    power of two.
+    leading dimensions of x and y are the same, and broadcast with those of x_query. The labels of
+    equally near examples are averaged. Examples are equally near if their squared distances are
+    equal in float64. The comparison is exact for entries that are integers of absolute value below
+    2²⁵/√d, and for such integers multiplied by one common power of two.
 
     Raises `ValueError` if a squared distance overflows.
     """
