@@ -11,11 +11,12 @@ ARGUMENTS = {
     "theory.structures.interpolated": {"v_lo": 0, "v_hi": 1},
     "theory.structures.interpolation_search": {"low": 0, "high": 1},
     "theory.structures.greedy_bayes": {"low": 0, "high": 1},
+    "theory.structures.next_cells": {"low": 0, "high": 2},
     "theory.structures.looked_at": {"strategy": binary_search},
     "theory.structures.one_row_error": {"p": [0.5, 0.5]},
     **{
         f"theory.structures.{name}": {"low": 0, "high": 1}
-        for name in ("bucket_of", "table_of", "table_lookup", "next_cells")
+        for name in ("bucket_of", "table_of", "table_lookup")
     },
     "constructions.structures.kd_layout": {"n_points": 7},
 }
