@@ -17,7 +17,7 @@ from arithmetic_by_definition import (
     rng,
     teeth,
 )
-from flint import arb
+from flint import arb, fmpq_mat, fmpz_mat
 from refusals import rejects
 
 from theory import arithmetic as A
@@ -366,3 +366,14 @@ def test_confounds(p, m):
     assert np.allclose(A.without_confounds(E, repeated), wanted, atol=1e-9)
     one = A.without_confounds(E, confound[:, :1])
     assert np.allclose(A.without_confounds(E, confound[:, 0]), one)
+
+
+def test_polynomials_of_almost_every_degree_are_removed():
+    """Compared with the normal equations over Q."""
+    p, degree = 60, 58
+    E = np.random.default_rng(0).integers(-9, 9, p)
+    V = fmpz_mat(p, degree + 1, [(2 * i - p + 1) ** j for i in range(p) for j in range(degree + 1)])
+    y = fmpz_mat(p, 1, E.tolist())
+    left = fmpq_mat(y) - fmpq_mat(V) * (V.transpose() * V).solve(V.transpose() * y)
+    wanted = [int(each.p) / int(each.q) for each in left.entries()]
+    assert np.abs(A.without_trend(E[:, None], degree)[:, 0] - wanted).max() < 1e-12
