@@ -1,11 +1,11 @@
 """Recorded answers: what functions return far beyond the sizes of their other tests.
 
 A file of `recorded/` has one call a line, as Python, and below it, indented, a digest of what it
-returns, or `refused`.  The calls take each function to ten times the sizes of the claims, give
-each option each of its values, and stand on both sides of limits.  Whether an answer is right is
-tested elsewhere, against definitions; here nothing changes unnoticed.  After a change on purpose,
-`python tests/answers.py [FILE…]` writes the digests again; the difference is read before it is
-committed.
+returns, or `refused`.  Most calls are larger than those of the claims where that is cheap, every
+option has each of its values, and many calls are just inside or just outside a limit.  Whether an
+answer is right is tested elsewhere, against definitions; here a change of an answer is noticed.
+After a change on purpose, `python tests/answers.py [FILE…]` writes the digests again; the
+difference is read before it is committed.
 
 A digest is a hash of all that is exact (integers, text, fractions, shapes, types), and for floats
 their number and a weighted sum of their inverse hyperbolic sines, in which every entry counts, with
@@ -33,6 +33,7 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
+from small_models import TOPICS
 
 import constructions
 import theory
@@ -42,15 +43,15 @@ from theory.kinds import InputError
 
 FOLDER = Path(__file__).with_name("recorded")
 REFUSED, SAME, MOST = "refused", 1e-9, 10**6
-EVIDENCE = (
-    *("verify.interpret", "verify.evidence.statistics", "verify.evidence.groups"),
-    *("verify.evidence.enclosure", "verify.evidence.agreement", "verify.evidence.rounding"),
-    *("verify.regression.convergence", "verify.domains"),
+MODULES = (
+    *(f"theory.{topic}" for topic in TOPICS),
+    *("theory.programs.library.examples", "constructions.stock", "verify.interpret"),
+    *("verify.evidence.statistics", "verify.evidence.groups", "verify.evidence.enclosure"),
+    *("verify.evidence.agreement", "verify.evidence.rounding", "verify.regression.convergence"),
+    "verify.domains",
 )
-TOPICS = (
-    *("arithmetic", "computation", "graphs", "language", "memory", "programs", "regression"),
-    *("retrieval", "sensitivity", "structures"),
-)
+for each in MODULES:
+    import_module(each)
 
 
 def integers(seed: int, least: int, most: int, *shape: int) -> np.ndarray:
@@ -81,10 +82,6 @@ def in_file(text: str, of: Callable[[Path], Any]) -> Any:
         path.write_text(text, encoding="utf-8")
         return of(path)
 
-
-MORE = ("constructions.stock", "theory.programs.library.examples", *EVIDENCE)
-for each in (*(f"theory.{topic}" for topic in TOPICS), *MORE):
-    import_module(each)
 
 NAMES: dict[str, Any] = {
     "theory": theory,
@@ -165,9 +162,13 @@ def leaves(value: Any) -> Iterator[Any]:
             yield from leaves(getattr(value, field.name))
     elif isinstance(value, type) or inspect.isroutine(value):
         yield value.__name__
+    elif not hasattr(value, "__dict__"):
+        if " at 0x" in (text := repr(value)):
+            raise TypeError(f"{text} has no digest: record what it returns")
+        yield text
     else:
         yield type(value).__name__
-        of, module = getattr(value, "__dict__", {}).items(), isinstance(value, torch.nn.Module)
+        of, module = vars(value).items(), isinstance(value, torch.nn.Module)
         yield from leaves({name: it for name, it in of if not (module and name.startswith("_"))})
         if module:
             yield from leaves(dict(value.named_parameters(recurse=False)))

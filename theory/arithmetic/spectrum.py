@@ -76,12 +76,13 @@ def without_trend(E: Rows, degree: Annotated[Steps, Within(below="p")]) -> np.nd
 
     E has p rows and D columns, and the polynomials have degree at most `degree`.
     """
-    x, basis = np.linspace(-1, 1, len(E)), np.full((len(E), 1), len(E) ** -0.5)
-    for _ in range(degree):  # x times a column, made orthogonal twice: stable for all degrees
-        column = x * basis[:, -1]
+    x, basis = np.linspace(-1, 1, len(E)), np.empty((len(E), degree + 1))
+    basis[:, 0] = len(E) ** -0.5
+    for k in range(degree):  # x times a column, made orthogonal twice: stable for all degrees
+        column, earlier = x * basis[:, k], basis[:, : k + 1]
         for _ in range(2):
-            column = column - basis @ (basis.T @ column)
-        basis = np.column_stack([basis, column / np.linalg.norm(column)])
+            column = column - earlier @ (earlier.T @ column)
+        basis[:, k + 1] = column / np.linalg.norm(column)
     return np.asarray(E - basis @ (basis.T @ E))
 
 
