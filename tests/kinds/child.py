@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 SECONDS, BYTES = 2.0, 2**32  # of the processor for each call; beside what the process has
+LOADING = 20.0  # seconds of the processor for a call that may import packages
 END = b"\0"
 
 
-def in_child(calls: Iterable[Callable[[], str]]) -> list[str]:
-    """What each call returns, or the error that it raises; the signal where one ends the process,
-    which is the last of them."""
+def in_child(calls: Iterable[tuple[Callable[[], str], float]]) -> list[str]:
+    """What each call returns within its seconds, or the error that it raises; the signal where one
+    ends the process, which is the last of them."""
     read, write = os.pipe()
     child = os.fork()
     if not child:
@@ -23,8 +24,8 @@ def in_child(calls: Iterable[Callable[[], str]]) -> list[str]:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         used = resource.getpagesize() * pages
         resource.setrlimit(resource.RLIMIT_AS, (used + BYTES, used + BYTES))
-        for call in calls:
-            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        for call, seconds in calls:
+            signal.setitimer(signal.ITIMER_PROF, seconds)
             try:
                 said = call()
             except BaseException as error:

@@ -111,7 +111,13 @@ def answers_or_refuse(functions: dict[str, Any]) -> str:
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(machine, "available_memory", lambda: 2**31)
-        calls = [partial(_outcome, functions[name], right | new) for name, right, new in tried]
+        calls = [
+            (
+                partial(_outcome, functions[name], right | new),
+                child.SECONDS if new else child.LOADING,
+            )
+            for name, right, new in tried
+        ]
         # Where there are fewer outcomes than calls the last one is a signal, which is returned.
         for (name, _, changed), said in zip(tried, child.in_child(calls), strict=True):
             if said != "an answer" and not (said == "one line" and changed):

@@ -344,7 +344,7 @@ def test_other_models_are_refused(model, reason):
 
 
 @pytest.mark.parametrize("token", [-1, 4, 1.0, None, "a"])
-def test_tokens_that_are_no_rows_of_the_embedding_are_refused(token):
+def test_tokens_that_are_no_rows_of_the_embedding_are_refused(token, unchecked):
     decoder = PrunedDecoder(previous_token(3, 6), 4)
     with rejects("no token"):
         decoder.outputs()

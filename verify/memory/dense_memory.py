@@ -140,7 +140,7 @@ def _near_ties(run: Run) -> Finding:
         exact = int(np.sign(sum(terms)))
         if (found, dense_preferred_by_definition(xi, s, degree)[0]) != (exact, exact):
             wrong.append(f"{_described(xi, s, degree)}: {found} instead of {exact}")
-        in_floats.append(np.sign(sum(float(term) / 31.0**degree for term in terms)) == exact)
+        in_floats.append(np.sign(np.sum([float(t) / 31.0**degree for t in terms])) == exact)
     name = "signs of sums of integers that nearly cancel, for memories of degree 20, 21 and 60"
     lost = f"in {in_floats.count(False)} of these cases a float64 sum has the wrong sign"
     words = f"exact in {len(in_floats)} cases; {lost}"
