@@ -107,6 +107,7 @@ CASES = {
     "gaussian_prompts": lambda: reg.gaussian_prompts(100, 50, 10, seed=0),
     "predictions": lambda: SPECTRUM.newton(range(3000), 0.1),
     "predictions of Chebyshev's method": lambda: SPECTRUM.chebyshev(range(3000), 0.1, 9.0),
+    "predictions of ridge regression": lambda: SPECTRUM.ridge(np.arange(1.0, 3000)),
     "predictions of few prompts": lambda: FEW.gradient_descent(range(30_000), 0.1),
     "disentangled": lambda: cg.disentangled(20, 3),
     "search": lambda: cg.search(20, 40),

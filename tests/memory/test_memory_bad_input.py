@@ -32,7 +32,8 @@ PAIR, SWAP, NETWORK = np.eye(2), [[0, 1], [1, 0]], np.ones((5, 3))
         (lambda: M.mixture(np.ones((130, 2))), "patterns 130"),
         # modern networks
         (lambda: M.cluster_radius(NETWORK, [0, 0], 1.0), "cluster"),
-        (lambda: M.update_rounding(10**7, 5, 1.0, 1.0, 1.0, 2**-23), "n_patterns"),
+        (lambda: M.update_rounding(2**23 - 4, 5, 1.0, 1.0, 1.0, 2**-23), "8388603.5"),
+        (lambda: M.update_rounding(5, 2**24 - 8, 1.0, 1.0, 1.0, 2**-23), "16777208"),
         (lambda: M.separation(1e200 * NETWORK), "patterns"),
         (lambda: M.cluster_radius(1e200 * NETWORK, [0], 1.0), "patterns"),
         (lambda: M.modern_hopfield_energy([[1e-3]], [1e160], 1.0), "energy states"),

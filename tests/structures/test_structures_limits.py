@@ -92,6 +92,8 @@ def test_limits_of_lookups():
         for low, high in ((1, 3), (0, 2)):
             with rejects("queries"):
                 first_lookups(strategy(low, high))
+    with rejects("strategy", "list_iterator"):
+        first_lookups(lambda queries, _: iter([np.zeros(2, dtype=int)]))
     assert structures.interpolated(0.5, 4, 4, 0.0, 1.0) == 4
     with rejects("lo"):
         structures.interpolated(0.5, 5, 4, 0.0, 1.0)

@@ -97,7 +97,8 @@ def update_rounding(
     u = eps / 2
     if not (2 * n_patterns + 9) * u < 1 or not (d + 8) * u < 1:
         raise InputError(
-            f"n_patterns is {n_patterns} and d is {d}: give numbers of at most {0.5 / u:.3g}"
+            f"n_patterns is {n_patterns} and d is {d}: give n_patterns below "
+            f"{1 / (2 * u) - 4.5:.17g} and d below {1 / u - 8:.17g}"
         )
 
     def gamma(n: int) -> float:

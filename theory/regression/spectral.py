@@ -167,9 +167,12 @@ class PrefixSpectrum:
 
         Ridge regression with penalty μ minimises ‖X_t w − y_t‖² + μ‖w‖² over the weights w, where
         X_t contains the first t of n examples and y_t their labels. Entry t of the last axis is the
-        prediction of the label of example t + 1, or of the query if t = n.
+        prediction of the label of example t + 1, or of the query if t = n. Raises ValueError if the
+        predictions do not fit in memory.
         """
-        return self._predict(residuals.ridge_fitted, np.atleast_1d(penalties))
+        penalties = np.atleast_1d(penalties)
+        self._fit_in_memory(len(penalties), "penalties")
+        return self._predict(residuals.ridge_fitted, penalties)
 
     @checked
     def gradient_descent(self, steps: Iterable[Steps], step_size: PositiveArray) -> np.ndarray:
@@ -242,15 +245,19 @@ class PrefixSpectrum:
         counts = steps if isinstance(steps, range) else list(steps)
         if not counts:
             raise InputError("steps is empty: give at least one step count")
+        self._fit_in_memory(len(counts), "numbers of steps")
+        return np.array(counts, dtype=np.int64)
+
+    def _fit_in_memory(self, k: int, what: str) -> None:
+        """Raises ValueError if the predictions for k numbers of this kind do not fit in memory."""
         *leading, d = self.eigenvalues.shape
-        k, prefixes = len(counts), prod(leading)
+        prefixes = prod(leading)
         block = min(max(BLOCK, k * d), k * d * prefixes)
         fits_in_memory(
-            f"predictions after {k} numbers of steps, for {prefixes} prefixes,",
+            f"predictions for {k} {what} and {prefixes} prefixes",
             8 * (k * prefixes + TEMPORARY * block),
-            "give fewer numbers of steps, or fewer prompts",
+            f"give fewer {what}, or fewer prompts",
         )
-        return np.array(counts, dtype=np.int64)
 
     def _parameter(self, name: str, value: np.ndarray) -> np.ndarray:
         """A parameter as rows (…·(n + 1), 1), one per prefix; raises ValueError for bad shapes."""

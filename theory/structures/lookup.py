@@ -43,13 +43,17 @@ def looked_at(
     `strategy` takes the queries and the number N, and returns a generator.  The generator yields an
     array (…, m) of the cells to look up, and is then sent the values in these cells.  Raises
     ValueError (a) if the strategy yields values that are not cells, (b) if it ends before M
-    lookups, or (c) for arrays that do not fit in memory.
+    lookups, (c) if it is no generator, or (d) for arrays that do not fit in memory.
     """
     x, q, M = points, queries, lookups
     machine.fits_in_memory(
         f"{M} lookups of {q.size} queries", (16 * M + 64) * q.size, "give fewer queries"
     )
     N, search = x.shape[-1], strategy(q, x.shape[-1])
+    if not isinstance(search, Generator):
+        raise InputError(
+            f"strategy returns {type(search).__name__}: write it as a generator, with yield"
+        )
     # The flat index at which the row of each query begins.
     begins = np.arange(0, x.size, N).reshape(*x.shape[:-1], 1)
     cells, seen = list[np.ndarray](), None
