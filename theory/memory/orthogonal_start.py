@@ -72,7 +72,7 @@ def gap_rate(gap: np.ndarray, n: int, beta: float, form: SphereForm = "SA") -> n
     With β = beta, the rate is 2(n − (n−1)·gap)/(e^{β·gap} + n − 1) in SA and 2(n
     − (n−1)·gap)·e^{β(1−gap)}/n in USA.
     """
-    return _rate(1 - gap, n, beta, form)
+    return _rate(np.asarray(1 - gap), n, beta, form)
 
 
 def _rate(gamma: np.ndarray, n: int, beta: float, form: SphereForm) -> np.ndarray:
