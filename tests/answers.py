@@ -10,7 +10,7 @@ difference is read before it is committed.
 A digest is a hash of all that is exact (integers, text, fractions, shapes, types), and for floats
 their number and a weighted sum of their inverse hyperbolic sines, in which every entry counts, with
 the sum of the weighted sizes.  Sums are the same up to 10⁻⁹ of the sizes: other machines round
-differently.
+differently.  A finding counts by its id, evidence, verdict and figures (`figures.py`).
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
+import figures
 import numpy as np
 import torch
 from small_models import TOPICS
@@ -40,6 +41,7 @@ import theory
 import verify
 from theory import machine
 from theory.kinds import InputError
+from verify.finding import Finding
 
 FOLDER = Path(__file__).with_name("recorded")
 REFUSED, SAME, MOST = "refused", 1e-9, 10**6
@@ -83,6 +85,12 @@ def in_file(text: str, of: Callable[[Path], Any]) -> Any:
         return of(path)
 
 
+def changed(model: torch.nn.Module, name: str, at: tuple[int, ...], by: float) -> torch.nn.Module:
+    """The model, with `by` added to one entry of a parameter or buffer."""
+    dict([*model.named_parameters(), *model.named_buffers()])[name].data[at] += by
+    return model
+
+
 NAMES: dict[str, Any] = {
     "theory": theory,
     "constructions": constructions,
@@ -96,6 +104,8 @@ NAMES: dict[str, Any] = {
     "signs": signs,
     "memory": memory,
     "in_file": in_file,
+    "module": import_module,
+    "changed": changed,
 }
 """What a recorded call may use."""
 
@@ -156,6 +166,9 @@ def leaves(value: Any) -> Iterator[Any]:
             yield from leaves(each)
     elif isinstance(value, Iterator):
         yield from leaves([*islice(value, MOST)])
+    elif isinstance(value, Finding):
+        found = figures.figures({"findings": [value.as_json()]})
+        yield from leaves([value.id, value.verdict.value, *found.values()])
     elif is_dataclass(value) and not isinstance(value, type):
         yield type(value).__name__
         for field in fields(value):
