@@ -26,10 +26,11 @@ record: $(VENV)/installed
 test: record
 	$(PYTEST)
 
-# Functions that the fast tests call with small sizes only; FOLDER is tests/ or a part of it.
+# Functions that the fast tests call with small sizes only, and refusals, or their limits, that they
+# do not reach; FOLDER is tests/ or a part of it.
 FOLDER ?= tests
 reach: $(VENV)/installed
-	PYTHONPATH=tests $(BIN)/python -m pytest -p reach $(FOLDER)
+	PYTHONPATH=tests $(BIN)/python -m pytest -p reach_refusals -p reach $(FOLDER)
 
 # Tests that take long.
 slow: $(VENV)/installed

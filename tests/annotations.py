@@ -91,10 +91,10 @@ class Checked(SourceFileLoader):
 
 
 class Finder(MetaPathFinder):
-    """Finds modules of some packages as the other finders do, and has them loaded by `Checked`."""
+    """Finds modules of some packages as the other finders do, and has them loaded by another."""
 
-    def __init__(self, packages: Iterable[str]) -> None:
-        self.packages = set(packages)
+    def __init__(self, packages: Iterable[str], loader: type[SourceFileLoader] = Checked) -> None:
+        self.packages, self.loader = set(packages), loader
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -104,7 +104,7 @@ class Finder(MetaPathFinder):
         others = (finder for finder in sys.meta_path if finder is not self)
         spec = next(filter(None, (f.find_spec(fullname, path, target) for f in others)), None)
         if spec is not None and isinstance(spec.loader, SourceFileLoader):
-            spec.loader = Checked(spec.loader.name, spec.loader.path)
+            spec.loader = self.loader(spec.loader.name, spec.loader.path)
         return spec
 
 
