@@ -2,7 +2,8 @@
 
 A line of `other_options.txt` that is not indented is a claim with options, each of which differs
 from its default in some line.  Below it are the findings at quick sizes: their ids, the kinds of
-evidence, the verdicts of what does not depend on a sample, and the figures.  A test runs the claims
+evidence, the verdicts of what does not depend on a sample, and the figures, with the whole numbers
+in the name: a claim that runs smaller sizes than its options says so there.  A test runs the claims
 again.  After a change on purpose, `python tests/other_options.py` writes the findings again; the
 difference is read before it is committed.
 """
@@ -37,10 +38,14 @@ def found(line: str) -> Found:
         document = record.run(*parsed(line))
     except InputError:
         return {"refused": ("", [])}
-    verdicts = {each["id"]: each["verdict"] for each in document["findings"]}
+    compared = figures.figures(document)
     return {
-        id: (kind if kind in UNCERTAIN else f"{kind} {verdicts[id]}", numbers)
-        for id, (kind, numbers) in figures.figures(document).items()
+        each["id"]: (
+            kind if kind in UNCERTAIN else f"{kind} {each['verdict']}",
+            [*map(float, figures.WHOLE.findall(each["name"])), *numbers],
+        )
+        for each in document["findings"]
+        for kind, numbers in [compared[each["id"]]]
     }
 
 
