@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -21,6 +22,8 @@ def in_child(calls: Iterable[tuple[Callable[[], str], float]]) -> list[str]:
     if not child:
         os.close(read)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        # A GPU that the parent used cannot be used by the child.
+        warnings.filterwarnings("ignore", "CUDA initialization", UserWarning)
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         used = resource.getpagesize() * pages
         resource.setrlimit(resource.RLIMIT_AS, (used + BYTES, used + BYTES))

@@ -71,13 +71,13 @@ def interrupted_together(made, folder, after, seeds=SEEDS):
 
 
 def assert_close(path, other):
-    """Weights differ by roundings, of which another processor has more (1.5·10⁻⁵), and by less than
+    """Weights differ by roundings, of which another processor has more (1.5·10⁻⁴), and by less than
     one step changes them (2·10⁻³). Left out is b_K of softmax heads: it has the gradient 0, of
     which AdamW takes the rounding for a direction."""
     models = load(path), load(other)
     for (name, W), (_, V) in zip(*(model.named_parameters() for model in models), strict=True):
         if not name.endswith("b_K"):
-            assert float((W - V).norm()) <= 1e-4 * float(V.norm()), name
+            assert float((W - V).norm()) <= 1e-3 * float(V.norm()), name
 
 
 @pytest.mark.parametrize("kind", slow_unless(QUICK, MODELS))
