@@ -1,0 +1,115 @@
+"""What has no certificate, or no answers to compare: one reason at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from refusals import rejects
+from torch import nn
+
+from constructions import conjunction, gradient_descent, scratchpad
+from constructions.tokens import Tokens
+from constructions.transformer import Transformer
+from tests.evidence.test_certified_scope import largest_of_all, repeating
+from tests.evidence.test_checker_files import CHECKERS, STATED
+from theory.kinds import InputError
+from verify import certify, checker
+from verify.evidence.certificates import weights, write_certificate
+from verify.evidence.function_of_tokens import Answers
+from verify.evidence.tables import by_table
+
+
+class Ends(Tokens):
+    """Answers at other tokens than those of the sequence, and tokens 0 behind it."""
+
+    def __init__(self, skipped: int, behind: int, answers_behind: bool = True) -> None:
+        super().__init__(2, 4, margin=1.0)
+        self.skipped, self.behind, self.answers_behind = skipped, behind, answers_behind
+        self.context += behind
+
+    def ends(self, n: int) -> tuple[tuple[int, ...], slice]:
+        most = None if self.answers_behind else n
+        return (0,) * self.behind, slice(self.skipped, most)
+
+
+def last(tokens: list[int]) -> int:
+    return tokens[-1]
+
+
+def test_the_last_answer_is_enough_for_a_causal_model_that_answers_at_every_token() -> None:
+    assert certify(repeating(Ends(0, 0)), against=last).holds
+    model = largest_of_all(3)
+    assert not model.is_causal
+    assert certify(model, against=lambda tokens: [max(tokens)] * len(tokens)).holds
+    with rejects("against"):
+        certify(model, against=max)
+
+
+def test_the_last_answer_is_not_enough_for_a_causal_model_with_other_answers() -> None:
+    model = repeating(Ends(0, 1))
+    assert model.is_causal
+    assert certify(model, against=lambda tokens: [*tokens, 0]).holds
+    with rejects("against"):
+        certify(model, against=last)
+
+
+def table(model: Transformer, length: int) -> list[Any]:
+    def answers(tokens: list[int]) -> Any:
+        return model(np.array(tokens)).tolist()
+
+    return [*by_table(model, Answers(model, answers), range(length, length + 1))]
+
+
+def test_tables_are_about_all_sequences_and_the_last_tokens() -> None:
+    assert table(repeating(Ends(0, 0)), 3)
+    assert table(repeating(Ends(1, 0)), 3)
+    assert repeating(Ends(0, 1, answers_behind=False))([1, 0, 1]).tolist() == [1, 0, 1]
+    for model, length in (
+        (scratchpad("parity", 2), 3),  # not all sequences
+        (repeating(Ends(0, 1, answers_behind=False)), 3),  # a token behind, not answered
+        (repeating(Ends(0, 1)), 3),  # the token behind is answered
+        (conjunction(3, [0, 2]), 3),  # the answer is at the first token
+    ):
+        with rejects(model.name):
+            table(model, length)
+
+
+@pytest.mark.parametrize("name", ["norm", "ln1", "ln2", "ln_final", "scale"])
+def test_weights_of_models_that_normalise_are_not_exact(name: str) -> None:
+    model: Any = gradient_descent(2, 2, 0.125)
+    assert weights(model)
+    of = {"ln_final": model, "scale": model.blocks[1].attn}.get(name, model.blocks[1])
+    setattr(of, name, 2.0 if name == "scale" else nn.LayerNorm(1))
+    with rejects(model.name):
+        weights(model)
+
+
+@pytest.mark.parametrize("kind", CHECKERS)
+def test_a_file_has_at_most_so_many_bytes(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, statements = tmp_path / "c.json", STATED[kind]()[:1]
+    write_certificate(path, "some", statements)
+    text, by = path.read_bytes(), CHECKERS[kind]
+    monkeypatch.setattr(by, "MOST_BYTES", len(text))
+    assert [*by.verified(text)]
+    with pytest.raises(ValueError, match="bytes"):
+        [*by.verified(text + b" ")]
+
+
+def test_what_the_checkers_cannot_read_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, statements = tmp_path / "c.json", STATED["gaps"]()[:1]
+    write_certificate(path, "some", statements)
+    size = path.stat().st_size
+    path.unlink()
+    monkeypatch.setattr(checker, "MOST_BYTES", size - 1)
+    with pytest.raises(InputError, match="bytes"):
+        write_certificate(path, "some", statements)
+    assert not path.exists()
+    monkeypatch.setattr(checker, "MOST_BYTES", size)
+    write_certificate(path, "some", statements)
