@@ -1,0 +1,113 @@
+"""Both sides of the limits of what is compared, probed and redirected."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from refusals import rejects
+from torch import nn
+
+from constructions import induction_heads
+from theory.kinds import InputError
+from theory.regression import gaussian_prompts
+from verify.interpret import attention, compare, nearer, outputs, probe, redirected, registers
+from verify.interpret.comparison import Cell
+from verify.interpret.models import called
+
+V, T = 3, 5
+TOKENS = np.random.default_rng(0).integers(0, V, (6, T))
+BUILT = induction_heads(V, T)
+BEFORE = np.eye(T, k=-1, dtype=bool)
+EVERY = np.zeros((1, 6, 4))
+PROMPTS = gaussian_prompts(6, 3, 2, seed=1)
+
+
+def cell(values, errors=None):
+    return Cell("an algorithm, 1 steps", "a", values, errors)
+
+
+def none(model, x, y, x_query):
+    return [np.zeros((len(x), x.shape[1] + 1, 1))]
+
+
+def zero(x, y, x_query):
+    return np.zeros((len(x), x.shape[1] + 1))
+
+
+def test_the_fewest_sequences_and_prompts():
+    assert attention(BUILT, TOKENS[:2], lambda tokens: BEFORE).weights
+    assert registers(BUILT, TOKENS[:4], {"token": TOKENS[:4]}).layers
+    two = gaussian_prompts(2, 3, 2, seed=0)
+    assert probe(None, two, none).on(PROMPTS)
+    with rejects("fitted"):
+        probe(None, gaussian_prompts(1, 3, 2, seed=0), none)
+    four = gaussian_prompts(4, 3, 2, seed=0)
+    assert compare(outputs(zero, four), "none", [0], EVERY[:, :4])
+
+
+def test_the_last_position():
+    redirected(BUILT, 1, np.full((6, T), T - 1))
+    with rejects("places"):
+        redirected(BUILT, 1, np.full((6, T), T))
+
+
+def test_similarities_of_as_many_models_and_prompts_are_compared():
+    one, two = np.zeros((1, 6)), np.zeros((2, 6))
+    for first, second in ((one, two), (two, one), (one, one[:, :1])):
+        with rejects("first", "second"):
+            nearer(cell(first), cell(second))
+    errors = np.ones((1, 6, 4))
+    assert nearer(cell(one, errors), cell(one)).difference.mean == 0
+    assert nearer(cell(one), cell(one, errors)).difference.mean == 0
+    with rejects("first", "second"):
+        nearer(cell(one, errors), cell(one, 2 * errors))
+
+
+def test_models_with_the_same_layers_on_the_same_prompts_are_compared():
+    measured = outputs(zero, PROMPTS)
+    assert compare([measured, measured], "none", [0], EVERY)
+    more = replace(measured, predictions=np.zeros((2, 6, 4)))
+    named = replace(measured, names=("other",))
+    wider = replace(PROMPTS, x=np.zeros((6, 3, 3)), x_query=np.zeros((6, 3)))
+    for other in (more, named, replace(measured, prompts=wider)):
+        with rejects("probed"):
+            compare([measured, other], "none", [0], EVERY)
+
+
+class Embedded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding.from_pretrained(torch.eye(V))
+
+    def forward(self, tokens):
+        return self.embed(tokens)
+
+
+def test_the_module_itself_is_no_stream():
+    model = Embedded().eval()
+    assert registers(model, TOKENS, {"token": TOKENS}, ["embed"]).layers == ("embed",)
+    with rejects("streams"):
+        registers(model, TOKENS, {"token": TOKENS}, [""])
+
+
+@pytest.mark.parametrize("shape", [(6, T, 1, 1), (6, T + 1), (5, T), (6,)])
+def test_contents_are_numbers_or_vectors_at_the_tokens(shape):
+    with rejects("a"):
+        registers(BUILT, TOKENS, {"a": np.zeros(shape)})
+
+
+@pytest.mark.parametrize("shape", [(6, T + 1, 2), (7, T, 2), (6, T), (6, T, 2, 1)])
+def test_streams_are_vectors_at_the_tokens(shape):
+    with rejects("streams"):
+        registers(None, TOKENS, {"token": TOKENS}, lambda model, tokens: [np.zeros(shape)])
+
+
+def test_errors_within_a_model_of_this_library_are_its_own():
+    model = induction_heads(V, T)
+    model.embed.W_E.data = model.embed.W_E.data[:, :2]
+    with pytest.raises(RuntimeError) as caught:
+        called(model, TOKENS)
+    assert not isinstance(caught.value, InputError)
+    with rejects("function"):
+        called(lambda tokens: model(tokens), TOKENS, of=BUILT)
