@@ -132,3 +132,15 @@ def test_programs_of_files_need_a_vocabulary(tmp_path: Any) -> None:
     assert first("program", program=f"{file}:mine", vocabulary="ab", max_length=2)
     with rejects("mine", "vocabulary"):
         first("program", program=f"{file}:mine", max_length=2)
+
+
+def test_the_most_mutants_of_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = import_module("verify.selftest.commands")
+    monkeypatch.setattr(commands, "random_entries", lambda *_: [])
+
+    def run(count: int) -> None:
+        commands.check_entries(["newton"], count, 0, "", True, lambda entries, _: entries)
+
+    run(10**6)
+    with rejects("--random"):
+        run(10**6 + 1)

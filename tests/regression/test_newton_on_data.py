@@ -240,6 +240,10 @@ def test_predictions_do_not_replace_the_data(tmp_path):
     with rejects("--predictions"):
         findings(data=data, domain="float", k=1, predictions=data)
     assert data.read_bytes() == LONGLEY.read_bytes()
+    other = tmp_path / "other.json"
+    other.write_text("old")  # a file of predictions is replaced
+    findings(target="employed", domain="float", layout="direct", k=1, predictions=other)
+    assert other.read_text() != "old"
 
 
 def test_predictions_over_q_that_are_nearly_equal_fail():

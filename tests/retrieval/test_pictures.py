@@ -6,6 +6,7 @@ import pytest
 from refusals import rejects
 
 from constructions import composition, hop, induction_heads
+from constructions.stream import Stream
 from theory.retrieval import hop_positions
 from verify.evidence.picture import save
 from verify.retrieval import hop_picture, pictures
@@ -44,3 +45,8 @@ def test_too_long_prompts_are_rejected(draw):
 def test_hops_need_pointers():
     with rejects("pointer"):
         hop_picture.draw(induction_heads(3, 3), [0, 1, 0], list("aba"))
+    for only in (Stream(pointer=1), Stream(answer=1)):
+        model = hop(2, 3, 3)
+        model.stream = only
+        with rejects("pointer", "answer"):
+            hop_picture.draw(model, [0, 1, 0], list("aba"))

@@ -144,6 +144,9 @@ def test_a_convex_loss_is_no_transition(monkeypatch):
             noise = 1 + size * rng.standard_normal(300)
             assert verdict((floor + decay) * noise) is FAILS
     assert verdict(3.0 - 2.5 * (i > 150) - 1e-4 * i) is HOLDS
+    assert verdict(3.0 - 2.5 * (i[:50] > 25) - 1e-4 * i[:50]) is HOLDS
+    with rejects("log"):
+        verdict(decay[:49])
 
 
 PRINTED = [
