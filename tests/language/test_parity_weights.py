@@ -76,3 +76,12 @@ def test_the_sharpness_is_that_of_the_proof():
     A = 2 / 7
     assert math.isclose(math.exp(-sharpness_for_steps(20, 8)) * 28, A)
     assert math.isclose(A / (2 + A), 1 / 8)
+
+
+def test_the_largest_number_of_positions(monkeypatch):
+    counted = "constructions.language.linear_tokens.count_of"
+    monkeypatch.setattr(counted, lambda d, positions: np.array([2.0**40]))
+    assert parity_by_linear_tokens(1, [0]).n_layers == 1
+    monkeypatch.setattr(counted, lambda d, positions: np.array([2.0**40 + 1]))
+    with rejects("positions"):
+        parity_by_linear_tokens(1, [0])

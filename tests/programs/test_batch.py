@@ -30,6 +30,8 @@ CASES = {name: (program, vocabulary) for name, (program, vocabulary, _) in PROGR
         (2**62, -(2**62) + 1, Fraction(1, 10)),
     ),
     "no value at some sequences": (Aggregate(EQUAL | BEFORE, tokens), (1, 2, "x")),
+    "a function of no value": (1 / (tokens - 1) + 1, (1,)),
+    "a mean of no value": (Aggregate(EQUAL, 1 / (tokens - 1)), (1,)),
 }
 
 

@@ -149,9 +149,13 @@ def test_scores_beyond_the_memory_are_rejected(model, inputs, monkeypatch):
         built(*inputs)
 
 
-def test_memory_that_torch_lacks_is_one_line(monkeypatch):
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("DefaultCPUAllocator: can't allocate memory: …"), torch.OutOfMemoryError("GPU")],
+)
+def test_memory_that_torch_lacks_is_one_line(monkeypatch, error):
     def beyond(*_):
-        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: …")
+        raise error
 
     model = newton(2, 1, 0.25)
     monkeypatch.setattr(model.blocks[0], "forward", beyond)
