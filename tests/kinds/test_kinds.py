@@ -381,3 +381,8 @@ def test_seeds_of_torch():
 def test_the_message_on_a_seed_names_the_library_of_the_generator():
     with rejects("seed", "a Generator of numpy"):
         read(Seed, "seed", torch.Generator())
+
+
+def test_only_annotations_that_declare_a_kind_are_read():
+    with pytest.raises(TypeError):
+        read(int, "it", 3)

@@ -13,12 +13,13 @@ import torch
 from flint import fmpq, fmpq_poly
 from formula_by_definition import S
 
-from constructions import chebyshev, gradient_descent, hyperpower, induction_heads, newton
+from constructions import chebyshev, formulas, gradient_descent, hyperpower, induction_heads, newton
 from constructions.blocks import MLP, LayerNorm, PosEmbed
 from constructions.formulas import register_program
 from constructions.transformer import Transformer
 from theory.kinds import InputError
 from theory.regression import NoFormula
+from theory.regression.polynomial_sizes import Sizes
 from theory.regression.register_programs import (
     Polynomials,
 )
@@ -212,6 +213,10 @@ def with_final_norm(model: Transformer) -> None:
     model.ln_final = LayerNorm(model.d_model).double()
 
 
+def normalised_between(model: Transformer) -> None:
+    model.blocks[1].ln2 = LayerNorm(model.d_model).double()
+
+
 def with_output_bias(model: Transformer) -> None:
     model.unembed.b_U = torch.nn.Parameter(torch.ones(1).double())
 
@@ -233,6 +238,7 @@ OUTSIDE = {
     of_softmax: "layer 2, softmax attention",
     with_mlp: "layer 2, MLP neuron 1",
     with_norm: "layer 2, a normalisation",
+    normalised_between: "layer 2, a normalisation",
     mixed_kinds: "the block of W_E from y to u",
     wrong_unembedding: "the block of W_U from x to 1",
 }
@@ -359,3 +365,22 @@ def test_registers_of_a_derivation_are_compared_with_the_proof():
     _, wrong = case(CASES["direct"], fault)
     found = derivation(wrong)
     assert (found.verdict, found.measured) == (Verdict.FAILS, 1)
+
+
+def test_the_largest_formulas_that_are_printed(monkeypatch):
+    model = newton(2, 3, Fraction(1, 4))
+    sizes = Sizes()
+    contents = [each for now in register_program(model).contents(sizes) for each in now.values()]
+    most = max(sizes.all_bits(size) for content in contents for size in content.values())
+    monkeypatch.setattr(formulas, "MOST_BITS", most)
+    assert model.formulas()
+    monkeypatch.setattr(formulas, "MOST_BITS", most - 1)
+    with pytest.raises(InputError):
+        model.formulas()
+
+
+def test_an_output_bias_of_zero_is_none():
+    model = newton(2, 1, 0.25)
+    wanted = str(model.formula())
+    model.unembed.b_U = torch.nn.Parameter(torch.zeros(1).double())
+    assert str(model.formula()) == wanted
