@@ -9,13 +9,20 @@ import numpy as np
 import pytest
 from refusals import rejects
 
-from constructions import connected_components, nearest_neighbour
+from constructions import (
+    connected_components,
+    nearest_neighbour,
+    newton,
+    online_gradient_descent,
+)
+from constructions.transformer import Transformer
 from tests.evidence.own_models import earlier, earlier_model
 from theory.computation import components, shuffled_path
 from theory.kinds import InputError
 from verify import certify
 from verify.claim import Run, installed, loaded
 from verify.evidence import identity
+from verify.evidence.function_of_examples import case_of
 from verify.evidence.statement import OverExamples
 from verify.ledger.build import parameters_of
 from verify.programs import chomsky
@@ -144,3 +151,22 @@ def test_the_most_mutants_of_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     run(10**6)
     with rejects("--random"):
         run(10**6 + 1)
+
+
+@pytest.mark.parametrize(
+    ("model", "accepted"),
+    [
+        (newton(2, 1, 0.0625, "paper", n=3), {None: 3, 3: 3}),
+        (online_gradient_descent(2, 3), {None: 3, 1: 1, 2: 2, 3: 3}),
+    ],
+)
+def test_numbers_of_examples_for_which_weights_are(
+    model: Transformer, accepted: dict[int | None, int]
+) -> None:
+    def against(of: Any, X: Any, y: Any, Q: Any) -> Any:
+        return Q
+
+    assert {n: case_of(model, against, n).n for n in accepted} == accepted
+    for n in {1, 2, 4, 5} - accepted.keys():
+        with rejects("n"):
+            case_of(model, against, n)
