@@ -142,6 +142,11 @@ def test_what_a_kind_reads(hint, given, read):
         (Labels, torch.ones(2, dtype=torch.bfloat16, requires_grad=True), np.ones(2)),
         (PerPrompt, 3, np.array(3.0)),
         (Annotated[Any, Reals("n", empty=True)], [], np.zeros(0)),
+        (
+            Annotated[Any, Integers("n", empty=True)],
+            np.zeros(0, dtype=np.uint64),
+            np.zeros(0, dtype=int),
+        ),
         (Annotated[Any, Reals("d d")], [[1, 2], [3, 4]], np.array([[1.0, 2], [3, 4]])),
     ],
     ids=str,
