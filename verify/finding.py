@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context
 from enum import StrEnum
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -320,6 +321,11 @@ def plain(value: Value) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if isinstance(value, int | float | str | bool) or value is None else str(value)
+
+
+def rounded_up(value: float, digits: int = 2) -> float:
+    """The least number of so many decimal digits that is at least the value, to print a bound."""
+    return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(value))
 
 
 def shown(value: Value) -> str:

@@ -1,8 +1,11 @@
 import json
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from verify.finding import (
     Finding,
@@ -15,6 +18,7 @@ from verify.finding import (
     labelled,
     no_counterexample,
     plain,
+    rounded_up,
     same,
     shown,
     within,
@@ -231,3 +235,14 @@ def test_a_finding_that_fails_stays_so_with_the_stated_bound():
 def test_bounds_and_formulas_have_the_same_names(stated):
     with pytest.raises(ValueError, match="b"):
         as_stated(at_most("it", "size", "float", 1, 2), {"a": 1, "b": 2}, stated)
+
+
+@given(st.floats(1e-300, 1e300), st.integers(1, 9))
+def test_a_bound_is_rounded_up_to_the_next_number_of_so_many_digits(value, digits):
+    printed = Decimal(f"{rounded_up(value, digits):.{digits - 1}e}")
+    assert Decimal(value) <= printed < Decimal(value) * (1 + 10 * Decimal(10) ** -digits)
+
+
+def test_special_bounds_are_themselves():
+    assert [rounded_up(0.0), rounded_up(float("inf"))] == [0.0, float("inf")]
+    assert math.isnan(rounded_up(float("nan")))

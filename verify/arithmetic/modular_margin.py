@@ -42,6 +42,7 @@ from verify.finding import (
     each_at_most,
     labelled,
     no_counterexample,
+    rounded_up,
     within,
 )
 
@@ -83,7 +84,7 @@ def proof(run: Run, moduli: list[int]) -> Iterator[Finding]:
     prime = random_prime(run.rng)
     some = [p for p in moduli if p <= 9]
     # Degree 3 in the entries of u, v and w, at random points.
-    chance = 3 / prime
+    chance = rounded_up(3 / prime)
     yield no_counterexample(
         "mean",
         "mean margin of a neuron with weights u, v and w, compared with "

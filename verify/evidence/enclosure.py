@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from verify.finding import Finding, Verdict
+from verify.finding import Finding, Verdict, rounded_up
 
 BITS = 320  # the precision of the findings
 WIDTH = -100  # balls compared for equality must have radii below 2^WIDTH
@@ -64,6 +64,7 @@ def coincide(
     off = next((pair for pair in _pairs(got, wanted) if not pair[0].overlaps(pair[1])), None)
     values = "" if off is None else f"{float(off[0]):.17g} instead of {float(off[1]):.17g}"
     largest = apart(got, wanted)
+    most = f"{rounded_up(largest, 3):.3g}"
     return Finding(
         id,
         name,
@@ -71,7 +72,7 @@ def coincide(
         largest,
         2.0 ** (width + 1),
         verdict,
-        f"{words or 'the enclosures overlap, and their distance is'} ≤ {largest:.3g}",
+        f"{words or 'the enclosures overlap, and their distance is'} ≤ {most}",
         f"enclosures that overlap and have radii below 2^{width}",
         ": ".join(filter(None, (detail, values))) if off is not None else "",
     )

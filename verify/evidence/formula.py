@@ -15,7 +15,7 @@ from verify.claim import Run
 from verify.domains.modular import Modular, random_prime
 from verify.domains.one_variable import OneByOne, OneByOneMatrices, Residues, long_prime, missed
 from verify.evidence.statement import Case
-from verify.finding import Finding, Verdict, equal
+from verify.finding import Finding, Verdict, equal, rounded_up
 
 DIMENSIONS = range(1, 9)  # at which the program is read from the tensors
 FEW = (1, 2, 3)  # the same in self-tests, and for models with more layers than this:
@@ -118,7 +118,7 @@ def _for_one_example(run: Run, case: Case, program: RegisterProgram) -> tuple[st
     ours, theirs = residues.x * program.prediction(residues), algorithm(residues, residues.x)
     words = (
         f"degree below 10^{len(str(degree // 2))} in S, at a random point modulo a random prime of "
-        f"{length} bits, error probability ≤ {missed(degree, bits, length):.1e}"
+        f"{length} bits, error probability ≤ {rounded_up(missed(degree, bits, length)):.1e}"
     )
     return words, None if ours == theirs else f"they differ modulo {residues.of.modulus()}"
 

@@ -25,7 +25,7 @@ from verify.domains import (
 from verify.domains.base import Entry
 from verify.evidence.registers import first_difference
 from verify.evidence.statement import Case, OverExamples, shown
-from verify.finding import Finding, Verdict, equal
+from verify.finding import Finding, Verdict, equal, rounded_up
 
 DomainName = Literal["all", "formula", "float", "exact", "modular", "symbolic"]
 
@@ -157,7 +157,7 @@ def modulo_primes(run: Run, case: Case) -> Finding:
         name,
         None if agree else smallest_failure(run, case),
         evidence="identity",
-        words=f"equal at {points} random points; error probability ≤ {missed:.1e}",
+        words=f"equal at {points} random points; error probability ≤ {rounded_up(missed):.1e}",
     )
 
 

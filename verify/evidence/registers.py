@@ -21,7 +21,7 @@ from verify.domains import (
 )
 from verify.domains.base import Entry, Matrix
 from verify.evidence.statement import Case, Inputs, OverTokens
-from verify.finding import Evidence, Finding, Verdict, equal
+from verify.finding import Evidence, Finding, Verdict, equal, rounded_up
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def invariants_hold(case: Case, given: Inputs, id: str, name: str, compare: Comp
         compared = compare(case, given)
         if modular and compared:
             missed = miss_probability(partial(_all_sizes, case, compare))
-            certain = f"; error probability ≤ {missed:.1e}"
+            certain = f"; error probability ≤ {rounded_up(missed):.1e}"
     except NotPolynomial as reason:
         return equal(id, name, f"no polynomial: {reason}", evidence=evidence)
     wrong = [str(side.stage) for side in compared if side.held != side.wanted]

@@ -48,6 +48,7 @@ from verify.finding import (
     equal,
     labelled,
     no_counterexample,
+    rounded_up,
     same,
 )
 from verify.graphs.exact_outputs import differences, evidence_of, exactly, in_float64, over_q, shown
@@ -307,7 +308,7 @@ def identity(run: Run, case: Case) -> Finding:
         None if ours == theirs else "the output is not p_L(A)",
         evidence="identity",
         words=f"equal polynomials of degree {capacity(case.L)}, with error probability at most "
-        f"{missed:.1e}",
+        f"{rounded_up(missed):.1e}",
     )
 
 
