@@ -4,11 +4,13 @@ A plugin, for `pytest -p reach_refusals` with `tests` on the path.  It rewrites 
 three packages whose body raises, and prints, for those that were imported,
 
     never refused       no test made the condition true
-    always / never …    an operand of `and` and `or` that was true (false) whenever it was evaluated
+    always, never       an operand of `and` or `or` that was true (false) whenever it was evaluated
+    not evaluated       an operand before which the others always decided
     equality not seen   a comparison that no test made with equal sides, so that `<` may be `≤`
 
-A refusal without such a line can still be untested, but one with a line is.  Whether limits of
-annotations (`Within`) are moved is noticed by `constants.txt`.
+A refusal without such a line can still be untested.  What tests do in processes of their own is not
+seen, nor are the middles of chains such as `a < b < c`.  Whether limits of annotations (`Within`)
+are moved is noticed by `constants.txt`.
 """
 
 from __future__ import annotations

@@ -324,7 +324,10 @@ def plain(value: Value) -> Any:
 
 
 def rounded_up(value: float, digits: int = 2) -> float:
-    """The least number of so many decimal digits that is at least the value, to print a bound."""
+    """The least number of so many decimal digits that is at least the value, as the nearest float.
+
+    Printed with these digits, it is a bound wherever the value is one.
+    """
     return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(value))
 
 

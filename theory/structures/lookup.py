@@ -43,7 +43,7 @@ def looked_at(
     `strategy` takes the queries and the number N, and returns a generator.  The generator yields an
     array (…, m) of the cells to look up, and is then sent the values in these cells.  Raises
     ValueError (a) if the strategy yields values that are not cells, (b) if it ends before M
-    lookups, (c) if it is no generator, or (d) for arrays that do not fit in memory.
+    lookups, (c) if it returns no generator, or (d) for arrays that do not fit in memory.
     """
     x, q, M = points, queries, lookups
     machine.fits_in_memory(

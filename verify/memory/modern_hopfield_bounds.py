@@ -24,7 +24,7 @@ from verify.claim import Run
 from verify.domains import Ball
 from verify.evidence.enclosure import BITS, all_hold, below
 from verify.evidence.rounding import UNIT_ROUNDOFF
-from verify.finding import Finding, Verdict, within_bounds
+from verify.finding import Finding, Verdict, rounded_up, within_bounds
 
 Compared = tuple[arb, Any, float]  # enclosed value, value in float64, bound on their distance
 
@@ -78,7 +78,7 @@ def separation_and_retrieval(run: Run) -> Iterator[Finding]:
                     for id, pair in _sides(network, i, xi, z, error).items():
                         sides[id].append(pair)
                     library += _library_bounds(X, i, network, xi, z)
-    image, steepest, widest = map(max, zip(*seen, strict=True))
+    image, steepest, widest = (rounded_up(max(each), 3) for each in zip(*seen, strict=True))
     name = (
         "number of fixed points within 1/(βNM) of a pattern with the separation "
         f"Δ_i ≥ 2/(βN) + ln(2(N−1)NβM²)/β ({len(sizes) * 3} networks)"

@@ -23,7 +23,16 @@ from verify.claim import Run, claim, option
 from verify.domains import Ball
 from verify.evidence.checkpoints import models_of
 from verify.evidence.sequences import exact_evidence
-from verify.finding import Finding, Verdict, at_least, at_most, labelled, no_counterexample, same
+from verify.finding import (
+    Finding,
+    Verdict,
+    at_least,
+    at_most,
+    labelled,
+    no_counterexample,
+    rounded_up,
+    same,
+)
 from verify.retrieval.collisions import Pair, collision
 from verify.retrieval.messages import PRECISION, Split, fractions
 
@@ -219,7 +228,7 @@ def _reduction(run: Run, id: str, game: Game, split: Split, vacuous: Sequence[Sp
             for a, b in zip(joint, whole, strict=True)
         ]
     gap = float(max(gaps))
-    words = f"distance ≤ {gap:.1e}{no_bound}"
+    words = f"distance ≤ {rounded_up(gap):.1e}{no_bound}"
     wanted = f"distance at most {NARROW:g}"
     return at_most(id, name, "enclosure", gap, NARROW, words=words, wanted=wanted)
 
