@@ -1,11 +1,12 @@
 """The figures of claims with other options than those of the recorded run (see `figures.py`).
 
 A line of `other_options.txt` that is not indented is a claim with options, each of which differs
-from its default in some line.  Below it are the findings at quick sizes: their ids, the kinds of
-evidence, the verdicts of what does not depend on a sample, and the figures, with the whole numbers
-in the name: a claim that runs smaller sizes than its options says so there.  A test runs the claims
-again.  After a change on purpose, `python tests/other_options.py` writes the findings again; the
-difference is read before it is committed.
+from its default in some line.  Below it are the findings at quick sizes, or at full sizes where it
+says `quick=False`: their ids, the kinds of evidence, the verdicts of what does not depend on a
+sample, and the figures, with the whole numbers in the name: a claim that runs smaller sizes than
+its options says so there.  A test runs the claims again.  After a change on purpose,
+`python tests/other_options.py` writes the findings again; the difference is read before it is
+committed.
 """
 
 from __future__ import annotations
@@ -34,8 +35,10 @@ def parsed(line: str) -> tuple[str, dict[str, Any]]:
 
 def found(line: str) -> Found:
     """By id, the evidence with its verdict and the figures of each finding of a run."""
+    name, options = parsed(line)
+    quick = options.pop("quick", True)
     try:
-        document = record.run(*parsed(line))
+        document = record.run(name, options, quick=quick)
     except InputError:
         return {"refused": ("", [])}
     compared = figures.figures(document)

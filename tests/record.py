@@ -31,12 +31,14 @@ PICTURES = RUNS.with_name("pictures")
 PROCESSES = 2
 
 
-def run(name: str, options: dict[str, Any], picture: Path | None = None) -> dict[str, Any]:
+def run(
+    name: str, options: dict[str, Any], picture: Path | None = None, *, quick: bool = True
+) -> dict[str, Any]:
     """A claim's run as `--json` writes it; its picture, if it has one, goes into this file."""
     claim = installed()[name].load()
     given, start = {**claim.defaults, **options}, time.perf_counter()
-    found = [*claim.findings(Run(quick=True, plot=picture if claim.draws else None), **given)]
-    parameters, seconds = {**given, "seed": 0, "quick": True}, time.perf_counter() - start
+    found = [*claim.findings(Run(quick=quick, plot=picture if claim.draws else None), **given)]
+    parameters, seconds = {**given, "seed": 0, "quick": quick}, time.perf_counter() - start
     text = as_json(name, claim.statement, sources_of(name), parameters, found, seconds)
     document: dict[str, Any] = json.loads(text)
     return document
