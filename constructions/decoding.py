@@ -44,7 +44,7 @@ from constructions.cached_keys import (
     slices,
 )
 from theory import machine
-from theory.kinds import Count, InputError, checked
+from theory.kinds import Count, InputError, checked, is_integer
 
 BYTES = 32  # of a number or a list, and of what refers to it
 
@@ -116,7 +116,7 @@ class PrunedDecoder:
 
     def append(self, token: int) -> None:
         """Appends a token, the number of a row of the embedding."""
-        if not isinstance(token, int | np.integer) or not 0 <= token < len(self.reads.E):
+        if not is_integer(token) or not 0 <= token < len(self.reads.E):
             raise InputError(
                 f"token is {token!r}: give an integer from 0 to {len(self.reads.E) - 1}"
             )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from torch import Generator
 
-from theory.kinds import Kind, read
+from theory.kinds import Kind, is_integer, read
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,7 @@ class TorchRandom(Kind):
             return value
         if isinstance(value, np.random.Generator):
             value = value.integers(2**64, dtype=np.uint64)
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not (whole and 0 <= value < 2**64):
+        if not (is_integer(value) and 0 <= value < 2**64):
             raise self.error(name, value)
         return Generator().manual_seed(int(value))
 

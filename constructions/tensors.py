@@ -18,8 +18,8 @@ def as_tensor(
     """Returns `array` as a tensor of the dtype and on the device of `like`.
 
     Any numpy array is allowed, also read-only arrays, arrays with negative strides and arrays in
-    another byte order. Raises ValueError for complex numbers, for sparse or meta tensors, for
-    objects that are not arrays of numbers, and for booleans unless `booleans` is true.
+    another byte order. Raises ValueError for complex numbers, for sparse, meta, quantized or nested
+    tensors, for objects that are not arrays of numbers, and for booleans unless `booleans` is true.
     """
     if not isinstance(array, Tensor):
         given = array_of(name, array)
@@ -33,7 +33,9 @@ def as_tensor(
             raise InputError(
                 f"{name} has dtype {given.dtype}: give an array of real numbers"
             ) from None
-    kind = "meta" if array.is_meta else str(array.layout).removeprefix("torch.")
+    kinds = {"meta": array.is_meta, "quantized": array.is_quantized, "nested": array.is_nested}
+    usual = str(array.layout).removeprefix("torch.")
+    kind = next((each for each, given in kinds.items() if given), usual)
     if array.is_complex() or kind != "strided":
         kind = "complex" if array.is_complex() else kind
         raise InputError(f"{name} is a {kind} tensor: give a dense tensor of real numbers")

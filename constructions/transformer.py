@@ -43,6 +43,7 @@ from constructions.formulas import derivation, formula, formulas
 from constructions.interface import Interface, Prompt
 from constructions.softmax import SoftmaxError, least_sharpness, softmax_error
 from constructions.stream import Stream
+from constructions.tensors import as_tensor
 from theory import machine
 from theory.kinds import Count, InputError, Integers, Positive, Reals, Steps, Within, checked
 from theory.regression.formulas import RegisterFormula
@@ -145,6 +146,7 @@ class Transformer(Stack):
         converted: Transformer = super()._apply(fn, recurse)
         return converted
 
+    @checked
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         """Yields the residual stream (…, T, D) after the embedding and after each layer.
 
@@ -169,20 +171,27 @@ class Transformer(Stack):
             if block.attn is not None:
                 yield block.attn.pattern(normed(H, block.ln1), prompt.n_examples)
 
+    @checked
     def seen(self, H: Tensor) -> Tensor:
         """The input of the unembedding: the residual stream H (…, D) after the final layer norm.
 
         The result is H if the model has no final layer norm.
         """
-        return normed(H, self.ln_final)
+        return normed(self._stream(H), self.ln_final)
 
+    @checked
     def unembedding(self, H: Tensor) -> Tensor:
         """The outputs (…, d_out) of the unembedding for its input H (…, D).
 
         H is a result of `seen`, the residual stream (of width D) after the final layer norm, if
         any. For models over tokens, the d_out outputs are logits.
         """
-        return self.unembed(H)
+        return self.unembed(self._stream(H))
+
+    def _stream(self, H: Tensor) -> Tensor:
+        if H.shape[-1:] != (self.d_model,):
+            raise InputError(f"H has shape {tuple(H.shape)}: give H of shape (…, {self.d_model})")
+        return H
 
     @checked
     def decoder(self, leading: Sequence[Steps], context: Count) -> Decoder | None:
@@ -234,7 +243,7 @@ class Transformer(Stack):
             )
         array = Reals(f"... n {self.interface.d}").read("x", x)
         scale: float = getattr(self.interface, "scale", 1.0)  # as in a call
-        return bool(condition.holds(torch.from_numpy(array) / scale))
+        return bool(condition.holds(as_tensor(array) / scale))
 
     def formula(self) -> RegisterFormula:
         """The formula xᵀ g(S) b of the prediction at a query x, for all n and inputs.

@@ -107,7 +107,7 @@ class Histories(Tokens):
     def steps(self, tokens: ArrayLike) -> list[Step]:
         """The steps of a row of decoded tokens (T,), up to the first ⊥."""
         found, array = list[Step](), array_of("tokens", tokens)
-        if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             raise InputError(
                 f"tokens have shape {array.shape} and dtype {array.dtype}: give one row of integers"
             )

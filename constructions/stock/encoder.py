@@ -56,6 +56,7 @@ class StockEncoder(StockModel):
         mask = nn.Transformer.generate_square_subsequent_mask(T, dtype=z.dtype)
         return z.flatten(0, -3) if z.ndim > 3 else z, mask if self.causal else None
 
+    @checked
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         z, mask = self._begin(prompt)
         leading = prompt.tokens.shape[: prompt.tokens.ndim - 1 - prompt.tokens.is_floating_point()]
@@ -72,6 +73,7 @@ class StockEncoder(StockModel):
         z = z.reshape(*leading, *z.shape[-2:])
         return self.unembed(z[..., prompt.answers, :])
 
+    @checked
     def unembedding(self, H: Tensor) -> Tensor:
         return self.unembed(self.doubled.writes(H.flatten(0, -2))).unflatten(0, H.shape[:-1])
 

@@ -70,6 +70,7 @@ class StockGPT2(StockModel):
         logits = logits.reshape(*leading, *logits.shape[-2:])
         return logits[..., prompt.answers, : self.outputs]
 
+    @checked
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         given, leading = self._given(prompt)
         seen = list[Tensor]()
@@ -87,6 +88,7 @@ class StockGPT2(StockModel):
         for z in seen:
             yield self.doubled.back(z.reshape(*leading, *z.shape[-2:]))
 
+    @checked
     def unembedding(self, H: Tensor) -> Tensor:
         z = self.doubled.writes(H.flatten(0, -2)) + self.doubled.row.to(H.dtype)
         module: Any = self.module

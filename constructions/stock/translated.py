@@ -27,7 +27,7 @@ from constructions.tensors import require_finite
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory import machine
-from theory.kinds import InputError
+from theory.kinds import InputError, checked
 
 STANDARD = 3  # the order if no error is given
 SHARPEST = 2**12
@@ -110,6 +110,7 @@ class StockModel(Model):
         """The number of layers, equal to that of the original."""
         return self.plan.original.n_layers
 
+    @checked
     def seen(self, H: Tensor) -> Tensor:
         return H
 

@@ -48,6 +48,7 @@ def binary_codes(count: Count) -> np.ndarray:
     r if v = w, and at most r − 2 if v ≠ w.
     """
     bits = max(1, (count - 1).bit_length())
+    machine.fits_in_memory(f"{min(count, 10**300):.4g} codes", 24 * bits * count, "give fewer")
     digits = np.arange(count)[:, None] >> np.arange(bits) & 1
     return 2.0 * digits - 1
 

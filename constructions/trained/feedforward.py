@@ -39,6 +39,7 @@ class FeedForward(Model):
         """The number of layers before the output layer."""
         return len(self.layers)
 
+    @checked
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         H = prompt.tokens
         yield H
@@ -46,9 +47,11 @@ class FeedForward(Model):
             H = layer(H)
             yield H
 
+    @checked
     def seen(self, H: Tensor) -> Tensor:
         return H
 
+    @checked
     def unembedding(self, H: Tensor) -> Tensor:
         return self.unembed(H)
 

@@ -213,13 +213,16 @@ class LookupNetwork(Model):
         """The number of layers of the data network."""
         return self.data.n_layers
 
+    @checked
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         tokens = self.features(self.numbers(prompt.tokens[..., : self.interface.n, :]))
         return self.data.residual_stream(Prompt(tokens, self.interface.n))
 
+    @checked
     def seen(self, H: Tensor) -> Tensor:
         return self.data.seen(H)
 
+    @checked
     def unembedding(self, H: Tensor) -> Tensor:
         """Scores before standardisation and contents before tanh, (…, N + T, 1 + d).
 

@@ -58,6 +58,7 @@ class LSTM(Model):
         """The number of stacked LSTMs."""
         return len(self.layers)
 
+    @checked
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         H = self.embed(prompt.tokens)
         yield H
@@ -65,8 +66,10 @@ class LSTM(Model):
             H = layer(H.reshape(-1, *H.shape[-2:]))[0].view(H.shape)
             yield H
 
+    @checked
     def seen(self, H: Tensor) -> Tensor:
         return H
 
+    @checked
     def unembedding(self, H: Tensor) -> Tensor:
         return self.unembed(H)

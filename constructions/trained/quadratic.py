@@ -82,6 +82,7 @@ class QuadraticNetwork(Model):
         made.name = self.name
         return made
 
+    @checked
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         first, second, _ = prompt.tokens.unbind(-1)
         sums = embedding(first, self.u.mT) + embedding(second, self.v.mT)
@@ -89,8 +90,10 @@ class QuadraticNetwork(Model):
         yield torch.zeros_like(logits).expand(*logits.shape[:-2], 3, -1)
         yield pad(logits, (0, 0, 2, 0))
 
+    @checked
     def seen(self, H: Tensor) -> Tensor:
         return H
 
+    @checked
     def unembedding(self, H: Tensor) -> Tensor:
         return H

@@ -109,17 +109,20 @@ class SketchNetwork(Model):
         slope = steps[n.clamp(max=len(steps) - 1)]
         return values[n] + slope * (hits - hits.detach())
 
+    @checked
     def unembedding(self, H: Tensor) -> Tensor:
         """The answers (…, 1) of the last MLP for the values `H` (…, 1) of the cells read."""
         answers: Tensor = UNIT * self.answer(H / UNIT)
         return answers
 
+    @checked
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         tokens: Tensor = prompt.tokens
         items, k = self.write.shape
         stream = tokens[..., : prompt.n_examples - k]
         yield self.cell_values(counted(stream, items).to(self.write))[..., None]
 
+    @checked
     def seen(self, H: Tensor) -> Tensor:
         return H
 

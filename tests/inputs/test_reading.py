@@ -59,3 +59,17 @@ def test_models_and_sweeps_are_regular_files(endless, tmp_path, capsys):
         (tmp_path / "model.json").symlink_to(path)
         with rejects("model.json"):
             load(tmp_path / "model.safetensors")
+
+
+def test_outputs_never_replace_the_files_that_are_read(tmp_path, capsys):
+    table, program, predicted = (tmp_path / name for name in ("t.csv", "p.py", "q.csv"))
+    table.write_text("a,y\n1,2\n2,1\n3,5\n4,1\n", encoding="utf-8")
+    program.write_text("from theory.programs import tokens as x\n", encoding="utf-8")
+    before = table.read_bytes(), program.read_bytes()
+    on_data = ["newton-on-data", "--data", str(table)]
+    rejected(capsys, [*on_data, "--json", str(table)], "--json", "--data")
+    rejected(capsys, [*on_data, "--predictions", str(predicted), "--json", str(predicted)], "q.csv")
+    given = ["program", "--program", f"{program}:x", "--vocabulary=ab", "--max-length=2"]
+    rejected(capsys, [*given, "--json", str(program)], "--json", "--program")
+    assert (table.read_bytes(), program.read_bytes()) == before
+    assert not predicted.exists()

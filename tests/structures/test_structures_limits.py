@@ -70,10 +70,10 @@ def test_limits_of_arguments(function, name, least, most):
 
 
 def test_limits_of_bits():
-    assert structures.cell_bits(500_000, 2) == 500_000
+    assert structures.cell_bits(1_000_000, 2) == 1_000_000
     for call in (structures.cell_bits, lambda n, base: structures.unpacked(1, n, base)):
         with rejects("n_digits"):
-            call(500_001, 2)
+            call(1_000_001, 2)
     assert structures.one_bit([0.0, np.pi]).tolist() == [1.0, 0.0]
     for angle in (-1e-9, np.pi + 1e-9):
         with rejects("angles"):

@@ -19,6 +19,7 @@ A register is an int64 array (…, N), with one entry for each of the processors
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, repeat
@@ -29,6 +30,7 @@ from numpy.typing import ArrayLike
 
 from theory import machine
 from theory.kinds import Choice, Count, InputError, Integer, Integers, Steps, Within, checked
+from theory.kinds.kind import is_integer
 
 INDEX = "index"
 """The register that contains the number of its processor."""
@@ -207,8 +209,7 @@ class Program:
 
     def holds(self, value: object) -> bool:
         """Whether a value is an integer in 0 … most, the numbers that a register can contain."""
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        return whole and 0 <= int(value) <= self.most  # type: ignore[call-overload]
+        return is_integer(value) and 0 <= int(value) <= self.most
 
     @property
     def assigned(self) -> list[str]:
@@ -315,7 +316,7 @@ class Program:
         fixed, sources = {INDEX, *self.kinds}, {*self.inputs, *self.initial}
         if not self.inputs:
             raise InputError(f"{self.name} has no inputs: give at least one input register")
-        if twice := [name for name in self.inputs if self.inputs.count(name) > 1]:
+        if twice := [name for name, times in Counter(self.inputs).items() if times > 1]:
             raise InputError(f"register {twice[0]} is an input twice: give each register once")
         for name in (*fixed, *self.state, *self.brought):
             if name in RESERVED or name.endswith("²"):
@@ -368,7 +369,7 @@ class Program:
                     f"{self.most}"
                 )
         for names in (step.brought, [_target(each) for each in step.sets]):
-            if twice := [name for name in names if names.count(name) > 1]:
+            if twice := [name for name, times in Counter(names).items() if times > 1]:
                 raise InputError(f"register {twice[0]} is set twice in one step: use two steps")
         whole = {each.into for each in step.sets if each.at is None}
         for each in step.sets:

@@ -39,7 +39,7 @@ from typing import Annotated, Any, TypeAlias
 from theory.kinds.arrays import Array, Integers, Numbers, Reals, Signs, array_of, real
 from theory.kinds.checked import checked, kind_of, kinds_of, read
 from theory.kinds.errors import InputError, OutsideHypotheses, shown
-from theory.kinds.kind import Kind, Within
+from theory.kinds.kind import Kind, Within, is_integer
 from theory.kinds.numbers import Random, RationalNumber, RealNumber, Whole
 from theory.kinds.objects import Choice, Either, File, Function, Instance, Many, Maybe, Truth
 
@@ -178,6 +178,7 @@ __all__ = [
     "Within",
     "array_of",
     "checked",
+    "is_integer",
     "kind_of",
     "kinds_of",
     "read",

@@ -28,6 +28,8 @@ from theory.kinds.kind import ANY, Kind, Within
 
 LEADING = ("...", "+...", "#...")
 ALL = "leading"
+MOST_DIMENSIONS = 32
+"""The number of dimensions of which all functions of numpy are capable."""
 Sizes = dict[str, tuple[str, Any]]
 """For each dimension, the parameter that gave its size, and the size."""
 
@@ -57,7 +59,7 @@ def array_of(name: str, value: Any) -> np.ndarray:
             value = value.detach().cpu()
             if str(value.dtype) == "torch.bfloat16":  # a dtype that numpy lacks
                 value = value.float()
-        return np.asarray(value)
+        array = np.asarray(value)
     except (ValueError, TypeError, RuntimeError, NotImplementedError) as error:
         if "inhomogeneous" in str(error):
             raise InputError(
@@ -68,6 +70,11 @@ def array_of(name: str, value: Any) -> np.ndarray:
             f"{name} is of type {kind} and cannot be converted to an array: give a dense array "
             "with stored numbers"
         ) from None
+    if array.ndim > MOST_DIMENSIONS:
+        raise InputError(
+            f"{name} {has(name)} {array.ndim} dimensions: give at most {MOST_DIMENSIONS}"
+        )
+    return array
 
 
 def real(name: str, value: Any, booleans: bool = False) -> np.ndarray:
@@ -324,11 +331,12 @@ class Integers(Array):
             right + 0.5,
             right.astype(float),
             right > 0,
+            right.astype("timedelta64[D]"),
             right.astype(object) + 2**64,
         )
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
-        if not np.issubdtype(array.dtype, np.integer):
+        if array.dtype.kind not in "iu":
             dtype = "type text" if array.dtype.kind in "US" else f"dtype {array.dtype}"
             raise InputError(f"{name} {has(name)} entries of type {dtype}: give {self.what}")
         if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:

@@ -69,18 +69,17 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
         nonlocal signature
         if signature is None:
             signature = Signature(function, names)
-        given = [
-            value if kind is None else kind.read(name, value)
-            for (name, kind), value in zip(signature.positional, args, strict=False)
-        ]
-        given += args[len(given) :]
-        if kwargs:
-            for name, kind in signature.by_name:
-                if name in kwargs:
-                    kwargs[name] = kind.read(name, kwargs[name])
-        if signature.related:
-            signature.relate(given, kwargs)
+        given: list[Any] = []
         try:
+            for (name, kind), value in zip(signature.positional, args, strict=False):
+                given.append(value if kind is None else kind.read(name, value))
+            given += args[len(given) :]
+            if kwargs:
+                for name, kind in signature.by_name:
+                    if name in kwargs:
+                        kwargs[name] = kind.read(name, kwargs[name])
+            if signature.related:
+                signature.relate(given, kwargs)
             return function(*given, **kwargs)
         except tuple(LIMITS) as error:
             places = zip(signature.positional, given, strict=False)

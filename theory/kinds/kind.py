@@ -5,9 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeGuard
+
+import numpy as np
 
 from theory.kinds.errors import InputError, shown
+
+
+def is_integer(value: Any) -> TypeGuard[int | np.integer]:
+    """Whether a value is an integer of Python or numpy.
+
+    True and False are not, nor is a `timedelta64`, whose class is derived from that of integers.
+    """
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
 
 
 @dataclass(frozen=True)

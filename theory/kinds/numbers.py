@@ -11,9 +11,12 @@ import numpy as np
 
 from theory.kinds.arrays import array_of, real
 from theory.kinds.errors import InputError
-from theory.kinds.kind import ANY, Kind, Within
+from theory.kinds.kind import ANY, Kind, Within, is_integer
 
-NO_NUMBERS: tuple[Any, ...] = (None, object(), "1", "", [1], [], (1, 2), 1j, True, np.bool_(True))
+NO_NUMBERS: tuple[Any, ...] = (
+    *(None, object(), "1", "", [1], [], (1, 2), 1j, True, np.bool_(True)),
+    np.timedelta64(3, "D"),
+)
 NOT_FINITE = (math.nan, math.inf, -math.inf, np.float64("nan"))
 
 
@@ -52,7 +55,7 @@ class Whole(_Number):
 
     def read(self, name: str, value: Any) -> int:
         if type(value) is not int:
-            if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            if not is_integer(value):
                 raise self.error(name, value)
             value = int(value)
         if not self.within.contains(value):
@@ -120,7 +123,7 @@ class RationalNumber(_Number):
         return (*NO_NUMBERS, *NOT_FINITE, 0.5, np.float64(1), np.array([1]), *outside)
 
     def read(self, name: str, value: Any) -> Fraction:
-        if isinstance(value, bool) or not isinstance(value, int | np.integer | Fraction):
+        if not (isinstance(value, Fraction) or is_integer(value)):
             raise self.error(name, value)
         number = Fraction(value if isinstance(value, Fraction) else int(value))
         if not self.within.contains(number):
@@ -144,6 +147,6 @@ class Random(Kind):
     def read(self, name: str, value: Any) -> np.random.Generator:
         if isinstance(value, np.random.Generator):
             return value
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        if not is_integer(value) or value < 0:
             raise self.error(name, value)
         return np.random.default_rng(int(value))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from theory.kinds.errors import InputError
-from theory.kinds.kind import Kind, Within
+from theory.kinds.kind import Kind, Within, is_integer
 from theory.kinds.numbers import Whole
 
 
@@ -38,7 +38,7 @@ class Choice(Kind):
         return (None, object(), "", f"{self.allowed[0]} ", [self.allowed[0]], [], 1.5, b"a")
 
     def read(self, name: str, value: Any) -> Any:
-        if not isinstance(value, str | int | np.integer) or isinstance(value, bool):
+        if not (isinstance(value, str) or is_integer(value)):
             raise self.error(name, value)
         if value not in self.allowed:
             raise self.error(name, value)

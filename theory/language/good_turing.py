@@ -29,6 +29,8 @@ from math import log as ln
 from math import prod, sqrt
 from typing import Annotated, TypeAlias
 
+import mpmath
+
 from theory.kinds import Count, InputError, OpenUnit, Steps, Within, checked
 from theory.language.distributions import Counted, Distribution
 
@@ -109,11 +111,13 @@ def uniform_mean_square(facts: Counted, documents: Annotated[Counted, Within(lea
 
     Each of the `documents` documents states one of `facts` facts.  The estimate MF is the fraction
     of documents whose fact no other document states.  The unseen mass M is the fraction of facts
-    that no document states.  E is the mean over corpora.  The result is computed in float64.
+    that no document states.  E is the mean over corpora.  The result is rounded to float64.
     """
-    F, n = facts, documents
-    alone = (1 - 1 / F) ** (n - 1) / n + (1 - 1 / F) ** n / F
-    return float(alone + (1 - 1 / F) * (1 - 2 / F) ** (n - 2) * (4 / F**2 - 1 / n))
+    n = documents
+    with mpmath.workdps(60):  # terms of size 1/n cancel
+        p = mpmath.mpf(1) / facts
+        alone = (1 - p) ** (n - 1) / n + (1 - p) ** n * p
+        return float(alone + (1 - p) * (1 - 2 * p) ** (n - 2) * (4 * p**2 - mpmath.mpf(1) / n))
 
 
 @checked
@@ -184,7 +188,7 @@ def deviation_bound(documents: Counted, gamma: OpenUnit) -> float:
     MF is the fraction of documents whose outcome no other document states.  M is the probability of
     all outcomes that no document states.
     """
-    return 1 / documents + 2.42 * sqrt(ln(4 / gamma) / documents)
+    return 1 / documents + 2.42 * sqrt((ln(4) - ln(gamma)) / documents)
 
 
 def _sized(p: tuple[Fraction, ...], n: int, terms: int) -> None:

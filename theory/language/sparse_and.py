@@ -240,7 +240,9 @@ def _balanced(labels: np.ndarray) -> np.ndarray:
 @checked
 def binary_entropy(p: Probability) -> float:
     """The binary entropy −p ln p − (1 − p) ln(1 − p) in nats; 0 for p = 0 and p = 1."""
-    return -sum(x * math.log(x) for x in (p, 1 - p) if x)
+    if p in (0, 1):
+        return 0.0
+    return -p * math.log(p) - (1 - p) * math.log1p(-p)
 
 
 @checked
@@ -263,7 +265,8 @@ def least_samples(
     The conjunction is the AND of k of T bits, uniformly drawn, and a sample is a random word with
     its label.  From fewer samples, no learner finds the conjunction with probability p =
     `probability`.  The bound is the smallest m ≥ (p ln C(T, k) − h(p))/h(2^{−k}), where h is the
-    binary entropy in nats and C(T, k) is a binomial coefficient.  Raises `ValueError` for k > T.
+    binary entropy in nats and C(T, k) is a binomial coefficient; the quotient is computed in
+    float64.  Raises `ValueError` for k > T.
     """
     p = probability
     information = p * log_choices(T, k) - binary_entropy(p)

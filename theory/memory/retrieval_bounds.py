@@ -45,10 +45,15 @@ def gap_error_bound(
 
     Arguments broadcast.
     """
+    return _leak(n_patterns, np.log(M), beta, gap)
+
+
+def _leak(n_patterns: int, logs: Any, beta: np.ndarray, gap: np.ndarray) -> np.ndarray:
+    """2(N − 1)·e^{logs − beta·gap}, without overflow before the result."""
     if n_patterns == 1:
-        return np.zeros(np.broadcast_shapes(beta.shape, M.shape, gap.shape))
+        return np.zeros(np.broadcast_shapes(logs.shape, beta.shape, gap.shape))
     with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(2 * (n_patterns - 1) * M * np.exp(-beta * gap))
+        return np.asarray(np.exp(np.log(2 * (n_patterns - 1)) + logs - beta * gap))
 
 
 @checked
@@ -70,7 +75,12 @@ def retrieval_error_bound(
     f. However, distance = ‖ξ − x_i‖ suffices, because ⟨ξ, x_i − x_j⟩ ≥ delta − ‖ξ − x_i‖·2M.
     Arguments broadcast.
     """
-    return gap_error_bound(n_patterns, beta, M, delta - 2 * M * distance)
+    return _leak(n_patterns, np.log(M), beta, _gap(M, delta, distance))
+
+
+def _gap(M: np.ndarray, delta: np.ndarray, distance: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return np.asarray(delta - 2 * (M * distance))
 
 
 @checked
@@ -158,8 +168,8 @@ def contraction_bound(
     most beta·Σ_j p_j(x_j − x_i)(x_j − x_i)ᵀ, whose norm is at most beta(1 − p_i)(2M)². Arguments
     broadcast.
     """
-    error = retrieval_error_bound(n_patterns, beta, M, delta, distance)
-    return np.asarray(beta * n_patterns * M * error)
+    logs = np.log(beta) + np.log(n_patterns) + 2 * np.log(M)
+    return _leak(n_patterns, logs, beta, _gap(M, delta, distance))
 
 
 @checked

@@ -89,7 +89,11 @@ def sphere_energy(X: UnitTokens, beta: NonNegative) -> np.ndarray:
         )
     exponents = beta * (X @ X.swapaxes(-1, -2))
     _no_overflow(exponents, "the energy", beta)
-    return np.asarray(np.exp(exponents).mean(axis=(-1, -2)) / (2 * beta))
+    with np.errstate(over="ignore"):
+        energy = np.exp(exponents).mean(axis=(-1, -2)) / (2 * beta)
+    if not np.isfinite(energy).all():
+        raise InputError(f"the energy overflows for beta = {beta:g}: give a larger beta")
+    return np.asarray(energy)
 
 
 @checked
@@ -111,9 +115,14 @@ def sphere_flow(
     of n tokens, which are integrated with the same step sizes.
 
     Raises `ValueError` if the last time exceeds 10^6 in SA, or 10^6·e^{−β‖QᵀK‖} in USA, where QᵀK
-    is the matrix `QK` or the identity.
+    is the matrix `QK` or the identity, and for β‖QᵀK‖ > 10^6.
     """
     norm = 1.0 if QK is None else float(np.linalg.norm(QK, 2))
+    if not beta * norm <= MOST_WORK:
+        raise InputError(
+            f"beta is {beta:g} and the norm of QᵀK is {norm:g}, so the integration takes too many "
+            f"steps: give a smaller beta, with a product of at most {MOST_WORK:g}"
+        )
     exponent = beta * norm if form == "USA" else 0.0
     if np.log(max(times[-1], 1e-300)) + exponent > np.log(MOST_WORK):
         raise InputError(

@@ -38,7 +38,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, TypeVar
 
-from theory.kinds import InputError, shown
+from theory.kinds import InputError, checked, shown
 from theory.programs.values import COMPARISONS, Value, exact, is_number, quotient
 
 E = TypeVar("E", bound="Expression")
@@ -396,6 +396,7 @@ length: SOp = Length()
 """The number of tokens."""
 
 
+@checked
 def expressions(program: Expression) -> list[Expression]:
     """The expressions that a program consists of, each once, after all of its own parts.
 

@@ -103,7 +103,8 @@ def newton_digits(
         while not exponents or exponents[-1] < digits:
             residual = identity - S * M
             size = mpmath.mnorm(residual, "f")
-            exponents.append(math.inf if size == 0 else float(-mpmath.log10(size)))
+            with mpmath.workdps(30):  # a logarithm to all digits would cost most of the time
+                exponents.append(math.inf if size == 0 else float(-mpmath.log10(size)))
             # Exact positive exponents double. Without this check, a low precision gives an endless
             # loop.
             if len(exponents) > 1 and 0 < exponents[-1] <= min(exponents[-2], digits):

@@ -21,6 +21,7 @@ integer, the integrals are finite sums.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
 from math import factorial
@@ -95,6 +96,7 @@ class _Integrals:
         self.c = c
         self.single, self.signed = cache(self._single), cache(self._signed)
         self.above, self.squared = cache(self._above), cache(self._squared)
+        self.parts: defaultdict[int, list[arb]] = defaultdict(list)
 
     def _single(self, i: int) -> arb:
         """∫ x^i e^{−x} dx."""
@@ -106,8 +108,11 @@ class _Integrals:
         The inner integral is ∫_x^c y^j e^{−y} dy = Σ_{m ≤ j} (j!/m!) x^m e^{−x} − ∫_c^∞ y^j e^{−y}
         dy.
         """
-        part = sum(factorial(j) // factorial(m) * self.squared(i + m) for m in range(j + 1))
-        return 2 * part - self.single(i) * (self.single(j) + 2 * self.above(j))
+        parts = self.parts[i]  # by j, where Σ of j is j·(Σ of j − 1) + ∫ x^{i+j} e^{−2x} dx
+        while len(parts) <= j:
+            k = len(parts)
+            parts.append((k * parts[-1] if k else 0) + self.squared(i + k))
+        return 2 * parts[j] - self.single(i) * (self.single(j) + 2 * self.above(j))
 
     def _above(self, i: int) -> arb:
         """∫_c^∞ x^i e^{−x} dx."""

@@ -20,7 +20,7 @@ ones and b zeros are flipped and fewer than d/2 ones remain, or with ones and ze
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb
+from math import comb, expm1, log1p
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -53,6 +53,13 @@ Voters: TypeAlias = Annotated[Count, Within(most=63)]
 """A number of bits, at most 63: the sum has d³/4 terms."""
 
 
+def changed(rate: Any, k: int) -> Any:
+    """1 − (1 − rate)^k for a rate from 0 to 2: exact for a Fraction, without cancellation else."""
+    if isinstance(rate, Fraction) or rate > 0.5:
+        return 1 - (1 - rate) ** k
+    return -expm1(k * log1p(-rate))
+
+
 @checked
 def noise_stability(values: Values, rho: Correlation) -> Any:
     """The noise stability E f(x) f(y) of a Boolean function f at the correlation `rho`.
@@ -73,7 +80,8 @@ def noise_sensitivity(values: Values, delta: NoiseRate) -> Any:
     probability `delta`. `values` (2^d,) contains f(x) for all words x of d bits in lexicographic
     order. The result is a Fraction if `delta` is a Fraction.
     """
-    return (1 - noise_stability(values, 1 - 2 * delta)) / 2
+    weights = fourier_weights(values)
+    return sum(changed(2 * delta, k) * weight for k, weight in enumerate(weights)) / 2
 
 
 @checked
@@ -101,7 +109,7 @@ def parity_noise_sensitivity(k: FewBits, delta: NoiseRate) -> Any:
     The noise sensitivity is the probability that the value changes if every bit of a uniform word
     is flipped independently with probability δ.
     """
-    return (1 - (1 - 2 * delta) ** k) / 2
+    return changed(2 * delta, k) / 2
 
 
 @checked
@@ -111,7 +119,7 @@ def conjunction_noise_sensitivity(k: FewBits, delta: NoiseRate) -> Any:
     The noise sensitivity is the probability that the value changes if every bit of a uniform word
     is flipped independently with probability δ.
     """
-    return Fraction(2, 2**k) * (1 - (1 - delta) ** k)
+    return Fraction(2, 2**k) * changed(delta, k)
 
 
 @checked
@@ -123,8 +131,7 @@ def multiplexer_noise_sensitivity(address: FewBits, delta: NoiseRate) -> Any:
     uniform word is flipped independently with probability δ = `delta`. It is (1 − δ)^a δ + (1 − (1
     − δ)^a)/2.
     """
-    same = (1 - delta) ** address
-    return same * delta + (1 - same) / 2
+    return (1 - delta) ** address * delta + changed(delta, address) / 2
 
 
 @checked

@@ -35,7 +35,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory.kinds import Count, CountFrom2, InputError, Integers, checked
-from theory.sensitivity.noise import NoiseRate
+from theory.sensitivity.noise import NoiseRate, changed
 
 WORK = 2**27  # largest number of sequences times sets, or of pairs of sequences
 
@@ -183,7 +183,7 @@ def change_when_redrawn(values: TokenValues, vocabulary_size: Symbols, delta: No
     probability is computed from the Efron–Stein weights of f.
     """
     weights = efron_stein_weights(values, vocabulary_size)
-    return 1 - sum((1 - delta) ** k * weight for k, weight in enumerate(weights))
+    return sum(changed(delta, k) * weight for k, weight in enumerate(weights))
 
 
 @checked

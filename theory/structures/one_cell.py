@@ -65,7 +65,8 @@ def cell_bits(n_digits: Count, base: Base) -> int:
 
 
 def _check_bits(N: int, B: int) -> None:
-    if N * B.bit_length() > MOST_BITS:
+    # the first condition, which is cheap, implies the second
+    if N * (B.bit_length() - 1) > MOST_BITS or (B**N - 1).bit_length() > MOST_BITS:
         raise InputError(
             f"n_digits is {shown(N)} and base is {shown(B)}, which need more than {MOST_BITS:.0e} "
             "bits: give a smaller n_digits or base"

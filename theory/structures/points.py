@@ -69,8 +69,14 @@ def nearest(points: Points, queries: Queries) -> np.ndarray:
     x, q = points[..., None, :], queries[..., :, None]
     above, below = np.maximum(x, q), np.minimum(x, q)
     if above.dtype.kind == "i":  # differences of int64 fit in uint64
-        above, below = above.astype(np.uint64), below.astype(np.uint64)
-    return (above - below).argmin(-1)
+        return (above.astype(np.uint64) - below.astype(np.uint64)).argmin(-1)
+    if max(np.abs(above).max(initial=0), np.abs(below).max(initial=0)) > 2.0**1022:
+        above, below = above / 2, below / 2
+    distance = above - below
+    rest = above - distance  # the rounding error of the distance, by Knuth's two-sum
+    error = (above - (distance + rest)) + (rest - below)
+    nearest_by_rounding = distance == distance.min(-1, keepdims=True)
+    return np.where(nearest_by_rounding, error, np.inf).argmin(-1)
 
 
 @checked

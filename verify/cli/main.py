@@ -182,7 +182,8 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
         to_screen, documents = json == SCREEN, list[str]()
         output = Output("" if to_screen else json_target(json), quiet, verbose, silent=to_screen)
         target, file = picture_target(plot), file_target(certificate)
-        _apart({"--json": json, "--plot": target, "--certificate": file})
+        own = {f"--{key.replace('_', '-')}": _file_of(value) for key, value in options.items()}
+        _apart({"--json": json, "--plot": target, "--certificate": file} | own)
         stated = None if file is None else list[dict[str, Any]]()
         with drawn(target) as picture:
             bar = progress_bar(quiet)
@@ -217,6 +218,12 @@ def _is_typed(context: Any, option: str) -> bool:
     """Whether an option is given on the command line, by the context of typer."""
     source = context.get_parameter_source(option)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def _file_of(value: Any) -> Path | None:
+    """The file that the value of a claim's option names, alone or as in `FILE.py:NAME`."""
+    file = Path(value.rpartition(":")[0]) if isinstance(value, str) else value
+    return file if isinstance(file, Path) and (file.is_file() or not file.exists()) else None
 
 
 def _apart(files: dict[str, Any]) -> None:

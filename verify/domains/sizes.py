@@ -118,7 +118,7 @@ class Denominators(Degrees):
 
     def bits(self, exponent: int) -> float:
         """The base-2 logarithm of the common denominator base^exponent."""
-        return exponent * math.log2(self.base)
+        return min(exponent, LARGEST) * math.log2(self.base)
 
     def weights(self, array: np.ndarray) -> TropicalMatrix:
         return cached_weights(self, array, self.name)
@@ -176,7 +176,7 @@ class Heights:
 def bits(height: arb) -> float:
     """The base-2 logarithm of a height, slightly rounded up."""
     mantissa, exponent = height.upper().man_exp()
-    return float(exponent) + int(mantissa).bit_length() if mantissa else 0.0
+    return float(min(int(exponent), LARGEST)) + int(mantissa).bit_length() if mantissa else 0.0
 
 
 def miss_probability(values: Callable[[Domain, Entry], Iterable[Entry]]) -> float:
@@ -205,4 +205,5 @@ def error_probability(degree: int, coefficient_bits: float) -> float:
     has at most B/60 prime factors above 2^60, where B is `coefficient_bits`. There are more than
     2^54 primes of 61 bits, since x/(ln x − 1) < π(x) < x/(ln x − 1.1) for x ≥ 60184 [Dusart1999].
     """
-    return degree / 2.0 ** (BITS - 1) + math.ceil(coefficient_bits / (BITS - 1)) / 2.0**54
+    factors = math.ceil(coefficient_bits / (BITS - 1))
+    return min(degree, LARGEST) / 2.0 ** (BITS - 1) + factors / 2.0**54

@@ -41,7 +41,8 @@ def float_agreement(
     worst = np.unravel_index(np.argmax(fraction), errors.shape)
     relative, allowed = (errors / scale).max(), (bounds / scale).max()
     # A ball wider than the bound cannot decide against the transformer.
-    fails = bool((errors - 2 * radii > bounds).any())
+    with np.errstate(invalid="ignore"):  # errors and radii may both be infinite
+        fails = bool((errors - 2 * radii > bounds).any())
     holds = allowed <= WIDEST and bool((errors <= bounds).all())
     verdict = Verdict.FAILS if fails else Verdict.HOLDS if holds else Verdict.UNDECIDED
     detail = (

@@ -62,7 +62,10 @@ def shuffle_dyck(pairs: Pairs) -> SOp:
 
     Raises ValueError if there is no pair, and for a pair of equal brackets.
     """
-    given = [*pairs]
+    try:
+        given = [*pairs]
+    except TypeError:  # an array of shape ()
+        raise InputError(f"pairs is {shown(pairs)}: give pairs such as ('(', ')')") from None
     if not given:
         raise InputError("pairs is empty: give at least one pair of brackets")
     found: SOp | None = None

@@ -35,10 +35,11 @@ class TokenPattern(Kind):
 
     what = "a list of at least one token, or a text whose characters are tokens"
     example = "ab"
-    wrong = (None, object(), 1, "", [], [[1]], [None], [float("nan")])
+    wrong = (None, object(), 1, "", [], [[1]], [None], [float("nan")], np.array(1), np.array(None))
 
     def read(self, name: str, value: Any) -> tuple[Value, ...]:
-        if not isinstance(value, Sequence | np.ndarray) or not len(value):
+        listed = isinstance(value, Sequence) or (isinstance(value, np.ndarray) and value.ndim)
+        if not (listed and len(value)):
             raise self.error(name, value)
         pattern = tuple(exact(token) for token in value)
         if any(token is None for token in pattern):

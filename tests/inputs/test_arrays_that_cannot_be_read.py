@@ -1,0 +1,69 @@
+"""Arrays that are too large or of too many dimensions, and tensors that have no numbers."""
+
+import numpy as np
+import pytest
+import torch
+from refusals import rejects
+
+from constructions import induction_heads, newton, tripling
+from constructions.tokens import binary_codes
+from theory import arithmetic, graphs
+from theory.programs import expressions
+from theory.programs.library import shuffle_dyck
+
+
+def test_arrays_beyond_the_memory():
+    with rejects("components", "memory"):
+        graphs.components(np.broadcast_to(np.array(1), (10**7, 10**7)))
+    with rejects("bin_sizes", "memory"):
+        arithmetic.bin_sizes(range(10**13))
+    for count in (2**63, 10**400):
+        with rejects("codes", "memory"):
+            binary_codes(count)
+
+
+def test_many_dimensions():
+    with rejects("values", "dimensions"):
+        arithmetic.bin_sizes(np.ones((1,) * 33))
+    with rejects("values", "shape"):
+        arithmetic.bin_sizes(np.ones((1,) * 32))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_tensors_without_numbers():
+    model = tripling(3, 1)
+    quantized = torch.quantize_per_tensor(torch.ones(2, 2), 0.1, 0, torch.quint8)
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    for each, word in ((quantized, "quantized"), (nested, "nested")):
+        with rejects(word):
+            model(each)
+
+
+def test_residual_streams():
+    model = induction_heads(2, 4)
+    for wrong in ([0, 1], None, torch.ones(2)):
+        with rejects("prompt"):
+            model.residual_stream(wrong)
+    for method in (model.seen, model.unembedding):
+        for wrong in (2, [1.0], torch.ones(2, model.d_model + 1), torch.ones(())):
+            with rejects("H"):
+                method(wrong)
+    prompt = model.prompt([0, 1])
+    (*_, last) = model.residual_stream(prompt)
+    logits = model.unembedding(model.seen(last[..., prompt.answers, :]))
+    assert torch.equal(logits, model.logits([0, 1]))
+
+
+def test_negative_strides_of_examples():
+    x = np.array([[0.5, 1.0, 0.25, 0.125]] * 3)
+    model = newton(2, 1, 2.0**-6)
+    assert model.converges(x[:, ::-2]) == model.converges(x[:, ::-2].copy())
+
+
+def test_programs_of_other_types(unchecked):
+    for wrong in ("x", None, 1):
+        with rejects("program"):
+            expressions(wrong)
+    for wrong in (np.array(2), torch.tensor(2)):
+        with rejects("pairs"):
+            shuffle_dyck(wrong)

@@ -1,0 +1,126 @@
+"""Formulas at extreme arguments, where terms cancel or overflow, against many digits."""
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import rejects
+
+from theory import language, memory, sensitivity, structures
+
+SMALL = [5e-324, 1e-300, 1e-20, 1e-8, 2.0**-54, 2.0**-53, 0.1, 0.49, 0.5, 0.51, 0.9, 1 - 2.0**-53]
+
+
+def close(found, wanted, rel=1e-14):
+    assert found == pytest.approx(float(wanted), rel=rel, abs=1e-323)
+
+
+def entropy(p):
+    return -sum(x * mpmath.log(x) for x in (p, 1 - p) if x)
+
+
+@pytest.mark.parametrize("x", SMALL)
+def test_entropies_and_rates(x):
+    with mpmath.workdps(400):
+        p = mpmath.mpf(x)
+        close(language.binary_entropy(x), entropy(p))
+        rate = ((1 + p) * mpmath.log(1 + p) + (1 - p) * mpmath.log(1 - p)) / 2
+        close(memory.large_deviation_rate(x), rate)
+        close(memory.large_deviation_rate(-x), rate)
+        close(
+            language.deviation_bound(7, x),
+            1 / mpmath.mpf(7) + 2.42 * mpmath.sqrt(mpmath.log(4 / p) / 7),
+        )
+
+
+@pytest.mark.parametrize("k", [1, 53, 54, 60, 300, 1000])
+def test_a_lower_bound_on_samples_is_one(k):
+    T = 10**15
+    with mpmath.workdps(700):
+        wanted = mpmath.log(mpmath.binomial(T, k)) / entropy(mpmath.mpf(2) ** -k)
+        assert abs(language.least_samples(T, k) - wanted) < 1 + 1e-13 * wanted
+
+
+@pytest.mark.parametrize("facts", [1, 2, 3, 1000, 10**8, 10**15])
+@pytest.mark.parametrize("n", [2, 3, 50, 10**6, 10**15])
+def test_the_mean_square_of_many_facts(facts, n):
+    with mpmath.workdps(100):
+        p, over = mpmath.mpf(1) / facts, mpmath.mpf(1) / n
+        wanted = facts * (p * (1 - p) ** (n - 1) * over + p**2 * (1 - p) ** n)
+        pairs = facts * (facts - 1) * p**2
+        wanted += pairs * (1 - 2 * p) ** (n - 2) * ((2 * p) ** 2 - over)
+        close(language.uniform_mean_square(facts, n), wanted)
+
+
+@pytest.mark.parametrize("x", SMALL)
+def test_noise(x):
+    exact, values = Fraction(x), [0, 1, 1, 0, 1, 1, 0, 0]
+    for d in (1, 2, 10, 300):
+        for of in (
+            sensitivity.parity_noise_sensitivity,
+            sensitivity.conjunction_noise_sensitivity,
+            sensitivity.multiplexer_noise_sensitivity,
+        ):
+            close(of(d, x), of(d, exact), 1e-12)
+    close(
+        sensitivity.noise_sensitivity(values, x),
+        sensitivity.noise_sensitivity_by_definition(values, exact),
+        1e-12,
+    )
+    close(
+        sensitivity.change_when_redrawn(values, 2, x),
+        sensitivity.change_when_redrawn_by_definition(values, 2, exact),
+        1e-12,
+    )
+
+
+@pytest.mark.parametrize("gap", [-1e308, -1.0, 0.0, 1.0, 1e3, 1e308])
+def test_bounds_on_retrieval(gap):
+    with mpmath.workdps(60):
+        for n in (1, 2, 10**15):
+            for beta, M in ((1.0, 1e300), (1.0, 1e308), (1e300, 1e10), (1e308, 1e-160)):
+                leak = 2 * (n - 1) * mpmath.exp(-mpmath.mpf(beta) * mpmath.mpf(gap))
+                with np.errstate(over="raise", invalid="raise"):
+                    error = memory.retrieval_error_bound(n, beta, M, gap, 0.0)
+                    close(error, mpmath.mpf(M) * leak, 1e-12)
+                    close(memory.gap_error_bound(n, beta, M, gap), mpmath.mpf(M) * leak, 1e-12)
+                    factor = memory.contraction_bound(n, beta, M, gap, 0.0)
+                    close(factor, mpmath.mpf(beta) * n * mpmath.mpf(M) ** 2 * leak, 1e-12)
+
+
+def test_an_energy_that_overflows():
+    X = [[1.0, 0.0], [0.0, 1.0]]
+    assert np.isfinite(memory.sphere_energy(X, 1e-300))
+    with rejects("beta"):
+        memory.sphere_energy(X, 5e-324)
+    assert memory.sphere_flow(X, 1e6, [1e-9]).tokens.shape == (1, 2, 2)
+    for beta, QK in ((1.01e6, None), (0.5, [[1e308, 1e308], [1e308, 1e308]])):
+        with rejects("beta", "QᵀK"):
+            memory.sphere_flow(X, beta, [1e-9], QK=QK)
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6, unique=True),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+def test_the_nearest_of_any_floats(points, query):
+    points = sorted(points)
+    distances = [abs(Fraction(query) - Fraction(point)) for point in points]
+    assert structures.nearest(points, [query]).item() == distances.index(min(distances))
+
+
+@pytest.mark.parametrize("digits", [1, 15, 200, 500])
+def test_digits_of_the_critical_load(digits):
+    """The maximiser is a zero of α', found by bisection."""
+    found = memory.critical_load(digits)
+    with mpmath.workdps(digits + 20):
+        low, high = mpmath.mpf(1), mpmath.mpf(2)
+        root = 2 / mpmath.sqrt(mpmath.pi)
+        for _ in range(200):
+            y = (low + high) / 2
+            rises = root * mpmath.exp(-y * y) * (y + 2 * y**3) > mpmath.erf(y)
+            low, high = (y, high) if rises else (low, y)
+        assert abs(found.y - low) < mpmath.mpf(10) ** (1 - min(digits, 59))
