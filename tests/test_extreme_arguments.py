@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
 
-from theory import language, memory, sensitivity, structures
+from theory import arithmetic, computation, language, memory, programs, sensitivity, structures
 
 SMALL = [5e-324, 1e-300, 1e-20, 1e-8, 2.0**-54, 2.0**-53, 0.1, 0.49, 0.5, 0.51, 0.9, 1 - 2.0**-53]
 
@@ -124,3 +124,53 @@ def test_digits_of_the_critical_load(digits):
             rises = root * mpmath.exp(-y * y) * (y + 2 * y**3) > mpmath.erf(y)
             low, high = (y, high) if rises else (low, y)
         assert abs(found.y - low) < mpmath.mpf(10) ** (1 - min(digits, 59))
+
+
+@pytest.mark.parametrize("p", [3, 13, 1001, 10**6 + 1])
+def test_the_margin_of_one_frequency(p):
+    with mpmath.workdps(40):
+        close(arithmetic.few_frequencies_margin(p, [1]), 1 - mpmath.cos(2 * mpmath.pi / p))
+
+
+def test_a_bound_at_small_probabilities():
+    for gamma in (5e-324, 1e-310, 1e-300, 0.1):
+        with mpmath.workdps(40):
+            wanted = 0.5 - 0.1 - 2 / mpmath.mpf(3) - mpmath.sqrt(-0.05 * mpmath.log(gamma))
+            close(language.prompted_bound_given_data(0.5, 0.1, 3, gamma, 0.1), wanted, 1e-13)
+
+
+def test_refusals_name_the_parameter_that_is_extreme():
+    half = Fraction(1, 2)
+    for name, call in (
+        ("loads", lambda: memory.capacity_curve(2, [2.0**64], 2, 0)),
+        ("loads", lambda: memory.capacity_curve(2, [1e308], 2, 0)),
+        ("eps", lambda: memory.update_rounding(2, 2, 0.5, 0.5, 0.5, 2.0)),
+        ("eps", lambda: memory.update_rounding(1, 1, 0.5, 0.5, 0.5, 2 / 11 + 1e-9)),
+        ("K", lambda: memory.failure_bound(2, 2, 0.5, 5e-324)),
+        ("K", lambda: memory.union_bound_patterns(2, 0.5, 1.01e300, 0.5)),
+        ("step", lambda: arithmetic.default_bits(20, 10**30, 1.0)),
+        ("E", lambda: arithmetic.peak_ratios(0.5, 1)),
+        ("E", lambda: arithmetic.permutation_maxima(np.ones((2, 2, 2)), 1, 3, 0)),
+        ("b", lambda: language.binary_kl(half, 0)),
+        ("b", lambda: language.binary_kl(half, 1)),
+        ("b", lambda: language.binary_kl(0, 1)),
+        ("ridge", lambda: arithmetic.probe_accuracies(np.ones((2, 3)), [[0, 1]], 1e-300)),
+        ("ridge", lambda: arithmetic.probe_accuracies([[1, -1], [1, 1]], [[0, 1]], 1e-300)),
+        ("n_buckets", lambda: structures.k_means(np.ones((3, 2)), 2, 0)),
+        ("gates", lambda: computation.all_circuits(2**40, 1, [])),
+        ("gates", lambda: computation.all_circuits(2, 2**40, [])),
+    ):
+        with rejects(name):
+            call()
+    assert memory.update_rounding(1, 1, 0.5, 0.5, 0.5, 2 / 11 - 1e-9) > 0
+    assert float(language.binary_kl(0, 0)) == float(language.binary_kl(1, 1)) == 0
+    assert structures.k_means(np.ones((3, 2)), 1, 0)([[0.0, 5.0]]).tolist() == [0]
+    assert list(computation.all_circuits(2, 2, [])) == []
+
+
+def test_names_of_expressions_with_many_equal_parts():
+    found = programs.tokens
+    for _ in range(60):
+        found = found + found
+    assert len(found.name) == 1000
+    assert programs.evaluate(found, [1, 3]) == [2**60, 3 * 2**60]

@@ -201,9 +201,9 @@ def test_right_values_do_not_fail(call, monkeypatch):
 )
 def test_predictions_of_one_filter_fail(name, field, value, ids):
     table = copy.deepcopy(TABLE)
-    assert not failing(fourier_filters.effects(ADDER, table, 10, 5))
+    assert not failing(fourier_filters.effects(ADDER, table, 10, 5, certain=True))
     setattr(table[name], field, value)
-    assert failing(fourier_filters.effects(ADDER, table, 10, 5)) == ids
+    assert failing(fourier_filters.effects(ADDER, table, 10, 5, certain=True)) == ids
 
 
 def test_one_wrong_logit_in_balls_fails():
@@ -245,3 +245,22 @@ def test_logits_in_balls_are_enclosed_as_narrowly_for_larger_moduli(factor, fail
     model.unembed.W_U[:, 0] *= factor
     with Ball.precision(comb.BITS):
         assert (FAILS in modular_margin.as_proved(model, every=False)) == fails
+
+
+def test_rounding_that_may_change_predictions_without_high_bins_is_undecided():
+    """At α = 0.002, rounding changes predictions, and at α = 0.1 it provably changes none."""
+    found = {
+        alpha: {
+            each.id: each.verdict
+            for each in fourier_filters.fourier_filters.findings(
+                Run(quick=True), largest=40, step=3, alpha=alpha
+            )
+        }
+        for alpha in (0.002, 0.1)
+    }
+    assert found[0.1]["high"] is Verdict.HOLDS
+    assert found[0.002].pop("high") is Verdict.UNDECIDED
+    assert {*found[0.002].values()} == {Verdict.HOLDS}
+    small = adder(40, 3, 0.1, default_bits(90, 3, 0.1))
+    assert fourier_filters.low_suffices(small)
+    assert not fourier_filters.low_suffices(adder(260, 5, 0.1, 14))

@@ -254,3 +254,9 @@ def test_json_for_a_screen_of_ascii_is_still_the_same_json(monkeypatch):
     output.write(output.SCREEN, json.dumps({"words": 'α "≤" é 😀'}, ensure_ascii=False))
     screen.flush()
     assert json.loads(screen.buffer.getvalue()) == {"words": 'α "≤" é 😀'}
+
+
+def test_no_columns_are_the_usual_columns(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "0")
+    assert cli.main(["it", "--k", "1"]) == 0
+    assert "holds" in capsys.readouterr().out

@@ -111,3 +111,11 @@ def test_errors_within_a_model_of_this_library_are_its_own():
     assert not isinstance(caught.value, InputError)
     with rejects("function"):
         called(lambda tokens: model(tokens), TOKENS, of=BUILT)
+
+
+def test_functions_that_return_no_arrays():
+    for wrong in (None, 1):
+        with rejects("streams"):
+            registers(BUILT, TOKENS, {"token": TOKENS}, streams=lambda *_, wrong=wrong: wrong)
+        with rejects("patterns"):
+            attention(BUILT, TOKENS, lambda tokens: BEFORE, patterns=lambda *_, wrong=wrong: wrong)

@@ -196,6 +196,7 @@ def sufficient_bits(p: Candidates, step: Count, alpha: Positive) -> list[int]:
     smallest gap between the logit of the sum and another logit.  All numbers from 1 to
     `largest_bits(alpha)` are tried.
     """
+    machine.fits_in_memory(f"the gaps of step {shown(step)}", 2800 * step, "give a smaller step")
     gap = least_gap(p, alpha, 2 * (step // 2))
     places = range(1, largest_bits(alpha) + 1)
     return [bits for bits in places if 2 * rounding_of_logits(alpha, bits) < gap]

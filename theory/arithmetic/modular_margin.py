@@ -180,7 +180,8 @@ def few_frequencies_margin(
         raise InputError(f"K is {K.tolist()}: give each frequency once")
     machine.fits_in_memory(f"{len(K)} frequencies mod {p}", 40 * p * len(K), "give a smaller p")
     turns = np.outer(np.arange(1, p), K) % p
-    return float((1 - np.cos(2 * np.pi * turns / p)).sum(1).min())
+    # 1 − cos 2x = 2 sin² x, without cancellation; p − turns has the same cosine
+    return float((2 * np.sin(np.pi * np.minimum(turns, p - turns) / p) ** 2).sum(1).min())
 
 
 @checked

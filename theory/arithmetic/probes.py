@@ -33,14 +33,19 @@ def probe_accuracies(
     vector of its class.  The class of row i is predicted as the argmax of x_i W, where W is the
     ridge regression on the other rows: W minimises Σ_{j≠i} ‖x_j W − y_j‖² + ridge·‖W‖².  So the
     mean includes row i, and the penalty includes the constant.  Raises `ValueError` for fewer than
-    two rows.
+    two rows, or for a ridge too small for float64.
     """
     if len(E) < 2:
         raise InputError(f"E has shape {E.shape}: give an E of shape (p, D) with p ≥ 2 rows")
     X = np.column_stack([E - E.mean(0), np.ones(len(E))])
     K = X @ X.T
-    H = np.linalg.solve(K + ridge * np.eye(len(K)), K)
+    try:
+        H = np.linalg.solve(K + ridge * np.eye(len(K)), K)
+    except np.linalg.LinAlgError:
+        H = np.full_like(K, np.nan)
     own = np.diag(H)[:, None]
+    if not (own < 1).all():  # exact for every ridge > 0
+        raise InputError(f"ridge is {ridge:g}, which float64 loses in the sum: give a larger ridge")
     right = np.empty(classes.shape[:-1])
     for at in np.ndindex(right.shape):
         Y = np.eye(classes[at].max() + 1)[classes[at]]

@@ -36,6 +36,8 @@ def peak_ratios(E: RealArray, first: Count) -> np.ndarray:
     The result is 0 for k = 0.  Raises `ValueError` for an E of another shape, for a `first` above
     ⌊p/2⌋, and for rows that are all equal.
     """
+    if E.ndim not in (1, 2):
+        raise InputError(f"E has shape {E.shape}: give E of shape (p,) or (p, D)")
     sizes, p = bin_sizes(E), len(E)
     if first >= len(sizes):
         raise InputError(

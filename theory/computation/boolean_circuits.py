@@ -103,7 +103,7 @@ def all_circuits(
     table of each gate ranges over `tables`. For n inputs and k tables, the number of circuits is
     the product of k(n + g)² over g = 0, …, n_gates − 1.
     """
-    choices = len(tables) * n_gates * (n_inputs + n_gates) ** 2
+    choices = max(len(tables), 1) * n_gates * (n_inputs + n_gates) ** 2
     machine.fits_in_memory("the choices for all gates", 100 * choices, "give fewer wires")
     return _all_circuits(n_inputs, n_gates, tables)
 

@@ -295,7 +295,7 @@ def prompted_bound_given_data(
     over-confidence max(g(A) − p(A), 0), where p is the distribution of valid responses.
     """
     left = float(missing) - float(over)
-    return left - 2 / answers - sqrt(0.5 * log(1 / gamma) * squares)
+    return left - 2 / answers - sqrt(-0.5 * log(gamma) * squares)
 
 
 @checked

@@ -24,6 +24,7 @@ from theory.kinds import (
     Instance,
     Within,
     checked,
+    shown,
 )
 from theory.language.distributions import Distribution, PositiveExact, check_alike, fractions
 
@@ -224,4 +225,6 @@ def binary_kl(a: ExactProbability, b: ExactProbability) -> Log:
     The divergence is kl(a‖b) = a ln(a/b) + (1 − a) ln((1 − a)/(1 − b)).  Raises `ValueError` if the
     divergence is infinite.
     """
+    if (b == 0 < a) or (b == 1 > a):
+        raise InputError(f"b is {b} and a is {shown(a)}: give b from 0 to 1, but not 0 or 1")
     return kl((a, 1 - a), (b, 1 - b))

@@ -87,6 +87,8 @@ def capacity_curve(
     """
     rng = np.random.default_rng(seed)
     machine.fits_in_memory(f"{runs} runs", 2 * 8 * len(loads) * runs, "take fewer runs")
+    most = min(float(loads.max()) * d, 1e300)
+    machine.fits_in_memory(f"{most:.3g} patterns", int(8 * d * most), "give smaller loads")
     counts = np.maximum(1, np.rint(loads * d)).astype(np.int64)
     unstable, recalled = np.empty((2, len(counts), runs))
     for place in np.ndindex(unstable.shape):

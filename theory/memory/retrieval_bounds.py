@@ -30,6 +30,9 @@ from theory.memory.modern_hopfield import required_separation, separation, squar
 Cluster: TypeAlias = Annotated[Any, Integers("m", Within(least=0, below="N"))]
 """Indices of patterns, shape (m,)."""
 
+Scale: TypeAlias = Annotated[Positive, Within(least=2.0**-1022, most=1e300)]
+"""A number > 0 whose products with sizes of arrays are in the range of float64."""
+
 
 @checked
 def gap_error_bound(
@@ -105,6 +108,8 @@ def update_rounding(
     Raises `ValueError` for about 1/eps patterns or more, and for about 2/eps dimensions or more.
     """
     u = eps / 2
+    if not 11 * u < 1:  # not even for one pattern
+        raise InputError(f"eps is {eps:g}: give the spacing of floats at 1, such as 2.0**-52")
     if not (2 * n_patterns + 9) * u < 1 or not (d + 8) * u < 1:
         raise InputError(
             f"n_patterns is {n_patterns} and d is {d}: give n_patterns below "
@@ -297,7 +302,7 @@ def stored_patterns_bound(
 
 
 @checked
-def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -> float:
+def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Scale) -> float:
     """A bound on the probability that a modern Hopfield network does not store N random patterns.
 
     The N = `n_patterns` patterns are uniform on the sphere of radius M = K√(d − 1) in R^d. The
@@ -322,7 +327,7 @@ def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Positive) -
 
 
 @checked
-def union_bound_patterns(d: SizeFrom2, beta: Positive, K: Positive, p: OpenUnit) -> int:
+def union_bound_patterns(d: SizeFrom2, beta: Positive, K: Scale, p: OpenUnit) -> int:
     """The largest number N of random patterns whose `failure_bound` is at most p.
 
     `failure_bound` bounds the probability that a modern Hopfield network at inverse temperature

@@ -43,6 +43,7 @@ from theory.programs.values import COMPARISONS, Value, exact, is_number, quotien
 
 E = TypeVar("E", bound="Expression")
 
+MOST_NAME = 1000  # characters of the name of an operator's result
 # Names of classes whose objects are no values, of this file and of other libraries.
 OF_EXPRESSIONS = {"SOp", "Selector", "TokensType", "IndicesType", "LengthType"}
 
@@ -439,6 +440,8 @@ def _elementwise(f: Callable[[Any, Any], Any], sign: str, a: Any, b: Any) -> SOp
                 "no use in operators: give `Aggregate` a default, and compare with it"
             )
     name = f"({a if isinstance(a, SOp) else repr(a)} {sign} {b if isinstance(b, SOp) else repr(b)})"
+    if len(name) > MOST_NAME:  # of parts that occur many times
+        name = f"{name[: MOST_NAME - 1]}…"
     if isinstance(a, SOp) and isinstance(b, SOp):
         return SequenceMap(f, a, b, name=name)
     if isinstance(a, SOp):

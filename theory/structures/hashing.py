@@ -127,12 +127,18 @@ def k_means(
     """The hash function that maps a vector to the index of the nearest of `n_buckets` centres.
 
     The centres are computed by k-means from `points` (n, d).  The function maps vectors (…, d) to
-    buckets (…,), which are integers from 0 to n_buckets − 1.
+    buckets (…,), which are integers from 0 to n_buckets − 1.  Raises ValueError if fewer than
+    `n_buckets` points are different, and for points whose squares overflow.
     """
     d = points.shape[1]
     with np.errstate(over="ignore"):
         if not np.isfinite((points**2).sum()):
             raise InputError("points have squares that overflow float64: rescale points")
+    if (different := len(np.unique(points, axis=0))) < n_buckets:
+        raise InputError(
+            f"n_buckets is {n_buckets}, but only {different} points are different: give a smaller "
+            "n_buckets, or other points"
+        )
     centres, _ = scipy.cluster.vq.kmeans2(points, n_buckets, minit="++", iter=20, rng=seed)
     half = (centres**2).sum(-1) / 2
     return lambda z: (Reals(f"... {d}").read("vectors", z) @ centres.T - half).argmax(-1)

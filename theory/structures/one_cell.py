@@ -34,7 +34,14 @@ def packed(
     The array `numbers` (N,) contains x_0, …, x_{N−1}, and B is `base`.  So one memory cell of
     unlimited precision can contain all N numbers.
     """
-    return sum(int(x) * base**a for a, x in enumerate(numbers))
+    return _packed(numbers.tolist(), base)
+
+
+def _packed(digits: list[int], base: int) -> int:
+    half = len(digits) // 2  # products of numbers of equal lengths, instead of many long powers
+    if not half:
+        return digits[0]
+    return _packed(digits[:half], base) + base**half * _packed(digits[half:], base)
 
 
 @checked
@@ -50,7 +57,15 @@ def unpacked(cell: Steps, n_digits: Count, base: Annotated[Base, Within(most=2**
             f"the number `cell` has more than {n_digits} digits of base {base}: give a larger "
             "n_digits"
         )
-    return np.array([cell // base**a % base for a in range(n_digits)], dtype=np.int64)
+    return np.array(_digits(cell, n_digits, base), dtype=np.int64)
+
+
+def _digits(cell: int, count: int, base: int) -> list[int]:
+    half = count // 2
+    if not half:
+        return [cell]
+    high, low = divmod(cell, base**half)
+    return _digits(low, half, base) + _digits(high, count - half, base)
 
 
 @checked

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import inspect
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
@@ -48,6 +49,8 @@ MOST_JOBS = 1024  # processes at once
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; an error is one line on standard error."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if os.environ.get("COLUMNS", "").strip("0") == "":  # rich would print nothing in 0 columns
+        os.environ.pop("COLUMNS", None)
     try:
         words = _with_json_target(words)
         if words == ["--version"]:

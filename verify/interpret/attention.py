@@ -14,7 +14,7 @@ from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory.kinds import InputError, Integers, Within, checked, shown
 from verify.evidence.statistics import Mean, fraction_of
-from verify.interpret.models import as_array, called, inputs_for
+from verify.interpret.models import as_array, called, inputs_for, require_several
 
 Sequences: TypeAlias = Annotated[Any, Integers("m T", Within(least=0))]
 """Tokens of m sequences, integers ≥ 0, shape (m, T)."""
@@ -121,6 +121,7 @@ def _patterns(
         found = _without_prefix(model, *inputs_for(model, tokens))
     else:
         found = called(patterns, model, *inputs_for(model, tokens), of=model)
+        require_several("patterns", found)
     for layer, each in enumerate(found, start=1):
         pattern = as_array(each, f"the attention pattern of layer {layer}")
         if pattern.shape != (m, *pattern.shape[1:2], T, T):

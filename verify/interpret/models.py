@@ -265,6 +265,12 @@ def inputs_for(model: Any, *arrays: np.ndarray) -> tuple[Any, ...]:
     return tuple(each.to(like.device) for each in numbers)
 
 
+def require_several(name: str, found: Any) -> None:
+    """Raises ValueError if the function `name` returned something else than several arrays."""
+    if not isinstance(found, Iterable):
+        raise InputError(f"{name} returns {shown(found)}: give a function that returns arrays")
+
+
 def called(function: Any, *given: Any, of: Any = None) -> Any:
     """The result of a function or module; modules from elsewhere run without gradients.
 

@@ -13,7 +13,7 @@ from theory.kinds import InputError, checked, shown
 from verify.evidence.statistics import Mean
 from verify.interpret.attention import Sequences
 from verify.interpret.linear_probes import explained
-from verify.interpret.models import Sources, as_array, called, hooked, inputs_for
+from verify.interpret.models import Sources, as_array, called, hooked, inputs_for, require_several
 
 
 @checked
@@ -123,6 +123,7 @@ def _streams(model: Any, tokens: np.ndarray, streams: Sources | None) -> Iterato
         front, found = len(model.interface.prefix), model.streams(tokens)
     elif callable(streams):
         found = called(streams, model, *given, of=model)
+        require_several("streams", found)
     else:
         found = hooked(model, streams, given)
     for i, each in enumerate(found):

@@ -12,6 +12,7 @@ from flint import arb
 from constructions import nearest_neighbour as construction
 from constructions.transformer import Transformer
 from theory import machine
+from theory.kinds import StepSize, read
 from theory.retrieval import kernel_smoother, nearest_neighbour_by_definition
 from theory.retrieval import nearest_neighbour as definition
 from verify.claim import Run, claim, option
@@ -44,6 +45,7 @@ def nearest_neighbour(
     − 1)·e^{−βγ}·(max y − min y). Here γ > 0 is the difference between the smallest squared distance
     of an example from the query and the next larger squared distance.
     """
+    sharpness = read(StepSize, "sharpness", sharpness)
     model = run.build(construction, d)
     soft = model.sharpened(sharpness)
     machine.fits_in_memory(
