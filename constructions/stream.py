@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theory import machine
-from theory.kinds import Count, InputError, Steps, checked, read
+from theory.kinds import Count, InputError, Steps, checked, read, shown
 
 LAYER, LISTED = 2**15, 2**9  # bytes of a layer without its weights, and of its entry in a list
 MOST_LISTED = 10_000  # the largest number of layers of a model
@@ -207,9 +207,9 @@ class Stream:
             )
 
     def __getitem__(self, name: str) -> slice:
-        if name not in self._slices:
+        if not isinstance(name, str) or name not in self._slices:
             raise InputError(
-                f"the stream has no register {name!r}: give one of the registers "
+                f"the stream has no register {shown(name)}: give one of the registers "
                 f"{', '.join(self.widths)}"
             )
         return self._slices[name]

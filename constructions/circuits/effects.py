@@ -167,6 +167,8 @@ def _inputs(
     slots = interface.slots or [range(interface.vocabulary_size)] * max_length
     slots = slots[:max_length]
     if samples is not None:
+        what = f"{min(samples, 10**300):.4g} samples"
+        fits_in_memory(what, 16 * samples * max_length, "give fewer samples")
         drawn = rng.integers(least, max_length + 1, samples)
         rows = np.stack([rng.integers(s.start, s.stop, samples) for s in slots], axis=1)
         return [np.unique(rows[drawn == n, :n], axis=0) for n in np.unique(drawn)]

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from constructions.circuits.edges import PORTS, Edge, Node, wires
 from constructions.circuits.effects import Effects
-from theory.kinds import InputError
+from theory.kinds import InputError, shown
 
 COLOURS = {
     "Q": "tab:blue",
@@ -99,7 +99,9 @@ def save(figure: Figure, path: Path) -> None:
     """Writes a picture; raises ValueError for an unknown format or a folder that takes no file."""
     formats = sorted(figure.canvas.get_supported_filetypes())
     if path.suffix[1:].lower() not in formats:
-        raise InputError(f"path is {path}: give a file that ends in .{', .'.join(formats)}")
+        raise InputError(
+            f"path is {shown(str(path))}: give a file that ends in .{', .'.join(formats)}"
+        )
     try:
         figure.savefig(path, dpi=150)
     except OSError as error:

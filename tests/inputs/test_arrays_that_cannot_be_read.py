@@ -1,13 +1,16 @@
 """Arrays that are too large or of too many dimensions, and tensors that have no numbers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from refusals import rejects
 
+import constructions
 from constructions import induction_heads, newton, tripling
 from constructions.tokens import binary_codes
-from theory import arithmetic, graphs
+from theory import arithmetic, computation, graphs, regression
 from theory.programs import expressions
 from theory.programs.library import shuffle_dyck
 
@@ -67,3 +70,26 @@ def test_programs_of_other_types(unchecked):
     for wrong in (np.array(2), torch.tensor(2)):
         with rejects("pairs"):
             shuffle_dyck(wrong)
+
+
+def test_parts_of_other_types(unchecked):
+    program = computation.tree_sum(4, 2)
+    for name in ("initial", "kinds"):
+        for wrong in ({0: (1,)}, {"a": 1}, {"a": ("b",)}):
+            with rejects(name if name == "kinds" else "initial"):
+                replace(program, **{name: wrong})
+    machine = computation.MACHINES["busy-beaver-2"]
+    for wrong in (torch.ones(2, 2), np.zeros((0, 2), dtype=int), 1):
+        with rejects("word"):
+            machine.writing(wrong)
+    for wrong in ([1], None, "no"):
+        with rejects("register"):
+            induction_heads(2, 4).stream.placement(wrong)
+    circuit = induction_heads(2, 4)
+    with rejects("samples"):
+        constructions.circuit(circuit).edges_that_matter(max_length=4, samples=2**53 + 1)
+    with rejects("path"):
+        constructions.circuit(circuit).draw("a\nb")
+    spectrum = regression.PrefixSpectrum(np.ones((4, 2)), np.ones(4), np.ones(2))
+    with rejects("penalties"):
+        spectrum.ridge(np.ones((2, 2)))

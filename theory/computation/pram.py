@@ -20,7 +20,7 @@ A register is an int64 array (…, N), with one entry for each of the processors
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, repeat
 from typing import Annotated, TypeAlias
@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike
 
 from theory import machine
 from theory.kinds import Choice, Count, InputError, Integer, Integers, Steps, Within, checked
+from theory.kinds.errors import shown
 from theory.kinds.kind import is_integer
 
 INDEX = "index"
@@ -194,16 +195,17 @@ class Program:
                 f"of at least {N}"
             )
         for name, values in self.initial.items():
-            if len(values) > N or not all(self.holds(value) for value in values):
+            listed = isinstance(name, str) and isinstance(values, Sequence)
+            if not listed or len(values) > N or not all(self.holds(value) for value in values):
                 raise InputError(
                     f"register {name} has the initial values {values!r:.40}: give at most {N} "
                     f"numbers from 0 to {self.most}"
                 )
         for name, members in self.kinds.items():
-            if not all(1 <= i <= N for i in members):
+            listed = isinstance(name, str) and isinstance(members, Collection)
+            if not listed or not all(is_integer(i) and 1 <= i <= N for i in members):
                 raise InputError(
-                    f"the set {name} in `kinds` consists of {sorted(members)}: give processors "
-                    f"from 1 to {N}"
+                    f"the set {name} in `kinds` is {shown(members)}: give processors from 1 to {N}"
                 )
         self._check_names()
 

@@ -24,7 +24,18 @@ import numpy as np
 from theory import machine
 from theory.computation.kinds import Triple
 from theory.json_table import json_table
-from theory.kinds import Count, File, InputError, Kind, OneSequence, Seed, Steps, checked, read
+from theory.kinds import (
+    Count,
+    File,
+    InputError,
+    Kind,
+    OneSequence,
+    Seed,
+    Steps,
+    checked,
+    read,
+    shown,
+)
 
 LEFT, RIGHT = -1, 1
 STEP = re.compile(r"(\d{1,9})([LR])(\w+)")
@@ -153,8 +164,10 @@ class TuringMachine:
 
         Raises `ValueError` for symbols ≥ n_symbols.
         """
-        if not isinstance(word, Sequence | np.ndarray) or getattr(word, "ndim", 1) == 0:
-            raise InputError(f"word is {word!r}: give a list of the symbols on the tape, or []")
+        if not isinstance(word, Sequence | np.ndarray) or getattr(word, "ndim", 1) != 1:
+            raise InputError(
+                f"word is {shown(word)}: give a list of the symbols on the tape, or []"
+            )
         symbols = (
             read(OneSequence, "word", word, below=self.n_symbols).tolist() if len(word) else []
         )

@@ -171,6 +171,8 @@ class PrefixSpectrum:
         predictions do not fit in memory.
         """
         penalties = np.atleast_1d(penalties)
+        if penalties.ndim > 1:
+            raise InputError(f"penalties have shape {penalties.shape}: give one row of numbers")
         self._fit_in_memory(len(penalties), "penalties")
         return self._predict(residuals.ridge_fitted, penalties)
 
