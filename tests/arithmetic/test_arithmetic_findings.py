@@ -263,4 +263,4 @@ def test_rounding_that_may_change_predictions_without_high_bins_is_undecided():
     assert {*found[0.002].values()} == {Verdict.HOLDS}
     small = adder(40, 3, 0.1, default_bits(90, 3, 0.1))
     assert fourier_filters.low_suffices(small)
-    assert not fourier_filters.low_suffices(adder(260, 5, 0.1, 14))
+    assert not fourier_filters.low_suffices(adder(260, 5, 64.0, 14))
