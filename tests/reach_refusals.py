@@ -9,8 +9,8 @@ three packages whose body raises, and prints, for those that were imported,
     equality not seen   a comparison that no test made with equal sides, so that `<` may be `≤`
 
 A refusal without such a line can still be untested.  What tests do in processes of their own is not
-seen, nor are the middles of chains such as `a < b < c`.  Whether limits of annotations (`Within`)
-are moved is noticed by `constants.txt`.
+seen, nor are chains such as `a < f(b) < c`, whose middle is computed.  Whether limits of
+annotations (`Within`) are moved is noticed by `constants.txt`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import builtins
 import operator
 import sys
 from collections.abc import Iterator
+from copy import deepcopy
 from importlib.machinery import SourceFileLoader
 from types import CodeType
 from typing import Any
@@ -68,14 +69,25 @@ class Condition(ast.NodeTransformer):
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        text = ast.unparse(node)
-        self.generic_visit(node)
-        kinds = [type(each).__name__ for each in node.ops]
-        if len(kinds) > 1 or kinds[0] not in OPERATORS:
+        middles = node.comparators[:-1]
+        if any(not isinstance(each, ast.Name | ast.Attribute | ast.Constant) for each in middles):
             return node  # the middle of a chain would be evaluated twice
+        lefts = [node.left, *middles]
+        single = [
+            self._comparison(ast.Compare(left, [operator], [right]))
+            for left, operator, right in zip(lefts, node.ops, node.comparators, strict=True)
+        ]
+        return single[0] if len(single) == 1 else ast.BoolOp(ast.And(), single)
+
+    def _comparison(self, node: ast.Compare) -> ast.expr:
+        text, kind = ast.unparse(node), type(node.ops[0]).__name__
+        node = deepcopy(node)  # the middle of a chain is in two of its comparisons
+        self.generic_visit(node)
+        if kind not in OPERATORS:
+            return node
         comparisons.setdefault(place := f"{self.file}:{self.line}: {text}", set())
         sides = node.left, node.comparators[0]
-        return _call("__compared__", ast.Constant(place), ast.Constant(kinds[0]), *sides)
+        return _call("__compared__", ast.Constant(place), ast.Constant(kind), *sides)
 
 
 class Refusals(ast.NodeTransformer):
