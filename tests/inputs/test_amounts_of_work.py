@@ -16,7 +16,9 @@ from constructions.language import string_model
 from constructions.programs import compiled
 from theory import computation, language, programs, regression, sequences
 from theory.computation import S3, flip_flop
+from theory.computation.conjunctions import Conjunctions
 from theory.computation.counting import And, Not, Symbol
+from theory.computation.counting_syntax import parse
 
 HALF = [Fraction(1, 2)] * 2
 EVEN = language.even_process()
@@ -41,6 +43,17 @@ LIMITS = {
         ("constructions.computation.temporal_logic", "MOST_CUBES", 2),
         lambda: models.from_formula("a since b or yesterday a", "ab", 4),
         "2 1",
+    ),
+    "bits of scores": (
+        ("constructions.computation.pram", "FLOAT64_BITS", 7),
+        lambda: models.pram(computation.list_ranking(5)),
+        "7 processors most",
+    ),
+    # #a ≥ 1, and without it #b ≥ 2
+    "conjunctions of comparisons": (
+        ("theory.computation.conjunctions", "MOST", 2),
+        lambda: Conjunctions("ab")(parse("#a >= 1 | #b >= 2")),
+        "formula 1",
     ),
     "machines": (
         ("theory.computation.attention_rounds", "MOST_MACHINES", 2 * 2),
