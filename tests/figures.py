@@ -1,9 +1,9 @@
 """The figures of the recorded run: how much each finding compared, how, and with which bound.
 
 A claim that compares less than before, by weaker evidence or with a looser bound, still holds.  So
-the kind of evidence, the whole numbers in the words of a finding and the numbers of its bound are
-in `figures.txt`, with which `test_conformance.py` compares a run.  After a change on purpose,
-`python tests/figures.py` writes them again; the difference is read before it is committed.
+the kind of evidence, the whole numbers and fractions in the words of a finding and the numbers of
+its bound are in `figures.txt`, with which `test_conformance.py` compares a run.  After a change on
+purpose, `python tests/figures.py` writes them again; the difference is read before it is committed.
 
 Left out are numbers that another machine may round differently: percentages, what is measured of
 trained weights, and bounds below 10⁻⁶, which are bounds of rounding.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import record
 
 FILE = Path(__file__).with_name("figures.txt")
 WHOLE = re.compile(r"(?<![\w.,^/−+-])\d+(?![\w^/]|[.,]\d| ?%)")
+FRACTION = re.compile(r"(?<![\w.,^/])[−-]?\d+/[1-9]\d*(?![\w^/]|[.,]\d)")
 SAME, ROUNDING = 0.01, 1e-6
 
 
@@ -32,6 +34,9 @@ def figures(document: dict[str, Any]) -> dict[str, tuple[str, list[float]]]:
 def _of(finding: dict[str, Any]) -> list[float]:
     certain = finding["evidence"] not in ("trained", "statistical")
     words = [float(n) for n in WHOLE.findall(finding["words"])] if certain else []
+    if certain:
+        fractions = FRACTION.findall(finding["words"])
+        words += [float(Fraction(text.replace("−", "-"))) for text in fractions]
     return words + [n for n in _numbers(finding["bound"]) if abs(n) > ROUNDING]
 
 
