@@ -44,7 +44,7 @@ def probe_accuracies(
     except np.linalg.LinAlgError:
         H = np.full_like(K, np.nan)
     own = np.diag(H)[:, None]
-    if not (own < 1).all():  # exact for every ridge > 0
+    if not (own < 1).all():  # in exact arithmetic it is
         raise InputError(f"ridge is {ridge:g}, which float64 loses in the sum: give a larger ridge")
     right = np.empty(classes.shape[:-1])
     for at in np.ndindex(right.shape):

@@ -349,7 +349,8 @@ def effects(
 ) -> Iterator[Finding]:
     """The findings on the predictions with each filter, compared with the theorems on errors.
 
-    If `certain` is false, rounding may change predictions without the high bins.
+    If `certain` is false, wrong predictions without the high bins are undecided, not a failure:
+    the rounding of the weights may be the reason.
     """
     p = model.unembed.W_U.shape[1]
     evidence: Evidence = "exact" if rounds_nothing(model) else "float"

@@ -26,8 +26,8 @@ SMALL = (1, 1), (4, 3), (6, 6), (10, 7)  # d and k for which all words are decod
 MOST = 256  # largest number of bits
 SEEDS = 10
 MORE = 40  # examples in excess of the unknowns
-# The smallest number of seeds.  For k = 2, the two tokens are dependent on one of the bits with
-# probability 2·(3/4)^n for n words; for larger k this is less probable.
+# The smallest number of seeds.  With only 6 words more than unknowns, the words determined the
+# positions in all but 0 to 18 % of 400 samples, for k = 2, 3, 4, 5, 6, 8 and d = k, k + 3.
 ENOUGH = 9
 LEARNERS, QUERIES = 10, 2000  # seeds of regressions, and test words of each
 LEARNED, PER_BIT = (64, 32), 16  # d and k of the regressions, and their examples per bit
