@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
 
-from theory import arithmetic, computation, language, memory, programs, sensitivity, structures
+from theory import (
+    arithmetic,
+    computation,
+    graphs,
+    language,
+    memory,
+    programs,
+    sensitivity,
+    structures,
+)
 
 SMALL = [5e-324, 1e-300, 1e-20, 1e-8, 2.0**-54, 2.0**-53, 0.1, 0.49, 0.5, 0.51, 0.9, 1 - 2.0**-53]
 
@@ -166,6 +175,28 @@ def test_refusals_name_the_parameter_that_is_extreme():
     assert float(language.binary_kl(0, 0)) == float(language.binary_kl(1, 1)) == 0
     assert structures.k_means(np.ones((3, 2)), 1, 0)([[0.0, 5.0]]).tolist() == [0]
     assert list(computation.all_circuits(2, 2, [])) == []
+
+
+LARGE = np.full((2, 2), 1e308)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: arithmetic.bin_sizes(LARGE), "values"),
+        (lambda: arithmetic.leakage(np.ones((1, 2)), LARGE), "kept"),
+        (lambda: arithmetic.adder_logits(20, 1.0, 3, error=1e308), "error"),
+        (lambda: computation.window_sums(LARGE, 2), "x"),
+        (lambda: graphs.orthogonal_split(LARGE, 2), "W"),
+        (lambda: language.signals(LARGE), "gradients"),
+        (lambda: memory.basin_radius(2, 1e-200, 1e-200), "beta"),
+        (lambda: memory.basin_radius(2, 1e-200, np.array([1.0, 1e-200])), "M"),
+    ],
+)
+def test_results_that_overflow_are_refused(call, name):
+    with rejects(name):
+        call()
+    assert np.geterr()["over"] == "warn"
 
 
 def test_names_of_expressions_with_many_equal_parts():

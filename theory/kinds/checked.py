@@ -8,6 +8,7 @@ from collections import ChainMap, abc
 from collections.abc import Callable, Mapping
 from decimal import DecimalException
 from functools import lru_cache, partial, wraps
+from itertools import starmap
 from traceback import walk_tb
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -30,7 +31,9 @@ ORDER = (None, *LEADING)
 CLASSES: dict[Any, Kind] = {bool: Truth(), str: Instance(str, "text", "a")}
 RANGE = "overflows, or divides by a number rounded to 0: give numbers closer to 1"
 LIMITS: dict[type[Exception], str] = {
-    **dict.fromkeys((OverflowError, ZeroDivisionError, DecimalException), RANGE),
+    **dict.fromkeys(
+        (OverflowError, ZeroDivisionError, DecimalException, FloatingPointError), RANGE
+    ),
     MemoryError: "needs more memory than is available: give smaller sizes",
     RecursionError: "needs too many nested calls: give smaller sizes",
 }
@@ -46,7 +49,7 @@ def checked(function: F) -> F:
     The function gets the converted values; defaults are not converted. For a dataclass, the kinds
     are declared by its fields. Parameters whose annotation declares no kind, *args and **kwargs are
     passed on unchecked. InputError for a wrong argument is raised before the function is entered.
-    An overflow, a division by 0, a MemoryError or a RecursionError of the function becomes an
+    An overflow (of numpy, too), a division by 0, a MemoryError or a RecursionError of the function becomes an
     InputError that names the numbers given. If it is raised in a function that is an argument, it
     is not changed. Missing or unknown arguments raise Python's TypeError.
     """
@@ -80,7 +83,8 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
                         kwargs[name] = kind.read(name, kwargs[name])
             if signature.related:
                 signature.relate(given, kwargs)
-            return function(*given, **kwargs)
+            with np.errstate(over="raise", divide="raise"):
+                return function(*given, **kwargs)
         except tuple(LIMITS) as error:
             places = zip(signature.positional, given, strict=False)
             values = {name: value for (name, _), value in places} | kwargs
@@ -103,10 +107,16 @@ def _code(value: Any) -> Any:
 
 def _beyond(name: str, values: Mapping[str, Any], error: Exception) -> InputError:
     """The error of one line for a computation that exceeds a limit of the machine."""
-    numbers = {each: value for each, value in values.items() if isinstance(value, int | float)}
-    given = shown_all(f"{each} = {shown(value)}" for each, value in numbers.items())
+    given = shown_all(words for words in starmap(_size, values.items()) if words)
     limit = next(words for kind, words in LIMITS.items() if isinstance(error, kind))
     return InputError(f"{name}{f' at {given}' * bool(given)} {limit}")
+
+
+def _size(name: str, value: Any) -> str:
+    """A number with its name, or the largest entry of an array of numbers; "" for other values."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "if" and value.size:
+        return f"max |{name}| = {np.abs(value.astype(float)).max():.3g}"
+    return f"{name} = {shown(value)}" if isinstance(value, int | float) else ""
 
 
 def kinds_of(function: Any) -> dict[str, Kind | None] | None:
