@@ -49,9 +49,10 @@ def checked(function: F) -> F:
     The function gets the converted values; defaults are not converted. For a dataclass, the kinds
     are declared by its fields. Parameters whose annotation declares no kind, *args and **kwargs are
     passed on unchecked. InputError for a wrong argument is raised before the function is entered.
-    An overflow (of numpy, too), a division by 0, a MemoryError or a RecursionError of the function becomes an
-    InputError that names the numbers given. If it is raised in a function that is an argument, it
-    is not changed. Missing or unknown arguments raise Python's TypeError.
+    An overflow or a division by 0, of Python or numpy, a MemoryError or a RecursionError of the
+    function becomes an InputError that names the numbers given and the largest entries of arrays.
+    If it is raised in a function that is an argument, it is not changed. Missing or unknown
+    arguments raise Python's TypeError.
     """
     if isinstance(function, type):
         made = function.__init__  # type: ignore[misc]
