@@ -227,12 +227,11 @@ def rows(stream: Stream, **registers: np.ndarray) -> torch.Tensor:
     registers `code` and `rank` of row i. Each array has shape (number of rows, width), or
     (number of rows,) for a register of width 1. All other registers are 0.
     """
-    return torch.as_tensor(
-        sum(
-            np.asarray(values, dtype=np.float64).reshape(len(values), -1) @ stream.placement(name)
-            for name, values in registers.items()
-        )
-    )
+    written = np.zeros((max(map(len, registers.values())), stream.d_model))
+    for name, values in registers.items():
+        block = written[:, stream[name]]
+        block += np.asarray(values, dtype=np.float64).reshape(len(values), block.shape[1])
+    return torch.as_tensor(written)
 
 
 def unembed(stream: Stream, *readings: LinearRead, bias: np.ndarray | None = None) -> Unembed:

@@ -39,6 +39,7 @@ from torch.nn.functional import max_pool1d, scaled_dot_product_attention
 from constructions.tensors import as_tensor, require_finite
 from theory.kinds import InputError, Positive, Reals, checked
 from theory.memory.kinds import Updates
+from theory.waiting import announced
 
 GROUP = 32  # patterns per group; one score per group is stored
 BLOCK = 2048  # patterns whose scores are computed at once; they fit in cache with 256 queries
@@ -94,7 +95,7 @@ def retrieve(
     states = queries.reshape(-1, queries.shape[-1]).clone()  # the result for steps = 0
     longest = float(patterns.norm(dim=1).max())
     _scores_are_finite(patterns, queries, beta, longest)
-    for following in reversed(range(steps)):
+    for following in announced(range(steps - 1, -1, -1), "retrieve"):
         window = _window(len(patterns), beta, longest, allowed, steps, following)
         if not _may_prune(states) or _crowded(patterns, states, window, longest):
             states = _dense(patterns, states, beta)

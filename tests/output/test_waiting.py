@@ -6,9 +6,11 @@ from collections.abc import Iterator
 import pytest
 from points import Point
 
-from theory import waiting
+from constructions.memory import retrieve
+from theory import computation, memory, waiting
 from theory.computation import flip_flop
 from theory.computation.cascade import cascade
+from theory.programs import library as programs
 from theory.waiting import Pace, announced, foretold
 from verify.claim import Run, claim
 from verify.cli import main as cli
@@ -45,6 +47,26 @@ def test_slow_findings_are_announced_unless_the_run_is_quiet(quiet, monkeypatch,
     out, errors = capsys.readouterr()
     assert out == ""
     assert errors.count("Ctrl-C") == (0 if quiet else 2)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: programs.induction(9),
+        lambda: computation.adder(9),
+        lambda: computation.tree_sum(2, 9),
+        lambda: computation.transpose(9),
+        lambda: memory.modern_hopfield_step([[1.0, 2.0]], [1.0, 2.0], 1.0, 9),
+        lambda: retrieve([[1.0, 2.0]], [1.0, 2.0], 1.0, 9),
+    ],
+)
+def test_functions_whose_parameter_can_be_large_announce_long_work(call, monkeypatch, capsys):
+    call()
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(waiting, "MEASURED", 0.0)
+    monkeypatch.setattr(waiting, "LONG", 0.0)
+    call()
+    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(("items", "lines"), [(100, 1), (4, 0)])

@@ -355,3 +355,11 @@ CYCLE.inner = other("SequenceMap", f=max, fst=CYCLE, snd=TOKENS)
 def test_objects_that_are_no_programs(foreign, unchecked):
     with rejects():
         program_of(foreign)
+
+
+def test_powers_of_at_most_a_million_bits():
+    assert evaluate(tokens**10**9, [0, 1, -1]) == [0, 1, 1]
+    assert evaluate(2**tokens, [2**19, -2, 0]) == [2**2**19, Fraction(1, 4), 1]
+    for power in (tokens**10**9, tokens ** -(10**9), 3**tokens**20, Fraction(1, 2) ** tokens**20):
+        with rejects("exponent"):
+            evaluate(power, [3])

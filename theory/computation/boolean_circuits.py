@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from theory import machine
 from theory.computation.kinds import Triple
 from theory.kinds import Count, InputError, Integers, Seed, Steps, Within, checked
+from theory.waiting import announced
 
 TABLES = 16
 AND, OR, XOR, NAND, NOR, XNOR = 8, 14, 6, 7, 1, 9
@@ -149,7 +150,7 @@ def adder(n_bits: Count) -> Circuit:
     machine.fits_in_memory("the gates of the adder", 2000 * count, "give fewer bits")
     gates: list[Gate] = []
     carry: int | None = None
-    for i in range(count):
+    for i in announced(range(count), "adder"):
         first = 2 * count + len(gates)
         x, y = i, count + i
         # The first carry is 0: table 0 is constant.

@@ -19,6 +19,7 @@ from theory.computation.kinds import FanIn
 from theory.computation.pram import Program, Set, Step, Write, processors_fit
 from theory.computation.prefix_sums import tree_depth
 from theory.kinds import Count, InputError, Vectors, checked
+from theory.waiting import announced
 
 
 @checked
@@ -40,7 +41,7 @@ def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
     s = len(words)
     writes = [
         Write(value, place, f"{value} in {word}", slot, s, empty=0)
-        for value, place in messages.items()
+        for value, place in announced(messages.items(), "the messages")
         for slot, word in enumerate(words)
     ]
     received = {word: tuple(f"{value} in {word}" for value in messages) for word in words}
@@ -60,7 +61,9 @@ def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
     processors_fit(N + s)
     numbers = range(1, N + 1)
     slots = [f"slot {k}" for k in range(s)]
-    writes = (Write("x", "up", into, k, s, empty=0) for k, into in enumerate(slots))
+    writes = (
+        Write("x", "up", into, k, s, empty=0) for k, into in enumerate(announced(slots, "tree_sum"))
+    )
     return Program(
         f"tree_sum({N}, {s}, {largest})",
         N,

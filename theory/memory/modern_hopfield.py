@@ -28,6 +28,7 @@ import numpy as np
 from theory import machine
 from theory.kinds import InputError, Positive, PositiveArray, Vectors, checked
 from theory.memory.kinds import PatternVectors, Size, Updates
+from theory.waiting import announced
 
 BLOCK = 2**22  # number of inner products that `separation` computes at a time: 32 MiB
 
@@ -100,7 +101,7 @@ def modern_hopfield_step(
     """
     squares_fit(patterns)
     xi = states.copy()
-    for _ in range(steps):
+    for _ in announced(range(steps), "modern_hopfield_step"):
         with np.errstate(under="ignore"):
             xi = _softmax(_scores(patterns, xi), beta) @ patterns
     return xi

@@ -39,7 +39,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, TypeVar
 
 from theory.kinds import InputError, checked, shown
-from theory.programs.values import COMPARISONS, Value, exact, is_number, quotient
+from theory.programs.values import COMPARISONS, Value, exact, is_number, power, quotient
 
 E = TypeVar("E", bound="Expression")
 
@@ -132,10 +132,10 @@ class SOp(Expression):
         return _elementwise(operator.mod, "%", other, self)
 
     def __pow__(self, other: Any) -> SOp:
-        return _elementwise(operator.pow, "**", self, other)
+        return _elementwise(power, "**", self, other)
 
     def __rpow__(self, other: Any) -> SOp:
-        return _elementwise(operator.pow, "**", other, self)
+        return _elementwise(power, "**", other, self)
 
     def __neg__(self) -> SOp:
         return Map(operator.neg, self, name=f"-{self}")

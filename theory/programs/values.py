@@ -14,6 +14,7 @@ import numpy as np
 from theory.kinds import InputError, shown
 
 Value = Hashable
+MOST_BITS = 2**20  # of a power
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -71,6 +72,18 @@ def is_number(value: Any) -> bool:
 def quotient(a: Any, b: Any) -> Value:
     """The exact quotient a/b of two numbers."""
     return exact(Fraction(a) / Fraction(b))
+
+
+def power(a: Any, b: Any) -> Any:
+    """The power a^b; raises ValueError if it is exact and may have more than 2^20 bits."""
+    if is_number(a) and isinstance(b, int) and a not in (-1, 0, 1):
+        bits = max(Fraction(a).numerator.bit_length(), Fraction(a).denominator.bit_length())
+        if bits * abs(b) > MOST_BITS:
+            raise InputError(
+                f"the exponent is {shown(b)}, and the power may have more than {MOST_BITS} bits: "
+                "give a smaller exponent"
+            )
+    return a**b
 
 
 def ordered(values: Iterable[Value]) -> tuple[Any, ...]:

@@ -24,6 +24,7 @@ from theory.programs.library.counts import up_to_here
 from theory.programs.library.positions import at, everywhere
 from theory.programs.named import named
 from theory.programs.values import Value, exact
+from theory.waiting import announced
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def induction(n: Count = 2) -> SOp:
     if n == 1:
         return tokens
     context: SOp = Map(lambda token: (token,), tokens)
-    for k in range(1, n - 1):
+    for k in announced(range(1, n - 1), "induction"):
         earlier = at(indices - k)
         context = SequenceMap(lambda token, later: (token, *later), earlier, context)
     same = Select(context, context, "==")
