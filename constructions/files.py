@@ -149,6 +149,7 @@ def load(path: FilePath) -> Model:
     try:
         record = json.loads(described)
         version, digest, written = (record[key] for key in ("weightwright", "sha256", "model"))
+        wanted = _digest(weights, record)
     except (ValueError, RecursionError, KeyError, TypeError):
         raise InputError(
             f"{sidecar.name} is not the sidecar of a saved model: save the model again, "
@@ -159,7 +160,7 @@ def load(path: FilePath) -> Model:
             f"{sidecar.name} has version {version!r}, but this library reads version "
             f"{VERSION}: save the model again"
         )
-    if digest != _digest(weights, record):
+    if digest != wanted:
         raise InputError(
             f"{sidecar.name} was changed, or was written for weights other than those in "
             f"{path.name}: restore both files"

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
 
+from constructions.tokens import Tokens
 from theory import (
     arithmetic,
     computation,
@@ -19,6 +20,7 @@ from theory import (
     sensitivity,
     structures,
 )
+from theory.kinds import InputError
 
 SMALL = [5e-324, 1e-300, 1e-20, 1e-8, 2.0**-54, 2.0**-53, 0.1, 0.49, 0.5, 0.51, 0.9, 1 - 2.0**-53]
 
@@ -197,6 +199,42 @@ def test_results_that_overflow_are_refused(call, name):
     with rejects(name):
         call()
     assert np.geterr()["over"] == "warn"
+
+
+def test_integers_of_many_digits():
+    many, more = 10**400, 10**5000
+    with pytest.raises(InputError, match="401") as caught:
+        computation.shuffled_path(many, 0)
+    assert len(str(caught.value)) < 200
+    with rejects("n_nodes"):
+        computation.shuffled_path(more, 0)
+    for largest, call in (
+        (2**62 - 1, lambda largest: computation.transpose(3, largest)),
+        (2**60 - 1, lambda largest: computation.tree_sum(4, 2, largest)),
+    ):
+        call(largest)
+        with rejects("largest", str(largest)):
+            call(largest + 1)
+    golden = arithmetic.Golden(-more, 1)
+    assert max(len(repr(golden)), len(str(golden))) < 100
+    assert str(arithmetic.Golden(-1, Fraction(2, 3))) == "−1 + 2/3·√5"
+    assert eval(repr(golden := arithmetic.Golden(1, 2)), vars(arithmetic) | globals()) == golden
+
+
+def test_helpers_refuse_what_they_cannot_read():
+    task, tokens = programs.chomsky.TASKS["even pairs"], Tokens(2, 4)
+    assert task.shown([]) == ""
+    assert task.shown([0, 1]).split() == list(task.tokens)
+    for name, call in (
+        ("tokens", lambda: task.shown(2)),
+        ("tokens", lambda: task.shown([2])),
+        ("outputs", lambda: tokens.read(2)),
+        ("tokens", lambda: tokens.write(2)),
+        ("tokens", lambda: tokens.write(np, np.int64(1))),
+        ("write", lambda: computation.tree_sum(4, 2).empty(3)),
+    ):
+        with rejects(name):
+            call()
 
 
 def test_names_of_expressions_with_many_equal_parts():

@@ -8,12 +8,14 @@ It needs only Python and recomputes all evidence by definition.  Names are not c
 
 import json
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
 from hashlib import sha256
 from itertools import count, islice, product
+from os.path import isfile
 from typing import Any
 
 FIELDS = """@ kind name letters length prefix hops examples model; @model embed positions blocks
@@ -277,9 +279,11 @@ def verified(text: bytes) -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):  # a closed pipe, as of `| head`, ends the command
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        if len(sys.argv) != 2:
-            raise ValueError("give one file: python checker.py FILE")
+        if len(sys.argv) != 2 or not isfile(sys.argv[1]):  # a pipe would be waited for
+            raise ValueError("give one regular file: python checker.py FILE")
         with open(sys.argv[1], "rb") as file:
             for sentence in verified(file.read(MOST_BYTES + 1)):
                 print(f"verified: {sentence}")

@@ -23,6 +23,7 @@ polynomials in one variable t, which are compared at a random t modulo a random 
 
 import json
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
@@ -30,6 +31,7 @@ from functools import lru_cache, reduce
 from hashlib import shake_256
 from itertools import count
 from math import gcd, prod
+from os.path import isfile
 from typing import Any
 
 FIELDS = """@ kind name registers steps order start alpha model; @ kind name registers coefficients
@@ -277,9 +279,11 @@ def verified(text: bytes) -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):  # a closed pipe, as of `| head`, ends the command
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        if len(sys.argv) != 2:
-            raise ValueError("give one file: python formula_checker.py FILE")
+        if len(sys.argv) != 2 or not isfile(sys.argv[1]):  # a pipe would be waited for
+            raise ValueError("give one regular file: python formula_checker.py FILE")
         with open(sys.argv[1], "rb") as file:
             for sentence in verified(file.read(MOST_BYTES + 1)):
                 print(f"verified: {sentence}")

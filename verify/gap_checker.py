@@ -27,11 +27,13 @@ largest logit of every content must be the answer of its label.
 
 import json
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from hashlib import sha256
 from itertools import pairwise, product
+from os.path import isfile
 from typing import Any, NamedTuple
 
 FIELDS = """@ first hops kind length letters model name; @model b_unembed blocks embed positions
@@ -237,9 +239,11 @@ def verified(text: bytes) -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):  # a closed pipe, as of `| head`, ends the command
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        if len(sys.argv) != 2:
-            raise ValueError("give one file: python gap_checker.py FILE")
+        if len(sys.argv) != 2 or not isfile(sys.argv[1]):  # a pipe would be waited for
+            raise ValueError("give one regular file: python gap_checker.py FILE")
         with open(sys.argv[1], "rb") as file:
             for sentence in verified(file.read(MOST_BYTES + 1)):
                 print(f"verified: {sentence}")

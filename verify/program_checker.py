@@ -34,12 +34,14 @@ for all contents.  The smallest difference of scores in a layer is its gap.
 
 import json
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from hashlib import sha256
 from itertools import product
 from math import gcd, lcm, prod
+from os.path import isfile
 from typing import Any, NamedTuple
 
 FIELDS = """@ answers causal kind layers length model name operations tokens; @model b_unembed
@@ -483,9 +485,11 @@ def verified(text: bytes) -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):  # a closed pipe, as of `| head`, ends the command
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        if len(sys.argv) != 2:
-            raise ValueError("give one file: python program_checker.py FILE")
+        if len(sys.argv) != 2 or not isfile(sys.argv[1]):  # a pipe would be waited for
+            raise ValueError("give one regular file: python program_checker.py FILE")
         with open(sys.argv[1], "rb") as file:
             for sentence in verified(file.read(MOST_BYTES + 1)):
                 print(f"verified: {sentence}")

@@ -14,6 +14,7 @@ from constructions.blocks import Unembed
 from constructions.interface import Interface, Model, OneSequence, Prompt, all_below, as_many
 from constructions.stream import LinearRead, Map, Stream
 from theory.kinds import Count, InputError, Integers, NonNegative, Steps, Within, checked, read
+from theory.kinds.errors import shown
 from theory.waiting import Pace
 
 ONE_BY_ONE = 2048  # tokens from which on caching all keys of a batch takes longer than pruning them
@@ -138,7 +139,9 @@ class Tokens(Interface):
         return None
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
-        tokens = inputs[0]
+        tokens: Any = inputs[0] if inputs else None
+        if not getattr(tokens, "shape", ()):
+            raise InputError(f"tokens are {shown(tokens)}: give an array of shape (…, T)")
         behind, answered = self.ends(tokens.shape[-1])
         ahead, behind = (
             xp.broadcast_to(
@@ -149,6 +152,7 @@ class Tokens(Interface):
         )
         return Prompt(xp.concat([ahead, tokens, behind], axis=-1), self.n_examples, answered)
 
+    @checked
     def read(self, outputs: Tensor, *inputs: Any) -> Any:
         if self.frequencies:
             (tokens,) = inputs

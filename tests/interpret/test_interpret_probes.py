@@ -55,6 +55,14 @@ def test_a_torch_module_is_read_by_hooks(dtype, off):
     assert f"{found.errors[1].mean():.4f}" in shown
 
 
+def test_errors_of_predictions_of_another_shape_are_refused():
+    found = probe(Descent([STEP]).eval(), FITTED, ["blocks.0"]).on(MEASURED)
+    assert found.error(found.predictions).shape == (1, len(MEASURED.x))
+    for wrong in ("x", np.ones(3), found.predictions[..., 1:]):
+        with rejects("predictions"):
+            found.error(wrong)
+
+
 def test_a_module_of_half_precision_is_called_in_it():
     model = Descent([STEP] * 3).eval()
     exact = predictions_of(model, MEASURED)

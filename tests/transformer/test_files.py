@@ -229,6 +229,7 @@ CHANGES = {
     "version 1": lambda record: record.update(weightwright=1),
     "model.safetensors": lambda record: record.update(sha256="0" * 64),
     "sidecar": lambda record: record.pop("model"),
+    "not a number": lambda record: record.update(name=math.nan),
     "model": lambda record: record.update(model={"tuple": [1]}),
     "the items of a tuple": lambda record: record["model"].update(items={"list": []}),
     **{str(of): lambda record, of=of: record["model"].update({"class": of}) for of in CLASSES},

@@ -14,6 +14,7 @@ from numbers import Rational
 from typing import Annotated, TypeAlias
 
 from theory.kinds import Integer, RationalNumber, checked
+from theory.kinds.errors import represented
 
 Part: TypeAlias = Annotated[Fraction, RationalNumber()]
 """A rational number."""
@@ -79,12 +80,16 @@ class Golden:
         root = isqrt(5 * B**2 << 2 * k)
         return float(Fraction((A << k) + (root if B > 0 else -root), n << k))
 
+    def __repr__(self) -> str:
+        return f"Golden(a={represented(self.a)}, b={represented(self.b)})"
+
     def __str__(self) -> str:
-        times = "" if abs(self.b) == 1 else f"{abs(self.b)}·"
+        a, size = (represented(part, str) for part in (self.a, abs(self.b)))
+        times = "" if abs(self.b) == 1 else f"{size}·"
         root = f"{'−' if self.b < 0 else ''}{times}√5"
         if not self.b or not self.a:
-            return (root if self.b else str(self.a)).replace("-", "−")
-        text = f"{self.a} {'−' if self.b < 0 else '+'} {root.removeprefix('−')}"
+            return (root if self.b else a).replace("-", "−")
+        text = f"{a} {'−' if self.b < 0 else '+'} {root.removeprefix('−')}"
         return text.replace("-", "−")
 
 

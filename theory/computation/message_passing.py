@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from theory.computation.kinds import FanIn
-from theory.computation.pram import Program, Set, Step, Write, processors_fit
+from theory.computation.pram import LARGEST, Program, Set, Step, Write, processors_fit
 from theory.computation.prefix_sums import tree_depth
-from theory.kinds import Count, InputError, Vectors, checked
+from theory.kinds import Count, InputError, Vectors, checked, shown
 from theory.waiting import announced
 
 
@@ -49,6 +49,12 @@ def message_round(messages: dict[str, str], words: tuple[str, ...]) -> Step:
     return Step((), tuple(writes), tuple(Set(word, op, each) for word, each in received.items()))
 
 
+def _registers_hold(largest: int, times: int = 1) -> None:
+    """Raises `ValueError` if `times` numbers of at most `largest` have a sum above a register's."""
+    if largest * times > LARGEST:
+        raise InputError(f"largest is {shown(largest)}: give an integer ≤ {LARGEST // times}")
+
+
 @checked
 def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
     """The PRAM program that adds N numbers, one at each of N = n_machines machines.
@@ -59,6 +65,7 @@ def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
     """
     N = n_machines
     processors_fit(N + s)
+    _registers_hold(largest, N)
     numbers = range(1, N + 1)
     slots = [f"slot {k}" for k in range(s)]
     writes = (
@@ -86,6 +93,7 @@ def transpose(s: Count, largest: Count = 1) -> Program:
     output of the program is only one of them, w1.
     """
     processors_fit(s * s)
+    _registers_hold(largest)
     words = tuple(f"w{k}" for k in range(1, s + 1))
     places = {f"place{k}": tuple(range(s * k, s * (k + 1))) for k in range(1, s + 1)}
     return Program(

@@ -253,6 +253,15 @@ class Program:
         for now in accumulate(steps, self._after, initial=held):
             yield {name: values.copy() for name, values in now.items()}
 
+    @checked
+    def empty(self, write: Write) -> int:
+        """The result of a write at each processor to which no processor sends anything.
+
+        The result is `write.empty`; if `write.empty` is None, it is the largest number `most` of
+        the program. Raises `ValueError` for an argument that is not a `Write`.
+        """
+        return self.most if write.empty is None else write.empty
+
     def checked(self, *inputs: ArrayLike) -> list[np.ndarray]:
         """The inputs of the program as int64 arrays of one shape (…, N') for N' processors.
 
@@ -277,14 +286,6 @@ class Program:
                 f"{self.processors}: give shorter inputs, or a program with more processors"
             )
         return given
-
-    def empty(self, write: Write) -> int:
-        """The result of a write at each processor to which no processor sends anything.
-
-        The result is `write.empty`; if `write.empty` is None, it is the largest number `most` of
-        the program.
-        """
-        return self.most if write.empty is None else write.empty
 
     def _after(self, held: Registers, step: Step) -> Registers:
         shape = next(iter(held.values())).shape

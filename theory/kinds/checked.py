@@ -36,8 +36,11 @@ LIMITS: dict[type[Exception], str] = {
     ),
     MemoryError: "needs more memory than is available: give smaller sizes",
     RecursionError: "needs too many nested calls: give smaller sizes",
+    ValueError: "would write an integer of more digits than Python prints: give smaller numbers",
 }
 """Errors of Python where a computation with allowed arguments exceeds a limit of the machine."""
+DIGITS = "set_int_max_str_digits"
+"""Part of the message of Python's ValueError for an integer with too many digits."""
 NO_KIND = {Any, int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
 """Classes that are too general for a check: parameters of these classes need a kind."""
 
@@ -87,6 +90,8 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
             with np.errstate(over="raise", divide="raise"):
                 return function(*given, **kwargs)
         except tuple(LIMITS) as error:
+            if isinstance(error, ValueError) and DIGITS not in str(error):
+                raise
             places = zip(signature.positional, given, strict=False)
             values = {name: value for (name, _), value in places} | kwargs
             codes = {_code(value) for value in values.values()}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
+DIGITS = 60  # of an integer in a message
 MOST = 6  # items of a list in a message
 LONGEST = 400  # characters of a message
 
@@ -14,9 +16,11 @@ class InputError(ValueError):
 
     Its message is one line with the wrong value and a right value to give instead. From a message
     of more than `LONGEST` characters, which repeats a long text or list, the middle is left out.
+    Of an integer with more than `DIGITS` digits, the message has the first ones and their number.
     """
 
     def __init__(self, message: str = "") -> None:
+        message = re.sub(rf"\d{{{DIGITS + 1},}}", _shortened, message)
         if len(message) > LONGEST:
             message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
         super().__init__(message)
@@ -30,12 +34,21 @@ class OutsideHypotheses(UserWarning):
     """
 
 
+def _shortened(digits: re.Match[str]) -> str:
+    return f"{digits[0][:20]}… ({len(digits[0])} digits)"
+
+
+def represented(value: Any, form: Callable[[Any], str] = repr) -> str:
+    """Returns `form(value)`, or words for an integer of more digits than Python prints."""
+    try:
+        return form(value)
+    except ValueError:
+        return "an integer of thousands of digits"
+
+
 def shown(value: Any) -> str:
     """Returns a value as text on one line of at most 60 characters, for error messages."""
-    try:
-        text = " ".join(repr(value).split())
-    except ValueError:  # an integer of more digits than Python prints
-        text = "an integer of thousands of digits"
+    text = " ".join(represented(value).split())
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 

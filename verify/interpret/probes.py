@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.kinds import InputError, NonNegative, checked
+from theory.kinds import InputError, NonNegative, Reals, checked
 from theory.kinds.errors import shown_all
 from theory.regression import Prompts
 from verify.evidence.statistics import Mean, estimated
@@ -26,6 +26,8 @@ from verify.interpret.models import (
 RANK = 1e-9  # eigenvalues below this fraction of the largest count as 0
 # the smallest unit of a coordinate of the stream, relative to its mean and to the largest deviation
 OF_MEAN, OF_LARGEST = 1e-3, 1e-6
+Predictions: TypeAlias = Annotated[np.ndarray, Reals("...")]
+"""Finite numbers, of any shape."""
 ALL, HALVES = (0,), (1, 2)
 """The sets of `Probes.weights`: fitted to all prompts, and to each half of them."""
 
@@ -195,8 +197,14 @@ class ProbedLayers:
         x = self.prompts.x
         return float(np.vecdot(x, x).mean() + self.noise**2)
 
-    def error(self, predictions: np.ndarray) -> np.ndarray:
-        """Mean squared errors of prompts (…, m), for predictions (…, m, n + 1)."""
+    @checked
+    def error(self, predictions: Predictions) -> np.ndarray:
+        """Mean squared errors of prompts (…, m), for predictions (…, m, n + 1).
+
+        Raises ValueError for predictions of another shape.
+        """
+        m, places = labels_of(self.prompts).shape
+        Reals(f"... {m} {places}").fit("predictions", predictions.shape)
         return np.asarray(((predictions - labels_of(self.prompts)) ** 2).mean(-1) / self.variance)
 
     @cached_property

@@ -8,6 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from theory.kinds import Steps, checked, read
+
 Sequences = Callable[[int, np.random.Generator], list[int]]
 Level = Literal["regular", "deterministic context-free", "context-sensitive"]
 
@@ -32,9 +34,11 @@ class Task:
     draw: Sequences
     answer: Callable[[Sequence[int]], list[int]]
 
-    def shown(self, tokens: Sequence[int]) -> str:
-        """The text of an input."""
-        return " ".join(self.tokens[token] for token in tokens)
+    @checked
+    def shown(self, tokens: Sequence[Steps]) -> str:
+        """The text of an input. Raises ValueError if it is not one sequence of tokens."""
+        given = read(Sequence[Steps], "tokens", tokens, below=len(self.tokens))
+        return " ".join(self.tokens[token] for token in given)
 
 
 def uniform(count: int) -> Sequences:
