@@ -22,6 +22,8 @@ from constructions.transformer import Transformer
 from theory.kinds import Count, InputError, Steps, StepSize
 from theory.regression.newton import Start
 
+MOST_DIRECT = 1000  # steps for which 2^k is a float64
+
 
 @construction
 def newton(
@@ -123,15 +125,20 @@ def newton(
         check_memory(d, min(k, 10**15) * log(2, 3))  # before 2^k is computed
         build = ladder_causal if causal else _power_ladder
         model = build(d, k, alpha, start)
-    elif k > 1000:
-        raise InputError(
-            f"k is {k}, and the weights of the layout 'direct' contain 2^k: "
-            "give k ≤ 1000, or use the layout 'ladder'"
-        )
     else:
+        direct_fits(k)
         build = newton_interleaved if interleaved else newton_direct
         model = (newton_causal if causal else build)(d, k, alpha, start)
     return with_step(model, "newton", k, alpha, start)
+
+
+def direct_fits(k: int) -> None:
+    """Raises `ValueError` for more steps than the layout "direct" can have."""
+    if k > MOST_DIRECT:
+        raise InputError(
+            f"k is {k}, and the weights of the layout 'direct' contain 2^k: "
+            f"give k ≤ {MOST_DIRECT}, or use the layout 'ladder'"
+        )
 
 
 def _power_ladder(d: int, k: int, alpha: float, start: Start) -> Transformer:

@@ -46,9 +46,3 @@ Candidates: TypeAlias = Annotated[
 def odd_modulus(p: OddModulus) -> int:
     """p, after a check that it is odd and at least 3; otherwise raises ValueError."""
     return p
-
-
-@checked
-def number_of_candidates(p: Candidates) -> int:
-    """p, after a check that it is a multiple of 10 from 20 to 2^53; otherwise raises ValueError."""
-    return p

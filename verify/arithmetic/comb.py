@@ -20,9 +20,10 @@ from theory.arithmetic.adder import largest_alpha
 from theory.arithmetic.adder_balls import alpha_limit, logits
 from theory.arithmetic.comb import ZHOU, comb_gap, halving_closure, period
 from theory.arithmetic.comb import comb as C
-from theory.arithmetic.congruence import number_of_candidates
+from theory.arithmetic.congruence import Candidates
 from theory.arithmetic.golden import Golden, cosine
 from theory.arithmetic.residues import second_differences, separability_inequalities
+from theory.kinds import read
 from verify.claim import Run, claim, option
 from verify.domains import Ball, Rational, streams, unembedding
 from verify.evidence.enclosure import BITS, all_hold, below
@@ -40,6 +41,7 @@ TABLE = {
 SMALL = 30  # the p at which all logits are enclosed
 ROUNDED = arb(2) ** -40  # relative error of a limit in float64, whose sines lose a few bits
 LEAST_AHEAD = 2.0**-60  # smallest gap of the largest logit that balls certify
+MOST = 10_000  # candidates
 MODULI, PLACES = 24, 4  # largest modulus of the inequalities, modulus of the random layers
 
 
@@ -47,7 +49,7 @@ MODULI, PLACES = 24, 4  # largest modulus of the inequalities, modulus of the ra
 def comb(
     run: Run,
     *,
-    p: Annotated[int, option("number of candidates, a multiple of 10", min=20, max=10_000)] = 530,
+    p: Annotated[int, option("number of candidates, a multiple of 10", min=20, max=MOST)] = 530,
 ) -> Iterator[Finding]:
     """Sums of cosines of periods 2, 2.5, 5 and 10 (combs) separate the residues mod 10.
 
@@ -68,7 +70,7 @@ def comb(
     The value of a comb at an integer is a number x + y√5 with rational x and y.  The signs of such
     numbers are computed exactly in integers.
     """
-    number_of_candidates(p)
+    read(Candidates, "p", p, most=MOST)
     yield cosines()
     yield from table()
     yield closure()

@@ -17,6 +17,7 @@ from constructions.transformer import Transformer
 from theory.arithmetic.adder import (
     default_alpha,
     default_bits,
+    largest_alpha,
     n_candidates,
     round_to_multiple,
     sufficient_bits,
@@ -88,6 +89,12 @@ def fourier_filters(
     p = n_candidates(L)
     usual = default_alpha(p)
     alpha = usual if alpha is None else read(Positive, "alpha", alpha)
+    limit, _ = largest_alpha(p)
+    if alpha > limit:
+        raise InputError(
+            f"alpha is {alpha:g}, and 2/sin²(5π/p) is {limit:.6g} for p = {p} candidates: give a "
+            "number of at most 2/sin²(5π/p), for which the adder is right"
+        )
     if alpha < usual and not sufficient_bits(p, step, alpha):
         raise InputError(
             f"alpha is {alpha:g}: rounded weights could change predictions; give a larger alpha, "

@@ -35,8 +35,9 @@ def softmax_options(
     half = model.interface.margin / 2
     if not LEAST_ERROR <= error < half:
         raise InputError(
-            f"error is {error:g}: give a number of at least {LEAST_ERROR:g} (above the rounding of "
-            f"float64) and below {half:g} (half the margin between logits of '{statement.label}')"
+            f"error is {error:g}: give --error a number of at least {LEAST_ERROR:g} (above the "
+            f"rounding of float64) and below {half:g} (half the margin between logits of "
+            f"'{statement.label}')"
         )
     if sharpness is not None:
         model.sharpened(sharpness)

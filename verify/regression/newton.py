@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
+from constructions.regression.newton import direct_fits
 from theory.kinds import InputError
 from theory.regression import Start
 from theory.regression import newton as solve
@@ -108,6 +109,8 @@ def newton(
             f"layout is '{layout}' and interleaved is {interleaved}, for which there is no "
             "certificate: use another layout without --interleaved, or omit --certificate"
         )
+    if layout in ("all", "direct"):
+        direct_fits(k)  # before examples are drawn
     examples = gaussian_examples(run, samples, n, d)
     scale = safe_alpha(examples.x, start) if alpha is None else float(alpha)
     pairs = 0 if domain == "formula" else len(examples.x) * n * n
