@@ -228,3 +228,10 @@ def test_what_is_restored_is_exact_only_within_its_bounds():
 )
 def test_an_option_without_effect_is_rejected(words, capsys):
     rejected(capsys, words, words[-1].partition("=")[0].removeprefix("--"))
+
+
+def test_an_automaton_with_many_symbols(tmp_path):
+    """There are more than 2^27 sequences of 4 symbols."""
+    path = tmp_path / "parity.json"
+    path.write_text(json.dumps({"transitions": [[0, 1], [1, 0]] * 150, "start": 0}))
+    assert {*verdicts(file=path).values()} == {HOLDS}
