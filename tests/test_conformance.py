@@ -19,6 +19,7 @@ import numpy as np
 import other_options
 import pytest
 import record
+import work
 from PIL import Image
 from refusals import rejected, rejects
 from report_schema import RUN, violations
@@ -34,6 +35,7 @@ GIVEN = {"newton-on-data": {"data": DATA / "longley.csv", "target": "employed"}}
 """What claims are about that are about what a user gives."""
 FIGURES = figures.recorded()
 OTHERS = other_options.recorded()
+WORK = work.recorded()
 OF_FILES = {
     "automata": {"file"},
     "graph-search": {"edges"},
@@ -80,11 +82,13 @@ def test_a_claim_comes_out_as_the_ledger_has_it_and_is_drawn(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("line", OTHERS)
 def test_a_claim_with_other_options_compares_as_much_as_recorded(line):
-    """If this fails on purpose, write the findings again with `python tests/other_options.py`."""
-    found = other_options.found(line)
+    """If this fails on purpose, write again what is recorded with `python tests/other_options.py`,
+    or, where less or more is done than before, with `python tests/work.py CLAIM`."""
+    found, done = work.of(lambda: other_options.found(line))
     if ("package" in found) != ("package" in OTHERS[line]):
         pytest.skip("recorded where other packages are installed")
     assert figures.differences(found, OTHERS[line]) == []
+    assert "package" in found or done == WORK[line]
 
 
 @each_claim
@@ -122,13 +126,16 @@ def beginnings(of: set[str], ids: Iterable[str]) -> set[str]:
 
 @pytest.mark.slow
 @each_claim
-def test_the_same_seed_finds_the_same_and_sizes_are_shown(name, tmp_path, monkeypatch):
+def test_the_same_seed_does_and_finds_the_same_and_sizes_are_shown(name, tmp_path, monkeypatch):
     first, shown = first_runs(name, tmp_path), set()
     monkeypatch.setattr("verify.evidence.size.theorem", lambda n: shown.add(n) or theorem(n))
-    for (document, _), options in zip(first, option_sets(name), strict=True):
-        again = record.run(name, GIVEN.get(name, {}) | options)
+    for number, ((document, _), options) in enumerate(zip(first, option_sets(name), strict=True)):
+        given = GIVEN.get(name, {}) | options
+        again, done = work.of(lambda given=given: record.run(name, given))
         assert again["parameters"] == document["parameters"]
         assert_same(again["findings"], document["findings"])
+        if name not in GIVEN and "package" not in [each["id"] for each in again["findings"]]:
+            assert done == WORK[f"{name} #{number}"]
     built = {entry.name for entry in ledger().values() if entry.build and entry.claim == name}
     assert shown >= built
 
