@@ -201,6 +201,15 @@ def test_results_that_overflow_are_refused(call, name):
     assert np.geterr()["over"] == "warn"
 
 
+def test_a_function_that_is_given_may_overflow():
+    def likely(words):
+        return 1 / (1 + np.exp(1000.0 * (1 - words.sum(-1)))) > 0.75
+
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        found = sensitivity.tabulated(likely, 2)
+    assert found.tolist() == [1, 1, 1, -1]
+
+
 def test_integers_of_many_digits():
     many, more = 10**400, 10**5000
     with pytest.raises(InputError, match="401") as caught:

@@ -52,9 +52,10 @@ def checked(function: F) -> F:
     The function gets the converted values; defaults are not converted. For a dataclass, the kinds
     are declared by its fields. Parameters whose annotation declares no kind, *args and **kwargs are
     passed on unchecked. InputError for a wrong argument is raised before the function is entered.
-    An overflow or a division by 0, of Python or numpy, a MemoryError or a RecursionError of the
-    function becomes an InputError that names the numbers given and the largest entries of arrays.
-    If it is raised in a function that is an argument, it is not changed. Missing or unknown
+    An overflow or a division by 0, a MemoryError or a RecursionError of the function becomes an
+    InputError that names the numbers given and the largest entries of arrays, and so does an
+    overflow or a division by 0 of numpy, unless an argument is a function: then numpy warns. An
+    error that is raised in a function that is an argument is not changed. Missing or unknown
     arguments raise Python's TypeError.
     """
     if isinstance(function, type):
@@ -87,7 +88,7 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
                         kwargs[name] = kind.read(name, kwargs[name])
             if signature.related:
                 signature.relate(given, kwargs)
-            with np.errstate(over="raise", divide="raise"):
+            with np.errstate(**signature.errors):
                 return function(*given, **kwargs)
         except tuple(LIMITS) as error:
             if isinstance(error, ValueError) and DIGITS not in str(error):
@@ -159,6 +160,9 @@ class Signature:
             if isinstance(kind, Array | Whole) and kind.within.named
         )
         self.related = bool(self.arrays or self.limited)
+        # numpy warns of overflows in functions that are given: what they mean is up to the caller.
+        own = not any(isinstance(kind, Function) for kind in bare.values())
+        self.errors: dict[str, Any] = {"over": "raise", "divide": "raise"} if own else {}
 
     def relate(self, given: list[Any], named: dict[str, Any]) -> None:
         """Checks the sizes and limits that relate several arguments; raises InputError."""
