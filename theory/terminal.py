@@ -10,6 +10,7 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
+from io import BufferedWriter, FileIO, TextIOWrapper
 from typing import Any
 
 from typer.core import TyperCommand
@@ -29,10 +30,15 @@ def run(main: Callable[[], int]) -> int:
 
     If the output is a closed pipe (`… | head`), the command ends silently. Characters that the
     terminal's encoding lacks are spelled in ASCII. If the output cannot be written, an error of one
-    line is printed.
+    line is printed. If standard error cannot be written, its lines are lost, and the exit code
+    remains that of the command.
     """
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    screen = sys.__stderr__
+    if screen is not None and sys.stderr is screen and os.name == "posix":
+        raw = BufferedWriter(_Lossy(screen.fileno(), "w", closefd=False))
+        sys.stderr = TextIOWrapper(raw, screen.encoding, line_buffering=True)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.reconfigure(errors="spelled")  # type: ignore[union-attr]
@@ -47,6 +53,16 @@ def run(main: Callable[[], int]) -> int:
             print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
         return FULL
     return code
+
+
+class _Lossy(FileIO):
+    """A file that loses what cannot be written, as to a full disk."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return memoryview(data).nbytes
 
 
 class Once(TyperCommand):

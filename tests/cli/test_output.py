@@ -231,6 +231,22 @@ def test_a_reader_who_has_seen_enough_ends_it_quietly():
     assert listing.returncode in (0, -13)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_the_exit_code_of_an_error_does_not_need_its_message():
+    with Path("/dev/full").open("w") as full:
+        assert command("newton", "--k", "-2", stderr=full).returncode == 2
+        assert command("list", "regression", stderr=full).returncode == 0
+
+
+def test_json_for_a_closed_standard_output_is_refused(monkeypatch, capsys):
+    """As of `>&-`, for which Python has no stream."""
+    monkeypatch.setattr(sys, "stdout", None)
+    for words in (("--json", "-"), ("--json",)):
+        assert run(*words) == 2
+        check_line(capsys.readouterr().err, "json")
+    assert run() == 0
+
+
 def test_a_terminal_of_ascii_reads_the_list():
     done = command("list", "regression", env=os.environ | {"PYTHONIOENCODING": "ascii"})
     assert (done.returncode, done.stderr) == (0, "")

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from refusals import rejected
 from toys import bad, found, run
 
 from verify.claim import Run, claim
@@ -72,6 +73,12 @@ def test_random_changes_are_counted_and_missed_ones_can_be_repeated(claims, caps
     out = capsys.readouterr().out
     assert missed["fault"] in out
     assert f"repeat with: python -m verify selftest --random 1 --seed {missed['seed']}" in out
+
+
+@pytest.mark.parametrize("more", [[], ["--random", "2"]], ids=["claims", "entries"])
+def test_a_seed_below_zero_is_refused(more, claims, capsys):
+    claims(it=notices(True))
+    rejected(capsys, ["selftest", "--seed", "-1", *more], "seed", "-1")
 
 
 @pytest.mark.parametrize("options", [["--random", "0"], ["--random", "3", "--trained"]])

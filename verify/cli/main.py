@@ -182,8 +182,8 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
     ) -> int:
         typed = {key for key in options if _is_typed(context, key)}
         claim.check_options(options, typed)
-        to_screen, documents = json == SCREEN, list[str]()
-        output = Output("" if to_screen else json_target(json), quiet, verbose, silent=to_screen)
+        to_screen, documents = json_target(json) == SCREEN, list[str]()
+        output = Output("" if to_screen else json, quiet, verbose, silent=to_screen)
         target, file = picture_target(plot), file_target(certificate)
         own = {f"--{key.replace('_', '-')}": _file_of(value) for key, value in options.items()}
         _apart({"--json": json, "--plot": target, "--certificate": file} | own)

@@ -106,10 +106,12 @@ def file_target(path: Path | None) -> Path | None:
 def json_target(target: str) -> str:
     """Returns the target of JSON: a file, `SCREEN` for standard output, or "" for no output.
 
-    Raises ValueError for a file that cannot be written.
+    Raises ValueError for a file that cannot be written, and for a closed standard output.
     """
     if target not in ("", SCREEN):
         _writable(Path(target))
+    if target == SCREEN and sys.stdout is None:
+        raise InputError("--json has no file, and standard output is closed: give --json FILE")
     return target
 
 
@@ -192,7 +194,8 @@ def _stream(path: Path) -> FileIO:
     if descriptor is None:
         return FileIO(path, "a")
     for screen in (sys.stdout, sys.stderr):
-        screen.flush()
+        if screen is not None:  # it is closed
+            screen.flush()
     return FileIO(os.dup(descriptor), "w")
 
 

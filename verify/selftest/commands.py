@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from theory.kinds import InputError, shown
+from theory.kinds import InputError, Steps, read, shown
 from verify.claim import Claim, installed, loaded, standing, unknown
 from verify.output.files import SCREEN, write
 from verify.selftest.function_mutations import function_faults
@@ -62,6 +62,7 @@ def check_entries(
     """
     if count > MOST_ENTRIES:
         raise InputError(f"--random is {shown(count)}: give at most {MOST_ENTRIES} mutants")
+    read(Steps, "seed", seed)
     start, entries, passed_over = time.process_time(), [], set[str]()
     changes = random_entries(_chosen(names), count, seed, passed_over)
     for entry in progress(changes, "single entries"):
