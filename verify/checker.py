@@ -282,13 +282,18 @@ if __name__ == "__main__":
     if hasattr(signal, "SIGPIPE"):  # a closed pipe, as of `| head`, ends the command
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        if len(sys.argv) != 2 or not isfile(sys.argv[1]):  # a pipe would be waited for
-            raise ValueError("give one regular file: python checker.py FILE")
-        with open(sys.argv[1], "rb") as file:
-            for sentence in verified(file.read(MOST_BYTES + 1)):
-                print(f"verified: {sentence}")
-    except Exception as error:
-        wrong, own = isinstance(error, ArithmeticError), isinstance(error, ValueError)
-        what = str(error) if wrong or own else ascii(error)
-        print(f"{'wrong' if wrong else 'cannot read a certificate'}: {what:.500}")
-        sys.exit(1 if wrong else 2)
+        try:
+            if len(sys.argv) != 2 or not isfile(sys.argv[1]):  # a pipe would be waited for
+                raise ValueError("give one regular file: python checker.py FILE")
+            with open(sys.argv[1], "rb") as file:
+                for sentence in verified(file.read(MOST_BYTES + 1)):
+                    print(f"verified: {sentence}", flush=True)
+        except Exception as error:
+            wrong, own = isinstance(error, ArithmeticError), isinstance(error, ValueError)
+            what = str(error) if wrong or own else ascii(error)
+            print(f"{'wrong' if wrong else 'cannot read a certificate'}: {what:.500}", flush=True)
+            sys.exit(1 if wrong else 2)
+    except OSError as error:
+        sys.stdout = sys.stderr  # at the end, Python would write to the other again
+        print(f"cannot write the output: {error}")
+        sys.exit(2)

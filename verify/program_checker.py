@@ -106,9 +106,8 @@ def read(spec: Any, at: str = "") -> Any:
         return {k: read(v, k) for k, v in spec.items()}
     if isinstance(spec, list):
         return [read(v, f"{at}:") for v in spec]
-    if ok and ok["value"] and not re.fullmatch(r"-?[0-9]{1,30}(/[1-9][0-9]{0,29})?", spec):
-        return spec
-    if not (ok and (ok["number"] or ok["value"])):
+    short = ok and ok["value"] and re.fullmatch(r"-?[0-9]{1,30}(/[1-9][0-9]{0,29})?", spec)
+    if not (ok and (ok["number"] or short)):
         return spec
     value, twos = Fraction(spec), Fraction(spec).denominator
     require(bool(ok["value"]) or not twos & twos - 1, f"{spec} is no integer over a power of two")
@@ -213,8 +212,7 @@ class Program:
         """Whether selector k holds for the values at a key and at a query; None: always."""
         held = dict[int | None, bool]({None: True})
         for part in self.inside[k]:
-            op = self.ops[part]
-            if op["op"] == "select":
+            if (op := self.ops[part])["op"] == "select":
                 held[part] = self.holds(part, key[op["keys"]], query[op["queries"]])
             else:
                 found = [held[each] for each in op["of"]]
@@ -294,8 +292,7 @@ class Attended:
         require(kinds <= {"width", "length"} or kinds == {"mean"}, f"a head computes {kinds}")
         rows = [*(token.row for token in known), bos]
         self.Q, self.K = (R.affine(rows, head[W], head[f"b_{W}"]) for W in "QK")
-        moved = R.mul(rows, head["V"], head["O"])
-        self.bos = moved.pop()
+        *moved, self.bos = R.mul(rows, head["V"], head["O"])
         others = {*range(len(bos))} - {*self.columns}
         alone = not any(row[c] for row in (*moved, self.bos) for c in others)
         require(alone and len({*self.columns}) == len(does), "a head writes other columns")
@@ -362,8 +359,7 @@ class Attended:
     def averages(self, at: int, w: int, brought: Any) -> set[Any]:
         """The possible pairs of a value and an entry of one operation after w tokens."""
         bos, pairs = self.bos[self.columns[at]], {each[at] for each in brought}
-        held = dict(pairs)
-        require(len(held) == len(pairs), "one value has different entries")
+        require(len(held := dict(pairs)) == len(pairs), "one value has different entries")
         if self.counts:
             return {(w, whole(Fraction(bos + w * held.get(0, 0)) / (w + 1)))}
         if w == 0:
@@ -425,8 +421,7 @@ def followed(of: Program, spec: Any, gaps: Any, margins: Any) -> int:
             *rows, bos = map(add, rows, R.affine(hidden, mlp["out"], mlp["b_out"]))
             known = [t._replace(row=row) for t, row in zip(known, rows, strict=True)]
     for token in known:
-        value = token.labels[-1]
-        require(value is not UNKNOWN, "no head computes the program")
+        require((value := token.labels[-1]) is not UNKNOWN, "no head computes the program")
         require(value in answers, f"{value!a:.99} is not among the answers")
         (logits,) = R.affine([token.row], model["unembed"], model["b_unembed"])
         right = logits[at := answers.index(value)]
@@ -480,21 +475,25 @@ def verified(text: bytes) -> Iterator[str]:
         found = computed(spec)
         same = json.dumps(found, sort_keys=True) == json.dumps(evidence, sort_keys=True)
         require(same, f"the evidence is {evidence!a:.200}, not that of this statement, {found}")
-        many, count = len(spec["tokens"]), len(spec["operations"])
-        yield SENTENCE.format(many=many, count=count, **spec)
+        yield SENTENCE.format(many=len(spec["tokens"]), count=len(spec["operations"]), **spec)
 
 
 if __name__ == "__main__":
     if hasattr(signal, "SIGPIPE"):  # a closed pipe, as of `| head`, ends the command
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        if len(sys.argv) != 2 or not isfile(sys.argv[1]):  # a pipe would be waited for
-            raise ValueError("give one regular file: python program_checker.py FILE")
-        with open(sys.argv[1], "rb") as file:
-            for sentence in verified(file.read(MOST_BYTES + 1)):
-                print(f"verified: {sentence}")
-    except Exception as error:
-        wrong, own = isinstance(error, ArithmeticError), isinstance(error, ValueError)
-        what = str(error) if wrong or own else ascii(error)
-        print(f"{'wrong' if wrong else 'cannot read programs'}: {what:.500}")
-        sys.exit(1 if wrong else 2)
+        try:
+            if len(sys.argv) != 2 or not isfile(sys.argv[1]):  # a pipe would be waited for
+                raise ValueError("give one regular file: python program_checker.py FILE")
+            with open(sys.argv[1], "rb") as file:
+                for sentence in verified(file.read(MOST_BYTES + 1)):
+                    print(f"verified: {sentence}", flush=True)
+        except Exception as error:
+            wrong, own = isinstance(error, ArithmeticError), isinstance(error, ValueError)
+            what = str(error) if wrong or own else ascii(error)
+            print(f"{'wrong' if wrong else 'cannot read programs'}: {what:.500}", flush=True)
+            sys.exit(1 if wrong else 2)
+    except OSError as error:
+        sys.stdout = sys.stderr  # at the end, Python would write to the other again
+        print(f"cannot write the output: {error}")
+        sys.exit(2)
