@@ -1,6 +1,7 @@
 """The command line: `python -m constructions.trained train | evaluate | ship | list`.
 
-Exit codes: 0 success · 1 training diverged · 2 usage · 130 interrupted (the same command resumes).
+Exit codes: 0 success · 1 training diverged · 2 usage · 130 interrupted (the same command resumes
+`train`).
 """
 
 from __future__ import annotations
@@ -250,14 +251,17 @@ def _bar(name: str, steps: int) -> Iterator[Callable[[int, float], None]]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and returns its exit code; an error is one line on standard error."""
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        code = app(args=arguments, prog_name="constructions.trained", standalone_mode=False) or 0
-        message = (
-            "interrupted; the same command resumes from the last state; a state is saved every "
-            f"{SAVE_EVERY:g} s"
-        )
+        code = app(args=words, prog_name="constructions.trained", standalone_mode=False) or 0
         if code != INTERRUPTED:
             return int(code)
+        message = "interrupted"
+        if words[:1] == ["train"]:
+            message += (
+                "; the same command resumes from the last state; a state is saved every "
+                f"{SAVE_EVERY:g} s"
+            )
     except TyperException as error:
         message, code = in_words(error), USAGE
     except InputError as error:

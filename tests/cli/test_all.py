@@ -1,6 +1,11 @@
 """All claims at once: as strong as the weakest, and news only where it is not as recorded."""
 
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +18,8 @@ from verify.claim import Run, claim, option
 from verify.cli import main as cli
 from verify.cli.running import Checked, news, summary
 from verify.finding import Finding, Verdict
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +80,29 @@ def test_claims_in_processes_of_their_own_say_the_same(monkeypatch, capsys, tmp_
     ]
     assert run("all", "--jobs", "0") == 2
     assert "jobs is 0" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system lists no children")
+def test_an_interrupt_while_processes_start_is_no_error_of_theirs():
+    program = """
+import sys
+from verify.cli.parallel import Task, at_once
+from verify.cli.running import Output
+try:
+    print(len([*at_once(2, [Task("facts", {}, True, 0, Output(quiet=True))] * 4)]))
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, cwd=ROOT, start_new_session=True, **pipes) as running:
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        while len(children.read_text().split()) < 3:  # two, and the one that multiprocessing starts
+            assert running.poll() is None
+            time.sleep(0.01)
+        os.killpg(running.pid, signal.SIGINT)
+        assert running.communicate(timeout=60) == ("", "")
+    assert running.returncode == 130
 
 
 def test_a_claim_without_its_package_is_not_counted_as_shown(claims, capsys):

@@ -99,6 +99,12 @@ def test_json_is_whole_however_the_run_ends(made, code, names, claims, tmp_path)
         assert [finding["name"] for finding in document["findings"][: len(names)]] == names
 
 
+def test_an_interrupt_is_one_line(claims, capsys):
+    claims(it=stopped)
+    assert run("it", "-q") == 130
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
 def test_an_input_error_is_of_the_user_if_the_user_gave_an_option(claims, capsys):
     """Otherwise the claim's own work raised it."""
 

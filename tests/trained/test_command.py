@@ -181,6 +181,20 @@ def test_divergence_and_interruption_have_exit_codes(tmp_path, capsys, monkeypat
         check_line(capsys.readouterr().err)
 
 
+def test_only_training_resumes_after_an_interrupt(tmp_path, capsys, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("constructions.trained.__main__.train_together", stop)
+    monkeypatch.setattr("constructions.trained.__main__.load", stop)
+    training = ["train", "regression", "--device", "cpu", "--out", str(tmp_path)]
+    for words in (training, ["evaluate", "induction-small-2-layers-seed0"]):
+        assert main(words) == 130
+        error = capsys.readouterr().err
+        check_line(error, "interrupted")
+        assert bool(re.search(r"\d", error)) == (words == training)  # how often a state is saved
+
+
 def test_evaluate_counts_right_answers(capsys):
     name = "induction-small-2-layers-seed0"
     assert main(["evaluate", name, "--prompts", "30", "--seed", "5"]) == 0

@@ -56,7 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if words == ["--version"]:
             print(f"weightwright {environment()['weightwright']}")
             return 0
-        return _app(words)(args=words, prog_name="verify", standalone_mode=False) or 0
+        code = _app(words)(args=words, prog_name="verify", standalone_mode=False) or 0
+        if code == INTERRUPTED:  # typer returns this code for Ctrl-C
+            raise KeyboardInterrupt
+        return int(code)
     except TyperException as error:
         return _complain(in_words(error))
     except InputError as error:
