@@ -1,7 +1,7 @@
 """The command line: `python -m constructions.trained train | evaluate | ship | list`.
 
 Exit codes: 0 success · 1 training diverged · 2 usage · 130 interrupted (the same command resumes
-`train`).
+a training).
 """
 
 from __future__ import annotations

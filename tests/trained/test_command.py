@@ -1,5 +1,6 @@
 """The command line that trains models and measures them."""
 
+import re
 import shlex
 
 import numpy as np
