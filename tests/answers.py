@@ -167,8 +167,8 @@ def leaves(value: Any) -> Iterator[Any]:
     elif isinstance(value, Iterator):
         yield from leaves([*islice(value, MOST)])
     elif isinstance(value, Finding):
-        found = figures.figures({"findings": [value.as_json()]})
-        yield from leaves([value.id, value.verdict.value, *found.values()])
+        numbers = figures.stated(value.as_json())
+        yield from leaves([value.id, value.verdict.value, (value.evidence, numbers)])
     elif is_dataclass(value) and not isinstance(value, type):
         yield type(value).__name__
         for field in fields(value):

@@ -1,12 +1,13 @@
 """The figures of the recorded run: how much each finding compared, how, and with which bound.
 
 A claim that compares less than before, by weaker evidence or with a looser bound, still holds.  So
-the kind of evidence, the whole numbers and fractions in the words of a finding and the numbers of
-its bound are in `figures.txt`, with which `test_conformance.py` compares a run.  After a change on
-purpose, `python tests/figures.py` writes them again; the difference is read before it is committed.
+the kind of evidence, the whole numbers and fractions in the words of a finding, the numbers of its
+bound and what it measured are in `figures.txt`, with which `test_conformance.py` compares a run.
+After a change on purpose, `python tests/figures.py` writes them again; the difference is read
+before it is committed.
 
 Left out are numbers that another machine may round differently: percentages, what is measured of
-trained weights, and bounds below 10⁻⁶, which are bounds of rounding.
+trained weights, measured numbers below 10⁻³, and bounds below 10⁻⁶, which are bounds of rounding.
 """
 
 from __future__ import annotations
@@ -21,18 +22,28 @@ from typing import Any
 import record
 
 FILE = Path(__file__).with_name("figures.txt")
+UNCERTAIN = ("trained", "statistical")
 WHOLE = re.compile(r"(?<![\w.,^/−+-])\d+(?![\w^/]|[.,]\d| ?%)")
 FRACTION = re.compile(r"(?<![\w.,^/])[−-]?\d+/[1-9]\d*(?![\w^/]|[.,]\d)")
-SAME, ROUNDING = 0.01, 1e-6
+SAME, ROUNDING, MEASURED = 0.01, 1e-6, 1e-3
 
 
 def figures(document: dict[str, Any]) -> dict[str, tuple[str, list[float]]]:
     """By id, the kind of evidence and the numbers of each finding of a run."""
-    return {each["id"]: (each["evidence"], _of(each)) for each in document["findings"]}
+    return {
+        each["id"]: (each["evidence"], [*stated(each), *_measured(each)])
+        for each in document["findings"]
+    }
 
 
-def _of(finding: dict[str, Any]) -> list[float]:
-    certain = finding["evidence"] not in ("trained", "statistical")
+def _measured(finding: dict[str, Any]) -> list[float]:
+    certain = finding["evidence"] not in UNCERTAIN
+    return [n for n in _numbers(finding["measured"]) if certain and abs(n) > MEASURED]
+
+
+def stated(finding: dict[str, Any]) -> list[float]:
+    """The numbers in the words and of the bound of a finding."""
+    certain = finding["evidence"] not in UNCERTAIN
     words = [float(n) for n in WHOLE.findall(finding["words"])] if certain else []
     if certain:
         fractions = FRACTION.findall(finding["words"])

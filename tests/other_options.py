@@ -22,7 +22,6 @@ import record
 from theory.kinds import InputError
 
 FILE = Path(__file__).with_name("other_options.txt")
-UNCERTAIN = ("trained", "statistical")
 Found = dict[str, tuple[str, list[float]]]
 
 
@@ -44,7 +43,7 @@ def found(line: str) -> Found:
     compared = figures.figures(document)
     return {
         each["id"]: (
-            kind if kind in UNCERTAIN else f"{kind} {each['verdict']}",
+            kind if kind in figures.UNCERTAIN else f"{kind} {each['verdict']}",
             [*map(float, figures.WHOLE.findall(each["name"])), *numbers],
         )
         for each in document["findings"]

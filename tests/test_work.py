@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import work
 
+from theory.computation import window_sums
+
 SOURCE = """
 def run(n, A):
     for i in range(n):
@@ -37,6 +39,11 @@ def test_lines_and_entries_are_counted_that_verify_runs_and_gives(owner):
     assert entries == 4 * 2 * 15
     assert [found[1] == entries for _, found in others] == [False, False, True]
     assert [found[0] == lines for _, found in others] == [True, False, True]
+
+
+def test_entries_given_to_checked_functions_are_counted_once():
+    run = module("verify", "def run(A): window_sums(A, 2)", window_sums=window_sums).run
+    assert work.of(lambda: run(np.ones((3, 7))))[1] == (1, 21)
 
 
 @pytest.mark.parametrize("file", ["theory", "constructions", "verify/cli", "verify/domains"])

@@ -39,6 +39,8 @@ APART = tuple(VERIFY + name for name in ("cli/", "domains/", "ledger/", "output/
 """What is the same for every claim, or remembers weights that it has read."""
 KEPT = ("verify.claim", "verify.ledger", "verify.site")
 """Modules whose caches hold files of the packages."""
+DECORATORS = (PACKAGES[0] + "kinds/", PACKAGES[1] + "call.py")
+"""What calls a function for its caller."""
 
 
 def of(run: Callable[[], T]) -> tuple[T, Work]:
@@ -53,7 +55,7 @@ def of(run: Callable[[], T]) -> tuple[T, Work]:
     def call(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal entries
         name = frame.f_code.co_filename
-        if not (name.startswith(PACKAGES) and frame.f_code.co_flags & CO_OPTIMIZED):
+        if not (_is_ours(name) and frame.f_code.co_flags & CO_OPTIMIZED):
             return None  # of others, or a module or class that is being imported
         if _is_counted(_caller(frame)):
             entries += _entries(frame)
@@ -68,14 +70,18 @@ def of(run: Callable[[], T]) -> tuple[T, Work]:
     return result, (lines, entries)
 
 
+def _is_ours(file: str) -> bool:
+    return file.startswith(PACKAGES) and not file.startswith(DECORATORS)
+
+
 def _is_counted(file: str) -> bool:
     return file.startswith(VERIFY) and not file.startswith(APART)
 
 
 def _caller(frame: FrameType) -> str:
-    """The file of the packages that calls a function, wherever its decorators are."""
+    """The file of the packages that calls a function, apart from its decorators."""
     back = frame.f_back
-    while back is not None and not back.f_code.co_filename.startswith(PACKAGES):
+    while back is not None and not _is_ours(back.f_code.co_filename):
         back = back.f_back
     return "" if back is None else back.f_code.co_filename
 
