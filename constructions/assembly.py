@@ -225,12 +225,22 @@ def rows(stream: Stream, **registers: np.ndarray) -> torch.Tensor:
 
     For example, `rows(stream, code=codes, rank=np.arange(n))` writes codes[i] and i to the
     registers `code` and `rank` of row i. Each array has shape (number of rows, width), or
-    (number of rows,) for a register of width 1. All other registers are 0.
+    (number of rows,) for a register of width 1. All other registers are 0. Raises `ValueError` if
+    there is no array, or for an array of another shape.
     """
-    written = np.zeros((max(map(len, registers.values())), stream.d_model))
-    for name, values in registers.items():
+    arrays = {name: np.asarray(values, dtype=np.float64) for name, values in registers.items()}
+    count = max((len(values) for values in arrays.values() if values.ndim), default=0)
+    written = np.zeros((count, stream.d_model))
+    for name, values in arrays.items():
         block = written[:, stream[name]]
-        block += np.asarray(values, dtype=np.float64).reshape(len(values), block.shape[1])
+        if values.shape not in (block.shape, block.shape[: 2 - (block.shape[1] == 1)]):
+            raise InputError(
+                f"{name} has shape {values.shape}: give an array of shape {block.shape}, or leave "
+                "the register out"
+            )
+        block += values.reshape(block.shape)
+    if not arrays:
+        raise InputError("there are no registers: give an array for at least one")
     return torch.as_tensor(written)
 
 

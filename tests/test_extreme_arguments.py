@@ -252,3 +252,80 @@ def test_names_of_expressions_with_many_equal_parts():
         found = found + found
     assert len(found.name) == 1000
     assert programs.evaluate(found, [1, 3]) == [2**60, 3 * 2**60]
+
+
+def test_one_minus_what_is_close_to_one():
+    with mpmath.workdps(60):
+        for K in (1e6, 1e9, 1e10, 1e100):
+            r = 2 / (mpmath.mpf(1) / 2 * 2) + mpmath.log(4 * mpmath.mpf(K) ** 2 / 2) * 2
+            apart = r / mpmath.mpf(K) ** 2
+            bound = mpmath.betainc(0.5, 0.5, 0, apart * (2 - apart), regularized=True) / 2
+            close(memory.failure_bound(2, 2, 0.5, K), bound, 1e-9)
+        assert memory.union_bound_patterns(2, 0.5, 1e10, 1e-10) == 1
+        for k in (52, 53, 80):
+            exact = (10**15 - k) * (1 - mpmath.mpf(2) ** -(k + 1)) ** (10**15)
+            close(language.false_bits(10**15, k, 10**15), exact, 1e-12)
+    for t in (1e-20, 1e-8):  # γ'(0) = 2/(e^β + 1) for two tokens
+        close(memory.orthogonal_start(2, 1.0, [t]).item(), 2 * t / (np.e + 1), 1e-6)
+
+
+@given(
+    st.lists(st.floats(0, 1e300), min_size=2, max_size=5),
+    st.floats(0, 1e300),
+    st.integers(1, 3),
+)
+def test_the_nearest_of_a_cloud_at_every_scale(points, query, d):
+    """Points on a line through the query, at distances that float64 tells apart."""
+    apart = [abs(Fraction(query) - Fraction(point)) for point in points]
+    first, *others = sorted(apart)
+    if others[0] > first * Fraction(10**6 + 1, 10**6):
+        cloud = [[point] * d for point in points]
+        found = structures.nearest_in_cloud(cloud, [[query] * d]).item()
+        assert apart[found] == first
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 5e-324, 1e-300, 1.0, 1e308, -1e308, 1.7e308]), min_size=1),
+    st.sampled_from([0.0, 5e-324, 1.5, 1e308, -1.7e308]),
+)
+def test_the_nearest_at_extreme_scales(points, query):
+    points = sorted({*points})
+    distances = [abs(Fraction(query) - Fraction(point)) for point in points]
+    assert structures.nearest(points, [query]).item() == distances.index(min(distances))
+
+
+@pytest.mark.parametrize("shift", [0, 1.7e9, -1e12])
+@pytest.mark.parametrize("factor", [1e-120, 1.0, 1e120])
+def test_a_regression_does_not_depend_on_units(shift, factor):
+    """The span of a confounding variable and a constant is the same in other units."""
+    E, times = np.random.default_rng(0).standard_normal((7, 3)), np.arange(7.0)
+    wanted = arithmetic.without_confounds(E, times)
+    found = arithmetic.without_confounds(E, (times + shift) * factor)
+    assert np.allclose(found, wanted, atol=1e-3 if shift == -1e12 and factor != 1 else 1e-9)
+    both = np.column_stack([times, times**2])
+    fitted = np.polynomial.polynomial.polyfit(times, E, 2)
+    rest = E - np.polynomial.polynomial.polyval(times, fitted).T
+    assert np.allclose(arithmetic.without_confounds(E, both * factor), rest)
+    assert np.allclose(arithmetic.without_confounds(E, np.full(7, factor)), E - E.mean(0))
+
+
+def test_a_bound_on_rounding_is_not_rounded_down():
+    for alpha in (0.0, 64.0):
+        for bits in (14, 499, 500, 501, 1070, 1073, 1074):
+            off = mpmath.sqrt(2) * mpmath.mpf(2) ** (-bits - 1)
+            exact = off * (9 + 2 * alpha + 1)
+            found = arithmetic.rounding_of_logits(alpha, bits)
+            assert exact * (1 - mpmath.mpf(2) ** -50) <= found <= exact * (1 + 1e-3) + 1e-323
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_messages_about_what_python_does_not_print():
+    deep: list = []
+    for _ in range(10**5):
+        deep = [deep]
+    for call in (
+        lambda: computation.S3.map_of(deep),
+        lambda: arithmetic.adder_logits(20, np.broadcast_to(1, (10**6, 10**6))),
+    ):
+        with pytest.raises(InputError):
+            call()

@@ -103,7 +103,7 @@ sensitivity: d 5…14, samples 100…1000000
 sensitivity-regulariser: images 50…1297
 shortcut: states 1…8, max_length 2…4096, samples 1…10000
 sketches: samples 500…10000
-sparse-and: bits 10…1000
+sparse-and: bits 50…1000
 sparse-and-growth: bits 100…800
 spectral-bias: d 6…32, draws 20…10000
 squaring: n_nodes 2…256, n_layers 1…100, samples 1…10000

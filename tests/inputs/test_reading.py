@@ -73,3 +73,11 @@ def test_outputs_never_replace_the_files_that_are_read(tmp_path, capsys):
     rejected(capsys, [*given, "--json", str(program)], "--json", "--program")
     assert (table.read_bytes(), program.read_bytes()) == before
     assert not predicted.exists()
+    machine, weights = tmp_path / "m.json", tmp_path / "w.safetensors"
+    for file in (machine, weights, sidecar := weights.with_suffix(".json")):
+        file.write_text("{}", encoding="utf-8")
+    rejected(capsys, ["turing", "--machine", str(machine), "--json", str(machine)], "--machine")
+    for output in (weights, sidecar):
+        given = ["layers", "--checkpoint", str(weights), "--json", str(output)]
+        rejected(capsys, given, "--json", "--checkpoint")
+        assert output.read_text(encoding="utf-8") == "{}"

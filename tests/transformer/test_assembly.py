@@ -356,3 +356,16 @@ def test_words_are_their_definitions_over_q(name, u, a, b, code):
     changed = EVERY[word.into]
     kept = [i for i in range(EVERY.d_model) if not changed.start <= i < changed.stop]
     assert [after[0, i] for i in kept] == [before[0, i] for i in kept] == [token[i] for i in kept]
+
+
+def test_rows_of_wrong_shapes_are_refused():
+    stream = Stream(a=2, b=1)
+    assert rows(stream, b=np.arange(1, 4)).tolist() == [[0, 0, 1], [0, 0, 2], [0, 0, 3]]
+    for wrong, arrays in (
+        ("registers", {}),
+        ("a", {"a": np.ones((2, 3))}),
+        ("a", {"a": np.ones((2, 2)), "b": np.arange(3)}),
+        ("b", {"b": np.array(1.0)}),
+    ):
+        with rejects(wrong):
+            rows(stream, **arrays)

@@ -38,7 +38,7 @@ two sizes is at most 4.
 
 from __future__ import annotations
 
-from math import ceil, expm1, floor, log1p, log2
+from math import ceil, expm1, floor, inf, ldexp, log1p, log2, nextafter
 from typing import Annotated
 
 import numpy as np
@@ -167,9 +167,11 @@ def rounding_of_logits(alpha: NonNegative, bits: Annotated[Count, Within(most=SM
     − 1.  In C_F, three cosines change by rounding; the cosine of frequency 5 is exact, because its
     weights are 0 and ±1.
     """
-    off = 2**0.5 * 2.0 ** (-bits - 1)
+    places = min(bits, 500)  # with more, the bound is half as large for each
+    off = 2**0.5 * 2.0 ** (-places - 1)
     # (1 + off)^k − 1, without the loss of digits in a difference of nearly equal numbers.
-    return 3 * expm1(3 * log1p(off)) + alpha * expm1(2 * log1p(off)) + off * (1 + off) ** 2
+    bound = 3 * expm1(3 * log1p(off)) + alpha * expm1(2 * log1p(off)) + off * (1 + off) ** 2
+    return bound if places == bits else nextafter(ldexp(bound, places - bits), inf)
 
 
 @checked

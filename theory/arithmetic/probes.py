@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from theory import machine
 from theory.kinds import InputError, Integers, Positive, Reals, Within, checked
 
 
@@ -46,9 +47,14 @@ def probe_accuracies(
     own = np.diag(H)[:, None]
     if not (own < 1).all():  # in exact arithmetic it is
         raise InputError(f"ridge is {ridge:g}, which float64 loses in the sum: give a larger ridge")
+    largest = int(classes.max(initial=0))
+    machine.fits_in_memory(
+        f"one-hot vectors of classes up to {largest}", 32 * len(E) * (largest + 1), "renumber them"
+    )
     right = np.empty(classes.shape[:-1])
     for at in np.ndindex(right.shape):
-        Y = np.eye(classes[at].max() + 1)[classes[at]]
+        Y = np.zeros((len(E), classes[at].max() + 1))
+        Y[np.arange(len(E)), classes[at]] = 1
         predicted = (H @ Y - own * Y) / (1 - own)
         right[at] = np.mean(predicted.argmax(1) == classes[at])
     return right

@@ -101,8 +101,10 @@ def without_confounds(E: Rows, confound: RealArray) -> np.ndarray:
             f"E has shape {E.shape} and confound has shape {confound.shape}: give a confound with "
             "as many rows as E"
         )
-    basis, singular, _ = np.linalg.svd(
-        np.column_stack([np.ones(len(E)), confound.reshape(len(E), -1)]), full_matrices=False
-    )
-    basis = basis[:, singular > 1e-12 * singular.max()]
-    return np.asarray(E - basis @ (basis.T @ E))
+    C = confound.reshape(len(E), -1)
+    C = C - C[:1]  # exact where entries are close, as are those of times
+    C = C / np.where(C.any(0), abs(C).max(0), 1)
+    basis, singular, _ = np.linalg.svd(C - C.mean(0), full_matrices=False)
+    basis = basis[:, singular > 1e-12 * singular.max(initial=0)]
+    centred = E - E.mean(0)
+    return np.asarray(centred - basis @ (basis.T @ centred))

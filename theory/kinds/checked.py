@@ -39,6 +39,8 @@ LIMITS: dict[type[Exception], str] = {
     ValueError: "would write an integer of more digits than Python prints: give smaller numbers",
 }
 """Errors of Python where a computation with allowed arguments exceeds a limit of the machine."""
+ENTRIES = 10**8
+"""Of larger arrays, a message has not the largest entry."""
 DIGITS = "set_int_max_str_digits"
 """Part of the message of Python's ValueError for an integer with too many digits."""
 NO_KIND = {Any, int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
@@ -121,8 +123,8 @@ def _beyond(name: str, values: Mapping[str, Any], error: Exception) -> InputErro
 
 def _size(name: str, value: Any) -> str:
     """A number with its name, or the largest entry of an array of numbers; "" for other values."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "if" and value.size:
-        return f"max |{name}| = {np.abs(value.astype(float)).max():.3g}"
+    if isinstance(value, np.ndarray) and value.dtype.kind in "if" and 0 < value.size <= ENTRIES:
+        return f"max |{name}| = {max(abs(value.max().item()), abs(value.min().item())):.3g}"
     return f"{name} = {shown(value)}" if isinstance(value, int | float) else ""
 
 

@@ -39,11 +39,14 @@ def _shortened(digits: re.Match[str]) -> str:
 
 
 def represented(value: Any, form: Callable[[Any], str] = repr) -> str:
-    """Returns `form(value)`, or words for an integer of more digits than Python prints."""
+    """Returns `form(value)`, or words for what Python does not print: integers of many digits, and
+    values in very many others."""
     try:
         return form(value)
     except ValueError:
         return "an integer of thousands of digits"
+    except RecursionError:
+        return "a value with too many nested ones"
 
 
 def shown(value: Any) -> str:

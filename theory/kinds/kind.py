@@ -90,7 +90,10 @@ class Within:
         """Yields numbers that slightly violate the limits, for tests of error messages."""
         for limit, step in ((self.least, -1), (self.above, 0), (self.most, 1), (self.below, 0)):
             if limit is not None and not isinstance(limit, str):
-                yield limit + step
+                past = limit + step
+                if past == limit and step:  # limit is a large float
+                    past = math.nextafter(limit, step * math.inf)
+                yield past
 
 
 ANY = Within()

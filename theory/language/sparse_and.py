@@ -130,7 +130,7 @@ def false_bits(T: Counted, k: Chosen, samples: Annotated[Steps, Within(most=10**
     is 1.  The wrong bits are the learned bits outside the k bits.  Their mean number is (T − k)(1 −
     2^{−k−1})^m.
     """
-    return (T - k) * (1 - 2.0 ** -(k + 1)) ** samples
+    return (T - k) * math.exp(samples * math.log1p(-(2.0 ** -(k + 1))))
 
 
 @checked

@@ -41,7 +41,7 @@ def orthogonal_start(
 
     Raises `ValueError` for USA if e^beta overflows.
     """
-    return 1 - orthogonal_gap(n, beta, times, form)
+    return -np.expm1(_log_gap(n, beta, times, form))
 
 
 @checked
@@ -54,6 +54,11 @@ def orthogonal_gap(
     at inverse temperature `beta`. γ is the inner product of two tokens, which is the same for all
     pairs by symmetry. The relative error of the gap is about 1e-10, even if the gap is tiny.
     """
+    return np.exp(_log_gap(n, beta, times, form))
+
+
+def _log_gap(n: int, beta: float, times: np.ndarray, form: SphereForm) -> np.ndarray:
+    """ln(1 − γ) (m,) at each of m times."""
 
     # −n·ln(1 − γ) is integrated: γ starts to grow at a rate of order 1/n, and the tolerance of the
     # integration is absolute for small numbers.
@@ -62,7 +67,7 @@ def orthogonal_gap(
 
     _check_overflow(beta, form)
     u = integrate(velocity, np.zeros(1), times)[:, 0]
-    return np.exp(-u / n)
+    return np.asarray(-u / n)
 
 
 def gap_rate(gap: np.ndarray, n: int, beta: float, form: SphereForm = "SA") -> np.ndarray:

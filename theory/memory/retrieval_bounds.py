@@ -321,9 +321,9 @@ def failure_bound(n_patterns: Size, d: SizeFrom2, beta: Positive, K: Scale) -> f
     required = float(required_separation(n_patterns, beta, M))
     if beta * required <= 2 / n_patterns:
         return 1.0
-    t = 1 - required / M**2
-    cap = float(scipy.special.betainc((d - 1) / 2, 0.5, max(0.0, 1 - t * t))) / 2
-    return min(1.0, n_patterns * (n_patterns - 1) / 2 * (cap if t >= 0 else 1 - cap))
+    apart = required / M / M  # 1 − t, without the loss of digits in a difference from 1
+    cap = float(scipy.special.betainc((d - 1) / 2, 0.5, max(0.0, apart * (2 - apart)))) / 2
+    return min(1.0, n_patterns * (n_patterns - 1) / 2 * (cap if apart <= 1 else 1 - cap))
 
 
 @checked

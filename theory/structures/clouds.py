@@ -51,7 +51,13 @@ def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
                 f"points and queries are integers from {min(ends)} to {max(ends)}: give integers "
                 "whose squared distances are below 2^63, or give floats"
             )
-    return ((x - q) ** 2).sum(-1).argmin(-1)
+        return ((x - q) ** 2).sum(-1).argmin(-1)
+    apart = abs(x - q)
+    # Squares are taken of fractions of the least of the largest differences: none underflows.
+    least = apart.max(-1, keepdims=True).min(-2, keepdims=True)
+    with np.errstate(over="ignore"):
+        parts = np.divide(apart, least, out=apart, where=least > 0)
+        return (parts**2).sum(-1).argmin(-1)
 
 
 @checked

@@ -70,13 +70,21 @@ def nearest(points: Points, queries: Queries) -> np.ndarray:
     above, below = np.maximum(x, q), np.minimum(x, q)
     if above.dtype.kind == "i":  # differences of int64 fit in uint64
         return (above.astype(np.uint64) - below.astype(np.uint64)).argmin(-1)
-    if max(np.abs(above).max(initial=0), np.abs(below).max(initial=0)) > 2.0**1022:
-        above, below = above / 2, below / 2
-    distance = above - below
-    rest = above - distance  # the rounding error of the distance, by Knuth's two-sum
-    error = (above - (distance + rest)) + (rest - below)
-    nearest_by_rounding = distance == distance.min(-1, keepdims=True)
-    return np.where(nearest_by_rounding, error, np.inf).argmin(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found, distance = _least_difference(above, below)
+        if np.isfinite(distance).all():
+            return found
+        halved, _ = _least_difference(above / 2, below / 2)  # where all distances overflow
+    return np.where(np.isfinite(distance), found, halved)
+
+
+def _least_difference(above: np.ndarray, below: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The index of the least difference (…, m) of numbers (…, m, N), and the difference."""
+    difference = above - below
+    rest = above - difference  # its rounding error, by Knuth's two-sum
+    error = (above - (difference + rest)) + (rest - below)
+    least = difference.min(-1, keepdims=True)
+    return np.where(difference == least, error, np.inf).argmin(-1), least[..., 0]
 
 
 @checked

@@ -188,8 +188,9 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
         to_screen, documents = json_target(json) == SCREEN, list[str]()
         output = Output("" if to_screen else json, quiet, verbose, silent=to_screen)
         target, file = picture_target(plot), file_target(certificate)
-        own = {f"--{key.replace('_', '-')}": _file_of(value) for key, value in options.items()}
-        _apart({"--json": json, "--plot": target, "--certificate": file} | own)
+        outputs = {"--json": json, "--plot": target, "--certificate": file}
+        own = {f"--{key.replace('_', '-')}": _files_of(value) for key, value in options.items()}
+        _apart({name: [Path(each)] for name, each in outputs.items() if each} | own)
         stated = None if file is None else list[dict[str, Any]]()
         with drawn(target) as picture:
             bar = progress_bar(quiet)
@@ -226,17 +227,21 @@ def _is_typed(context: Any, option: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _file_of(value: Any) -> Path | None:
-    """The file that the value of a claim's option names, alone or as in `FILE.py:NAME`."""
-    file = Path(value.rpartition(":")[0]) if isinstance(value, str) else value
-    return file if isinstance(file, Path) and (file.is_file() or not file.exists()) else None
+def _files_of(value: Any) -> list[Path]:
+    """The files that the value of a claim's option names: its file, alone or as in `FILE.py:NAME`,
+    and beside the weights of a model their sidecar."""
+    if isinstance(value, Path):
+        return [] if value.is_dir() else [value]
+    named = [value, value.rpartition(":")[0]] if isinstance(value, str) else []
+    files = [Path(each) for each in named if os.path.isfile(each)]  # False for long names
+    return files + [each.with_suffix(".json") for each in files if each.suffix == ".safetensors"]
 
 
-def _apart(files: dict[str, Any]) -> None:
+def _apart(files: dict[str, list[Path]]) -> None:
     """Raise ValueError if two options name the same file."""
     named = dict[Path, str]()
-    for name, file in files.items():
-        if file and (other := named.setdefault(Path(file).resolve(), name)) != name:
+    for name, file in ((name, each) for name, those in files.items() for each in those):
+        if (other := named.setdefault(file.resolve(), name)) != name:
             raise InputError(
                 f"{other} and {name} name the same file {file}: give two different files"
             )

@@ -46,7 +46,7 @@ Learner = Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], np.ndarray]]
 def sparse_and(
     run: Run,
     *,
-    bits: Annotated[int, option("number of bits T, tested after 50", min=10, max=MOST)] = 200,
+    bits: Annotated[int, option("number of bits T, tested after 50", min=SMALL, max=MOST)] = 200,
 ) -> Iterator[Finding]:
     """Observation: attention learns a conjunction of 3 of T bits from 5⌈ln C(T, 3)/h(1/8)⌉ samples.
 
