@@ -91,6 +91,9 @@ def adder(
     the weights could change a prediction, because there are too few bits or because alpha is too
     small. Raises ValueError for so many bits that logits are rounded in float64. The message
     contains sufficient values of alpha and bits, if there are any.
+
+    The sums are right for step ≤ 5 and alpha ≤ `largest_alpha(p)`. With other values, the model
+    warns (`OutsideHypotheses`) when it is called, and sums can be wrong.
     """
     L = largest
     if step > 2 * L:
@@ -135,7 +138,7 @@ def adder(
         ],
         unembed(stream, sum(read, start=bump)),
         pos_embed=PosEmbed(rows(stream, second=np.eye(3)[1], equals=np.eye(3)[2])),
-        interface=Sums(L + 1, p, max(margin, 0.0)),
+        interface=Sums(L + 1, p, max(margin, 0.0), _violated(p, step, alpha)),
         stream=stream,
         stages=(
             *(Stage(2, f"sum{T}", partial(_comb, f, bits)) for T, f in PERIODS.items()),
@@ -144,6 +147,14 @@ def adder(
         at_most=dict.fromkeys((*into, "low"), longest),
         source="after [Zhou2024]",
     )
+
+
+def _violated(p: int, step: int, alpha: float) -> str:
+    """How step and alpha violate the hypotheses of the theorem, or ""."""
+    limit, _ = largest_alpha(p)
+    if step > FINE:
+        return f"step is {step}, and sums can be wrong: give step ≤ {FINE}"
+    return f"alpha is {alpha:g}, and sums can be wrong: give alpha ≤ {limit:.6g}" * (alpha > limit)
 
 
 def _turn(n: np.ndarray, period: int, bits: int, width: int = 2, times: float = 1.0) -> np.ndarray:
