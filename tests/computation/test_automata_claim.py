@@ -52,6 +52,18 @@ def test_an_automaton_of_ones_own(tmp_path):
     assert FAILS not in verdicts(file=path).values()
 
 
+def test_an_automaton_of_one_state_has_no_certificate(tmp_path, capsys):
+    path = tmp_path / "one.json"
+    path.write_text("[[0], [0]]", encoding="utf-8")
+    target = tmp_path / "certificate.json"
+    words = ["automata", "--file", str(path), "--certificate", str(target), "--max-length", "4"]
+    rejected(capsys, words, "certificate", "one")
+    assert not target.exists()
+    run = Run(quick=True, certificates=[])
+    assert {*verdicts(run, states=1).values()} == {HOLDS}
+    assert len(run.certificates) == 2  # lean and robust, of S3 only
+
+
 @pytest.mark.parametrize(
     ("options", "names"),
     [

@@ -8,7 +8,8 @@ from refusals import rejects
 from constructions.computation import first_symbol, parity, semiautomaton, shortcut, turing_machine
 from theory.computation import MACHINES, S3, flip_flop, gridworld
 from theory.computation.attention_rounds import Cluster
-from theory.computation.counting import Count, Symbol, checked_alphabet
+from theory.computation.counting import Count, Symbol, checked_alphabet, holds
+from theory.computation.counting_syntax import parse
 
 
 def test_messages_of_a_round():
@@ -46,6 +47,13 @@ def test_alphabets_and_bounds_of_formulas(unchecked):
                 for terms, bound in ((((beyond, a),), 0), (((1, a),), beyond)):
                     with rejects(str(beyond).lstrip("-")):
                         Count(terms, bound, None)
+
+
+@pytest.mark.parametrize("text", ["{M}#a > {M}", "-{M}#a < -{M}", "!({M}#a <= {M})"])
+def test_formulas_with_the_largest_numbers(text):
+    assert holds(parse(text.format(M=2**20)), [0, 0, 1, 0], "ab").tolist() == [False, *[True] * 3]
+    with rejects(str(2**20 + 1)):
+        parse(text.format(M=2**20 + 1))
 
 
 def test_sharpness_of_robust_forms():

@@ -114,6 +114,10 @@ def _comparison(reader: Reader) -> Formula:
     for size in (bound, *(a for a, _ in nonzero)):
         if abs(size) > LARGEST:
             raise InputError(f"{reader.cited} contains {size}: give integers from −2^20 to 2^20")
+    if nonzero and sign == ">" and bound == LARGEST:  # bound + 1 would be too large
+        return Not(Count(nonzero, None, bound))
+    if nonzero and sign == "<" and bound == -LARGEST:
+        return Not(Count(nonzero, bound, None))
     low = bound + (sign == ">") if sign in ("=", "==", "!=", ">", ">=") else None
     high = bound - (sign == "<") if sign in ("=", "==", "!=", "<", "<=") else None
     if not nonzero:  # only numbers

@@ -11,6 +11,7 @@ from constructions.computation import semiautomaton
 from constructions.computation.semiautomaton import Form
 from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
+from theory.kinds import InputError
 from theory.sequences import random_sequences
 from verify.claim import Run, claim
 from verify.computation.options import Automaton, File, Length, Regex, Samples, States, chosen
@@ -61,6 +62,11 @@ def automata(
     """
     max_length = min(max_length, QUICK) if run.quick else max_length
     semiautomata = [*chosen(run, automaton, file, NAMES, states, regex)]
+    if run.certificates is not None and all(A.n_states == 1 for A in semiautomata):
+        raise InputError(
+            f"{semiautomata[0].name} has a single state, so its model has only one output, and "
+            "--certificate has nothing to certify: give an automaton of at least 2 states"
+        )
     for A in semiautomata:
         semiautomaton(A, max_length, form="robust")  # raises InputError if it exceeds the memory
     for A in semiautomata:
@@ -73,7 +79,8 @@ def automata(
                 yield gap_finding(statement.label, model, head_states(model, layer))
             if A.n_states ** (A.n_states + 1) <= MOST_PAIRS:
                 yield from labelled(statement.label, [composes(model, A.n_states)])
-            run.certify(lambda: _on_all_sequences(statement, A))  # noqa: B023  at once
+            if A.n_states > 1:  # a single output has no margin
+                run.certify(lambda: _on_all_sequences(statement, A))  # noqa: B023  at once
         if A.n_states > 1:  # a single state needs no attention
             yield from labelled(statement.label, robust(run, A, max_length))
 
