@@ -99,6 +99,20 @@ def test_targets_are_checked_before_the_work(option, tmp_path, capsys, monkeypat
         rejected(capsys, ["it", option, str(tmp_path / target)])
 
 
+def test_an_unknown_backend_of_pictures_is_refused_before_the_work(tmp_path):
+    code = "from verify.output import files; files.picture_argument('', 'x.png')"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "x.png")],
+        cwd=ROOT,
+        env=os.environ | {"MPLBACKEND": "nope"},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    check_line(done.stderr.splitlines()[-1], "MPLBACKEND", "nope")
+
+
 def test_what_draws_into_its_file_takes_no_device(tmp_path, monkeypatch):
     assert output.picture_file(tmp_path / "x.png") == tmp_path / "x.png"
     with rejects("/dev/full"):
@@ -234,7 +248,7 @@ def test_a_reader_who_has_seen_enough_ends_it_quietly():
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_the_exit_code_of_an_error_does_not_need_its_message():
     with Path("/dev/full").open("w") as full:
-        assert command("newton", "--k", "-2", stderr=full).returncode == 2
+        assert command("show", "nothing", stderr=full).returncode == 2
         assert command("list", "regression", stderr=full).returncode == 0
 
 

@@ -25,9 +25,19 @@ DRAWN = (".png", ".pdf", ".svg")
 
 
 def picture_target(path: Path | None) -> Path | None:
-    """Returns the file of a picture; raises ValueError if the file cannot be written."""
+    """Returns the file of a picture; raises ValueError if the file cannot be written.
+
+    The environment variable MPLBACKEND with an unknown backend raises ValueError, too.
+    """
     if path is not None:
         _writable(path)
+        try:
+            import matplotlib  # noqa: F401
+        except ValueError:
+            raise InputError(
+                f"the environment variable MPLBACKEND is {os.environ.get('MPLBACKEND')!r}, which "
+                "matplotlib does not know: unset MPLBACKEND"
+            ) from None
         if path.suffix not in DRAWN and _is_file(path):
             raise InputError(
                 f"the picture {path.name} has an unknown type: give a name that ends in .png, "
