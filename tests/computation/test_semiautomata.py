@@ -199,6 +199,7 @@ def test_an_automaton_from_a_file(tmp_path):
         ("[[0, 5]]", "transitions 5 1"),
         ("[0, 1]", "transitions"),
         ('{"transitions": [[0]], "start": "0"}', "start"),
+        (f"[[1{'0' * 5000}]]", "mine.json"),
     ],
 )
 def test_what_is_no_automaton_in_a_file_is_refused(tmp_path, text, names):

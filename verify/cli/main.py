@@ -20,11 +20,11 @@ from typer.exceptions import TyperException
 
 from theory.kinds import Count, InputError, read
 from theory.terminal import Once, in_words
-from verify.claim import COMMANDS, Claim, Run, installed, loaded, option, unknown
+from verify.claim import COMMANDS, Claim, Run, installed, loaded, option
 from verify.cli.parallel import Task, at_once
 from verify.cli.running import Checked, Output, among_others, check, news, not_run, summary
 from verify.finding import Verdict
-from verify.ledger.theorems import entries_of, ledger, option_sets, theorem
+from verify.ledger.theorems import entries_of, ledger, no_claim, option_sets, theorem
 from verify.ledger.written import described, in_bibtex, in_latex, in_markdown, listing
 from verify.output.files import SCREEN, drawn, file_target, json_target, picture_target, write
 from verify.output.options import (
@@ -165,7 +165,7 @@ def _named(name: str, own: Iterable[str] | None = None) -> Claim:
     points = installed()
     if name not in points:
         kind = "claim" if own is None else "claim or command"
-        raise unknown(name, [*points, *(own or [])], kind)
+        raise no_claim(name, [*points, *(own or [])], kind)
     return loaded(points[name])
 
 

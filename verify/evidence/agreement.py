@@ -32,7 +32,7 @@ def float_agreement(
     """
     (predictions, bounds), (exact, radii) = transformer, recursion
     if not np.isfinite(predictions).all():
-        detail = "float64 overflows: the recursion diverges for this alpha, or k is too large"
+        detail = "float64 overflows: with these options the recursion diverges, or k is too large"
         extra = Extra(words="overflow", wanted="finite predictions", detail=detail)
         return at_most("float", name, "float", float("nan"), 0, **extra)
     errors, scale = np.abs(predictions - exact) + radii, size_of(exact)

@@ -37,7 +37,7 @@ from types import CodeType
 from typing import Any
 
 from theory.kinds import InputError
-from verify.claim import installed
+from verify.claim import installed, unknown
 from verify.ledger import plugins
 
 KINDS = ("theorem", "bound", "erratum", "replication", "open")
@@ -297,6 +297,16 @@ def theorem(name: str) -> Theorem:
         hint = f"did you mean '{near[0]}'?" if near else "`verify list` shows them all"
         raise InputError(f"there is no statement '{name}': {hint}")
     return known[name]
+
+
+def no_claim(name: str, known: Collection[str], kind: str = "claim") -> InputError:
+    """The error for a name that no claim has; for a statement, it names the claim that shows it."""
+    stated = ledger().get(name)
+    if stated is None or stated.claim not in known:
+        return unknown(name, known, kind)
+    return InputError(
+        f"'{name}' is a statement, not a {kind}: give its claim '{stated.claim}' instead"
+    )
 
 
 def entries_of(claim: str) -> list[Theorem]:

@@ -12,6 +12,7 @@ from constructions import fact_lookup
 from constructions.retrieval.fact_registers import among, relation_of
 from constructions.tokens import binary_codes
 from constructions.transformer import Transformer
+from theory.kinds import InputError
 from theory.retrieval.facts import DEFAULT, answer, read
 from theory.retrieval.facts import words as words_of
 from verify.claim import Run
@@ -231,9 +232,14 @@ def _lookup(
 
 def on_words(run: Run, prompt: str) -> Finding:
     """Compares the model's answer to `prompt` with a parser's answer, and narrates each layer."""
+    try:
+        tokens = DEFAULT.tokens(prompt)
+        answer(prompt)  # it ends with a question
+    except InputError as error:
+        raise InputError(f"prompt: {error}") from None
     reader = facts(run).at(0, 256).model
     finding = _answers_as(reader, "words", prompt)
-    finding.detail = "\n".join(narrate(reader, DEFAULT.tokens(prompt), words_of(prompt)))
+    finding.detail = "\n".join(narrate(reader, tokens, words_of(prompt)))
     finding.detailed = True
     return finding
 

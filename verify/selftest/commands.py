@@ -10,7 +10,8 @@ from dataclasses import asdict
 from typing import Any
 
 from theory.kinds import InputError, Steps, read, shown
-from verify.claim import Claim, installed, loaded, standing, unknown
+from verify.claim import Claim, installed, loaded, standing
+from verify.ledger.theorems import no_claim
 from verify.output.files import SCREEN, write
 from verify.selftest.function_mutations import function_faults
 from verify.selftest.run import Report, random_entries, report_on
@@ -89,7 +90,7 @@ def _chosen(names: Sequence[str]) -> dict[str, Claim]:
     points = installed()
     for name in names:
         if name not in points:
-            raise unknown(name, points)
+            raise no_claim(name, points)
     load = loaded if names else standing
     return {name: load(points[name]) for name in names or points}
 
