@@ -16,6 +16,7 @@ from verify.evidence import identity
 from verify.evidence.registers import invariants_hold, point
 from verify.finding import Verdict
 from verify.regression.convergence import safe_alpha
+from verify.regression.gradient_descent import gradient_descent
 from verify.regression.newton import newton
 from verify.regression.statements import newton_statement
 
@@ -179,6 +180,15 @@ def test_alpha_too_large_fails_to_converge_but_is_computed(start, power, factor,
     if not holds:
         assert finding.verdict is Verdict.FAILS
         assert f"{factor - 1:.3g} ≥ 1" in finding.detail
+
+
+def test_the_detail_of_an_overflow_names_no_parameter_of_one_claim_only():
+    """The same finding is of gradient descent, which has a step size and no alpha."""
+    for claim, scale in ((newton, "alpha"), (gradient_descent, "step_size")):
+        options = {"k": 12, "d": 2, "n": 4, "layout": "direct", "domain": "float"}
+        overflow = by_id.findings(claim, **options, **{scale: 1e200})["direct/float"]
+        assert overflow.verdict is Verdict.UNDECIDED
+        assert "alpha" not in overflow.detail
 
 
 def test_overflow_is_undecided_and_not_a_pass():

@@ -22,11 +22,29 @@ from theory.kinds import Count, InputError, read
 from theory.terminal import Once, in_words
 from verify.claim import COMMANDS, Claim, Run, installed, loaded, option
 from verify.cli.parallel import Task, at_once
-from verify.cli.running import Checked, Output, among_others, check, news, not_run, summary
+from verify.cli.running import (
+    Checked,
+    Output,
+    among_others,
+    certified,
+    check,
+    news,
+    not_run,
+    summary,
+)
 from verify.finding import Verdict
 from verify.ledger.theorems import entries_of, ledger, no_claim, option_sets, theorem
 from verify.ledger.written import described, in_bibtex, in_latex, in_markdown, listing
-from verify.output.files import SCREEN, drawn, file_target, json_target, picture_target, write
+from verify.output.files import (
+    SCREEN,
+    differ,
+    drawn,
+    file_target,
+    files_of,
+    json_target,
+    picture_target,
+    write,
+)
 from verify.output.options import (
     EXIT,
     Certificate,
@@ -189,8 +207,8 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
         output = Output("" if to_screen else json, quiet, verbose, silent=to_screen)
         target, file = picture_target(plot), file_target(certificate)
         outputs = {"--json": json, "--plot": target, "--certificate": file}
-        own = {f"--{key.replace('_', '-')}": _files_of(value) for key, value in options.items()}
-        _apart({name: [Path(each)] for name, each in outputs.items() if each} | own)
+        own = {f"--{key.replace('_', '-')}": files_of(value) for key, value in options.items()}
+        differ({name: [Path(each)] for name, each in outputs.items() if each} | own)
         stated = None if file is None else list[dict[str, Any]]()
         with drawn(target) as picture:
             bar = progress_bar(quiet)
@@ -204,7 +222,7 @@ def _command(name: str, claim: Claim) -> Callable[..., int]:
                     for document in documents:
                         write(SCREEN, document)
         if file is not None:
-            lines = _certified(file, name, run, verdict)
+            lines = certified(file, name, run, verdict)
             if not (quiet or output.silent):
                 print(*lines, sep="\n")
         return EXIT[verdict]
@@ -225,46 +243,6 @@ def _is_typed(context: Any, option: str) -> bool:
     """Whether an option is given on the command line, by the context of typer."""
     source = context.get_parameter_source(option)
     return source is not None and source.name == "COMMANDLINE"
-
-
-def _files_of(value: Any) -> list[Path]:
-    """The files that the value of a claim's option names: its file, alone or as in `FILE.py:NAME`,
-    and beside the weights of a model their sidecar."""
-    if isinstance(value, Path):
-        return [] if value.is_dir() else [value]
-    named = [value, value.rpartition(":")[0]] if isinstance(value, str) else []
-    files = [Path(each) for each in named if os.path.isfile(each)]  # False for long names
-    return files + [each.with_suffix(".json") for each in files if each.suffix == ".safetensors"]
-
-
-def _apart(files: dict[str, list[Path]]) -> None:
-    """Raise ValueError if two options name the same file."""
-    named = dict[Path, str]()
-    for name, file in ((name, each) for name, those in files.items() for each in those):
-        if (other := named.setdefault(file.resolve(), name)) != name:
-            raise InputError(
-                f"{other} and {name} name the same file {file}: give two different files"
-            )
-
-
-def _certified(file: Path, name: str, run: Run, verdict: Verdict) -> list[str]:
-    """Write the certificate of a run, and describe it in lines.
-
-    Raises ValueError if it is empty or the claim fails.
-    """
-    from verify.evidence.certificates import write_certificate
-
-    if verdict is not Verdict.HOLDS:
-        raise InputError(
-            f"a certificate needs a claim that holds, but {name} {verdict}: omit --certificate"
-        )
-    if not run.certificates:
-        raise InputError(
-            f"with these options, {name} has no statement to certify: choose other options "
-            "(`docs/certificates.md` lists the options with a certificate)"
-        )
-    statements = run.progress(run.certificates, "statements of the certificate")
-    return write_certificate(file, name, statements)
 
 
 def list_statements(

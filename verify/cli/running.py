@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -132,6 +133,26 @@ def check(
             report.console.print(f"repeat with: {claim.command(name, options, run)}", markup=False)
     hand_over(done)
     return done
+
+
+def certified(file: Path, name: str, run: Run, verdict: Verdict) -> list[str]:
+    """Writes the certificate of a run, and describes it in lines.
+
+    Raises ValueError if it is empty or the claim fails.
+    """
+    from verify.evidence.certificates import write_certificate
+
+    if verdict is not Verdict.HOLDS:
+        raise InputError(
+            f"a certificate needs a claim that holds, but {name} {verdict}: omit --certificate"
+        )
+    if not run.certificates:
+        raise InputError(
+            f"with these options, {name} has no statement to certify: choose other options "
+            "(`docs/certificates.md` lists the options with a certificate)"
+        )
+    statements = run.progress(run.certificates, "statements of the certificate")
+    return write_certificate(file, name, statements)
 
 
 def _on_record(done: Checked, claim: Claim, options: dict[str, Any]) -> str:

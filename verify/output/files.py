@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
+from typing import Any
 
 from theory.kinds import InputError
 
@@ -111,6 +112,28 @@ def file_target(path: Path | None) -> Path | None:
     if path is not None:
         _writable(path)
     return path
+
+
+def files_of(value: Any) -> list[Path]:
+    """Returns the files that the value of a claim's option names.
+
+    These are the file, alone or as in `FILE.py:NAME`, and the sidecar of the weights of a model.
+    """
+    if isinstance(value, Path):
+        return [] if value.is_dir() else [value]
+    named = [value, value.rpartition(":")[0]] if isinstance(value, str) else []
+    files = [Path(each) for each in named if os.path.isfile(each)]  # False for long names
+    return files + [each.with_suffix(".json") for each in files if each.suffix == ".safetensors"]
+
+
+def differ(files: dict[str, list[Path]]) -> None:
+    """Raises ValueError if two options name the same file."""
+    named = dict[Path, str]()
+    for name, file in ((name, each) for name, those in files.items() for each in those):
+        if (other := named.setdefault(file.resolve(), name)) != name:
+            raise InputError(
+                f"{other} and {name} name the same file {file}: give two different files"
+            )
 
 
 def json_target(target: str) -> str:
