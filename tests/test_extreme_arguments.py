@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
 
-from constructions.tokens import Tokens
+from constructions.tokens import Tokens, lattice
 from theory import (
     arithmetic,
     computation,
@@ -329,3 +329,19 @@ def test_messages_about_what_python_does_not_print():
     ):
         with pytest.raises(InputError):
             call()
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: arithmetic.probe_accuracies(np.eye(3), [0, 2**31 - 1, 5]), "classes"),
+        (lambda: lattice(2**1023), "lattice"),
+        (lambda: structures.nearest(np.arange(1e5), np.arange(1e5)), "queries"),
+        (lambda: computation.machine_of({"a\nb": 1}, "m"), "m"),
+        (lambda: computation.Semiautomaton(((5,),), name="a\nb"), "a b"),
+    ],
+)
+def test_refusals_of_arrays_beyond_memory_and_of_names_of_two_lines(call, name, monkeypatch):
+    monkeypatch.setattr("theory.machine.available_memory", lambda: 2**34)
+    with rejects(name):
+        call()

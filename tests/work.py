@@ -14,9 +14,10 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
-from inspect import CO_OPTIMIZED
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
+from pkgutil import walk_packages
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -25,6 +26,7 @@ import other_options
 import record
 import torch
 
+import verify
 from verify.claim import installed
 from verify.ledger.theorems import option_sets
 
@@ -55,12 +57,13 @@ def of(run: Callable[[], T]) -> tuple[T, Work]:
     def call(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal entries
         name = frame.f_code.co_filename
-        if not (_is_ours(name) and frame.f_code.co_flags & CO_OPTIMIZED):
-            return None  # of others, or a module or class that is being imported
+        if not _is_ours(name):
+            return None
         if _is_counted(_caller(frame)):
             entries += _entries(frame)
         return line if _is_counted(name) else None
 
+    load()
     forget()
     sys.settrace(call)
     try:
@@ -95,6 +98,14 @@ def _entries(frame: FrameType) -> int:
         for each in values
         if isinstance(each, np.ndarray | torch.Tensor)
     )
+
+
+@cache
+def load() -> None:
+    """Import all modules that a run may import: what their bodies do is not its work."""
+    for each in walk_packages(verify.__path__, "verify."):
+        if not each.name.startswith(("verify.site", "verify.__main__")):
+            import_module(each.name)
 
 
 def forget() -> None:

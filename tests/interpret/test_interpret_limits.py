@@ -91,13 +91,13 @@ def test_the_module_itself_is_no_stream():
         registers(model, TOKENS, {"token": TOKENS}, [""])
 
 
-@pytest.mark.parametrize("shape", [(6, T, 1, 1), (6, T + 1), (5, T), (6,)])
+@pytest.mark.parametrize("shape", [(6, T, 1, 1), (6, T + 1), (5, T), (6,), (6, T, 0)])
 def test_contents_are_numbers_or_vectors_at_the_tokens(shape):
     with rejects("a"):
         registers(BUILT, TOKENS, {"a": np.zeros(shape)})
 
 
-@pytest.mark.parametrize("shape", [(6, T + 1, 2), (7, T, 2), (6, T), (6, T, 2, 1)])
+@pytest.mark.parametrize("shape", [(6, T + 1, 2), (7, T, 2), (6, T), (6, T, 2, 1), (6,), ()])
 def test_streams_are_vectors_at_the_tokens(shape):
     with rejects("streams"):
         registers(None, TOKENS, {"token": TOKENS}, lambda model, tokens: [np.zeros(shape)])

@@ -29,20 +29,26 @@ MANY: dict[Any, type] = {
 }
 ORDER = (None, *LEADING)
 CLASSES: dict[Any, Kind] = {bool: Truth(), str: Instance(str, "text", "a")}
+MEMORY = "needs more memory than is available: give smaller sizes"
 RANGE = "overflows, or divides by a number rounded to 0: give numbers closer to 1"
 LIMITS: dict[type[Exception], str] = {
     **dict.fromkeys(
         (OverflowError, ZeroDivisionError, DecimalException, FloatingPointError), RANGE
     ),
-    MemoryError: "needs more memory than is available: give smaller sizes",
+    MemoryError: MEMORY,
     RecursionError: "needs too many nested calls: give smaller sizes",
-    ValueError: "would write an integer of more digits than Python prints: give smaller numbers",
 }
 """Errors of Python where a computation with allowed arguments exceeds a limit of the machine."""
+VALUE_ERRORS = {
+    "set_int_max_str_digits": "would write an integer of more digits than Python prints: give "
+    "smaller numbers",
+    "array is too big": MEMORY,
+    "Maximum allowed": MEMORY,
+}
+"""Parts of the messages of ValueErrors of Python and numpy for the same reason."""
+ERRORS: tuple[type[Exception], ...] = (*LIMITS, ValueError)
 ENTRIES = 10**8
 """Of larger arrays, a message has not the largest entry."""
-DIGITS = "set_int_max_str_digits"
-"""Part of the message of Python's ValueError for an integer with too many digits."""
 NO_KIND = {Any, int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
 """Classes that are too general for a check: parameters of these classes need a kind."""
 
@@ -92,15 +98,17 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
                 signature.relate(given, kwargs)
             with np.errstate(**signature.errors):
                 return function(*given, **kwargs)
-        except tuple(LIMITS) as error:
-            if isinstance(error, ValueError) and DIGITS not in str(error):
+        except ERRORS as error:
+            if isinstance(error, InputError) or not (limit := _limit(error)):
                 raise
             places = zip(signature.positional, given, strict=False)
             values = {name: value for (name, _), value in places} | kwargs
             codes = {_code(value) for value in values.values()}
             if any(frame.f_code in codes for frame, _ in walk_tb(error.__traceback__)):
                 raise  # an error of the caller's function
-            raise _beyond(function.__name__, values, error) from error
+            given_ones = shown_all(words for words in starmap(_size, values.items()) if words)
+            at = f" at {given_ones}" * bool(given_ones)
+            raise InputError(f"{function.__name__}{at} {limit}") from error
 
     vars(call)["__kinds__"] = lambda: parameter_kinds(function, names)
     return call  # type: ignore[return-value]
@@ -114,11 +122,11 @@ def _code(value: Any) -> Any:
     return getattr(called, "__code__", None)
 
 
-def _beyond(name: str, values: Mapping[str, Any], error: Exception) -> InputError:
-    """The error of one line for a computation that exceeds a limit of the machine."""
-    given = shown_all(words for words in starmap(_size, values.items()) if words)
-    limit = next(words for kind, words in LIMITS.items() if isinstance(error, kind))
-    return InputError(f"{name}{f' at {given}' * bool(given)} {limit}")
+def _limit(error: Exception) -> str:
+    """The limit of the machine that an error is about, or "" for other errors."""
+    by_class = (words for kind, words in LIMITS.items() if isinstance(error, kind))
+    by_text = (words for part, words in VALUE_ERRORS.items() if part in str(error))
+    return next(by_class, "") or next(by_text, "")
 
 
 def _size(name: str, value: Any) -> str:

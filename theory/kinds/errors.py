@@ -20,7 +20,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: str = "") -> None:
-        message = re.sub(rf"\d{{{DIGITS + 1},}}", _shortened, message)
+        message = re.sub(rf"\d{{{DIGITS + 1},}}", _shortened, " ".join(message.splitlines()))
         if len(message) > LONGEST:
             message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
         super().__init__(message)

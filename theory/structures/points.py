@@ -64,8 +64,14 @@ def nearest(points: Points, queries: Queries) -> np.ndarray:
     """The index of the point nearest to each query q, argmin_a |q − x_a|, an array (…, m).
 
     The points x_a are N ascending numbers and have shape (…, N), and the m queries have shape
-    (…, m).  If two points are equally near, the result is the index of the first.
+    (…, m).  If two points are equally near, the result is the index of the first.  Raises
+    ValueError for arrays that do not fit in memory.
     """
+    machine.fits_in_memory(
+        f"the distances of {points.shape} points and {queries.shape} queries",
+        48 * queries.size * points.shape[-1],
+        "take fewer queries",
+    )
     x, q = points[..., None, :], queries[..., :, None]
     above, below = np.maximum(x, q), np.minimum(x, q)
     if above.dtype.kind == "i":  # differences of int64 fit in uint64

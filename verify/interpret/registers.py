@@ -102,7 +102,7 @@ def contents_of(model: Transformer, tokens: Sequences) -> dict[str, np.ndarray]:
 
 def _content(name: str, values: Any, shape: tuple[int, int]) -> np.ndarray:
     found = as_array(values, f"contents[{name!r}]")
-    if found.shape[:2] != shape or found.ndim not in (2, 3):
+    if found.shape[:2] != shape or found.ndim not in (2, 3) or not found.size:
         raise InputError(
             f"contents[{name!r}] has shape {found.shape} for {shape[0]} sequences of {shape[1]} "
             f"tokens: give an array of shape {shape} or ({shape[0]}, {shape[1]}, width)"
@@ -127,7 +127,8 @@ def _streams(model: Any, tokens: np.ndarray, streams: Sources | None) -> Iterato
     else:
         found = hooked(model, streams, given)
     for i, each in enumerate(found):
-        stream = as_array(each, f"stream {i}")[:, front:]
+        stream = as_array(each, f"stream {i}")
+        stream = stream[:, front:] if stream.ndim == 3 else stream
         if stream.ndim != 3 or stream.shape[:2] != tokens.shape:
             raise InputError(
                 f"stream {i} of `streams` has shape {stream.shape}: give streams of shape "
