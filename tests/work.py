@@ -15,6 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from importlib import import_module
+from inspect import CO_OPTIMIZED
 from multiprocessing import get_context
 from pathlib import Path
 from pkgutil import walk_packages
@@ -38,7 +39,8 @@ NAMES = ("theory", "constructions", "verify")
 PACKAGES = tuple(f"{FILE.parent.parent / name}/" for name in NAMES)
 VERIFY = PACKAGES[-1]
 APART = tuple(VERIFY + name for name in ("cli/", "domains/", "ledger/", "output/", "claim.py"))
-"""What is the same for every claim, or remembers weights that it has read."""
+"""What is the same for every claim, or remembers weights that it has read; checkers of certificates
+are apart too, since they go through sets, in another order each time."""
 KEPT = ("verify.claim", "verify.ledger", "verify.site")
 """Modules whose caches hold files of the packages."""
 DECORATORS = (PACKAGES[0] + "kinds/", PACKAGES[1] + "call.py")
@@ -57,8 +59,8 @@ def of(run: Callable[[], T]) -> tuple[T, Work]:
     def call(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal entries
         name = frame.f_code.co_filename
-        if not _is_ours(name):
-            return None
+        if not (_is_ours(name) and frame.f_code.co_flags & CO_OPTIMIZED):
+            return None  # of others, or imports for annotations (`annotations.py`)
         if _is_counted(_caller(frame)):
             entries += _entries(frame)
         return line if _is_counted(name) else None
@@ -78,7 +80,7 @@ def _is_ours(file: str) -> bool:
 
 
 def _is_counted(file: str) -> bool:
-    return file.startswith(VERIFY) and not file.startswith(APART)
+    return file.startswith(VERIFY) and not (file.startswith(APART) or file.endswith("checker.py"))
 
 
 def _caller(frame: FrameType) -> str:
