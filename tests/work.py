@@ -43,6 +43,8 @@ APART = tuple(VERIFY + name for name in ("cli/", "domains/", "ledger/", "output/
 are apart too, since they go through sets, in another order each time."""
 KEPT = ("verify.claim", "verify.ledger", "verify.site")
 """Modules whose caches hold files of the packages."""
+COMPARABLE = sys.version_info[:2] == (3, 11)
+"""Whether this Python counts lines as the one that wrote `work.txt`."""
 DECORATORS = (PACKAGES[0] + "kinds/", PACKAGES[1] + "call.py")
 """What calls a function for its caller."""
 
