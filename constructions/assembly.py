@@ -228,6 +228,8 @@ def rows(stream: Stream, **registers: np.ndarray) -> torch.Tensor:
     (number of rows,) for a register of width 1. All other registers are 0. Raises `ValueError` if
     there is no array, or for an array of another shape.
     """
+    if not registers:
+        raise InputError("there are no registers: give an array for at least one")
     arrays = {name: np.asarray(values, dtype=np.float64) for name, values in registers.items()}
     count = max((len(values) for values in arrays.values() if values.ndim), default=0)
     written = np.zeros((count, stream.d_model))
@@ -239,8 +241,6 @@ def rows(stream: Stream, **registers: np.ndarray) -> torch.Tensor:
                 "the register out"
             )
         block += values.reshape(block.shape)
-    if not arrays:
-        raise InputError("there are no registers: give an array for at least one")
     return torch.as_tensor(written)
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from theory.kinds import InputError, shown
+from theory.kinds.errors import TOO_MANY_DIGITS
 from theory.reading import content_of
 
-DIGITS = "set_int_max_str_digits"  # in Python's error for an integer of too many digits
 MOST_BYTES, MOST_CHARACTERS = 10**7, 60  # limits: of a file, and of the name in it
 
 
@@ -24,7 +24,7 @@ def json_table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
     try:
         given: Any = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        if DIGITS in str(error):
+        if TOO_MANY_DIGITS in str(error):
             raise InputError(
                 f"{path} contains an integer of more digits than Python reads: give smaller numbers"
             ) from None

@@ -61,7 +61,7 @@ def tree_sum(n_machines: Count, s: FanIn, largest: Count = 1) -> Program:
 
     The program takes ⌈log_s N⌉ rounds. A machine is a processor of the PRAM, and it receives at
     most s messages in a round. The numbers are at most `largest`. In the end the sum is at machine
-    1.
+    1. Raises `ValueError` if N·largest exceeds the numbers of a register, or N + s the processors.
     """
     N = n_machines
     processors_fit(N + s)
@@ -90,7 +90,8 @@ def transpose(s: Count, largest: Count = 1) -> Program:
     In a round every processor sends messages, and every processor has s slots for the messages that
     it receives. Processor i has row i of the matrix in the input registers w1, …, ws. It sends the
     number in wk to slot i of processor k. The received numbers are in the registers w1, …, ws. The
-    output of the program is only one of them, w1.
+    output of the program is only one of them, w1. Raises `ValueError` if `largest` exceeds the
+    numbers of a register, or s² the processors.
     """
     processors_fit(s * s)
     _registers_hold(largest)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import numpy as np
 
 from theory.kinds.arrays import LEADING, Array, Sizes, contain
-from theory.kinds.errors import InputError, shown, shown_all
+from theory.kinds.errors import TOO_MANY_DIGITS, InputError, shown, shown_all
 from theory.kinds.kind import Kind, Within
 from theory.kinds.numbers import Whole
 from theory.kinds.objects import Choice, Either, Function, Instance, Many, Maybe, Truth
@@ -40,7 +40,7 @@ LIMITS: dict[type[Exception], str] = {
 }
 """Errors of Python where a computation with allowed arguments exceeds a limit of the machine."""
 VALUE_ERRORS = {
-    "set_int_max_str_digits": "would write an integer of more digits than Python prints: give "
+    TOO_MANY_DIGITS: "would write an integer of more digits than Python prints: give "
     "smaller numbers",
     "array is too big": MEMORY,
     "Maximum allowed": MEMORY,

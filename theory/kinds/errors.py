@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 DIGITS = 60  # of an integer in a message
+TOO_MANY_DIGITS = "set_int_max_str_digits"  # part of Python's error for an integer of too many
 MOST = 6  # items of a list in a message
 LONGEST = 400  # characters of a message
 
