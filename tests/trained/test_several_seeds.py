@@ -295,7 +295,8 @@ def test_two_processes_train_several_seeds(tmp_path):
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     arguments = [str(script), str(tmp_path / "two"), os.path.dirname(__file__)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([*command, *arguments], check=True, env=environment, capture_output=True)
+    run = subprocess.run([*command, *arguments], env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
     for made in of_seeds(TINY, (3, 0)):
         train(made, tmp_path / "one" / str(made.seed))
         one, two = (losses_of(tmp_path / name / str(made.seed)) for name in ("one", "two"))

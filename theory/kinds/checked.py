@@ -62,9 +62,9 @@ def checked(function: F) -> F:
     passed on unchecked. InputError for a wrong argument is raised before the function is entered.
     An overflow or a division by 0, a MemoryError or a RecursionError of the function becomes an
     InputError that names the numbers given and the largest entries of arrays, and so does an
-    overflow or a division by 0 of numpy, unless an argument is a function: then numpy warns. An
-    error that is raised in a function that is an argument is not changed. Missing or unknown
-    arguments raise Python's TypeError.
+    overflow or a division by 0 of numpy, unless an argument is a function or all arguments are
+    objects, as those of models are: then numpy warns. An error that is raised in a function that is
+    an argument is not changed. Missing or unknown arguments raise Python's TypeError.
     """
     if isinstance(function, type):
         made = function.__init__  # type: ignore[misc]
@@ -96,7 +96,9 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
                         kwargs[name] = kind.read(name, kwargs[name])
             if signature.related:
                 signature.relate(given, kwargs)
-            with np.errstate(**signature.errors):
+            if not signature.numeric:
+                return function(*given, **kwargs)
+            with np.errstate(over="raise", divide="raise"):
                 return function(*given, **kwargs)
         except ERRORS as error:
             if isinstance(error, InputError) or not (limit := _limit(error)):
@@ -171,8 +173,10 @@ class Signature:
         )
         self.related = bool(self.arrays or self.limited)
         # numpy warns of overflows in functions that are given: what they mean is up to the caller.
-        own = not any(isinstance(kind, Function) for kind in bare.values())
-        self.errors: dict[str, Any] = {"over": "raise", "divide": "raise"} if own else {}
+        # Methods of models take objects: torch.compile, which traces them, has no numpy.errstate.
+        given = any(isinstance(kind, Function) for kind in bare.values())
+        objects = all(isinstance(kind, Instance) for kind in bare.values())
+        self.numeric = not given and not objects
 
     def relate(self, given: list[Any], named: dict[str, Any]) -> None:
         """Checks the sizes and limits that relate several arguments; raises InputError."""

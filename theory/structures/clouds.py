@@ -52,12 +52,13 @@ def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
                 "whose squared distances are below 2^63, or give floats"
             )
         return ((x - q) ** 2).sum(-1).argmin(-1)
-    apart = abs(x - q)
+    apart = x - q
+    np.abs(apart, out=apart)
     # Squares are taken of fractions of the least of the largest differences: none underflows.
     least = apart.max(-1, keepdims=True).min(-2, keepdims=True)
     with np.errstate(over="ignore"):
-        parts = np.divide(apart, least, out=apart, where=least > 0)
-        return (parts**2).sum(-1).argmin(-1)
+        np.divide(apart, least, out=apart, where=least > 0)
+        return np.square(apart, out=apart).sum(-1).argmin(-1)
 
 
 @checked
