@@ -55,6 +55,13 @@ def test_bin_sizes_are_those_of_the_matrix(p, D, seed):
     assert np.isclose((bin_sizes(E) ** 2).sum(), (E**2).sum())
 
 
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-560, 2.0**1000])
+def test_scales_change_no_quotient(scale):
+    R, K = np.random.default_rng(3).normal(size=(2, 3, 6))
+    assert (bin_sizes(scale * K) == scale * bin_sizes(K)).all()
+    assert np.isclose(leakage(scale * R, scale * K), leakage(R, K), rtol=1e-12)
+
+
 def test_periods_that_are_bins():
     assert [bin_of(T, 530) for T in (2, Fraction(5, 2), 5, 10)] == [265, 212, 106, 53]
 

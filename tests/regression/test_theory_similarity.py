@@ -66,6 +66,15 @@ def test_what_is_not_linear_is_not_explained():
     assert explained == pytest.approx(34**2 / 10 / (1 + 1 + 64 + 64))
 
 
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-560, 2.0**560, 2.0**1000])
+def test_cosines_are_the_same_at_any_scale(scale):
+    a, b = np.random.default_rng(1).normal(size=(2, 2, 3, 4))
+    y = np.zeros((3, 4))
+    assert (r.error_cosines(scale * a, b, y) == r.error_cosines(a, b, y)).all()
+    a, b = a[..., None], b[..., None]
+    assert (r.weight_cosines(scale * a, scale * b) == r.weight_cosines(a, b)).all()
+
+
 @pytest.mark.parametrize("size", [0.0, 1e-200, 1.0, 1e200])
 def test_the_explained_fraction_does_not_depend_on_the_size_of_predictions(size):
     _, explained = r.induced_weights([[1.0, 2], [3, 1], [0, 1]], size * np.array([3.0, 4, 1]))

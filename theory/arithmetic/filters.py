@@ -28,6 +28,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory.kinds import OpenUnit, Reals, checked
+from theory.scaling import near_one
 
 Removed: TypeAlias = Annotated[Any, Reals("r D")]
 """The rows R of Q W that a filter removes, shape (r, D)."""
@@ -62,5 +63,6 @@ def leakage(
     divided by the root mean square of the coefficients.  It is 0 iff P preserves all s coefficients
     of every state.  The result is 0 for K = 0, too.
     """
-    P, size = null_space_projection(removed, tolerance), float(np.linalg.norm(kept))
-    return float(np.linalg.norm(kept - kept @ P)) / size if size else 0.0
+    K, _ = near_one(kept, (0, 1))
+    P, size = null_space_projection(removed, tolerance), float(np.linalg.norm(K))
+    return float(np.linalg.norm(K - K @ P)) / size if size else 0.0

@@ -14,6 +14,7 @@ import numpy as np
 
 from theory import machine
 from theory.kinds import Count, Exact, Finite, InputError, RealArray, Within, checked
+from theory.scaling import near_one
 
 Period: TypeAlias = Annotated[Exact, Within(least=2)] | Annotated[Finite, Within(least=2)]
 """A period T ≥ 2; the shortest period on the integers is 2."""
@@ -78,9 +79,10 @@ def bin_sizes(values: RealArray) -> np.ndarray:
     if values.ndim not in (1, 2):
         raise InputError(f"values have shape {values.shape}: give values of shape (p,) or (p, D)")
     p = len(values)
-    spectrum = np.abs(np.fft.rfft(values.reshape(p, -1), axis=0))
+    scaled, power = near_one(values.reshape(p, -1), (0, 1))
+    spectrum = np.abs(np.fft.rfft(scaled, axis=0))
     sizes = np.sqrt((spectrum**2).sum(1) * 2 / p)
     sizes[0] /= np.sqrt(2)
     if p % 2 == 0:
         sizes[-1] /= np.sqrt(2)
-    return sizes
+    return np.ldexp(sizes, power[0])

@@ -47,6 +47,7 @@ import numpy as np
 from theory import machine
 from theory.arithmetic.congruence import OddModulus
 from theory.kinds import InputError, Integers, Reals, Within, checked
+from theory.scaling import near_one
 
 Rows: TypeAlias = Annotated[Any, Reals("neurons p")]
 """u, v or w of all neurons, shape (neurons, p)."""
@@ -117,10 +118,10 @@ def normalised_margin(u: Rows, v: Rows, w: Rows) -> float:
     `network_logits`.  The weights u_i, v_i and w_i of neuron i are the rows of u, v and w (neurons,
     p).  The margin is the minimum of f(a, b)_{a+b} − f(a, b)_c over residues a, b and c ≠ a + b mod
     p.  The normalised margin is the margin divided by Σ_i ‖(u_i, v_i, w_i)‖³.  Raises `ValueError`
-    for p < 2, for logits or cubed norms that overflow float64, and for logits that do not fit in
-    memory.
+    for p < 2, and for logits that do not fit in memory.
     """
     p = u.shape[1]
+    (u, v, w), _ = near_one(np.stack([u, v, w]), (0, 1, 2))
     f, right = network_logits(u, v, w), np.add.outer(np.arange(p), np.arange(p)) % p
     of_right = np.take_along_axis(f, right[..., None], axis=-1)
     apart = of_right - f
@@ -139,10 +140,10 @@ def mean_over_cubes(u: Rows, v: Rows, w: Rows) -> np.ndarray:
     result is at most √(2/27)/(√p (p − 1)), the maximum normalised margin of networks of such
     neurons.
 
-    Raises `ValueError` for an even p, cubed norms that overflow float64, and a neuron that is 0.
+    Raises `ValueError` for an even p, and for a neuron that is 0.
     """
-    p, lengths = _of_odd_modulus(u, v, w)
-    hats = [np.fft.fft(x, axis=1)[:, 1:] for x in (u, v, w)]
+    p, neurons, lengths = _of_odd_modulus(u, v, w)
+    hats = np.fft.fft(neurons, axis=2)[..., 1:]
     total = (hats[0] * hats[1] * hats[2].conj()).real.sum(1)
     return np.asarray(2 / ((p - 1) * p**2) * total / lengths)
 
@@ -155,11 +156,11 @@ def frequency_fractions(u: Rows, v: Rows, w: Rows) -> np.ndarray:
     shape (neurons, (p + 1)/2) for the frequencies k = 0, …, (p − 1)/2.  The part of the squared
     norm at k ≠ 0 is 2(|û_k|² + |v̂_k|² + |ŵ_k|²)/p, where û, v̂ and ŵ are the discrete Fourier
     transforms of the rows u, v and w.  At k = 0, the part is half of this expression.  By
-    Parseval's identity the parts sum to the squared norm.  Raises `ValueError` for an even p, for
-    cubed norms ‖(u, v, w)‖³ that overflow float64, and for a neuron that is 0.
+    Parseval's identity the parts sum to the squared norm.  Raises `ValueError` for an even p, and
+    for a neuron that is 0.
     """
-    p, lengths = _of_odd_modulus(u, v, w)
-    squares = (np.abs(np.fft.rfft(np.stack([u, v, w]), axis=2)) ** 2).sum(0)
+    p, neurons, lengths = _of_odd_modulus(u, v, w)
+    squares = (np.abs(np.fft.rfft(neurons, axis=2)) ** 2).sum(0)
     squares[:, 1:] *= 2
     return np.asarray(squares / (p * lengths[:, None] ** (2 / 3)))
 
@@ -203,20 +204,20 @@ def _sizes(u: np.ndarray) -> tuple[int, int]:
     return count, p
 
 
-def _of_odd_modulus(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> tuple[int, np.ndarray]:
-    """p, which must be odd, and the cubed norms, none of which may be 0."""
-    p, lengths = u.shape[1], cubed_norms(u, v, w)
+def _of_odd_modulus(
+    u: np.ndarray, v: np.ndarray, w: np.ndarray
+) -> tuple[int, np.ndarray, np.ndarray]:
+    """p, which must be odd, the neurons scaled to numbers near 1, and their cubed norms, not 0."""
+    neurons, _ = near_one(np.stack([u, v, w]), (0, 2))
+    p, lengths = u.shape[1], cubed_norms(*neurons)
     if p % 2 == 0:
         raise InputError(
             f"u, v and w have shape {u.shape}: give matrices with an odd number of columns, at "
             "least 3"
         )
     if not lengths.all():
-        raise InputError(
-            f"neuron {lengths.argmin()} is 0 or underflows: remove this neuron, or rescale u, v "
-            "and w"
-        )
-    return p, lengths
+        raise InputError(f"neuron {lengths.argmin()} is 0: remove this neuron")
+    return p, neurons, lengths
 
 
 def _within_float64(array: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from theory.kinds import Inputs, Labels, checked
 from theory.regression.iterates import Iterations, after, finite
+from theory.scaling import near_one
 
 
 @checked
@@ -28,8 +29,8 @@ def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
     exact. Raises `ValueError` if an iterate w_k overflows.
     """
     given_x, given_y = x, y
-    x, x_power = _near_one(x, (-2, -1))
-    y, y_power = _near_one(y, (-1,))
+    x, x_power = near_one(x, (-2, -1))
+    y, y_power = near_one(y, (-1,))
     power = y_power - x_power[..., 0]
     transpose = x.swapaxes(-1, -2)
     rounding = sum(x.shape[-2:]) * np.finfo(np.float64).eps
@@ -62,12 +63,6 @@ def conjugate_gradient_iterates(x: Inputs, y: Labels) -> Iterator[np.ndarray]:
             direction = gradient + ratio(size, previous, moving) * direction
 
     return finite(recursion(), "rescale x and y", x=given_x, y=given_y)
-
-
-def _near_one(array: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Each prompt divided by the power of two that brings its maximum to [½, 1), and the power."""
-    _, power = np.frexp(np.abs(array).max(axes, keepdims=True))
-    return np.ldexp(array, -power), power
 
 
 @checked

@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory.kinds import InputError, Reals, checked
+from theory.scaling import near_one
 
 First: TypeAlias = Annotated[Any, Reals("k m n")]
 """Predictions of k predictors, shape (k, m, n)."""
@@ -196,6 +197,7 @@ def _products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    (a, _), (b, _) = near_one(a, -1), near_one(b, -1)
     with np.errstate(over="ignore", invalid="ignore"):
         lengths = np.linalg.norm(a, axis=-1)[:, None] * np.linalg.norm(b, axis=-1)[None]
         products = _products(a, b)
