@@ -133,6 +133,23 @@ def test_contents_are_read_where_they_are():
     assert found.to_json()[3]["layer"] == "block"
 
 
+@pytest.mark.parametrize(
+    ("scale", "origin"), [(1e-10, 0.0), (1.0, 1e5), (1e-10, 1e-5), (1e-200, 0.0), (1e200, 1e205)]
+)
+def test_scales_and_origins_of_streams_and_contents_change_no_r2(scale, origin):
+    def streams(model, tokens):
+        return [np.eye(V)[tokens], np.eye(V)[tokens] * scale + origin]
+
+    given = contents() | {"constant": np.full(TOKENS.shape, 0.1)}
+    given |= {f"{name}, moved": each * scale + origin for name, each in given.items()}
+    found = registers(None, TOKENS, given, streams)
+    for of in (found.found, found.control):
+        for name in contents():
+            wanted = pytest.approx(of[name][0].mean, abs=1e-6)
+            assert [r2.mean for r2 in of[name] + of[f"{name}, moved"]] == [wanted] * 4
+        assert np.isnan([r2.mean for r2 in of["constant"] + of["constant, moved"]]).all()
+
+
 def test_what_is_read_from_positions_alone_is_read_in_the_control_too():
     def streams(model, tokens):
         return [np.broadcast_to(np.arange(T)[:, None] == np.arange(T), (*tokens.shape, T))]

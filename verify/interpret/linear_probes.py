@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from theory.scaling import near_one
 from verify.evidence.statistics import Mean, estimated, ratio
 
 RIDGE = 1e-6  # of the mean variance, which keeps a covariance from being singular
@@ -17,12 +18,26 @@ def explained(fit: np.ndarray, values: np.ndarray, X: np.ndarray, wanted: np.nda
     samples. R² is 1 minus the sum of squared errors divided by the sum of squared deviations of
     `wanted` from the mean of `values`. Its standard error is over the samples.
     """
-    D, width = fit.shape[-1], values.shape[fit.ndim - 1 :]
-    flat = values.reshape(-1, *width)
-    read, *_ = np.linalg.lstsq(_with_one(fit.reshape(-1, D)), flat, rcond=1e-9)
-    squares = (_with_one(X) @ read - wanted) ** 2, (wanted - flat.mean(0)) ** 2
+    axes = fit.ndim - 1
+    (fit, X), (values, wanted) = _centred(fit, X, axes), _centred(values, wanted, axes)
+    flat = values.reshape(-1, *values.shape[axes:])
+    read, *_ = np.linalg.lstsq(fit.reshape(-1, fit.shape[-1]), flat, rcond=1e-9)
+    squares = (X @ read - wanted) ** 2, wanted**2
     left = ratio(*(each.reshape(len(X), -1).sum(1) for each in squares))
     return Mean(1 - left.mean, left.error, left.freedom)
+
+
+def _centred(fit: np.ndarray, new: np.ndarray, axes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Both arrays minus the mean of `fit` over its first axes, divided by one power of two.
+
+    The maximum of `fit` is then in [½, 1). Differences from an entry, which come first, are exactly
+    0 if all entries are equal.
+    """
+    origin = fit[(0,) * axes]
+    fit, new = fit - origin, new - origin
+    mean = fit.mean(tuple(range(axes)))
+    fit, power = near_one(fit - mean, tuple(range(fit.ndim)))
+    return fit, np.ldexp(new - mean, -power)
 
 
 def discriminated(fit: np.ndarray, classes: np.ndarray, X: np.ndarray, wanted: np.ndarray) -> Mean:
@@ -48,7 +63,3 @@ def _class(fit: np.ndarray, classes: np.ndarray, X: np.ndarray) -> np.ndarray:
     W = np.linalg.solve(C, means.T)
     bias = np.log(counts / len(fit)) - 0.5 * (means.T * W).sum(0)
     return np.asarray(known[(X @ W + bias).argmax(1)])
-
-
-def _with_one(X: np.ndarray) -> np.ndarray:
-    return np.concatenate([X, np.ones((*X.shape[:-1], 1))], axis=-1)
