@@ -48,6 +48,18 @@ def test_windows_by_hand():
     assert window_sums([[1, 2, 3]], 5).tolist() == [[1, 3, 6]]
 
 
+@given(st.integers(1, 40), st.integers(1, 45), st.integers(0, 99))
+def test_windows_by_definition(N, width, seed):
+    x = np.random.default_rng(seed).integers(-9, 10, (2, N))
+    wanted = [x[:, max(0, i - width) : i].sum(1) for i in range(1, N + 1)]
+    assert (window_sums(x, width) == np.transpose(wanted)).all()
+
+
+def test_windows_of_many_positions_take_no_time():
+    assert window_sums(np.zeros((0, 2**40)), 2**39).shape == (0, 2**40)
+    assert window_sums(np.ones(2**20), 2**19)[-1] == 2**19
+
+
 def test_one_wrong_sum_of_a_register_fails():
     model, x = prefix_sums(9, 2), np.ones((2, 9))
     assert registers(model, x).verdict is Verdict.HOLDS

@@ -7,7 +7,7 @@ import pytest
 from points import Point
 
 from constructions.memory import retrieve
-from theory import computation, memory, waiting
+from theory import computation, memory, retrieval, waiting
 from theory.computation import flip_flop
 from theory.computation.cascade import cascade
 from theory.programs import library as programs
@@ -58,6 +58,7 @@ def test_slow_findings_are_announced_unless_the_run_is_quiet(quiet, monkeypatch,
         lambda: computation.transpose(9),
         lambda: memory.modern_hopfield_step([[1.0, 2.0]], [1.0, 2.0], 1.0, 9),
         lambda: retrieve([[1.0, 2.0]], [1.0, 2.0], 1.0, 9),
+        lambda: retrieval.find_by_definition(range(9)),
     ],
 )
 def test_functions_whose_parameter_can_be_large_announce_long_work(call, monkeypatch, capsys):
@@ -67,6 +68,15 @@ def test_functions_whose_parameter_can_be_large_announce_long_work(call, monkeyp
     monkeypatch.setattr(waiting, "LONG", 0.0)
     call()
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_hops_are_announced_after_the_first_one(monkeypatch, capsys):
+    monkeypatch.setattr(waiting, "MEASURED", 0.0)
+    monkeypatch.setattr(waiting, "LONG", 0.0)
+    retrieval.hop_positions_by_definition([0], 9)
+    first, hops = capsys.readouterr().err.splitlines()
+    assert "find_by_definition" in first
+    assert "2 of 9" in hops
 
 
 @pytest.mark.parametrize(("items", "lines"), [(100, 1), (4, 0)])

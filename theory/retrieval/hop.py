@@ -8,6 +8,7 @@ import numpy as np
 
 from theory.kinds import Count, OneSequence, Tokens, Within, checked
 from theory.retrieval.induction import find, find_by_definition
+from theory.waiting import announced
 
 Hops: TypeAlias = Annotated[Count, Within(most=100_000)]
 """A number of hops, computed one by one."""
@@ -47,11 +48,12 @@ def hop_positions_by_definition(tokens: OneSequence, k: Hops) -> list[int]:
     """The positions reached by k hops from every position of one sequence, or −1 without a match.
 
     A hop goes to the position after the latest earlier occurrence of the same token. The result
-    equals that of `hop_positions`. The hops are computed one by one.
+    equals that of `hop_positions`. The first hop takes time O(T²) for T tokens, and the hops are
+    computed one by one; more than a minute is announced on standard error.
     """
     once = find_by_definition(tokens)
     positions = list(range(len(once)))
-    for _ in range(k):
+    for _ in announced(range(k), "hop_positions_by_definition"):
         positions = [once[p] if p >= 0 else -1 for p in positions]
     return positions
 

@@ -13,6 +13,7 @@ import numpy as np
 from theory.kinds import OneSequence, Tokens, checked
 from theory.retrieval.ngram import ngram_counts
 from theory.retrieval.ranks import ranks
+from theory.waiting import Pace
 
 Match: TypeAlias = Literal["latest", "first", "mean"]
 """The match that determines the answer: the latest, the first, or the majority of all matches."""
@@ -56,13 +57,14 @@ def find_by_definition(tokens: OneSequence) -> list[int]:
 
     The result at position i is the largest j, 1 ≤ j ≤ i, with tokens[j−1] = tokens[i], and −1 if
     there is none. It equals the result of `find` and is computed by this definition in time O(T²)
-    for T tokens.
+    for T tokens.  A computation of more than a minute is announced on standard error.
     """
-    row = tokens.tolist()
-    return [
-        max((j for j in range(1, i + 1) if row[j - 1] == row[i]), default=-1)
-        for i in range(len(row))
-    ]
+    row, found = tokens.tolist(), list[int]()
+    pace = Pace("find_by_definition", len(row) * (len(row) + 1) / 2)
+    for i in range(len(row)):
+        found.append(max((j for j in range(1, i + 1) if row[j - 1] == row[i]), default=-1))
+        pace.done(i + 1)
+    return found
 
 
 @checked
