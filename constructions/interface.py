@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from constructions.call import Call
 from constructions.tensors import as_tensor, require_finite
-from theory.kinds import InputError, OutsideHypotheses, checked, shown
+from theory.kinds import InputError, OutsideHypotheses, Steps, checked, read, shown
 
 ROWS = 4  # the number of random inputs
 BATCH = 2**12  # the number of inputs in a batch of `all_inputs`
@@ -123,6 +123,7 @@ class Interface(nn.Module, ABC):
 
         Raises ValueError for an interface that is not over tokens.
         """
+        model = read(Model, "model", model)
         raise InputError(
             f"{model.name} is not a model over tokens: give a model over tokens, such as "
             "induction_heads"
@@ -326,6 +327,7 @@ def all_below(
 
     The result is None if there are more than `most` sequences.
     """
+    most = read(Steps, "most", most)
     if sum(prod(sizes[:length]) for length in lengths) > most:
         return None
     return (

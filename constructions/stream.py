@@ -244,7 +244,7 @@ class Stream:
         The arrays `weights` (D, width) and `bias` (width,) may be parts of larger arrays. Raises
         ValueError for a linear read that was taken from another stream.
         """
-        for term in reading.terms:
+        for term in read(LinearRead, "reading", reading).terms:
             if term.register == CONSTANT:
                 bias += term.factor * (1.0 if term.map is None else term.map.matrix[0])
                 continue

@@ -12,7 +12,7 @@ from torch import Tensor
 from constructions.interface import Interface, Prompt, as_many
 from constructions.tensors import as_tensor, require_finite
 from theory.graphs.adjacency import MOST_LISTED, all_graphs, check_adjacency
-from theory.kinds import Count, Finite, InputError, Positive, checked
+from theory.kinds import Count, Finite, InputError, Positive, Steps, checked, read
 
 
 class Graph(Interface):
@@ -47,7 +47,7 @@ class Graph(Interface):
         return Prompt(A, self.n_nodes)
 
     def all_inputs(self, most: int, causal: bool) -> Iterator[tuple[np.ndarray]] | None:
-        n = self.n_nodes
+        n, most = self.n_nodes, read(Steps, "most", most)
         listed = n <= MOST_LISTED and 2 ** (n * (n - 1) // 2) <= most
         return iter([(all_graphs(n),)]) if listed else None
 

@@ -103,7 +103,7 @@ class Edges(Tokens):
         """The next `steps` tokens after the prompt `tokens`, decoded greedily; see
         `model.generate`.
         """
-        (given,) = self.check(model.like, tokens)
+        (given,) = self.check(read(Model, "model", model).like, tokens)
         if not bool((given < self.n_nodes).any(-1).all()):
             raise InputError(
                 f"the prompt has no source: append a node from 0 to {self.n_nodes - 1}"

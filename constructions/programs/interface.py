@@ -11,7 +11,7 @@ from torch import Tensor
 
 from constructions.interface import Model
 from constructions.tokens import Tokens
-from theory.kinds import InputError, shown
+from theory.kinds import InputError, read, shown
 from theory.programs.values import Value, exact
 
 
@@ -73,6 +73,7 @@ class ProgramTokens(Tokens):
 
         Raises ValueError for a program with a value that is not in the vocabulary.
         """
+        model = read(Model, "model", model)
         if self.values != self.vocabulary:
             raise InputError(
                 f"the values of {model.name} are not tokens of the vocabulary: give a program "

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from constructions.interface import Model
 from constructions.tokens import Tokens
-from theory.kinds import InputError, shown
+from theory.kinds import InputError, read, shown
 from theory.programs.chomsky import TASKS
 from theory.programs.chomsky.solutions import SOLUTIONS
 
@@ -70,6 +70,7 @@ class Symbols(Tokens):
 
     def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
         """Raises ValueError: the output is one answer."""
+        model = read(Model, "model", model)
         raise InputError(f"{model.name} outputs all symbols at once: call the model")
 
 

@@ -181,6 +181,7 @@ class Tokens(Interface):
         those of this run. With averages or softmax, logits may differ in their last bits; answers
         are those of this run if the difference is below half the margin of the logits.
         """
+        model = read(Model, "model", model)
         if self.length is not None:
             return super().generate(model, tokens, steps)
         if self.n_answers > self.vocabulary_size:

@@ -20,6 +20,9 @@ from theory.sequences import all_sequences
 AND, OR = Gate((0, 1), (1, 1), 2), Gate((0, 1), (1, 1), 1)
 XOR = ThresholdCircuit(2, (OR, AND, Gate((2, 3), (1, -1), 1)), (4, ~4), (1, 0))
 
+ARRAY_IN_ARRAY = np.array([1, None])
+ARRAY_IN_ARRAY[1] = np.zeros(2)
+
 
 def test_the_answer_of_a_circuit_is_one_of_its_labels():
     words = all_sequences(2, 2)
@@ -81,6 +84,7 @@ def test_weights_beyond_int64_are_exact():
         (lambda: XOR([0, 1, 0]), "bits"),
         (lambda: XOR([0, 2]), "bits"),
         (lambda: XOR(1), "bits"),
+        (lambda: XOR.answers(ARRAY_IN_ARRAY), "bits"),
         (lambda: Wiring(2, 0), "n"),
         (lambda: Wiring(0, 1), "vocabulary_size"),
     ],

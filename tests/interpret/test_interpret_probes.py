@@ -315,3 +315,17 @@ def test_the_fewest_prompts_of_residual_filters():
     assert residual_filters(outputs(newton(D, 2, 1e-4), few))
     with rejects("probed", "15", "16"):
         residual_filters(outputs(newton(D, 2, 1e-4), fewer))
+
+
+def test_probes_read_arrays_only(unchecked):
+    p = MEASURED
+    found = probe(None, FITTED, lambda _, x, y, q: [np.concatenate([x, q[:, None]], 1)])
+    lists = found.read(p.x.tolist(), p.y.tolist(), p.x_query.tolist())
+    assert np.array_equal(lists, found.read(p.x, p.y, p.x_query))
+    for call in (found.read, found.after):
+        with rejects("x", "()"):
+            call(1, 1, 1)
+    with rejects("y", "n"):
+        found.read(p.x, p.y[:, 1:], p.x_query)
+    with rejects("sets", "7"):
+        found.read(p.x, p.y, p.x_query, [7])

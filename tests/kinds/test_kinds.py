@@ -140,6 +140,7 @@ def test_what_a_kind_reads(hint, given, read):
         (SignRows, [1.0, -1.0], np.array([1, -1])),
         (Inputs, [[Fraction(1, 2), 10**30]], np.array([[0.5, 1e30]])),
         (Labels, torch.ones(2, dtype=torch.bfloat16, requires_grad=True), np.ones(2)),
+        (Labels, torch.ones(2).to(torch.float8_e5m2), np.ones(2)),
         (PerPrompt, 3, np.array(3.0)),
         (Annotated[Any, Reals("n", empty=True)], [], np.zeros(0)),
         (

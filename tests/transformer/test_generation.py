@@ -13,16 +13,20 @@ from constructions import (
     hop,
     in_context_ngram,
     induction_heads,
+    newton,
     previous_token,
     skip_gram,
 )
 from constructions.attention import Attention
 from constructions.computation import semiautomaton, shortcut
 from constructions.exactness import exact_in
+from constructions.graphs import search
+from constructions.programs import chomsky_task, compiled
 from constructions.tokens import Tokens
 from constructions.trained import preset, untrained
 from constructions.transformer import Decoder
 from theory import machine
+from theory.programs import tokens
 from theory.retrieval import Lexicon
 
 SMALL = Lexicon(("Ann", "Ben"), ("boss", "profession"), ("cook",))
@@ -202,3 +206,20 @@ def test_tokens_in_places_that_are_not_theirs_are_refused():
     assert interface.check(like, [1])[0].tolist() == [1]
     with rejects("token 1", "place 3", "from 2 to 3"):
         interface.check(like, [[0, 1, 3], [0, 0, 1]])
+
+
+@pytest.mark.parametrize("wrong", [3, None, "induction_heads"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        induction_heads(4, 12),
+        newton(2, 1, 0.1),
+        compiled(tokens, range(2), 5),
+        chomsky_task("parity check", 5),
+        search(3, 4),
+    ],
+    ids=lambda model: model.name,
+)
+def test_a_model_is_required(model, wrong, unchecked):
+    with rejects("model", "Model"):
+        model.interface.generate(wrong, [0, 1], 2)

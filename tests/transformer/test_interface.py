@@ -135,3 +135,10 @@ def test_all_sequences_are_listed_once_beyond_one_batch_too(base, length):
     numbers = np.concatenate(batches) @ base ** np.arange(length)
     assert np.array_equal(np.sort(numbers), np.arange(base**length))
     assert all_below([base] * length, [length], base**length - 1) is None
+
+
+@pytest.mark.parametrize("wrong", ["x", None, -1, 2.5])
+@pytest.mark.parametrize("model", [built.induction_heads(2, 3), built.squaring(3, 1)])
+def test_the_most_inputs_are_an_integer(model, wrong, unchecked):
+    with rejects("most"):
+        model.interface.all_inputs(wrong, True)

@@ -150,3 +150,6 @@ def test_only_registers_are_read(wrong, unchecked):
     if wrong != "x":
         with rejects("name"):
             STREAM.read(wrong)
+    weights, bias = np.zeros((STREAM.d_model, 1)), np.zeros(1)
+    with rejects("reading"):
+        STREAM.write(wrong, weights, bias)

@@ -25,6 +25,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Number
 from typing import Literal
 
 import numpy as np
@@ -162,7 +163,9 @@ class ThresholdCircuit:
         array = array_of("bits", bits)
         if array.ndim < 1 or array.shape[-1] != self.n_inputs:
             raise InputError(f"bits have shape {array.shape}: give rows of {self.n_inputs} bits")
-        if not np.isin(array, (0, 1)).all():
+        # An object among the entries may be an array, which is not compared with numbers.
+        numbers = array.dtype.kind != "O" or all(isinstance(each, Number) for each in array.flat)
+        if not (numbers and np.isin(array, (0, 1)).all()):
             raise InputError(
                 "bits contain numbers other than 0 and 1: give bits, for example unary(words, V)"
             )

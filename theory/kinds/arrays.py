@@ -57,7 +57,7 @@ def array_of(name: str, value: Any) -> np.ndarray:
     try:
         if callable(getattr(value, "detach", None)):
             value = value.detach().cpu()
-            if str(value.dtype) == "torch.bfloat16":  # a dtype that numpy lacks
+            if str(value.dtype).startswith(("torch.bfloat16", "torch.float8")):  # numpy lacks them
                 value = value.float()
         array = np.asarray(value)
     except (ValueError, TypeError, RuntimeError, NotImplementedError) as error:

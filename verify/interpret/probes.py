@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.kinds import InputError, NonNegative, Reals, checked
+from theory.kinds import InputError, NonNegative, Reals, Steps, Within, checked
 from theory.kinds.errors import shown_all
 from theory.regression import Prompts
 from verify.evidence.statistics import Mean, estimated
@@ -28,8 +28,14 @@ RANK = 1e-9  # eigenvalues below this fraction of the largest count as 0
 OF_MEAN, OF_LARGEST = 1e-3, 1e-6
 Predictions: TypeAlias = Annotated[np.ndarray, Reals("...")]
 """Finite numbers, of any shape."""
+Examples: TypeAlias = Annotated[Any, Reals("m n d")]
+"""The x of the examples of m prompts, shape (m, n, d)."""
+ExampleLabels: TypeAlias = Annotated[Any, Reals("m n")]
+"""The y of the examples of m prompts, shape (m, n)."""
 ALL, HALVES = (0,), (1, 2)
 """The sets of `Probes.weights`: fitted to all prompts, and to each half of them."""
+SetOfProbes: TypeAlias = Annotated[Steps, Within(most=2)]
+"""The number of a set of `Probes.weights`."""
 
 
 @checked
@@ -116,12 +122,13 @@ class Probes:
         names = self.streams.names(len(predictions))
         return ProbedLayers(p, predictions, np.array(halves), noise, names)
 
+    @checked
     def read(
         self,
-        x: np.ndarray,
-        y: np.ndarray,
-        x_query: np.ndarray,
-        sets: Sequence[int] = ALL + HALVES,
+        x: Examples,
+        y: ExampleLabels,
+        x_query: Annotated[Any, Reals("m d")],
+        sets: Sequence[SetOfProbes] = ALL + HALVES,
     ) -> np.ndarray:
         """The predictions of several sets of probes, (sets, layers, m, n + 1).
 
@@ -131,7 +138,10 @@ class Probes:
         streams = _featured(self.streams.of, x, y, x_query)
         return self._predicted(streams, y, y.shape[-1] + 1, sets)
 
-    def after(self, x: np.ndarray, y: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    @checked
+    def after(
+        self, x: Examples, y: ExampleLabels, queries: Annotated[Any, Reals("m T d")]
+    ) -> np.ndarray:
         """The predictions (layers, m, T) at T queries (m, T, d), each after the same n examples."""
         streams = _featured(self.streams.after, x, y, queries)
         return self._predicted(streams, y, queries.shape[1], ALL)[0]
