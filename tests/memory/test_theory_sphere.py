@@ -76,6 +76,13 @@ def test_the_velocity_is_its_definition(form, beta, n, d, seed):
     assert abs(batch[1] - sphere_velocity(X, beta, form)[::-1]).max() <= 2 * bound
 
 
+def test_rounding_of_a_tokens_own_exponential_is_no_velocity():
+    """Beside e³⁰⁰, which is projected to 0, the other exponential e¹⁵⁰ would be rounded away."""
+    x, y = np.array([0.5, 0.5, 0.5, 0.5]), np.array([0.5, 0.5, 0.5, -0.5])
+    found = sphere_velocity([x, y], 300.0, "USA")[0]
+    np.testing.assert_allclose(found, math.exp(150) / 2 * (y - x / 2), rtol=1e-12)
+
+
 def test_softmax_weights_of_a_huge_beta():
     assert np.array_equal(sphere_velocity(PAIR, 1e6), np.zeros((2, 2)))
 

@@ -221,6 +221,7 @@ def _velocity(X: np.ndarray, beta: float, form: SphereForm, B: np.ndarray | None
     else:
         _no_overflow(exponents, "USA", beta)
         A = np.exp(exponents) / X.shape[-2]
+    np.einsum("...ii->...i", A)[...] = 0  # P_i x_i = 0, of which rounding leaves e^β times 10⁻¹⁶
     pulled = A @ X
     return pulled - np.vecdot(X, pulled)[..., None] * X
 
