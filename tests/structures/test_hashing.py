@@ -69,6 +69,19 @@ def test_centres_are_means_of_their_buckets():
         assert (nearest_in_cloud(means, x) == bucket).all()
 
 
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1000])
+def test_buckets_of_k_means_are_the_same_at_any_scale(scale):
+    points = np.random.default_rng(0).normal(size=(40, 2))
+    bucket = k_means(points, 8, 1)(points)
+    assert (k_means(scale * points, 8, 1)(scale * points) == bucket).all()
+
+
+def test_k_means_of_nearly_equal_points_has_empty_buckets_without_a_warning():
+    points = np.array([[0.0], [1e-200], [1.0]])
+    first, second, other = k_means(points, 3, 0)(points)
+    assert first == second != other
+
+
 def test_bits_by_angle():
     assert np.allclose(one_bit([0, np.pi / 3, np.pi / 2, np.pi]), [1, 2 / 3, 1 / 2, 0])
 

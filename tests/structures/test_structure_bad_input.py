@@ -40,7 +40,6 @@ NO_QUERIES = np.zeros((0, 2, 3), dtype=int), np.zeros((0, 2), dtype=int)
         (lambda: S.interpolated(0.5, 0.5, 2, 0.0, 1.0), "lo"),
         (lambda: S.accuracy_by_lookup(*NO_QUERIES), "nearest"),
         # points
-        (lambda: S.k_means(np.full((3, 2), 1e200), 2, 0), "points"),
         (lambda: S.looked_at(S.binary_search, [2, 1], [1], 1), "points"),
         (lambda: S.uniform_points(1, 2, 1, 0, 1, 0), "low"),
         (lambda: S.uniform_points(10**6, 10**9, 1, 0), "sets"),

@@ -29,6 +29,7 @@ probability
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -37,6 +38,7 @@ import scipy  # its statistics are loaded when they are used
 
 from theory import machine
 from theory.kinds import InputError, Reals, Seed, StepsArray, Within, checked, read
+from theory.scaling import near_one
 from theory.structures.clouds import Cloud, CloudQueries, nearest_in_cloud
 from theory.structures.lookup import LookupCount
 from theory.structures.points import Size
@@ -127,20 +129,21 @@ def k_means(
     """The hash function that maps a vector to the index of the nearest of `n_buckets` centres.
 
     The centres are computed by k-means from `points` (n, d).  The function maps vectors (…, d) to
-    buckets (…,), which are integers from 0 to n_buckets − 1.  Raises ValueError if fewer than
-    `n_buckets` points are different, and for points whose squares overflow.
+    buckets (…,), which are integers from 0 to n_buckets − 1.  A bucket may be empty.  Raises
+    ValueError if fewer than `n_buckets` points are different.
     """
     d = points.shape[1]
-    with np.errstate(over="ignore"):
-        if not np.isfinite((points**2).sum()):
-            raise InputError("points have squares that overflow float64: rescale points")
     if (different := len(np.unique(points, axis=0))) < n_buckets:
         raise InputError(
             f"n_buckets is {n_buckets}, but only {different} points are different: give a smaller "
             "n_buckets, or other points"
         )
-    centres, _ = scipy.cluster.vq.kmeans2(points, n_buckets, minit="++", iter=20, rng=seed)
-    half = (centres**2).sum(-1) / 2
+    scaled, power = near_one(points, (0, 1))
+    # scipy warns of equal centres (squared differences that underflow), and of empty buckets.
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        centres, _ = scipy.cluster.vq.kmeans2(scaled, n_buckets, minit="++", iter=20, rng=seed)
+    half = np.ldexp((centres**2).sum(-1) / 2, power[0])
     return lambda z: (Reals(f"... {d}").read("vectors", z) @ centres.T - half).argmax(-1)
 
 
