@@ -15,6 +15,7 @@ from verify.claim import Run
 from verify.cli import main as cli
 
 LONGLEY = str(Path(__file__).parents[2] / "examples" / "data" / "longley.csv")
+LONG = "Jane is a teacher. " * 60 + "What is the profession of Jane?"
 
 
 BAD_INPUT = {
@@ -90,6 +91,8 @@ BAD_INPUT = {
     "all --json nowhere/f.json": ("nowhere",),
     "newton --json .": ("folder",),
     "newton --json=": ("--json",),
+    "report run.json --out ''": ("--out", "empty"),
+    f"composition --prompt '{LONG}'": ("prompt", "307", "256"),
     "selftest --json newton": ("--json", "newton"),
     "selftest newton --trained": ("newton", "--trained"),
     "all --jobs 1025": ("jobs", "1025"),

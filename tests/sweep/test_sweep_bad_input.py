@@ -20,6 +20,8 @@ ADDRESSES = (
 BAD = {
     # words, with OUT for a folder that may be made: what the line names
     "": ("--out",),
+    "--k 1 --out ''": ("--out", "empty"),
+    "--k 1 --out=": ("--out", "empty"),
     "--k 3..1 --out OUT": ("k", "3..1", "1..3"),
     "--k 1,,2 --out OUT": ("k", "1,,2"),
     "--k '' --out OUT": ("k",),

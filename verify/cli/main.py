@@ -41,6 +41,7 @@ from verify.output.files import (
     drawn,
     file_target,
     files_of,
+    folder_target,
     json_target,
     picture_target,
     write,
@@ -357,12 +358,12 @@ def check_all(
 
 def report(
     runs: Annotated[list[Path], typer.Argument(help="files that `verify NAME --json` wrote")],
-    out: Annotated[Path, option("a new folder for the pages", "--out")],
+    out: Annotated[str, option("a new folder for the pages", "--out", metavar="<path>")],
 ) -> None:
     """Write HTML pages of your runs: statements, models with their weights, and evidence."""
     from verify.site.build import report as write_pages
 
-    print(f"written: {write_pages(runs, out)}")
+    print(f"written: {write_pages(runs, folder_target(out))}")
 
 
 def self_test(

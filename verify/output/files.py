@@ -114,6 +114,13 @@ def file_target(path: Path | None) -> Path | None:
     return path
 
 
+def folder_target(path: str) -> Path:
+    """Returns the folder at `path`; raises ValueError for an empty path, to `Path` a "."."""
+    if not path:
+        raise InputError("--out is empty: give the path of a folder")
+    return Path(path)
+
+
 def files_of(value: Any) -> list[Path]:
     """Returns the files that the value of a claim's option names.
 

@@ -27,6 +27,7 @@ EXAMPLE = (
     "Jane is a teacher. Helen is a doctor. The mother of John is Helen. "
     "What is the profession of John's mother?"
 )
+MOST_WORDS = 256  # in a text, with ".", "?" and "'s"
 NUMBER = {word: token for token, word in enumerate(DEFAULT.words)}
 ITSELF = len(DEFAULT.relations)  # the number of the identity relation
 WORDS, RELATIONS = (  # codes of words and relations, and 0 at index −1 for none
@@ -37,7 +38,7 @@ WORDS, RELATIONS = (  # codes of words and relations, and 0 at index −1 for no
 def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
     """Compares answers of the transformer with those of a parser, on example and random texts."""
     statement = facts(run)
-    reader = statement.at(len(DEFAULT.words), 256).model
+    reader = statement.at(len(DEFAULT.words), MOST_WORDS).model
     yield _answers_as(reader, "talk", EXAMPLE)
     rows = _padded(random_texts(run, 8 if run.quick else texts))
     unknown = int((statement.answers(rows).max(1) < 0).sum())
@@ -237,7 +238,11 @@ def on_words(run: Run, prompt: str) -> Finding:
         answer(prompt)  # it ends with a question
     except InputError as error:
         raise InputError(f"prompt: {error}") from None
-    reader = facts(run).at(0, 256).model
+    if len(tokens) > MOST_WORDS:
+        raise InputError(
+            f"prompt has {len(tokens)} words and punctuation marks: give at most {MOST_WORDS}"
+        )
+    reader = facts(run).at(0, MOST_WORDS).model
     finding = _answers_as(reader, "words", prompt)
     finding.detail = "\n".join(narrate(reader, tokens, words_of(prompt)))
     finding.detailed = True
@@ -246,4 +251,4 @@ def on_words(run: Run, prompt: str) -> Finding:
 
 def example(run: Run) -> tuple[Transformer, list[int], list[str]]:
     """The model, tokens and words of the example, for the picture."""
-    return facts(run).at(0, 256).model, DEFAULT.tokens(EXAMPLE), words_of(EXAMPLE)
+    return facts(run).at(0, MOST_WORDS).model, DEFAULT.tokens(EXAMPLE), words_of(EXAMPLE)

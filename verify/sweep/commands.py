@@ -11,7 +11,7 @@ import typer
 
 from theory.kinds import Choice, Count, InputError, read
 from verify.claim import Claim, option
-from verify.output.files import drawn, picture_target
+from verify.output.files import drawn, folder_target, picture_target
 from verify.output.options import EXIT, Quiet, progress_bar
 from verify.sweep.folder import read_plan, sweep
 from verify.sweep.plan import planned
@@ -34,7 +34,11 @@ def sweep_command(claim: Claim | None) -> Callable[..., int]:
     def run_sweep(
         name: Annotated[str, typer.Argument(help="the claim")],
         out: Annotated[
-            Path, option("folder of the runs; if it contains this sweep, the sweep is continued")
+            str,
+            option(
+                "folder of the runs; if it contains this sweep, the sweep is continued",
+                metavar="<path>",
+            ),
         ],
         seeds: Annotated[int, option("number of seeds 0, 1, … for each combination")] = 1,
         jobs: Annotated[
@@ -51,12 +55,13 @@ def sweep_command(claim: Claim | None) -> Callable[..., int]:
     ) -> int:
         """Run a claim with all combinations of values, such as --k 1..12 --d 2,5,10 --seeds 20."""
         assert claim is not None
+        folder = folder_target(out)
         given = {option: _once(option, each) for option, each in texts.items() if each}
         plan = planned(name, claim, given, seeds)
         asked = _asked(plot, x, y, [*claim.options, "seed"])
         engine = on_dask(None if jobs is None else read(Count, "jobs", jobs), scheduler)
-        sweep(plan, out, engine, progress_bar(quiet))
-        return _summarised(out, *asked, quiet)
+        sweep(plan, folder, engine, progress_bar(quiet))
+        return _summarised(folder, *asked, quiet)
 
     common = [
         p
