@@ -48,6 +48,8 @@ REFUSED, SAME, MOST = "refused", 1e-9, 10**6
 MODULES = (
     *(f"theory.{topic}" for topic in TOPICS),
     *("theory.programs.library.examples", "constructions.stock", "verify.interpret"),
+    *("constructions.trained", "constructions.trained.flatness"),
+    "constructions.trained.nearest_program",
     *("verify.evidence.statistics", "verify.evidence.groups", "verify.evidence.enclosure"),
     *("verify.evidence.agreement", "verify.evidence.rounding", "verify.regression.convergence"),
     "verify.domains",
