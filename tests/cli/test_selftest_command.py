@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,7 @@ from toys import bad, found, run
 
 from verify.claim import Run, claim
 from verify.finding import Finding, Verdict
+from verify.output import waiting
 
 
 def notices(answers: bool):
@@ -50,6 +52,21 @@ def test_the_self_test_names_faults_missed_and_dead_findings(claims, capsys):
 def test_a_self_test_without_tests_is_not_a_pass(claims):
     claims(it=bad)
     assert run("selftest") == 1
+
+
+@pytest.mark.parametrize("more", [(), ("-q",)])
+def test_a_self_test_without_a_report_for_a_minute_is_announced(more, claims, capsys, monkeypatch):
+    @claim(faults_seen=[{}])
+    def slow(run: Run) -> Iterator[Finding]:
+        """Nothing, slowly."""
+        time.sleep(0.3)
+        yield found(Verdict.HOLDS)
+
+    claims(it=slow)
+    for name in ("FIRST", "LONG"):
+        monkeypatch.setattr(waiting, name, 0.01)
+    run("selftest", "it", *more)
+    assert capsys.readouterr().err.count("no report for") == (0 if more else 1)
 
 
 def test_the_self_test_of_some_claims_as_json(claims, tmp_path, capsys):

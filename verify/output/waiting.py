@@ -13,8 +13,10 @@ FIRST = 1.5  # seconds without a finding after which the statement is printed
 
 
 @contextmanager
-def watched(begin: Callable[[], None], quiet: bool) -> Iterator[Callable[[], None]]:
-    """Watches a run; the run calls the returned function after each finding.
+def watched(
+    begin: Callable[[], None], quiet: bool, result: str = "finding"
+) -> Iterator[Callable[[], None]]:
+    """Watches a run; the run calls the returned function after each finding, or other result.
 
     Without a finding in the first 1.5 s, `begin` is called.  Unless `quiet`, one line on standard
     error announces that no finding was made for a minute.
@@ -33,8 +35,8 @@ def watched(begin: Callable[[], None], quiet: bool) -> Iterator[Callable[[], Non
             except Empty:
                 if not quiet:
                     tell(
-                        f"no finding for {LONG:g} s: the run continues; press Ctrl-C to stop it "
-                        "and keep the findings"
+                        f"no {result} for {LONG:g} s: the run continues; press Ctrl-C to stop it "
+                        f"and keep the {result}s"
                     )
                 runs = found.get()
 

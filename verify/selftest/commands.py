@@ -13,6 +13,7 @@ from theory.kinds import InputError, Steps, read, shown
 from verify.claim import Claim, installed, loaded, standing
 from verify.ledger.theorems import no_claim
 from verify.output.files import SCREEN, write
+from verify.output.waiting import watched
 from verify.selftest.function_mutations import function_faults
 from verify.selftest.run import Report, random_entries, report_on
 
@@ -29,15 +30,17 @@ def check_claims(
     fails for some mutant.
     """
     faults, start, reports = function_faults(), time.process_time(), list[Report]()
-    for name, claim in _chosen(names).items():
-        kinds = {fault.trained for fault in faults if fault.claim == name}
-        if names and trained and True not in kinds:
-            raise InputError(f"{name} has no mutants of trained models: omit --trained")
-        of_trained = trained or (bool(names) and kinds == {True})
-        if names or trained in kinds or not (trained or kinds):
-            report = report_on(name, claim, seed, faults, trained=of_trained, progress=progress)
-            reports.append(report)
-            _say(report, quiet or target == SCREEN)
+    with watched(lambda: None, quiet, "report") as done:
+        for name, claim in _chosen(names).items():
+            kinds = {fault.trained for fault in faults if fault.claim == name}
+            if names and trained and True not in kinds:
+                raise InputError(f"{name} has no mutants of trained models: omit --trained")
+            of_trained = trained or (bool(names) and kinds == {True})
+            if names or trained in kinds or not (trained or kinds):
+                report = report_on(name, claim, seed, faults, trained=of_trained, progress=progress)
+                reports.append(report)
+                _say(report, quiet or target == SCREEN)
+                done()
     passed = bool(reports) and all(report.passed for report in reports)
     if target:
         write(target, json.dumps([asdict(each) for each in reports], indent=2, ensure_ascii=False))
