@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from constructions.attention import Attention, per_head
 from theory.kinds import InputError
@@ -47,6 +48,7 @@ class PatchedAttention(Attention):
             )
         given = self.given.to(H)[:, None]
         own = super().pattern(H, n_examples)
+        own = pad(own, (0, T - own.shape[-1]))  # a context-only pattern ends at the last example
         return given.where(given.any(-1, keepdim=True), own)
 
     def forward(self, H: Tensor, n_examples: int) -> Tensor:

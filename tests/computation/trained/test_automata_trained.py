@@ -198,6 +198,16 @@ def test_given_patterns():
     assert torch.allclose(half(H, 0)[:, 0], half(H, 0)[:, 4], atol=1e-6)
 
 
+def test_patterns_of_context_only_heads_are_given_for_all_tokens():
+    heads = load("regression-linear-2-layers-seed0").blocks[0].attn
+    H = torch.randn(2, 6, 32, generator=torch.Generator().manual_seed(0))
+    alone = RedirectedAttention(heads, np.full((2, 6), -1))
+    assert torch.allclose(alone(H, 4), heads(H, 4), atol=1e-6)
+    looked = RedirectedAttention(heads, np.array([[5, -1, -1, -1, -1, -1]]))
+    to_last = sum(H[:, 5] @ W_V @ W_O for W_V, W_O in zip(heads.W_V, heads.W_O, strict=True))
+    assert torch.allclose(looked(H, 4)[:, 0], to_last, atol=1e-5)
+
+
 # ---------------------------------------------------------------- tables and probes
 
 
