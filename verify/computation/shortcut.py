@@ -82,7 +82,10 @@ def shortcut(
     """
     shown: tuple[Transformer, Cascade] | None = None
     automata = chosen(run, automaton, file, NAMES, states, regex)
-    for A, cascaded in [(A, _cascade(A, compact, states)) for A in automata]:
+    cascades = [(A, _cascade(A, compact, states)) for A in automata]
+    if run.plot and all(isinstance(cascaded, NotSolvable) for _, cascaded in cascades):
+        raise InputError(f"{cascades[0][0].name} has no cascade that could be drawn: omit --plot")
+    for A, cascaded in cascades:
         if isinstance(cascaded, NotSolvable):
             yield from labelled(A.name, [refused(cascaded)])
             continue
@@ -107,8 +110,6 @@ def shortcut(
         run.draw(
             *shown, run.rng.integers(shown[1].automaton.n_symbols, size=min(max_length, SYMBOLS))
         )
-    elif run.plot:
-        raise InputError(f"{A.name} has no cascade that could be drawn: omit --plot")
 
 
 def _cascade(A: Semiautomaton, compact: bool, states: int) -> Cascade | NotSolvable:
