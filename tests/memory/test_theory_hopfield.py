@@ -78,6 +78,23 @@ def test_dtypes_are_exact_up_to_their_limits():
     assert np.float32(2**24 - 1) + np.float32(1) == 2**24
 
 
+@pytest.mark.parametrize(
+    ("weights", "bias"), [([2**53 + 1], 0), ([2**53, 1, 1, 1], 0), ([2**53], 1)]
+)
+def test_fields_just_above_the_integers_of_float64(weights, bias):
+    """The sums of sizes round to 2⁵³."""
+    d = len(weights) + 1
+    w = np.zeros((d, d), dtype=np.int64)
+    w[0, 1:] = w[1:, 0] = weights
+    s, b = np.ones(d, dtype=np.int64), np.full(d, bias)
+    h = sum(weights) + bias
+    assert int(hopfield_fields(w, s, b)[0]) == h
+    assert int(hopfield_energy(w, s, b)) == -sum(weights) - bias * d
+    last = np.full(d, -1)
+    last[0] = 1
+    assert asynchronous_update(w, last, range(d), np.r_[sum(weights), b[1:]]).states[0] == 1
+
+
 @given(P=st.integers(1, 6), **sizes)
 def test_hebb_by_its_sum_and_fields_without_weights(P, d, seed):
     rng = np.random.default_rng(seed)

@@ -40,6 +40,15 @@ def test_by_hand():
     assert r.nearest_neighbour_by_definition(x, y, [4.5, 6.0]) == 3
 
 
+@pytest.mark.parametrize("power", [-1070, -600, -530, 0, 500])
+def test_distances_whose_squares_underflow(power):
+    x = np.ldexp([[3.0, 4], [1, 2], [0, 2], [2, 0]], power)
+    assert r.nearest_neighbour(x, [1.0, 2, 3, 4], [0.0, 0]) == 3.5
+    assert r.nearest_neighbour(x, [1.0, 2, 3, 4], x[1]) == 2
+    far = np.concatenate([x, [[2.0**510, 1]]])
+    assert r.nearest_neighbour(far, [1.0, 2, 3, 4, 5], np.ldexp([0.0, 1], power)) == 3
+
+
 def test_smoother_by_hand():
     """Squared distances 0 and 1: weights 1 and e^(−beta)."""
     value = r.kernel_smoother([[0.0], [1.0]], [0.0, 1.0], [0.0], math.log(3))

@@ -374,3 +374,17 @@ def test_errors_of_many_rows(rows, cells):
             wanted += Fraction(weight) * sum(p for x, p in law.items() if x >= t) ** rows
     found = structures.count_min_error(counts, weights, rows, cells)
     assert found == pytest.approx(float(wanted), rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("scale", [2.0**-1060, 1, 1.0, 2**57, 2.0**1017])
+def test_points_at_the_ends_of_the_range(scale):
+    """A point is equal to an end of the range and to the query, at any scale."""
+    x, q = np.array([-64, 5, 63]) * scale, np.array([-64, 0, 63]) * scale
+    low, high = -64 * scale, 63 * scale
+    found = looked_at(structures.interpolation_search(low, high), x, q, 4).tolist()
+    assert found == [[0, 1, 1, 1], [1, 0, 0, 0], [2, 2, 2, 2]]
+    found = looked_at(structures.greedy_bayes(low, high), x, q, 4).tolist()
+    assert [cells[0] for cells in found] == [0, 1, 2]
+    assert found[2] == [2, 2, 2, 2]
+    cells = structures.next_cells([[2, 1]] * 3, [x] * 3, q, low, high)["interpolation"]
+    assert cells[2].tolist() == [2, 2]

@@ -383,3 +383,20 @@ def test_one_cell(n, base):
         structures.packed([*x, base], base)
     bits = structures.cell_bits(n, base)
     assert 2 ** (bits - 1) < base**n <= 2**bits
+
+
+@pytest.mark.parametrize("scale", [2.0**-1070, 2.0**-600, 1.0, 2.0**1015])
+def test_nearest_points_at_any_scale(scale):
+    """Exact matches and exact ties, in floats whose squares would underflow or overflow."""
+    x = np.array([[1, 7], [5, 5], [0, 9], [3, 1], [7, 1]]) * scale
+    q = np.array([[0, 0], [6, 4], [3, 1], [4, 6], [1, 8]]) * scale
+    assert structures.nearest_in_cloud(x, q).tolist() == [3, 1, 3, 1, 0]
+    assert structures.nearest_in_cloud(x[[0, 1, 4]], q[:1]) == [0]
+
+
+@pytest.mark.parametrize("range_", [(-1e308, 1e308), (0, 1.7e308)])
+def test_ranges_that_overflow_are_rejected(range_):
+    with rejects("low", "high"):
+        structures.table_of([0.5, 1.0], 7, *range_)
+    with rejects("low", "high"):
+        table_lookup([0.5, 1.0], [1.0], 7, *range_)

@@ -389,7 +389,8 @@ def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Netw
             f"weights[{i}, {i}] is {w[i, i]}: a neuron must not be connected to itself; "
             "set the diagonal to 0"
         )
-    # Sums of integers in float64 are exact below 2⁵³, and larger sums never round to below 2⁵³.
+    # Sums of integers in float64 are exact below 2⁵³, and larger sums never round to below 2⁵³,
+    # but may round to 2⁵³: the dtype is exact for the next larger float.
     with np.errstate(over="ignore"):
         sizes = np.abs(w, dtype=np.float64).sum(axis=1) + np.abs(b, dtype=np.float64)
         total = sizes.sum()
@@ -406,6 +407,5 @@ def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Netw
             f"int64 sums are exact only up to 2^62 = {LARGEST:.3g}: "
             "scale the weights and biases down, or give floats"
         )
-    return Network(
-        w.astype(np.int64, copy=False), b.astype(np.int64), exact_dtype(float(sizes.max()))
-    )
+    dtype = exact_dtype(float(np.nextafter(sizes.max(), np.inf)))
+    return Network(w.astype(np.int64, copy=False), b.astype(np.int64), dtype)

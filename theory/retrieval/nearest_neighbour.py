@@ -24,6 +24,7 @@ from theory.kinds import (
     Within,
     checked,
 )
+from theory.scaling import comparable_squares
 
 Input: TypeAlias = Annotated[Any, Reals("n d")]
 """The inputs x of one prompt, shape (n, d)."""
@@ -33,8 +34,8 @@ Label: TypeAlias = Annotated[Any, Reals("n")]
 
 def _labels_and_distances(
     x: np.ndarray, y: np.ndarray, x_query: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """y and the squared distances ‖x_query − x_j‖², both (…, n) after broadcasting.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """y and the squared distances ‖x_query − x_j‖², both (…, n), and the differences (…, n, d).
 
     Raises `ValueError` if a squared distance overflows.
     """
@@ -47,7 +48,7 @@ def _labels_and_distances(
             f"a squared distance overflows (the largest entry of x and x_query is {largest:.3g}): "
             "rescale x and x_query"
         )
-    return np.broadcast_to(y, squared.shape), squared
+    return np.broadcast_to(y, squared.shape), squared, offset
 
 
 @checked
@@ -62,7 +63,8 @@ def nearest_neighbour(x: Inputs, y: Labels, x_query: Query) -> np.ndarray:
 
     Raises `ValueError` if a squared distance overflows.
     """
-    y, squared = _labels_and_distances(x, y, x_query)
+    y, _, offset = _labels_and_distances(x, y, x_query)
+    squared = comparable_squares(offset)
     nearest = squared == squared.min(axis=-1, keepdims=True)
     return np.asarray(np.where(nearest, y, 0).sum(axis=-1) / nearest.sum(axis=-1))
 
@@ -107,7 +109,7 @@ def kernel_smoother(x: Inputs, y: Labels, x_query: Query, beta: PerPrompt) -> np
 
     Raises `ValueError` if a squared distance overflows.
     """
-    y, squared = _labels_and_distances(x, y, x_query)
+    y, squared, _ = _labels_and_distances(x, y, x_query)
     beta = beta[..., None]
     with np.errstate(over="ignore", under="ignore"):
         weights = np.exp(-beta * (squared - squared.min(axis=-1, keepdims=True)))

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from math import lcm
+from math import inf, lcm
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -85,6 +85,8 @@ def table_of(points: Points, n_cells: Size, low: End, high: End) -> np.ndarray:
 def _middles(bucket: np.ndarray, T: int, low: Any, high: Any) -> np.ndarray:
     """2T times the middles of the buckets; with integers, comparisons are then exact."""
     a, b = low.item(), high.item()
+    if 2.0 * T * (abs(a) + abs(b)) == inf:
+        raise OverflowError  # floats of Python become infinite without an error
     return np.asarray(2 * T * a + (2 * _wide(bucket, a, b) + 1) * (b - a))
 
 

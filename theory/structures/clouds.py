@@ -22,6 +22,7 @@ import numpy as np
 
 from theory import machine
 from theory.kinds import InputError, Numbers, Seed, SignedUnit, Within, checked
+from theory.scaling import comparable_squares
 from theory.structures.points import Levels, Size, check_memory, hard_points
 
 Cloud: TypeAlias = Annotated[Any, Numbers("... N d")]
@@ -52,13 +53,7 @@ def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
                 "whose squared distances are below 2^63, or give floats"
             )
         return ((x - q) ** 2).sum(-1).argmin(-1)
-    apart = x - q
-    np.abs(apart, out=apart)
-    # Squares are taken of fractions of the least of the largest differences: none underflows.
-    least = apart.max(-1, keepdims=True).min(-2, keepdims=True)
-    with np.errstate(over="ignore"):
-        np.divide(apart, least, out=apart, where=least > 0)
-        return np.square(apart, out=apart).sum(-1).argmin(-1)
+    return comparable_squares(x - q).argmin(-1)
 
 
 @checked

@@ -131,7 +131,9 @@ def greedy_bayes(low: End, high: End) -> Strategy:
         lo, hi = np.full(q.shape, -1), np.full(q.shape, N)
         v_lo, v_hi = np.full(q.shape, float(low)), np.full(q.shape, float(high))
         while True:
-            place = np.minimum((GRID * (q - v_lo) / (v_hi - v_lo)).astype(np.int64), GRID - 1)
+            width = v_hi / 2 - v_lo / 2  # a difference of halves does not overflow
+            width[width == 0] = 1  # the end of the range is a point and the query
+            place = np.minimum((GRID * ((q / 2 - v_lo / 2) / width)).astype(np.int64), GRID - 1)
             inside = table[hi - lo - 1, (lo >= 0).astype(int), (hi < N).astype(int), place]
             cell = np.maximum(lo + inside, 0)
             value = yield cell

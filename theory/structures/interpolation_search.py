@@ -57,7 +57,7 @@ def interpolation_search(low: End, high: End) -> Strategy:
         lo, hi = np.zeros(q.shape, dtype=np.int64), np.full(q.shape, N + 1)
         v_lo, v_hi = (np.full(q.shape, end, dtype=np.result_type(end, q)) for end in (low, high))
         while True:
-            cell = np.clip(_interpolated(q, lo, hi, v_lo, v_hi), 1, N)
+            cell = np.clip(next_interpolated(q, lo, hi, v_lo, v_hi), 1, N)
             value = yield cell - 1
             right = value <= q
             lo, v_lo = np.where(right, cell, lo), np.where(right, value, v_lo)
@@ -82,19 +82,24 @@ def interpolated(
         raise InputError("lo is above hi: give ends of the bracket with lo ≤ hi")
     if not (v_hi > v_lo).all():
         raise InputError("v_lo is not below v_hi: give ends of the bracket with v_lo < v_hi")
-    return _interpolated(q, lo, hi, v_lo, v_hi)
+    return next_interpolated(q, lo, hi, v_lo, v_hi)
 
 
-def _interpolated(
+def next_interpolated(
     at: np.ndarray, first: np.ndarray, last: np.ndarray, below: np.ndarray, above: np.ndarray
 ) -> np.ndarray:
+    """The result of `interpolated`; an end of the range may also be a point and the query."""
     whole = [each.dtype.kind == "i" for each in (at, below, above)]
     if all(whole) and at.size:
         widest = max(int(above.max()), int(at.max())) - min(int(below.min()), int(at.min()))
         if 4 * widest * (int(last.max()) + 1) >= 2**63:  # beyond int64: integers of Python
             at, below, above = (each.astype(object) for each in (at, below, above))
             first, last = first.astype(object), last.astype(object)
+    elif at.size:  # floats near 1, of which no product overflows
+        _, power = np.frexp(np.maximum(np.maximum(abs(at), abs(below)), abs(above)))
+        at, below, above = (np.ldexp(each, -power) for each in (at, below, above))
     W = above - below
+    W = W + (W == 0)  # 0 if the last point is the end of the range: no cell remains
     C = (at - below) * (last - first) + first * W
     least, most = (first + 1) * W, (last - 1) * W
     kind = object if at.dtype == object else None  # numbers are no arrays

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 
 from theory.kinds import InputError, Integers, Numbers, Within, checked
-from theory.structures.interpolation_search import interpolated
+from theory.structures.interpolation_search import next_interpolated
 from theory.structures.points import Ascending, End
 
 Seen: TypeAlias = Annotated[Any, Integers("sets M", Within(least=0, below="N"))]
@@ -48,7 +48,7 @@ def next_cells(
     for at in seen.T:
         v_lo, v_hi = (np.take_along_axis(padded, end[:, None] + 1, 1)[:, 0] for end in (lo, hi))
         middles.append(np.maximum((lo + hi) // 2, 0))
-        place = interpolated(queries, lo + 1, hi + 1, v_lo, v_hi) - 1
+        place = next_interpolated(queries, lo + 1, hi + 1, v_lo, v_hi) - 1
         places.append(np.clip(place, 0, N - 1))
         right = np.take_along_axis(points, at[:, None], 1)[:, 0] <= queries
         lo, hi = np.where(right, np.maximum(lo, at), lo), np.where(right, hi, np.minimum(hi, at))
