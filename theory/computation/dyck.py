@@ -64,7 +64,7 @@ def balances(words: Tokens, k: Types) -> np.ndarray:
 
 
 def match_types(words: np.ndarray, b: np.ndarray, k: int) -> np.ndarray:
-    """The type of the opening bracket that a closing bracket after each position would match, or 0.
+    """The type of the bracket that a closing bracket at each position matches, or 0.
 
     `b` is the balance (opening minus closing brackets) at each position of `words`.  The matching
     bracket is the latest opening bracket at which the balance is one more than at the current
