@@ -57,7 +57,7 @@ class SoftmaxError:
 
 
 @checked
-@np.errstate(invalid="ignore")  # of infinite errors
+@np.errstate(over="ignore", invalid="ignore")  # of infinite errors
 def softmax_error(
     model: Stack,
     sharpness: Positive,
@@ -122,18 +122,23 @@ def softmax_error(
         for name in exact:
             error[model.stream[name]] = 0.0
         leaks.append(tuple(layer))
-    error = error * WIDER
+    error, errors = _bounds(error * WIDER), [*map(_bounds, errors)]
     registers = {name: float(error[model.stream[name]].max()) for name in model.stream}
     logits = read(error, held[-1]) @ abs(as_array(model.unembed.W_U))
     if model.unembed.b_U is not None:
         logits = logits + relative * abs(as_array(model.unembed.b_U))
-    logits = stored(logits, 1)
+    logits = _bounds(stored(logits, 1))
     widest = math.inf  # with linear heads, whose errors are not propagated
     if len(numbers) == len(errors) + 1:
         pairs = zip([*errors, logits], numbers, strict=True)
         widest = max(float(np.max(each / quantum)) for each, (_, quantum) in pairs) * WIDER
     stream = max(float(each.max()) for each in errors if each.shape == error.shape) * WIDER
     return SoftmaxError(tuple(leaks), registers, float(logits.max()), stream, widest)
+
+
+def _bounds(errors: np.ndarray) -> np.ndarray:
+    """Bounds on errors: infinite also where an infinite error was multiplied by 0."""
+    return np.asarray(np.nan_to_num(errors, nan=np.inf, posinf=np.inf))
 
 
 def _check_followed(model: Stack) -> None:

@@ -191,3 +191,10 @@ def test_the_stated_sharpness_is_accepted_at_every_size():
         squaring(n, 2, form="robust", sharpness=squaring_sharpness(n))
     with rejects("sharpness"):
         squaring(129, 2, form="robust", sharpness=squaring_sharpness(129) - 0.01)
+
+
+def test_the_least_sharpness_of_a_deep_robust_model_is_that_of_a_shallow_one():
+    """At a small sharpness the errors of 200 layers exceed all floats: the bound is infinite."""
+    shallow, deep = (squaring(5, layers, form="robust") for layers in (9, 200))
+    assert deep.least_sharpness(0.01) == shallow.least_sharpness(0.01)
+    assert deep.softmax_error(1e-6).logits == deep.softmax_error(1e-6).stream == math.inf
