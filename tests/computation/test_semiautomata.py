@@ -137,6 +137,15 @@ def test_side_by_side_is_both():
     assert side_by_side(*[cyclic(2)] * 18).n_states == 2**18
 
 
+def test_a_product_has_any_number_of_factors():
+    A, B, one = random_semiautomaton(5, 2, 1), cyclic(3), Semiautomaton(((0,), (0,)))
+    words = np.random.default_rng(0).integers(2, size=(4, 90))
+    for factors in ([A, B], [one] * 40 + [A] + [one] * 30 + [B] + [one] * 300):
+        both = side_by_side(*factors)
+        assert (both.n_states, both.start) == (15, 0)
+        assert (both.run(words) == 3 * A.run(words) + B.run(words)).all()
+
+
 def test_reachable_states_come_in_order():
     automaton = Semiautomaton(((0, 0, 1), (1, 0, 2)), start=2)
     assert automaton.reachable() == [2, 1, 0]

@@ -153,17 +153,22 @@ def product(*automata: Semiautomaton) -> Semiautomaton:
             f"has {shown(entries)} entries: give automata with a product of at most {MOST_ENTRIES} "
             "entries"
         )
-    states = np.unravel_index(np.arange(math.prod(sizes)), sizes)
+    places = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    numbers = np.arange(math.prod(sizes))
+    states = [numbers // place % size for place, size in zip(places, sizes, strict=True)]
     rows = tuple(
         tuple(
-            np.ravel_multi_index(
-                [np.array(A.transitions[a])[q] for A, q in zip(automata, states, strict=True)],
-                sizes,
+            np.sum(
+                [
+                    place * np.array(A.transitions[a])[q]
+                    for A, q, place in zip(automata, states, places, strict=True)
+                ],
+                axis=0,
             ).tolist()
         )
         for a in range(symbols.pop())
     )
-    start = int(np.ravel_multi_index([A.start for A in automata], sizes))
+    start = sum(place * A.start for A, place in zip(automata, places, strict=True))
     return Semiautomaton(rows, " × ".join(A.name for A in automata), start)
 
 
