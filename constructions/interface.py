@@ -244,12 +244,21 @@ class Model(nn.Module, ABC):
                 ) from None
             raise
 
+    def check_weights(self) -> None:
+        """Raises `ValueError` if a weight is NaN or infinite."""
+        for name, W in self.named_parameters():
+            if not torch.isfinite(W).all():
+                raise InputError(
+                    f"the weight {name} of {self.name} has NaN or infinite entries: build or load "
+                    "the model again"
+                )
+
     def forward(self, *inputs: Any) -> Any:
         """The answers, as the interface defines them.
 
         Warns once (`OutsideHypotheses`) if the iteration that the model computes diverges on the
-        inputs. Raises ValueError for inputs that the interface rejects, for answers that are not
-        finite, and if the memory does not suffice. `logits` and `streams` do not warn, and also
+        inputs. Raises ValueError for inputs that the interface rejects, for outputs that are NaN, for
+        answers that are not finite, and if the memory does not suffice. `logits` and `streams` do not warn, and also
         return numbers that are not finite.
         """
         if self.like.is_meta:
@@ -257,8 +266,11 @@ class Model(nn.Module, ABC):
                 f"{self.name} is on the device meta, without numbers: give a model on the CPU"
             )
         given = self.interface.check(self.like, *inputs)
-        answers = self.interface.read(self._outputs(self.interface.write(torch, *given)), *given)
-        if isinstance(answers, Tensor) and not torch.isfinite(answers).all():
+        outputs = self._outputs(self.interface.write(torch, *given))
+        answers = self.interface.read(outputs, *given)
+        overflows = isinstance(answers, Tensor) and not torch.isfinite(answers).all()
+        if overflows or torch.isnan(outputs).any():
+            self.check_weights()
             kind = str(self.like.dtype).removeprefix("torch.")
             raise InputError(
                 f"an answer of {self.name} overflows {kind}: give smaller inputs, or build "
@@ -317,6 +329,7 @@ class Model(nn.Module, ABC):
         answer ⊥ all tokens are −1. Raises ValueError for a model that is not over tokens, and in
         the cases in which `forward` does.
         """
+        self.check_weights()
         return self.interface.generate(self, tokens, steps)
 
 

@@ -1,5 +1,6 @@
 """Arrays that are too large or of too many dimensions, and tensors that have no numbers."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -8,9 +9,9 @@ import torch
 from refusals import rejects
 
 import constructions
-from constructions import induction_heads, newton, tripling
+from constructions import first_symbol, induction_heads, newton, tripling
 from constructions.tokens import binary_codes
-from theory import arithmetic, computation, graphs, regression
+from theory import arithmetic, computation, graphs, memory, regression
 from theory.programs import expressions
 from theory.programs.library import shuffle_dyck
 
@@ -48,13 +49,35 @@ def test_residual_streams():
         with rejects("prompt"):
             model.residual_stream(wrong)
     for method in (model.seen, model.unembedding):
-        for wrong in (2, [1.0], torch.ones(2, model.d_model + 1), torch.ones(())):
+        others = [torch.ones(2, model.d_model, dtype=each) for each in (torch.int64, torch.float32)]
+        for wrong in (2, [1.0], torch.ones(2, model.d_model + 1), torch.ones(()), *others):
             with rejects("H"):
                 method(wrong)
     prompt = model.prompt([0, 1])
     (*_, last) = model.residual_stream(prompt)
     logits = model.unembedding(model.seen(last[..., prompt.answers, :]))
     assert torch.equal(logits, model.logits([0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("model", "name"), [(induction_heads(2, 4), "W_E"), (first_symbol(4), "W_U")]
+)
+def test_weights_without_numbers(model, name):
+    """Of NaN logits the first would be the answer."""
+    weights = next(W for each, W in model.named_parameters() if each.endswith(name))
+    weights.data.fill_(math.nan)
+    for call in (model, lambda tokens: model.generate(tokens, 1)):
+        with rejects("weight", name):
+            call([0, 1])
+
+
+def test_numbers_beyond_float64_are_refused_without_a_warning():
+    """Where a long double is longer; and entries whose squares overflow."""
+    if np.finfo(np.longdouble).max > np.finfo(float).max:
+        with rejects("epsilon"):
+            regression.hyperpower_steps(4.0, np.longdouble("1e4000"), 3)
+    with rejects("X", "length"):
+        memory.n_clusters([[1e308, 1e308], [1.0, 0.0]])
 
 
 def test_negative_strides_of_examples():

@@ -91,8 +91,9 @@ def real(name: str, value: Any, booleans: bool = False) -> np.ndarray:
     if not numbers:
         raise InputError(f"{name} is of type {_kind(array)}: give an array of real numbers")
     try:
-        return array.astype(np.float64, copy=False)
-    except OverflowError:
+        with np.errstate(over="raise"):
+            return array.astype(np.float64, copy=False)
+    except (OverflowError, FloatingPointError):
         raise InputError(
             f"{name} {contain(name)} a number that overflows float64, whose largest "
             f"number is 1.8e308: rescale {name}"

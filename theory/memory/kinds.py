@@ -111,7 +111,9 @@ class UnitRows(Reals):
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         array = super()._entries(name, array)
-        unit_lengths(name, np.linalg.norm(array, axis=-1), array.shape[-1], 2.0**-52)
+        with np.errstate(over="ignore"):  # an infinite length is not 1
+            lengths = np.linalg.norm(array, axis=-1)
+        unit_lengths(name, lengths, array.shape[-1], 2.0**-52)
         return array
 
     def _usual(self, shape: tuple[int, ...]) -> np.ndarray:

@@ -114,11 +114,7 @@ def growth(run: Run, id: str, name: str, likeness: Likeness, wanted: str) -> Fin
     fraction `LEVEL` of the resampled sets.
     """
     again = resampled(run.rng, likeness.alike)
-    # Many resampled sets have the same matching steps.
-    matched = Counter(tuple(matching_steps(likeness.steps, means)) for means in again)
-    laws = Counter[str]()
-    for steps, count in matched.items():
-        laws[growth_of(np.array(steps))] += count
+    laws = Counter(growth_of(matching_steps(likeness.steps, means)) for means in again)
     shown = {"unclear": "no clear", "none": "no"}
     common = ", ".join(
         f"{count / len(again):.0%} have {shown.get(law, law)} growth"
