@@ -26,10 +26,11 @@ def test_what_has_no_content(tmp_path):
 
 @pytest.fixture
 def endless(tmp_path):
-    """Paths of files that never end: a device, and a pipe that nobody writes to."""
+    """Paths that never end: a device, a pipe that nobody writes to, and a link to itself."""
     os.mkfifo(tmp_path / "pipe.json")
     os.symlink("/dev/zero", tmp_path / "zero.json")
-    return tmp_path / "zero.json", tmp_path / "pipe.json"
+    os.symlink("loop.json", tmp_path / "loop.json")
+    return [tmp_path / name for name in ("zero.json", "pipe.json", "loop.json")]
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,7 @@ def endless(tmp_path):
     [
         ["newton-on-data", "--target=x", "--data"],
         ["automata", "--file"],
+        ["shortcut", "--file"],
         ["turing", "--machine"],
         ["graph-search", "--edges"],
         ["sensitivity", "--table"],

@@ -134,6 +134,13 @@ def test_data_whose_start_is_the_inverse_itself(write):
     assert found["steps"].measured == 0
 
 
+def test_a_held_out_row_at_the_mean_of_the_others(write):
+    """All predictions of the row are 0, so no step is needed; log(0) would be a warning."""
+    found = findings(write("x,y\n1,2\n5,7\n3,3\n1,3\n5,6\n"), k=2, layout="direct")
+    assert failing(found) == []
+    assert found["steps"].measured == 0
+
+
 def test_more_columns_than_rows(tmp_path):
     table = np.random.default_rng(0).integers(-9, 10, (7, 9))
     lines = ["a,b,c,d,e,f,g,h,target", *(",".join(map(str, row)) for row in table.tolist())]

@@ -135,9 +135,9 @@ def files_of(value: Any) -> list[Path]:
 
 def differ(files: dict[str, list[Path]]) -> None:
     """Raises ValueError if two options name the same file."""
-    named = dict[Path, str]()
+    named = dict[str, str]()
     for name, file in ((name, each) for name, those in files.items() for each in those):
-        if (other := named.setdefault(file.resolve(), name)) != name:
+        if (other := named.setdefault(os.path.realpath(file), name)) != name:
             raise InputError(
                 f"{other} and {name} name the same file {file}: give two different files"
             )

@@ -187,7 +187,7 @@ def steps_to_ols(examples: Examples, alpha: float, start: Start) -> tuple[int | 
     scale = float(np.linalg.norm(queries, axis=-1).max() * np.linalg.norm(w))
     # The logarithm of the largest residual doubles in each step.
     slowest = min(float(np.minimum(rates, 2 - rates).min()), 1 - 2.0**-53)
-    stated = np.log2(max(np.log(scale / ACCURACY), 1) / -np.log1p(-slowest))
+    stated = np.log2(np.log(max(scale / ACCURACY, np.e)) / -np.log1p(-slowest))
     return needed, max(0, int(np.ceil(stated)))
 
 
