@@ -262,6 +262,22 @@ def test_positions_masks_and_biases_are_the_same_over_q_as_in_torch(normalise, m
 
 
 @masked
+def test_pairs_of_relu_heads_are_linear_heads_in_a_domain_without_order(mask):
+    """ReLU(u)·v − ReLU(−u)·v = u·v, with the average over the tokens that each token sees."""
+    model = positioned("relu", mask)
+    attn = model.blocks[0].attn
+    for name, sign in (("W_Q", -1), ("b_Q", -1), ("W_K", 1), ("b_K", 1), ("W_V", 1), ("W_O", -1)):
+        weights = getattr(attn, name).data
+        weights[1] = sign * weights[0]
+    attn.masks = (attn.masks[0],) * 2
+    written = Prompt(torch.as_tensor(np.random.default_rng(1).integers(4, size=6)), 4)
+    exact = outputs(model, written, Q).tolist()
+    assert any(max(map(abs, row)) > 0 for row in exact)
+    wanted = [[P.number(int(e.p), int(e.q)) for e in row] for row in exact]
+    assert outputs(model, written, P).tolist() == wanted
+
+
+@masked
 @pytest.mark.parametrize("scale", [0.1, 1.0, 3.0])
 def test_balls_enclose_softmax_attention(mask, scale):
     model = positioned("softmax", mask, scale)

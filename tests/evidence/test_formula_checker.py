@@ -168,15 +168,17 @@ def test_labels_of_a_query_are_zero_and_masks_matter() -> None:
 )
 def test_scores_outside_the_theorem_are_rejected(mask: str, query: str, key: str) -> None:
     """The head adds a multiple of a label, or a product of inputs, to the prediction."""
-    statement, at = deepcopy(stated("direct")), {"x": 0, "y": 4, "estimate": 5}
+    statement, at = deepcopy(stated("direct")), {"x": (0, 1), "y": (4,), "estimate": (5,)}
     heads = statement["model"]["blocks"][-1]["heads"]
-    head = {"rule": "linear", "mask": mask, "b_Q": ["0"], "b_K": ["0"]}
+    width = len(at.get(query, "1"))
+    head = {"rule": "linear", "mask": mask, "b_Q": ["0"] * width, "b_K": ["0"] * width}
     for part, register in (("Q", query), ("K", key), ("V", "y")):
-        head[part] = [["1" if i == at.get(register) else "0"] for i in range(6)]
-    head["O"] = [["1" if i == at["estimate"] else "0" for i in range(6)]]
+        columns = at.get(register, (None,))
+        head[part] = [["1" if i == column else "0" for column in columns] for i in range(6)]
+    head["O"] = [["1" if (i,) == at["estimate"] else "0" for i in range(6)]]
     head |= {f"b_{part}": ["1"] for part, one in (("Q", query), ("K", key)) if one == "1"}
     heads.append(head)
-    with rejects(error=ArithmeticError):
+    with rejects("scores", "outside the theorem", error=ArithmeticError):
         formula_checker.computed(statement)
 
 

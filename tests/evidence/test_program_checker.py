@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from random_programs import programs
+from refusals import rejects
 
 from constructions.programs import compiled
 from tests.evidence.test_certificates import numbers
@@ -51,6 +52,19 @@ def evidence(statement: Any) -> Any:
         return program_checker.computed(statement)
     except ERRORS:
         return None
+
+
+@pytest.mark.parametrize("names", ["tokens", "answers"])
+def test_a_token_or_an_answer_given_twice_is_refused(names: str) -> None:
+    """A second column of an answer could have the larger logit."""
+    statement = program_said()
+    statement[names] = [*statement[names], statement[names][0]]
+    if names == "answers":
+        for row in statement["model"]["unembed"]:
+            row.append("0")
+        statement["model"]["b_unembed"].append("-1000000")
+    with rejects("given twice", error=ArithmeticError):
+        program_checker.computed(statement)
 
 
 def value(text: str) -> Any:

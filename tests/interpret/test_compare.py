@@ -122,13 +122,17 @@ def test_models_are_the_unit_of_several():
     assert [row["decided"] for row in rows] == [True, False]
 
 
-def table(alike):
-    return Table("a", np.arange(len(alike)), np.asarray(alike, float), np.zeros(np.shape(alike)))
+def table(alike, steps=None):
+    alike = np.asarray(alike, float)
+    return Table("a", np.array(steps or range(len(alike))), alike, np.zeros(alike.shape))
 
 
 def test_the_largest_number_of_steps_decides_nothing():
     assert Comparison(("layer",), (table([[[0.1] * 8], [[0.9] * 8]]),)).decided.tolist() == [False]
     assert Comparison(("layer",), (table([[[0.1] * 8]]),)).decided.tolist() == [True]
+    for best, steps in ((4, [4, 2, 1]), (1, [4, 2, 1]), (4, [1, 4, 2]), (2, [1, 4, 2])):
+        alike = [[[0.9 if k == best else 0.1] * 8] for k in steps]
+        assert Comparison(("layer",), (table(alike, steps),)).decided.tolist() == [best < 4]
 
 
 def test_halves_of_the_prompts_that_disagree_decide_nothing():

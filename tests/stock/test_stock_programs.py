@@ -9,6 +9,7 @@ import pytest
 
 from constructions.programs import compiled
 from constructions.stock import to_encoder
+from constructions.stock.softened import beside
 from theory.programs import SOp, evaluate, tokens
 from theory.programs.library import brackets, counts, order, positions
 
@@ -54,3 +55,15 @@ def test_masks_by_scores_give_a_weight_of_zero():
             seen[0, 0] = 0  # the first token attends to itself
             assert not (pattern[:, h].numpy() * seen).any()
     assert "strictly causal" in block.masks
+
+
+@pytest.mark.parametrize(("program", "vocabulary"), [(order.sort(), "abc"), (tokens, "ab")])
+def test_constant_registers_of_a_softened_model_have_their_largest_norm(program, vocabulary):
+    """All registers but those of the model before: at most 1 for each place, and 2."""
+    model = compiled(program, vocabulary, 6)
+    soft = to_encoder(model).plan.soft
+    names = {*soft.stream} - {*model.stream}
+    columns = [column for name in names for column in range(soft.d_model)[soft.stream[name]]]
+    drawn = np.random.default_rng(1).integers(len(vocabulary), size=(20, 6))
+    found = max(float((H[..., columns] ** 2).sum(-1).max()) for H in soft.streams(drawn))
+    assert found <= beside(model, model.interface.context)
