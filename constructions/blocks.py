@@ -72,6 +72,7 @@ class Block(nn.Module):
     `ln2` are applied to the inputs of the heads and of the MLP.
     """
 
+    @checked
     def __init__(
         self,
         attn: Attention | None = None,

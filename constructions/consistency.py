@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import torch
 
-from constructions.attention import Attention
+from constructions.attention import Attention, Mask
 from constructions.blocks import MLP, LayerNorm, Stack
 from constructions.interface import Interface, Model
-from theory.kinds import InputError
+from theory.kinds import InputError, read
 
 Shape = tuple[int, ...]
 
@@ -25,6 +25,7 @@ def check_loaded(model: Model) -> None:
     check_finite(model)
     if isinstance(model, Stack):
         check_shapes(model)
+        check_registers(model)
 
 
 def check_finite(model: Model) -> None:
@@ -51,6 +52,15 @@ def check_shapes(model: Stack) -> None:
             )
 
 
+def check_registers(model: Stack) -> None:
+    """Raises ValueError for names that are not registers, and for invariants after no layer."""
+    for name in (*model.at_most, *(stage.register for stage in model.stages)):
+        model.stream[name]
+    n_layers = len(model.blocks)
+    if wrong := [stage for stage in model.stages if stage.after > n_layers]:
+        raise InputError(f"stages has {wrong[0]}: give invariants after at most {n_layers} layers")
+
+
 def _shapes(model: Stack) -> Iterator[tuple[str, Shape, Shape]]:
     """The weights of a transformer: names, shapes, and the shapes that fit the stream."""
     D = model.d_model
@@ -73,6 +83,7 @@ def _shapes_of(
     part: Attention | MLP | LayerNorm | None, D: int
 ) -> Iterator[tuple[str, Shape, Shape]]:
     if isinstance(part, Attention):
+        read(tuple[Mask, ...], "masks", part.masks)
         heads, d_head, d_value = len(part.masks), part.W_Q.shape[-1], part.W_V.shape[-1]
         yield "W_Q", tuple(part.W_Q.shape), (heads, D, d_head)
         yield "W_K", tuple(part.W_K.shape), (heads, D, d_head)

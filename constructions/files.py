@@ -79,9 +79,10 @@ def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = Non
         try:
             part.write_bytes(content)
             part.replace(file)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a path that is not Unicode
+            reason = error.strerror if isinstance(error, OSError) else error
             raise InputError(
-                f"cannot write {file} ({error.strerror}): choose another path"
+                f"cannot write {str(file)!r} ({reason}): choose another path"
             ) from None
         finally:
             with suppress(OSError):

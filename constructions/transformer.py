@@ -36,7 +36,7 @@ from constructions.blocks import (
     normed,
     plural,
 )
-from constructions.consistency import check_shapes
+from constructions.consistency import check_registers, check_shapes
 from constructions.decoding import PrunedDecoder, unsuitable
 from constructions.exactness import check_format
 from constructions.formulas import derivation, formula, formulas
@@ -92,12 +92,7 @@ class Transformer(Stack):
         self.stages, self.at_most = stages, dict(at_most or {})
         check_shapes(self)
         self._check_interface()
-        for name in (*self.at_most, *(stage.register for stage in stages)):
-            stream[name]
-        if wrong := [stage for stage in stages if stage.after > len(blocks)]:
-            raise InputError(
-                f"stages has {wrong[0]}: give invariants after at most {len(blocks)} layers"
-            )
+        check_registers(self)
 
     def _check_interface(self) -> None:
         """Raises ValueError if the embeddings have too few rows for the prompts."""

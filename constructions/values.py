@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from types import FunctionType, MethodType
@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from constructions.call import Call, written
-from theory.kinds import InputError
+from theory.kinds import InputError, Kind, kinds_of
 
 OURS = "constructions", "theory"
 OF_TORCH = frozenset(vars(nn.Module()))  # attributes of every module of torch
@@ -275,10 +275,21 @@ class Reader:
             return self.objects[place]
         made: Any = object.__new__(kind)
         self.objects[place] = made
+        fields = {key: self.value(value) for key, value in it["fields"].items()}
+        for name, declared in _declared(kind):
+            if name in fields:
+                declared.read(name, fields[name])
         if not isinstance(made, nn.Module):  # frozen dataclasses do not allow assignment
-            vars(made).update({key: self.value(value) for key, value in it["fields"].items()})
+            vars(made).update(fields)
             return made
         nn.Module.__init__(made)
-        for key, value in it["fields"].items():
-            setattr(made, key, self.value(value))
+        for key, value in fields.items():
+            setattr(made, key, value)
         return made
+
+
+@cache
+def _declared(made: type) -> list[tuple[str, Kind]]:
+    """The kinds of the parameters of the constructors of a class and of its base classes."""
+    kinds = (item for base in made.__mro__ for item in (kinds_of(base) or {}).items())
+    return [(name, kind) for name, kind in kinds if kind is not None]

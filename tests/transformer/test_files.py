@@ -201,7 +201,7 @@ def test_a_folder_in_the_way_is_named(tmp_path, taken):
     "name",
     [
         *("model.pt", "no/model.safetensors", "/proc/x.safetensors", ".safetensors"),
-        *(f"{'x' * 300}.safetensors", "x\0.safetensors"),
+        *(f"{'x' * 300}.safetensors", "x\0.safetensors", "\ud800.safetensors"),
     ],
 )
 def test_where_nothing_can_be_written(tmp_path, name):
@@ -290,6 +290,47 @@ def test_weights_that_are_not_finite_are_not_saved(tmp_path, entry):
     with rejects("unembed.W_U"):
         save(model, tmp_path / "a.safetensors")
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "values"),
+    [
+        ("Attention", "normalise", [True, "relus"]),
+        ("Attention", "masks", [True, [["full"]], {"tuple": ["half"]}]),
+        ("Attention", "scale", [True, -1, "1"]),
+        ("Block", "norm", [True, "x"]),
+        ("Block", "lines", [1]),
+        ("Stage", "after", [99, "1"]),
+        ("Stage", "register", [1, "nowhere"]),
+        ("Transformer", "source", [None]),
+        ("Transformer", "stages", [{"tuple": [1]}]),
+    ],
+)
+def test_fields_of_other_types_are_refused_whoever_wrote_them(saved, name, field, values):
+    sidecar = saved.with_suffix(".json")
+    before = sidecar.read_text()
+    for value in values:
+        record = json.loads(before)
+        objects = of_class(record["model"], name)
+        assert objects
+        for each in objects:
+            each["fields"][field] = value
+        sidecar.write_text(json.dumps(record))
+        signed(saved, lambda weights: None)
+        with rejects("model.json", *[field] * (field != "register")):
+            load(saved)
+    sidecar.write_text(before)
+    load(saved)
+
+
+def of_class(written, name):
+    """The objects of a class, by its name, in a sidecar."""
+    inside = written.values() if isinstance(written, dict) else written
+    found = [
+        each for part in inside if isinstance(part, dict | list) for each in of_class(part, name)
+    ]
+    is_one = isinstance(written, dict) and str(written.get("class")).endswith(f":{name}")
+    return [*found, *[written] * is_one]
 
 
 @pytest.mark.parametrize("what", ["mkdir", "mkfifo", "symlink"])
