@@ -201,8 +201,11 @@ class Model(nn.Module, ABC):
         floating-point dtype.
         """
         try:
-            if any(isinstance(each, float | np.generic) for each in args):  # torch ignores them
-                raise TypeError("it is a number")
+            if any(isinstance(each, float | complex | np.generic) for each in args):
+                raise TypeError("it is a number")  # torch ignores it
+            dtypes = [getattr(each, "dtype", each) for each in (*args, *kwargs.values())]
+            if any(getattr(each, "is_complex", each is complex) is True for each in dtypes):
+                raise TypeError("it is complex")  # torch warns only
             return nn.Module.to(self, *args, **kwargs)
         except InputError:
             raise

@@ -48,13 +48,13 @@ from torch import Tensor
 from constructions.assembly import Head, block, rows
 from constructions.blocks import Block, Embed, PosEmbed, Stage
 from constructions.call import construction
-from constructions.interface import Prompt
+from constructions.interface import Model, Prompt
 from constructions.margins import Margin, sharpening
 from constructions.retrieval.fact_registers import register
 from constructions.stream import LinearRead, Stream, one
 from constructions.tokens import Tokens, binary_codes, decode, sizes
 from constructions.transformer import Transformer
-from theory.kinds import Count, Positive
+from theory.kinds import Count, InputError, Positive, shown
 from theory.retrieval import facts
 from theory.retrieval.facts import DEFAULT, PROFESSION, Lexicon
 
@@ -93,6 +93,15 @@ class English(Tokens):
             return answers
         last = int(answers[-1])
         return None if last < 0 else self.lexicon.words[last]
+
+    def generate(self, model: Model, tokens: Any, steps: int) -> Tensor:
+        """The next `steps` tokens (…, steps) of tokens (…, T); raises ValueError for a text."""
+        if isinstance(tokens, str):
+            raise InputError(
+                f"tokens are {shown(tokens)}, a text with one answer: call the model, or give the "
+                "tokens of the text"
+            )
+        return super().generate(model, tokens, steps)
 
 
 @construction

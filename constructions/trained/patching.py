@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
 from constructions.attention import Attention, per_head
-from theory.kinds import InputError
+from constructions.tensors import as_tensor
+from theory.kinds import InputError, Integers, Reals, Within, checked
+
+Places: TypeAlias = Annotated[Any, Integers("m T", Within(least=-1, below="T"))]
+"""A position for each token of m sequences, or −1, shape (m, T)."""
+Weights: TypeAlias = Annotated[Any, Reals("m T T", Within(least=0))]
+"""Attention weights of m sequences, shape (m, T, T)."""
 
 
 class PatchedAttention(Attention):
@@ -20,7 +26,8 @@ class PatchedAttention(Attention):
     the heads keep their own attention weights for this token.
     """
 
-    def __init__(self, heads: Attention, given: Any) -> None:
+    @checked
+    def __init__(self, heads: Attention, given: Weights) -> None:
         super().__init__(
             *(heads.W_Q, heads.W_K, heads.W_V, heads.W_O, heads.b_Q, heads.b_K),
             normalise=heads.normalise,
@@ -28,7 +35,7 @@ class PatchedAttention(Attention):
             scale=heads.scale,
         )
         self.to(heads.W_Q)
-        self.given = torch.as_tensor(given)
+        self.given = as_tensor(given)
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
         """The attention weights (m, heads, T, T) of the heads, for m sequences of T tokens.
@@ -77,7 +84,8 @@ class RedirectedAttention(PatchedAttention):
     are those of the trained heads.
     """
 
-    def __init__(self, heads: Attention, places: Any) -> None:
-        places = torch.as_tensor(places)
+    @checked
+    def __init__(self, heads: Attention, places: Places) -> None:
+        places = as_tensor(places)
         pattern = torch.nn.functional.one_hot(places.clamp(min=0), places.shape[-1])
         super().__init__(heads, pattern * (places >= 0)[..., None])

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import rejects
 
-from theory.computation import ThresholdCircuit, largest_constant_subcube, unary, wiring
+from theory.computation import Subcube, ThresholdCircuit, largest_constant_subcube, unary, wiring
 from theory.computation.threshold_circuits import Gate
 from theory.computation.wiring import ONE, ZERO, Form, Wiring, number
 from theory.sequences import all_sequences
@@ -276,6 +276,12 @@ def test_the_largest_subcube_by_brute_force(seed, size):
     for i, symbol in enumerate(found.symbols):
         inside &= True if symbol is None else words[:, i] == symbol
     assert {*values[inside].tolist()} == {found.value}
+
+
+@pytest.mark.parametrize("symbols", [1e-300, None, [0.5], "01"])
+def test_symbols_that_are_none(symbols, unchecked):
+    with rejects("symbols"):
+        Subcube(symbols=symbols, value=2)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 10])

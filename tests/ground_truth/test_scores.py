@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from verify.ground_truth.results import Result
 from verify.ground_truth.scores import auc, magnitudes, named
-from verify.ground_truth.tables import SHOWN, summary
+from verify.ground_truth.tables import SHOWN, decoy_summary, summary
 
 entries = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=8)
 
@@ -54,3 +55,10 @@ def test_the_summary_averages_over_seeds_and_circuits():
     assert [float(each) for each in numbers] == [0.75, 0.21, 0.1] + [0.75] * 7
     one = summary([each for each in results if each.seed == 0])
     assert one.splitlines()[1].split()[1:4] == ["0.70", "0.28", "–"]
+
+
+@pytest.mark.parametrize("table", [summary, decoy_summary])
+@pytest.mark.parametrize("results", [1.0, True, np.eye(2), ["a"]], ids=str)
+def test_results_that_are_none(table, results, unchecked):
+    with rejects("results"):
+        table(results)

@@ -19,8 +19,12 @@ from theory.programs.library import shuffle_dyck
 def test_arrays_beyond_the_memory():
     with rejects("components", "memory"):
         graphs.components(np.broadcast_to(np.array(1), (10**7, 10**7)))
-    with rejects("bin_sizes", "memory"):
+    with rejects("values", "memory"):
         arithmetic.bin_sizes(range(10**13))
+    model = induction_heads(2, 4)
+    for called in (model, model.logits, lambda tokens: model.generate(tokens, 2)):
+        with rejects("tokens", "memory"):
+            called(range(10**13))
     for count in (2**63, 10**400):
         with rejects("codes", "memory"):
             binary_codes(count)

@@ -71,7 +71,12 @@ def test_models_take_another_byte_order_and_no_prompts(model):
 
 
 @pytest.mark.parametrize(
-    "where", ["nosuch", 99, 3.5, 10**30, torch.int32, torch.float8_e4m3fn, np.float32, "cuda:99"]
+    "where",
+    [
+        *("nosuch", 99, 3.5, 10**30, torch.int32, torch.float8_e4m3fn, np.float32, "cuda:99"),
+        *(torch.complex64, complex, 1j, torch.ones(1, dtype=torch.complex64)),
+    ],
+    ids=str,
 )
 def test_conversions_that_torch_lacks_are_refused(where):
     built = constructions.newton(2, 1, 0.5)

@@ -8,13 +8,21 @@ from torch import nn
 
 from constructions import gradient_descent, induction_heads
 from constructions.blocks import Block
-from constructions.trained import load
+from constructions.trained import PatchedAttention, RedirectedAttention, load
 from theory.retrieval import find, induction
-from verify.interpret import attention, contents_of, patched, redirected, registers
+from verify.interpret import (
+    Algorithms,
+    attention,
+    contents_of,
+    patched,
+    redirected,
+    registers,
+)
 
 V, T = 6, 12
 TOKENS = np.random.default_rng(0).integers(0, V, (40, T))
 BUILT = induction_heads(V, T)
+HEADS = BUILT.blocks[0].attn
 BEFORE = np.eye(T, k=-1, dtype=bool)
 
 
@@ -191,6 +199,14 @@ BAD = {
     "no position": (lambda: redirected(BUILT, 1, TOKENS + T), ["places"]),
     "other sequences": (lambda: redirected(BUILT, 1, TOKENS)(TOKENS[:3]), ["sequences"]),
     "other length": (lambda: patched(BUILT, 1, np.ones((40, 3, 3)))(TOKENS), ["tokens"]),
+    "heads of no class": (lambda: PatchedAttention(None, np.ones((1, 3, 3))), ["heads"]),
+    "weights that are no array": (lambda: PatchedAttention(HEADS, None), ["given"]),
+    "weights that are no square": (lambda: PatchedAttention(HEADS, np.ones((1, 3, 2))), ["given"]),
+    "redirected heads of no class": (lambda: RedirectedAttention([], TOKENS), ["heads"]),
+    "places that are no integers": (lambda: RedirectedAttention(HEADS, [[0.5]]), ["places"]),
+    "a place beyond the sequence": (lambda: RedirectedAttention(HEADS, [[1]]), ["places"]),
+    "a place beyond int64": (lambda: RedirectedAttention(HEADS, [[2**64]]), ["places"]),
+    "prompts of no class": (lambda: Algorithms([[]]), ["prompts"]),
     "over examples": (
         lambda: attention(gradient_descent(2, 1, 0.1), TOKENS, lambda t: BEFORE),
         ["gradient_descent", "tokens"],
@@ -221,7 +237,7 @@ def meta():
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_wrong_input_is_one_line(name):
+def test_wrong_input_is_one_line(name, unchecked):
     call, names = BAD[name]
     with rejects(*names):
         call()

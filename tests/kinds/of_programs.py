@@ -7,7 +7,8 @@ from theory.programs.library import reverse
 ANY = "expressions are checked one by one, as they are made or read"
 WITHOUT = dict.fromkeys(
     (
-        *("theory.programs.Aggregate", "theory.programs.Full", "theory.programs.LinearSequenceMap"),
+        *("theory.programs.Aggregate", "theory.programs.Expression", "theory.programs.Full"),
+        "theory.programs.LinearSequenceMap",
         *("theory.programs.Map", "theory.programs.Pair", "theory.programs.Select"),
         *("theory.programs.SelectorAnd", "theory.programs.SelectorNot"),
         *("theory.programs.SelectorOr", "theory.programs.SelectorWidth"),

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-WITHOUT = {
-    "theory.regression.RegisterFormula": "its parts are polynomials of FLINT, checked by hand"
-}
+EXAMPLES = {"Mapping": dict}
 
 FITTED = ("fitted_filter", "fitted_ridge", "unexplained_fraction")
 OF_WISHART = ("best_step_size", "gradient_descent_error", "polynomial_errors", "wishart_moments")

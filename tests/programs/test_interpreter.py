@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+from decimal import Decimal
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -17,14 +18,17 @@ from theory.programs.interpreter import NoValue, evaluate, trace
 from theory.programs.language import (
     Aggregate,
     Full,
+    Length,
     LinearSequenceMap,
     Map,
     Select,
+    Selector,
     SelectorAnd,
     SelectorNot,
     SelectorOr,
     SelectorWidth,
     SequenceMap,
+    SOp,
     expressions,
     indices,
     length,
@@ -217,6 +221,12 @@ def test_sequences_that_are_none(sequence):
         lambda: shuffle_dyck([{"(", ")"}]),
         lambda: SequenceMap(tokens, tokens, tokens),
         lambda: shuffle_dyck([("(", "(")]),
+        lambda: SOp(name=1),
+        lambda: Selector(name=[]),
+        lambda: Full(1, name=1.0),
+        lambda: Length(name=b"ab"),
+        lambda: Map(abs, tokens, name=None),
+        lambda: Full(Decimal("sNaN")),
     ],
 )
 def test_expressions_that_are_none(build, unchecked):

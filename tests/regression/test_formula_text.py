@@ -7,6 +7,7 @@ import re
 from copy import deepcopy
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from flint import fmpq, fmpq_poly
 from formula_by_definition import RATIONALS, S
@@ -99,9 +100,14 @@ def test_formulas_are_compared_copied_and_pickled():
     assert formula != RegisterFormula({"x": 1 - S / 3})
 
 
-def test_parts_have_known_names():
+def test_parts_are_polynomials_with_known_names(unchecked):
     with rejects("'q'"):
         RegisterFormula({"q": S})
+    with rejects("x"):
+        RegisterFormula({"x": 1})
+    for parts in (set(), np.eye(3)):
+        with rejects("parts"):
+            RegisterFormula(parts)
 
 
 @pytest.mark.parametrize(

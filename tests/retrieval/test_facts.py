@@ -120,6 +120,14 @@ def test_registers_hold_the_lines_of_the_proof_in_any_sequence_of_words():
     assert all(stage.holds(tokens).any() for stage in MODEL.stages)
 
 
+def test_a_text_has_one_answer_and_no_next_tokens():
+    text = "Jane is a teacher. What is the profession of Jane?"
+    with rejects("tokens"):
+        MODEL.generate(text, 2)
+    given = DEFAULT.tokens(text)
+    assert MODEL.generate(given, 1).tolist() == MODEL(given)[-1:].tolist()
+
+
 @pytest.mark.parametrize("register", ["owner", "outer"])
 def test_a_wrong_register_is_noticed(register):
     faulty = copy.deepcopy(MODEL)

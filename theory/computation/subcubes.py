@@ -19,11 +19,12 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.kinds import CountFrom2, InputError, Integers, checked
+from theory.kinds import CountFrom2, InputError, Integer, Integers, Steps, checked
 
 MOST_SUBCUBES = 5_000_000  # 14 bits have 3^14 subcubes
 
 
+@checked
 @dataclass(frozen=True)
 class Subcube:
     """A set of words on which a function is constant, and the value of the function there.
@@ -33,8 +34,8 @@ class Subcube:
     free.
     """
 
-    symbols: tuple[int | None, ...]
-    value: int
+    symbols: tuple[Steps | None, ...]
+    value: Integer
 
     @property
     def dimension(self) -> int:

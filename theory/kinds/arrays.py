@@ -60,6 +60,10 @@ def array_of(name: str, value: Any) -> np.ndarray:
             if str(value.dtype).startswith(("torch.bfloat16", "torch.float8")):  # numpy lacks them
                 value = value.float()
         array = np.asarray(value)
+    except MemoryError:
+        raise InputError(
+            f"{name} {has(name)} more entries than fit in memory: give a smaller array"
+        ) from None
     except (ValueError, TypeError, RuntimeError, NotImplementedError) as error:
         if "inhomogeneous" in str(error):
             raise InputError(

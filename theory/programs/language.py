@@ -38,7 +38,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, TypeVar
 
-from theory.kinds import InputError, checked, shown
+from theory.kinds import InputError, checked, read, shown
 from theory.programs.values import COMPARISONS, Value, exact, is_number, power, quotient
 
 E = TypeVar("E", bound="Expression")
@@ -55,6 +55,9 @@ class Expression:
     name: str = field(default="", kw_only=True)
 
     word: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        read(str, "name", self.name)
 
     def named(self: E, name: str) -> E:
         """This expression with a name, by which errors and printed models refer to it."""
@@ -210,6 +213,7 @@ class Full(SOp):
     word = "full"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         constant("fill", self.fill)
 
     def __repr__(self) -> str:
@@ -228,6 +232,7 @@ class Map(SOp):
     word = "map"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _function("f", self.f)
         _is("inner", self.inner, SOp)
 
@@ -245,6 +250,7 @@ class SequenceMap(SOp):
     word = "sequence_map"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _function("f", self.f)
         _is("fst", self.fst, SOp)
         _is("snd", self.snd, SOp)
@@ -265,6 +271,7 @@ class LinearSequenceMap(SOp):
     word = "linear_sequence_map"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _is("fst", self.fst, SOp)
         _is("snd", self.snd, SOp)
         for name in ("fst_fac", "snd_fac"):
@@ -284,6 +291,7 @@ class Pair(SOp):
     word = "pair"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _is("fst", self.fst, SOp)
         _is("snd", self.snd, SOp)
 
@@ -305,6 +313,7 @@ class Aggregate(SOp):
     word = "aggregate"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _is("selector", self.selector, Selector)
         _is("sop", self.sop, SOp)
         constant("default", self.default)
@@ -321,6 +330,7 @@ class SelectorWidth(SOp):
     word = "selector_width"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _is("selector", self.selector, Selector)
 
 
@@ -341,6 +351,7 @@ class Select(Selector):
     word = "select"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _is("keys", self.keys, SOp)
         _is("queries", self.queries, SOp)
         if isinstance(self.predicate, str) and self.predicate not in COMPARISONS:
@@ -361,6 +372,7 @@ class SelectorAnd(Selector):
     word = "selector_and"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _is("fst", self.fst, Selector)
         _is("snd", self.snd, Selector)
 
@@ -374,6 +386,7 @@ class SelectorOr(Selector):
     word = "selector_or"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _is("fst", self.fst, Selector)
         _is("snd", self.snd, Selector)
 
@@ -386,6 +399,7 @@ class SelectorNot(Selector):
     word = "selector_not"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _is("inner", self.inner, Selector)
 
 

@@ -48,7 +48,8 @@ def exact(value: Any) -> Value:
     if type(value) is tuple:
         return tuple(map(exact, value))
     if isinstance(value, float | Decimal):
-        if not math.isfinite(value):
+        signals = isinstance(value, Decimal) and value.is_snan()  # which has no float
+        if signals or not math.isfinite(value):
             raise InputError(f"a value is {value}: values are finite numbers or other objects")
         value = Fraction(value)
     if isinstance(value, Fraction) and value.denominator == 1:

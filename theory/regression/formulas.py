@@ -17,7 +17,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_poly
 
-from theory.kinds import InputError, shown
+from theory.kinds import InputError, checked, read, shown
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 VULGAR = {Fraction(1, 2): "½", Fraction(1, 4): "¼", Fraction(3, 4): "¾", Fraction(1, 8): "⅛"}
@@ -27,6 +27,7 @@ ROUNDED = Context(prec=4, Emax=MAX_EMAX, Emin=MIN_EMIN)
 DEGREES = {"y": 1, "x": 1, "b": 2, "x b": 3, "1": 0}  # in X, y and x, besides those of S
 
 
+@checked
 @dataclass(frozen=True)
 class RegisterFormula:
     """The content of a register as a function of a token (x, y), of S = XᵀX and of b = Xᵀy.
@@ -43,9 +44,10 @@ class RegisterFormula:
     parts: Mapping[str, fmpq_poly]
 
     def __post_init__(self) -> None:
-        for name in self.parts:
+        for name, polynomial in self.parts.items():
             if name not in DEGREES:
                 raise InputError(f"a part is {shown(name)}: give parts from {', '.join(DEGREES)}")
+            read(fmpq_poly, f"the part {name}", polynomial)
 
     @property
     def degree(self) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from theory.kinds import checked
 from verify.ground_truth.cases import DECOYS, MARK
 from verify.ground_truth.results import Result
 
@@ -14,6 +15,7 @@ NAMES = "none", "silent", "faint", "silent", "faint", "none", "silent", "faint"
 WIDTHS = 6, 7, 6, 8, 7, 8, 7, 7  # of the columns of `decoy_summary`
 
 
+@checked
 def summary(results: Sequence[Result]) -> str:
     """A table with a row for each method; means over circuits of the means over seeds.
 
@@ -45,6 +47,7 @@ def summary(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
+@checked
 def decoy_summary(results: Sequence[Result]) -> str:
     """A table of the results on models with decoys, beside those on the same models without them.
 

@@ -43,6 +43,7 @@ def algorithms(prompts: Prompts) -> Algorithms:
     return Algorithms(prompts)
 
 
+@checked
 def read_prompts(prompts: Prompts) -> Prompts:
     """The prompts with arrays of float64; raises ValueError for shapes that do not fit together."""
     return replace(prompts, **_arrays(prompts.x, prompts.y, prompts.x_query, prompts.y_query))

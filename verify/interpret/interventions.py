@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
 from constructions.attention import Attention
 from constructions.trained import PatchedAttention, RedirectedAttention
+from constructions.trained.patching import Places, Weights
 from constructions.transformer import Transformer
-from theory.kinds import Count, InputError, Integers, Reals, Within, checked
-
-Places: TypeAlias = Annotated[Any, Integers("m T", Within(least=-1))]
-"""A position for each token of m sequences, or −1, shape (m, T)."""
-Weights: TypeAlias = Annotated[Any, Reals("m T T", Within(least=0))]
-"""Attention weights of m sequences, shape (m, T, T)."""
+from theory.kinds import Count, InputError, checked
 
 
 @checked
@@ -31,9 +26,6 @@ def redirected(model: Transformer, layer: Count, places: Places) -> Transformer:
     Raises `ValueError` for a layer that the model does not have or that has no heads, and for
     positions that a sequence of T tokens does not have.
     """
-    T = places.shape[1]
-    if places.max() >= T:
-        raise InputError(f"places contains {places.max()}: give positions below {T}, or −1")
     front = len(model.interface.prefix)
     moved = np.where(places >= 0, places + front, -1)
     filled = np.pad(moved, ((0, 0), (front, 0)), constant_values=-1)
