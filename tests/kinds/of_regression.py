@@ -2,8 +2,6 @@
 
 import numpy as np
 
-EXAMPLES = {"Mapping": dict}
-
 FITTED = ("fitted_filter", "fitted_ridge", "unexplained_fraction")
 OF_WISHART = ("best_step_size", "gradient_descent_error", "polynomial_errors", "wishart_moments")
 
@@ -13,6 +11,7 @@ FILTERED = {
     "z": np.linspace([0.5, 1], [0.7, 1], 8),
 }
 ARGUMENTS = {
+    "theory.regression.RegisterFormula": {"parts": {}},
     **{f"theory.regression.{name}": FILTERED for name in FITTED},
     **{f"theory.regression.{name}": {"n": 3, "d": 2} for name in OF_WISHART},
     "theory.regression.induced_weights": {"queries": np.eye(3)[:, :2], "predictions": np.ones(3)},
