@@ -127,6 +127,13 @@ def test_a_constant_feature_becomes_zero(constant, write):
     assert np.abs(examples.x[:, 0].std() - 1) < 1e-13
 
 
+@pytest.mark.parametrize("zero", ["0", "-0.0", "+.0e-9", "00e5", " 0 "])
+def test_zeros_are_read_in_any_notation(zero, write):
+    examples = read_examples(write(f"a,b\n1,2\n{zero},5\n4,4\n4,4\n"), "b", rng())
+    plain = read_examples(write("a,b\n1,2\n0,5\n4,4\n4,4\n"), "b", rng())
+    assert np.array_equal(examples.x, plain.x)
+
+
 @pytest.mark.parametrize("size", [1e-320, 1e-200, 1e200, 1.7e308])
 def test_numbers_of_any_size_are_standardised(size, write):
     lines = [f"{size * sign / 2!r},{sign}" for sign in (1, -1, 1, -1, 1)]
@@ -154,6 +161,8 @@ REJECTED = {
     "a,b,b\n1,1,1\n2,2,2\n3,3,3\n": ("'b'", "2"),
     "a,a,b\n1,1,1\n2,2,2\n3,4,3\n": ("'a'", "2"),
     "a,b\n1,1_000\n2,2\n3,3\n": ("1_000", "line 2"),
+    "a,b\n1,2\n2,1e-999999999\n3,3\n": ("1e-999999999", "line 3", "'b'"),
+    "a,b\n1,2\n2, -.01E-400 \n3,3\n": ("-.01E-400", "line 3", "'b'"),
 }
 
 

@@ -148,14 +148,17 @@ def _read(path: Path) -> tuple[list[str], list[int], np.ndarray]:
             if value is None or not np.isfinite(value):
                 raise InputError(
                     f"{path.name}, line {number}, has the entry {text!r} in column '{name}': "
-                    "give a finite number, or remove the column"
+                    "give a finite number in the range of float64, or remove the column"
                 )
     rows = np.array([[float(text) for text in row] for _, row in body])
     return names, [number for number, _ in body], rows
 
 
 def _number(text: str) -> float | None:
+    """The number of an entry; None for text, and for numbers that float64 reads as 0."""
     try:
-        return None if "_" in text else float(text)  # Python reads 1_000 as 1000
+        value = float(text)
     except ValueError:
         return None
+    vanishes = value == 0 and text.lower().partition("e")[0].strip().strip("+-0.")
+    return None if "_" in text or vanishes else value  # Python reads 1_000 as 1000
