@@ -116,6 +116,8 @@ BAD_INPUT = {
     f"newton-on-data --data {LONGLEY} --alpha 5e-324": ("alpha", "5e-324"),
     "newton --alpha 1e308": ("alpha", "1e+308"),
     "modern-hopfield --beta 1e308": ("beta", "1e+308"),
+    "attention-is-hopfield --beta 1e308": ("beta", "1e+308"),
+    "nearest-neighbour --sharpness 1e308": ("sharpness", "1e+308"),
     "chebyshev --smallest 5e-324": ("smallest", "4.94066e-324"),
     "chebyshev --n 100000 --samples 100000": ("100000",),
     "attention-patterns --max-length 1000": ("error", "0.001"),

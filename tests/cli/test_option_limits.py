@@ -10,7 +10,7 @@ from verify.claim import Claim, installed, loaded
 
 LIMITS = """
 adder: largest 10…1250, step 1…5, bits 1…1074
-attention-is-hopfield: d 1…200, n_patterns 1…200
+attention-is-hopfield: d 1…200, n_patterns 1…200, beta …1e+100
 attention-patterns: vocabulary_size 1…1000, max_length 1…4096, samples 1…100000
 automata: states 1…1000, max_length 2…4096, samples 1…10000
 automata-trained: words 20…10000
@@ -73,7 +73,7 @@ lstm: samples 20…100000
 majority: max_length 2…4096, samples 1…10000
 modern-hopfield: d 1…1000, n_patterns 1…1000, beta …1e+100, samples 1…10000
 modular-margin: p 3…61
-nearest-neighbour: d 1…1000, n 1…1000, samples 1…100000
+nearest-neighbour: d 1…1000, n 1…1000, sharpness …1e+100, samples 1…100000
 newton: k 0…10000, d 1…500, n 1…10000, samples 1…100000
 newton-on-data: k 0…10000
 newton-or-gd: samples 20…100000

@@ -53,7 +53,7 @@ def attention_is_hopfield(
     *,
     d: Annotated[int, option("dimension of the keys", min=1, max=200)] = 3,
     n_patterns: Annotated[int, option("number of stored tokens", min=1, max=200)] = 6,
-    beta: Annotated[float, option("inverse temperature β")] = 0.75,
+    beta: Annotated[float, option("inverse temperature β", max=1e100)] = 0.75,
 ) -> Iterator[Finding]:
     """Attention with values V = Y W_K W_V is one modern Hopfield update of the queries, times W_V.
 

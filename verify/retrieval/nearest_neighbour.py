@@ -34,7 +34,7 @@ def nearest_neighbour(
     d: Annotated[int, option("dimension of the inputs", min=1, max=1000)] = 5,
     n: Annotated[int, option("examples in a prompt", min=1, max=1000)] = 20,
     samples: Annotated[int, option("random prompts", min=1, max=10**5)] = 100,
-    sharpness: Annotated[float, option("inverse temperature β of the smoother")] = 4.0,
+    sharpness: Annotated[float, option("inverse temperature β of the smoother", max=1e100)] = 4.0,
 ) -> Iterator[Finding]:
     """One average-hard head outputs the mean label of the examples nearest to the query.
 
