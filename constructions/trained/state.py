@@ -20,6 +20,7 @@ from torch.nn.functional import pad
 from constructions.interface import Model
 from constructions.trained.checkpoint import write
 from constructions.trained.configuration import Configuration, untrained
+from constructions.trained.folder import weights_of
 from constructions.trained.process import Process
 from theory.kinds import InputError
 
@@ -52,7 +53,8 @@ class State:
     def begin(configuration: Configuration, folder: Path, process: Process) -> State:
         """Returns the run that the folder contains, or a new run.
 
-        Raises ValueError if the run in the folder has another configuration or is damaged.
+        Raises ValueError if the run in the folder has another configuration or is damaged, and for
+        a folder that contains weights but no state of a run.
         """
         model = untrained(configuration).to(process.device)
         generator = torch.Generator(process.device).manual_seed(configuration.seed)
@@ -61,6 +63,11 @@ class State:
         run = State(configuration, folder, process, model, generator, weights, moments)
         if run.path.exists():
             run._restore()
+        elif found := [path.name for path in _written_last(folder) if path.exists()]:
+            raise InputError(
+                f"{folder} contains {' and '.join(found)} and no state of a run: choose another "
+                "folder"
+            )
         run.move(weights, torch.zeros_like(weights), moments)
         return run
 
@@ -136,6 +143,11 @@ class State:
         for part, saved in zip((self.weights, *self.moments), joint, strict=False):
             part.copy_(saved)
         self.step, self.seconds, self.loss, self.recent = step, seconds, loss, recent
+
+
+def _written_last(folder: Path) -> tuple[Path, Path]:
+    """The files that a run writes at its end, after its state."""
+    return (path := weights_of(folder)), path.with_suffix(".json")
 
 
 def trained(model: Model) -> list[nn.Parameter]:

@@ -64,12 +64,12 @@ def train(
     compiled if the run is long enough and the machine has a working compiler. On a GPU float32
     products are rounded to TF32.
 
-    Raises ValueError if the folder contains another run or a damaged state, or if another process
-    trains in the folder. Also raises ValueError if a step of `keep` is not in the run or has passed
-    without a snapshot, if the number of processes does not divide the batch size, if there are more
-    processes than GPUs, or if the environment variables of torchrun are invalid. Raises Diverged,
-    with the number of the step, if the loss or a weight becomes infinite or NaN. The last state
-    before that step is not overwritten.
+    Raises ValueError if the folder contains another run, a damaged state, or weights without a
+    state, or if another process trains in the folder. Also raises ValueError if a step of `keep` is
+    not in the run or has passed without a snapshot, if the number of processes does not divide the
+    batch size, if there are more processes than GPUs, or if the environment variables of torchrun
+    are invalid. Raises Diverged, with the number of the step, if the loss or a weight becomes
+    infinite or NaN. The last state before that step is not overwritten.
     """
     [path] = train_together(
         [configuration],

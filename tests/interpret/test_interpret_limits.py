@@ -46,6 +46,14 @@ def test_the_fewest_sequences_and_prompts():
     assert compare(outputs(zero, four), "none", [0], EVERY[:, :4])
 
 
+@pytest.mark.parametrize("into", [torch.as_tensor, np.asarray])
+def test_complex_numbers_lose_no_imaginary_part(into):
+    with rejects("outputs", "real"):
+        outputs(lambda x, y, x_query: into(zero(x, y, x_query) + 1j), PROMPTS)
+    with rejects("content", "real"):
+        registers(BUILT, TOKENS, {"content": into(TOKENS + 1j)})
+
+
 def test_the_last_position():
     redirected(BUILT, 1, np.full((6, T), T - 1))
     with rejects("places"):

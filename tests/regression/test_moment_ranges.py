@@ -50,6 +50,14 @@ def test_growth(layers):
     assert abs((straightness(random).max(-1) > random_straightness(layers)).mean() - 0.05) < 0.015
 
 
+@pytest.mark.parametrize("z", [0.0, 1e-300, 0.5, 1 - 2.0**-53, 1.0])
+def test_filters_near_one_and_of_small_powers(z):
+    with mpmath.workdps(60):
+        for p, m in [(1e-10, 1.0), (1e-10, 1e-300), (1e-3, 7.0), (2.0, 0.5), (300.0, 1e10)]:
+            wanted = float((1 - mpmath.mpf(z) ** p) ** m)
+            assert float(r.filter_residual(z, p, m)) == pytest.approx(wanted, rel=1e-12, abs=0)
+
+
 @pytest.mark.parametrize(("N", "d"), [(8, 1), (8, 33), (130, 5), (300, 17), (1000, 2)])
 def test_filters(N, d):
     rng = np.random.default_rng(N)

@@ -249,6 +249,15 @@ def test_a_folder_in_which_another_process_trains(tmp_path):
     train(TINY, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "model.json"])
+def test_weights_that_are_not_of_a_run_are_not_replaced(name, tmp_path):
+    (tmp_path / name).write_text("mine")
+    with rejects(name, "another folder"):
+        train(TINY, tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "mine"
+
+
 @pytest.mark.parametrize("content", [b"", b"not a state", b"\x08\0\0\0\0\0\0\0{}      "])
 def test_a_state_that_is_none(content, tmp_path):
     (tmp_path / "state.safetensors").write_bytes(content)

@@ -192,7 +192,7 @@ def _residual(z: np.ndarray, power: float, steps: float) -> np.ndarray:
 
 def _residuals(z: np.ndarray, power: float, steps: Iterable[float]) -> Iterator[np.ndarray]:
     """R(z) for each number of steps."""
-    inside, _, log = _logarithms(z, power)
+    inside, _, _, log = _logarithms(z, power)
     return (np.where(inside, np.exp(m * log), 0.0) for m in steps)
 
 
@@ -200,17 +200,20 @@ def _with_slopes(
     z: np.ndarray, power: float, steps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """R(z) and its derivatives by p and by m, for z > 0; all 0 at z = 1."""
-    inside, raised, log = _logarithms(z, power)
+    inside, raised, rest, log = _logarithms(z, power)
     R = np.where(inside, np.exp(steps * log), 0.0)
-    return R, -R * steps * raised * np.log(z) / (1 - raised), R * log
+    return R, -R * steps * raised * np.log(z) / rest, R * log
 
 
-def _logarithms(z: np.ndarray, power: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The mask z^p < 1, z^p, and log(1 − z^p); outside the mask, 1/2 replaces z^p."""
-    raised = z**power
-    inside = raised < 1
-    raised = np.where(inside, raised, 0.5)
-    return inside, raised, np.log1p(-raised)
+def _logarithms(
+    z: np.ndarray, power: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The mask z < 1, z^p, 1 − z^p and log(1 − z^p) to all digits; outside the mask, for z = 1/2."""
+    inside = np.asarray(z < 1)
+    z = np.where(inside, z, 0.5)
+    with np.errstate(divide="ignore"):
+        raised, rest = map(np.asarray, (z**power, -np.expm1(power * np.log(z))))
+        return inside, raised, rest, np.where(raised < 0.5, np.log1p(-raised), np.log(rest))
 
 
 def _total(errors: np.ndarray, components: np.ndarray) -> float:

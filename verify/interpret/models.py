@@ -301,11 +301,17 @@ def called(function: Any, *given: Any, of: Any = None) -> Any:
 def as_array(value: Any, name: str) -> np.ndarray:
     """A tensor of any dtype and device, or an array, as finite float64."""
     if isinstance(value, Tensor):
-        value = value.detach().cpu().to(torch.float64).numpy()
+        value = value.detach().cpu()
+        value = (value if value.is_complex() else value.to(torch.float64)).numpy()
     try:
-        found = np.asarray(value, np.float64)
+        found = np.asarray(value)
+        if found.dtype.kind == "c":
+            raise TypeError("its imaginary part would be lost")
+        found = found.astype(np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{name} is {shown(value)}: give arrays or tensors of numbers") from None
+        raise InputError(
+            f"{name} is {shown(value)}: give arrays or tensors of real numbers"
+        ) from None
     if not np.isfinite(found).all():
         raise InputError(
             f"{name} of the model has entries that are not finite: give smaller inputs, or a model "
