@@ -79,10 +79,9 @@ def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = Non
         try:
             part.write_bytes(content)
             part.replace(file)
-        except (OSError, ValueError) as error:  # ValueError: a path that is not Unicode
-            reason = error.strerror if isinstance(error, OSError) else error
+        except OSError as error:
             raise InputError(
-                f"cannot write {str(file)!r} ({reason}): choose another path"
+                f"cannot write {file} ({error.strerror}): choose another path"
             ) from None
         finally:
             with suppress(OSError):

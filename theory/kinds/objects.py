@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,13 +137,17 @@ class File(Kind):
         return f"the path of a file{f' with {self.holds}' * bool(self.holds)}"
 
     example = Path("example.json")
-    wrong = (None, object(), 1, b"a", [], ["a"], "", "a" * 300, "a\0b")
+    wrong = (None, object(), 1, b"a", [], ["a"], "", "a" * 300, "a\0b", "a\ud800")
 
     def read(self, name: str, value: Any) -> Path:
         if not isinstance(value, str | Path) or value == "" or "\0" in str(value):
             raise self.error(name, value)
         path = Path(value)
-        if any(len(part.encode(errors="surrogatepass")) > 255 for part in path.parts):
+        try:
+            parts = [os.fsencode(part) for part in path.parts]
+        except UnicodeEncodeError:
+            raise self.error(name, value) from None
+        if any(len(part) > 255 for part in parts):
             raise self.error(name, value)
         return path
 
