@@ -260,9 +260,9 @@ class Model(nn.Module, ABC):
         """The answers, as the interface defines them.
 
         Warns once (`OutsideHypotheses`) if the iteration that the model computes diverges on the
-        inputs. Raises ValueError for inputs that the interface rejects, for outputs that are NaN, for
-        answers that are not finite, and if the memory does not suffice. `logits` and `streams` do not warn, and also
-        return numbers that are not finite.
+        inputs. Raises ValueError for inputs that the interface rejects, for outputs that are NaN,
+        for answers that are not finite, and if the memory does not suffice. `logits` and `streams`
+        do not warn, and also return numbers that are not finite.
         """
         if self.like.is_meta:
             raise InputError(

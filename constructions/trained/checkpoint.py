@@ -214,7 +214,8 @@ def save(
     described = {**record, "sha256": hashlib.sha256(weights).hexdigest(), "bytes": len(weights)}
     write(path, weights)
     text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
-    write(path.with_suffix(".json"), text.encode())
+    # A lone surrogate, as of a file's name in the command, is written as its escape in JSON.
+    write(path.with_suffix(".json"), text.encode(errors="backslashreplace"))
 
 
 def write(path: Path, content: bytes) -> None:

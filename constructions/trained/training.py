@@ -129,7 +129,12 @@ def train_together(
         stack.enter_context(warnings.catch_warnings())
         warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous")
         for folder in folders:
-            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(
+                    f"cannot make the folder {folder} ({error.strerror}): choose another folder"
+                ) from None
             stack.enter_context(alone(folder) if process.rank == 0 else nullcontext())
         pairs = zip(configurations, folders, strict=True)
         runs = [State.begin(made, folder, process) for made, folder in pairs]

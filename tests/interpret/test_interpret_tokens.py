@@ -187,6 +187,12 @@ BAD = {
     "no tokens": (lambda: attention(BUILT, TOKENS + 0.5, lambda t: BEFORE), ["tokens"]),
     "other tokens": (lambda: attention(BUILT, TOKENS + V, lambda t: BEFORE), []),
     "no Booleans": (lambda: attention(BUILT, TOKENS, lambda t: BEFORE * 1.0), ["stated"]),
+    "ragged": (lambda: attention(BUILT, TOKENS, lambda t: [[True], []]), ["stated"]),
+    "bfloat16": (lambda: attention(BUILT, TOKENS, lambda t: torch.ones(2).bfloat16()), ["stated"]),
+    "a gradient": (
+        lambda: attention(BUILT, TOKENS, lambda t: torch.ones(2, requires_grad=True)),
+        ["stated"],
+    ),
     "other size": (lambda: attention(BUILT, TOKENS, lambda t: BEFORE[1:]), ["stated"]),
     "no keys": (lambda: attention(BUILT, TOKENS, lambda t: BEFORE & False), ["stated"]),
     "no patterns": (lambda: attention(Embedded(), TOKENS, lambda t: BEFORE), ["patterns"]),

@@ -271,3 +271,16 @@ def test_what_cannot_be_trained_leaves_no_folder(keep, tmp_path):
     with rejects("keep"):
         train(preset("regression"), tmp_path / "run", keep=keep)
     assert not (tmp_path / "run").exists()
+
+
+def test_folders_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "run", tmp_path / "\ud800"):
+        with rejects():
+            train(TINY, folder)
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_command_with_a_name_that_is_not_unicode(tmp_path):
+    path = train(replace(TINY, steps=1), tmp_path, command="\ud800")
+    assert sidecar(path)["command"] == "\ud800"

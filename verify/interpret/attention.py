@@ -12,7 +12,7 @@ from torch import Tensor
 
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from theory.kinds import InputError, Integers, Within, checked, shown
+from theory.kinds import InputError, Integers, Within, array_of, checked, shown
 from verify.evidence.statistics import Mean, fraction_of
 from verify.interpret.models import as_array, called, inputs_for, require_several
 
@@ -44,7 +44,7 @@ def attention(
     m, T = tokens.shape
     if m < 2:
         raise InputError(f"tokens has {m} sequence: give at least 2 sequences")
-    wanted = np.asarray(called(stated, tokens, of=stated))
+    wanted = array_of("the result of stated", called(stated, tokens, of=stated))
     if wanted.dtype != bool or wanted.shape not in ((m, T, T), (T, T)):
         raise InputError(
             f"stated returns an array of {wanted.dtype} of shape {wanted.shape}: give a function "
