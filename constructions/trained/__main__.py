@@ -1,11 +1,12 @@
 """The command line: `python -m constructions.trained train | evaluate | ship | list`.
 
-Exit codes: 0 success · 1 training diverged · 2 usage · 130 interrupted (the same command resumes
-a training).
+Exit codes: 0 success · 1 training diverged · 2 usage · 4 the output cannot be written ·
+130 interrupted (the same command resumes a training).
 """
 
 from __future__ import annotations
 
+import errno
 import inspect
 import shlex
 import sys
@@ -27,7 +28,7 @@ from constructions.trained.process import is_first
 from constructions.trained.tasks.task import MOST_FRESH
 from constructions.trained.training import SAVE_EVERY, Diverged, train_together
 from theory.kinds import Choice, InputError
-from theory.terminal import Once, in_words, run
+from theory.terminal import FULL, Once, in_words, run
 
 DIVERGED, USAGE, INTERRUPTED = 1, 2, 130
 PROMPTS, SEED = 1000, 1_000_000  # of an evaluation, by default
@@ -269,6 +270,8 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         message, code = f"{place}{error.strerror or error}; give another path", USAGE
+        if error.errno == errno.ENOSPC and not error.filename:
+            message, code = f"cannot write the output: {error.strerror}", FULL
     except MemoryError:
         message, code = "memory is exhausted: give a smaller model or fewer prompts", USAGE
     except Diverged as error:

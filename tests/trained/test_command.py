@@ -1,7 +1,10 @@
 """The command line that trains models and measures them."""
 
+import os
 import re
 import shlex
+from contextlib import redirect_stdout
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -211,6 +214,15 @@ def test_only_the_first_process_complains(capsys, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     assert main(["evaluate", "nothing"]) == 2
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("words", ["list", "train --help"])
+def test_an_output_that_cannot_be_written(words, capfd):
+    with Path("/dev/full").open("w") as full, redirect_stdout(full):
+        assert main(words.split()) == 4
+        os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())  # what is left, when it closes
+    check_line(capfd.readouterr().err, "output", "No space left on device")
 
 
 def test_list(capsys):
