@@ -18,13 +18,12 @@ sketch-32      a sketch of 32 cells, for counts
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Annotated, Any
 
 from constructions.blocks import plural
 from constructions.trained.configuration import Configuration
 from constructions.trained.models import SHAPES
-from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks import (
     addition,
     automata,
@@ -115,9 +114,10 @@ def preset(
             f"model is {model}, but the preset {size} has a {usual} model: omit `model`"
         )
     made = PRESETS[task][size, model]
-    if n_layers is not None and isinstance(made.shape, QuadraticShape):
+    if n_layers is not None and "n_layers" not in (each.name for each in fields(made.shape)):
         raise InputError(
-            f"n_layers is {n_layers}, but a quadratic network has one layer: omit n_layers"
+            f"n_layers is {n_layers}, but the number of layers of a {model} network is fixed: omit "
+            "n_layers"
         )
     return replace(
         made,

@@ -357,6 +357,8 @@ def test_the_function_is_a_function() -> None:
         (lambda tokens: -1 if len(tokens) == 1 else tokens, ()),
         (lambda tokens: [-1] if len(tokens) == 1 else 0, ()),
         (lambda tokens: np.zeros((1, len(tokens))), ()),
+        (lambda tokens: torch.zeros(len(tokens), device="meta"), ()),
+        (lambda tokens: torch.zeros(len(tokens)).to_sparse(), ()),
     ],
 )
 def test_other_values_of_the_function_are_rejected(against: Any, names: tuple[str, ...]) -> None:

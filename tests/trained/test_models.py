@@ -209,6 +209,8 @@ def test_presets():
         ({"task": "hop", "noise": 1.0}, "noise"),
         ({"task": "chomsky", "problem": "binary multiplication"}, "problem"),
         ({"task": "hop", "problem": "reverse string"}, "problem"),
+        ({"task": "counts", "size": "sketch-32", "n_layers": 2}, "n_layers"),
+        ({"task": "modular", "size": "p7", "n_layers": 2}, "n_layers"),
     ],
 )
 def test_presets_that_there_are_not_are_rejected(arguments, parameter):

@@ -14,7 +14,7 @@ from torch import Tensor
 from constructions.interface import all_below
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from theory.kinds import InputError, shown
+from theory.kinds import InputError, array_of, shown
 
 MOST_SEQUENCES = 2**18  # for each of which the function is called
 
@@ -80,7 +80,9 @@ class Answers:
 
 def _integers(value: Any, row: tuple[int, ...]) -> int | list[int]:
     """The value of a function as an integer, or as a list of integers."""
-    plain = value.tolist() if isinstance(value, np.ndarray | Tensor) else value
+    if isinstance(value, Tensor):
+        value = array_of("the value of against", value)
+    plain = value.tolist() if isinstance(value, np.ndarray) else value
     several = isinstance(plain, list | tuple)
     each: list[Any] = list(plain) if several else [plain]
     if any(isinstance(one, bool) or not isinstance(one, Integral) for one in each):
