@@ -66,10 +66,19 @@ class _Lossy(FileIO):
 
 
 class Once(TyperCommand):
-    """A command that rejects an option with two values, of which one would be ignored."""
+    """A command that rejects an option with two values, of which one would be ignored, and an
+    option whose value is the name of an option, such as a file called -q.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        *_, order = self.make_parser(ctx).parse_args(args=list(args))
+        values, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        options = [each for each in self.get_params(ctx) if each.param_type_name == "option"]
+        names = {name for each in options for name in (*each.opts, *each.secondary_opts)}
+        for option in order:
+            given = values.get(option.name)
+            for value in given if isinstance(given, list) else [given]:
+                if value in names:
+                    ctx.fail(f"{option.opts[-1]} has no value before {value}: give a value")
         for option, times in Counter(order).items():
             single = not (option.multiple or getattr(option, "is_flag", False))
             if single and times > 1 and option.param_type_name == "option":
