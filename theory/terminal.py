@@ -44,7 +44,7 @@ def run(main: Callable[[], int]) -> int:
             stream.reconfigure(errors="spelled")  # type: ignore[union-attr]
     code = main()
     try:
-        if sys.stdout is not None:
+        if sys.stdout is not None and not sys.stdout.closed:
             sys.stdout.flush()
     except OSError as error:
         # Otherwise Python flushes again at exit, and prints a longer error.

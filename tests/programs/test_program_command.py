@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from refusals import rejected
+from refusals import check_line, rejected
 
 from constructions.programs import compiled
 from theory.kinds import InputError
@@ -16,6 +18,7 @@ from verify.cli.main import main
 from verify.programs.options import read_vocabulary
 from verify.programs.program import CAUSAL, NAMES, TOGETHER, program
 
+ROOT = Path(__file__).parents[2]
 FILE = """
 import sys
 
@@ -58,6 +61,25 @@ def test_files_that_raise_errors(tmp_path, text, line, capsys):
 )
 def test_programs_that_are_not_found(given, word, capsys):
     rejected(capsys, ["program", "--program", given, "--vocabulary", "ab"], word)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("from theory.programs import tokens as x\nimport sys\nsys.stdout.close()", 2),
+        ("from theory.programs import Map, tokens\nimport sys\n"
+         "x = Map(lambda token: sys.stdout.close() or token, tokens)", 4),
+    ],
+    ids=["by the file", "by a function"],
+)  # fmt: skip
+def test_a_standard_output_that_is_closed(text, code, tmp_path):
+    """In a process of its own, as the standard output of a test cannot be closed."""
+    (tmp_path / "own.py").write_text(text)
+    words = [sys.executable, "-m", "verify", "program", "--program", f"{tmp_path}/own.py:x"]
+    words += ["--vocabulary=ab", "--max-length=2", "-q"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (code, "")
+    check_line(done.stderr)
 
 
 def test_a_file_can_import_its_neighbours(tmp_path, capsys, monkeypatch):

@@ -72,12 +72,15 @@ def _defined(path: str) -> dict[str, Any]:
     if folder not in sys.path:  # as `python FILE` does, so that FILE can import its neighbours
         sys.path.insert(0, folder)
     try:
-        return runpy.run_path(path)
+        found = runpy.run_path(path)
     except (Exception, SystemExit) as error:
         lines = [at.lineno for at in extract_tb(error.__traceback__) if at.filename == path]
         where = f"{path}, line {lines[-1]}," if lines else path
         what = "calls exit" if isinstance(error, SystemExit) else f"raises {type(error).__name__}"
         raise InputError(f"{where} {what} ({error}): mend the file") from error
+    if sys.stdout is not None and sys.stdout.closed:
+        raise InputError(f"{path} closes the standard output: mend the file")
+    return found
 
 
 def read_vocabulary(text: str) -> list[Value]:
