@@ -89,7 +89,7 @@ def string_probabilities(model: Model, length: Count) -> Tensor:
             f"{model.name} predicts {V} of its {model.interface.vocabulary_size} tokens: give a "
             "model that predicts all tokens except the last token of the vocabulary"
         )
-    if L > 27 or V**L > MOST:
+    if V > 1 and (L > 27 or V**L > MOST):
         raise InputError(f"there are {V}^{L} strings: give a length with at most 2^27 strings")
     of, found = [range(V, V + 1), *[range(V)] * (L - 1)], torch.zeros(1, dtype=torch.float64)
     if answers_at_every_prefix(model):

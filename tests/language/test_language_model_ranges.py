@@ -109,6 +109,11 @@ def test_models_of_strings(V, length, m):
                 assert np.allclose(found, wanted, rtol=1e-12, atol=1e-25)
 
 
+@pytest.mark.parametrize("length", [2, 27, 40])
+def test_of_one_symbol_there_is_one_string(length):
+    assert string_probabilities(string_model(1, [[0] * length], [F(1)]), length).tolist() == [1.0]
+
+
 def test_models_of_many_documents():
     """Probabilities by hand, for counts of up to a million documents."""
     facts, counts, n = [[0, 1], [2, 2], [1, 0], [2, 0]], [1, 1500, 10**6, 0], 1001501

@@ -285,6 +285,16 @@ def test_velocities_on_the_sphere(n, d, form):
 
 
 @pytest.mark.parametrize("form", ["SA", "USA"])
+@pytest.mark.parametrize("beta", [10.0, 20.0, 30.0])
+def test_gaps_near_the_escape_time(beta, form):
+    """The gap itself is off by up to 15 % at β = 30."""
+    for n, gamma in ((2, 0.5), (3, 0.99), (100, 1 - 1e-6)):
+        time = m.escape_time(beta, n, gamma, form)
+        gap = m.orthogonal_gap(n, beta, [0.0, time], form)[-1]
+        assert m.escape_time(beta, n, 1 - gap, form) == pytest.approx(time, rel=1e-11, abs=0)
+
+
+@pytest.mark.parametrize("form", ["SA", "USA"])
 @pytest.mark.parametrize("n", [2, 17, 10**6])
 def test_orthogonal_starts(n, form):
     """The gap satisfies its equation, and the time to reach an inner product is its inverse."""

@@ -208,7 +208,7 @@ def _with_slopes(
 def _logarithms(
     z: np.ndarray, power: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The mask z < 1, z^p, 1 − z^p and log(1 − z^p) to all digits; outside it, for z = 1/2."""
+    """The mask z < 1, z^p, 1 − z^p and log(1 − z^p); outside the mask, 1/2 replaces z."""
     inside = np.asarray(z < 1)
     z = np.where(inside, z, 0.5)
     with np.errstate(divide="ignore"):

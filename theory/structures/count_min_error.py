@@ -54,10 +54,19 @@ def count_min_error(
         probabilities = (1 - s) * probabilities + s * shifted
     total = 0.0
     for each in np.unique(c):
-        factor = np.zeros(each + 1)
-        factor[0] += 1 - s
-        factor[-1] += s
-        others = scipy.signal.lfilter([1.0], factor, probabilities)
+        others = _without(probabilities, int(each), s)
         more = np.clip(1 - others.cumsum(), 0, 1)
         total += p[c == each].sum() * (more**rows).sum()
     return float(total)
+
+
+def _without(probabilities: np.ndarray, count: int, s: float) -> np.ndarray:
+    """The distribution (N,) of a sum without a term, which is `count` with probability s, else 0.
+
+    The power series with the coefficients `probabilities` (N,) is divided by 1 − s + s·z^count.
+    """
+    if count == 0:
+        return probabilities
+    rows = np.pad(probabilities, (0, -len(probabilities) % count)).reshape(-1, count)
+    divided = scipy.signal.lfilter([1.0], [1 - s, s], rows, axis=0)
+    return np.asarray(divided.ravel()[: len(probabilities)])
