@@ -38,6 +38,9 @@ def test_unsigned_integers_are_read_if_they_fit_int64():
     assert Integers("n").read("n", last).tolist() == [2**63 - 1]
     with rejects("n", str(2**63)):
         Integers("n").read("n", last + np.uint64(1))
+    for long in (2**64, -(2**70)):
+        with rejects("n", str(abs(long))):
+            Integers("n").read("n", [0, long])
 
 
 def test_a_truth_value_is_no_number():

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from theory.kinds.errors import InputError
+from theory.kinds.errors import InputError, shown
 from theory.kinds.kind import ANY, Kind, Within
 
 LEADING = ("...", "+...", "#...")
@@ -341,6 +341,9 @@ class Integers(Array):
         )
 
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
+        for entry in array.flat if array.dtype.kind == "O" else ():
+            if type(entry) is int and not -(2**63) <= entry < 2**63:
+                raise self.contains(name, shown(entry), "; int64 ends at 9223372036854775807")
         if array.dtype.kind not in "iu":
             dtype = "type text" if array.dtype.kind in "US" else f"dtype {array.dtype}"
             raise InputError(f"{name} {has(name)} entries of type {dtype}: give {self.what}")
