@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from io import BufferedWriter, FileIO, TextIOWrapper
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand
@@ -66,8 +67,8 @@ class _Lossy(FileIO):
 
 
 class Once(TyperCommand):
-    """A command that rejects an option with two values, of which one would be ignored, and an
-    option whose value is the name of an option, such as a file called -q.
+    """A command that rejects an option with two values, of which one would be ignored; an option
+    whose value is the name of an option, such as a file called -q; and an empty path.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -75,15 +76,25 @@ class Once(TyperCommand):
         options = [each for each in self.get_params(ctx) if each.param_type_name == "option"]
         names = {name for each in options for name in (*each.opts, *each.secondary_opts)}
         for option in order:
-            given = values.get(option.name)
-            for value in given if isinstance(given, list) else [given]:
+            for value in _each(values.get(option.name)):
                 if value in names:
                     ctx.fail(f"{option.opts[-1]} has no value before {value}: give a value")
         for option, times in Counter(order).items():
             single = not (option.multiple or getattr(option, "is_flag", False))
             if single and times > 1 and option.param_type_name == "option":
                 ctx.fail(f"{option.opts[-1]} is given {times} times: give it once")
-        return super().parse_args(ctx, args)
+        others = super().parse_args(ctx, args)
+        for option in order:
+            typed, read = values.get(option.name), ctx.params.get(option.name)
+            for text, value in zip(_each(typed), _each(read), strict=False):
+                if text == "" and isinstance(value, Path):  # Path("") is the current folder
+                    ctx.fail(f"{option.opts[-1]} is empty: give a path")
+        return others
+
+
+def _each(value: Any) -> list[Any]:
+    """The values of an option, of which some can be given several times."""
+    return [*value] if isinstance(value, list | tuple) else [value]
 
 
 def in_words(error: Exception, *, hint: bool = True) -> str:
