@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from os.path import realpath
 from pathlib import Path
 from typing import Annotated
 
@@ -173,7 +174,7 @@ def _agreed(
     seeds = [made.seed for made in configurations]
     if len(set(seeds)) < len(seeds):
         raise InputError(f"the seeds of configurations are {seeds}: give different seeds")
-    if len({folder.resolve() for folder in folders}) < len(folders):
+    if len({realpath(folder) for folder in folders}) < len(folders):
         raise InputError(f"folders contains {folders[0]} or another twice: give different folders")
     return first
 

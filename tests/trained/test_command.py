@@ -152,6 +152,9 @@ def test_places_that_are_no_folders(tmp_path, capsys):
     taken.write_text("")
     train_there = ["train", "induction", "--device", "cpu", "--out", str(taken)]
     rejected(capsys, train_there, str(taken))
+    (loop := tmp_path / "loop").symlink_to(loop)
+    for seeds in ([], ["--seed", "0", "--seed", "1"]):
+        rejected(capsys, [*train_there[:-1], str(loop), *seeds], str(loop))
 
 
 def test_a_rejected_run_leaves_no_file(tmp_path, capsys):
