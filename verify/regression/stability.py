@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from constructions.transformer import Transformer
-from theory.kinds import InputError
 from theory.regression import Start
 from verify.claim import Run
 from verify.evidence.agreement import WIDEST, size_of, transformer_in_float
@@ -146,7 +145,5 @@ def _examples(run: Run, condition: float) -> Examples:
 def _in_float32(model: Transformer, examples: Examples) -> np.ndarray:
     """Predictions in float32; infinite if the model overflows."""
     given = (torch.as_tensor(part, dtype=torch.float32) for part in examples)
-    try:
-        return np.asarray(model.float()(*given).double())
-    except InputError:
-        return np.full(len(examples.queries), np.inf)
+    predictions = model.float().logits(*given).flatten().double().detach().numpy()
+    return np.where(np.isfinite(predictions), predictions, np.inf)
