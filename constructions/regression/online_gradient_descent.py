@@ -35,7 +35,10 @@ def online_gradient_descent(d: Count, n: Count) -> Transformer:
     register `residual`. After these layers, this register contains y_i − ⟨w_{i−1}, x_i⟩. The keys
     x_i/‖x_i‖² are part of the prompt: the transformer does not compute the division.
 
-    The model raises ValueError if it is called with more than n examples.
+    The model raises ValueError if it is called with more than n examples. In float64, rounding
+    errors are multiplied by powers of the matrix L of the proof and grow exponentially with the
+    number of examples, faster in few dimensions: for normally distributed inputs in one dimension,
+    the prediction from 60 examples is wrong, and in three dimensions that from 150 examples.
 
     Source: [Ding2024] for the setting and [Kaczmarz1937] for the pass; the proof is in
     `online_gradient_descent.py`.

@@ -52,6 +52,19 @@ def test_stays_right_where_the_powers_of_the_triangle_are_huge():
     assert abs(model([[1.0]] * 60, list(range(60)), [1.0]).item() - 59) < 1e-12
 
 
+@pytest.mark.parametrize(
+    ("d", "n", "right"),
+    [(1, 20, True), (1, 60, False), (3, 60, True), (3, 150, False), (10, 150, True)],
+)
+def test_rounding_errors_grow_with_the_number_of_examples(d, n, right):
+    """Relative to the labels, of standard deviation 1."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x, y, q = rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
+        error = abs(float(online_gradient_descent(d, n)(x, y, q) - solve(x, y) @ q))
+        assert error < 1e-6 if right else error > 1e-3
+
+
 def test_a_zero_row_changes_nothing():
     """Its key would be 0/0; without it the answer is the same, and so is the recursion's."""
     x = np.array([[1.0, 2.0], [0.0, 0.0], [-1.0, 0.5]])
