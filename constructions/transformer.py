@@ -186,8 +186,8 @@ class Transformer(Stack):
     def _stream(self, H: Tensor) -> Tensor:
         if H.shape[-1:] != (self.d_model,):
             raise InputError(f"H has shape {tuple(H.shape)}: give H of shape (…, {self.d_model})")
-        if H.dtype != self.like.dtype:
-            raise InputError(f"H is of type {H.dtype}: give H of type {self.like.dtype}")
+        if H.dtype != (dtype := self.embed.W_E.dtype):  # torch.compile cannot trace `like`
+            raise InputError(f"H is of type {H.dtype}: give H of type {dtype}")
         return H
 
     @checked
