@@ -217,8 +217,8 @@ class Heads(NamedTuple):
             return self._from_blocks(query, *attended)
         Q, K = self.queries_keys(query, n_examples, key)
         V = per_head(self.attended(value, n_examples), self.W_V)
-        if self.normalise == "linear" and self.mask == "causal":
-            mixed = _causal_linear(Q, K, V) * self.scale
+        if self.normalise == "linear" and self.mask in ("causal", "strictly causal"):
+            mixed = _causal_linear(Q, K, V, strictly=self.mask != "causal") * self.scale
         elif self.normalise == "linear" and self.mask == "diagonal":
             mixed = torch.linalg.vecdot(Q, K).unsqueeze(-1) * V * self.scale
         else:
@@ -387,11 +387,19 @@ def per_head(H: Tensor, W: Tensor) -> Tensor:
     return joint.unflatten(-1, (heads, width)).transpose(-2, -3)
 
 
-def _causal_linear(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
-    """tril(Q Kᵀ) V in O(T): a triangle inside each block, and the sum of Kᵀ V of earlier blocks."""
+def _causal_linear(Q: Tensor, K: Tensor, V: Tensor, *, strictly: bool) -> Tensor:
+    """tril(Q Kᵀ) V in O(T): a triangle inside each block, and the sum of Kᵀ V of earlier blocks.
+
+    If `strictly`, the diagonal of the triangle is 0, except in its first row.
+    """
     parts = []
     before = K.new_zeros(*K.shape[:-2], K.shape[-1], V.shape[-1])
     for q, k, v in zip(*(M.split(CAUSAL_BLOCK, dim=-2) for M in (Q, K, V)), strict=True):
-        parts.append((q @ k.transpose(-1, -2)).tril() @ v + q @ before)
+        triangle = (q @ k.transpose(-1, -2)).tril(-int(strictly))
+        parts.append(triangle @ v + q @ before)
         before = before + k.transpose(-1, -2) @ v
+    if strictly:
+        parts[0][..., 0, :] += (
+            torch.linalg.vecdot(Q[..., 0, :], K[..., 0, :])[..., None] * V[..., 0, :]
+        )
     return torch.cat(parts, dim=-2)

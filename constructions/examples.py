@@ -10,7 +10,7 @@ torch tensors and for numpy arrays of any exact type: `xp` is the module torch o
 | interleaved | x₁, y₁, …, x_n, y_n, x_q, each with its position   | x, y, t, t², s | one query   |
 | alternating | the same, y padded to the width of x               | x or y         | each prefix |
 | shifted     | (x_t, x_{t−1}, y_{t−1}), t = 1 … n + 1             | x, key, y      | each prefix |
-| fitted      | (x_i, x_i/‖x_i‖², y_i), (x_q, 0, 0)                | x, key, y      | any queries |
+| fitted      | (0, 0, 0), (x_i, x_i/‖x_i‖², y_i), (x_q, 0, 0)     | x, key, y      | any queries |
 | measured    | (x_i, ‖x_i‖², y_i), (x_q, 0, 0)                    | x, square, y   | any queries |
 """
 
@@ -79,16 +79,18 @@ def shifted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
 
 
 def fitted(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:
-    """Returns the prompt of tokens (x_i, x_i/‖x_i‖², y_i) and, for queries, (x_q, 0, 0).
+    """Returns the prompt of (0, 0, 0), (x_i, x_i/‖x_i‖², y_i) and, for queries, (x_q, 0, 0).
 
     With x_i/‖x_i‖² as key, a step on example i (Kaczmarz' method) fits this example exactly. An
-    example x_i = 0 has key 0.
+    example x_i = 0 has key 0. Under a strictly causal mask, the first token attends to itself: its
+    value is 0.
 
     The division is part of the encoding, not of the transformer.
     """
     squares = (x * x).sum(-1)[..., None]
     keys = x / (squares + (squares == 0) * 1)
-    return _with_queries(xp, xp.concat([x, keys, y[..., None]], axis=-1), queries)
+    rows = xp.concat([x, keys, y[..., None]], axis=-1)
+    return _with_queries(xp, xp.concat([rows[..., :1, :] * 0, rows], axis=-2), queries)
 
 
 def measured(xp: Any, x: Any, y: Any, queries: Any) -> Prompt:

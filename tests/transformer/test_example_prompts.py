@@ -66,9 +66,10 @@ def test_fitted():
     x[2] = 0
     tokens, n, _ = examples.fitted(np, x, Y, Q)
     keys = [row / (row @ row) if row.any() else row for row in x]
-    assert n == 5
-    assert np.allclose(tokens[:5], np.c_[x, keys, Y], rtol=4 * np.finfo(float).eps, atol=0)
-    assert np.array_equal(tokens[5:], np.c_[Q, np.zeros((3, 3))])
+    assert n == 6
+    assert np.array_equal(tokens[0], np.zeros(5))
+    assert np.allclose(tokens[1:6], np.c_[x, keys, Y], rtol=4 * np.finfo(float).eps, atol=0)
+    assert np.array_equal(tokens[6:], np.c_[Q, np.zeros((3, 3))])
 
 
 @pytest.mark.parametrize(
@@ -97,8 +98,8 @@ def test_torch_numpy_and_exact_tokens_agree(encode, leading):
 def test_fitted_keys_are_exact_in_an_exact_type():
     x = array([fmpq(1), fmpq(2), fmpq(0), fmpq(0)], 2, 2)
     tokens, *_ = examples.fitted(np, x, array([fmpq(1), fmpq(1)], 2), x[:1])
-    assert tokens[0, 2:4].tolist() == [fmpq(1, 5), fmpq(2, 5)]
-    assert tokens[1, 2:4].tolist() == [0, 0]
+    assert tokens[1, 2:4].tolist() == [fmpq(1, 5), fmpq(2, 5)]
+    assert tokens[2, 2:4].tolist() == [0, 0]
 
 
 def one_by_one(model, x, y, q):

@@ -78,9 +78,9 @@ def test_every_model_prints_what_each_layer_does(name):
 def test_layers_that_repeat_are_said_to_repeat():
     text = str(built.sphere_dynamics(3, 1.0, 0.5, 5))
     assert "layers 1–5, each softmax head" in text
-    text = str(built.online_gradient_descent(2, 4))
-    assert "layers 1–3, each head" in text
-    assert "layer 4   head" in text
+    text = str(built.hyperpower(2, 3, 3, 0.5))
+    assert "layers 3–4, each head" in text
+    assert "layer 5   head" in text
 
 
 @pytest.mark.parametrize("name", ["newton", "composition", "lstm"])

@@ -273,7 +273,8 @@ def ahead_by_all(found: Enumerated, p: int, declared: float) -> Finding:
         {"wrong": found.wrong, "ahead": found.least},
         {"wrong": 0, "ahead": least},
         Verdict.of(found.wrong == 0 and found.least >= max(least, declared)),
-        f"{found.wrong} wrong; the right logit exceeds all others by at least {found.least:.15g}",
+        f"{found.wrong} wrong; the right logit exceeds all others by at least {found.least:.10g}, "
+        "up to rounding",
         f"none wrong; a gap of 2p = {2 * p}, up to rounding",
         found.first,
     )
@@ -327,7 +328,7 @@ def random_networks(run: Run, moduli: list[int]) -> Finding:
         "float",
         most,
         (1 - 1e-12, 1 + 1e-12),
-        words=f"{most:.15g}",
+        words=f"{most:.10g}",
         wanted="1, which optimal neurons attain, up to rounding",
     )
 

@@ -27,18 +27,17 @@ def online_gradient_descent(
     domain: Annotated[Literal["all", "float", "exact", "modular"], option("number system")] = "all",
     samples: Prompts = 50,
 ) -> Iterator[Finding]:
-    """For all examples X with labels y and all queries x_q, n causal layers of one linear head and
-    a ReLU MLP predict ⟨w_n, x_q⟩ exactly over Q, where w_n is the result of one pass of Kaczmarz's
-    method (normalised LMS with step size 1) over n examples. The steps are w ← w + (y_i − ⟨w, x_i⟩)
-    x_i/‖x_i‖² for i = 1, …, n from w = 0. Prompts contain x_i, y_i and x_i/‖x_i‖².
+    """For all examples X with labels y and all queries x_q, n strictly causal layers of one linear
+    head and a ReLU MLP predict ⟨w_n, x_q⟩ exactly over Q, where w_n is the result of one pass of
+    Kaczmarz's method (normalised LMS with step size 1) over n examples. The steps are w ← w + (y_i
+    − ⟨w, x_i⟩) x_i/‖x_i‖² for i = 1, …, n from w = 0. Prompts contain x_i, y_i and x_i/‖x_i‖².
 
-    This is online gradient descent in which each step fits its example exactly. The register
-    `residual` of token i is y_i at first, and y_i − ⟨w_{i−1}, x_i⟩ after n − 1 layers. In each of
-    these layers, the head replaces it by a weighted sum of earlier residuals, and the MLP adds y_i.
-    Because of the divisions by ‖x_i‖², the prediction is a rational function of the inputs, and not
-    a polynomial. So the equality cannot be checked symbolically, as an identity of polynomials.
-    With `domain="modular"`, it is checked modulo random primes, and the stated error probability
-    accounts for the denominators.
+    This is online gradient descent in which each step fits its example exactly. The residual of
+    token i is y_i at first, and y_i − ⟨w_{i−1}, x_i⟩ after n − 1 layers. Each of these layers
+    replaces it by y_i plus a weighted sum of earlier residuals. Because of the divisions by ‖x_i‖²,
+    the prediction is a rational function of the inputs, and not a polynomial. So the equality
+    cannot be checked symbolically, as an identity of polynomials. With `domain="modular"`, it is
+    checked modulo random primes, and the stated error probability accounts for the denominators.
     """
     case = online_statement(run).at(d, n, 0)
     yield size(case.model, case.of.theorem, d=d, n=n)
