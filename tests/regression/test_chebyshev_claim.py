@@ -82,6 +82,11 @@ def test_what_has_no_factors_in_float64_is_rejected(names, options):
         findings(chebyshev, **{"d": 1, "n": 1, **options})
 
 
+def test_the_number_of_examples_has_no_effect_on_formulas():
+    with rejects("n has no effect", "domain"):
+        findings(chebyshev, n=7, domain="formula")
+
+
 @pytest.mark.parametrize("kind", ["products", "unchanged", "once", "cubed"])
 def test_one_coefficient_off_by_more_than_its_rounding_fails(kind, monkeypatch):
     assert module._coefficients(40, 1.0, 32.0).verdict is Verdict.HOLDS

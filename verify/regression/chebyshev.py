@@ -19,7 +19,7 @@ from verify.evidence.registers import registers_hold
 from verify.evidence.size import size
 from verify.finding import Finding, Verdict, within_bounds
 from verify.regression.data import gaussian_examples
-from verify.regression.options import DOMAINS, Equality, Explain, Prompts, in_each_domain
+from verify.regression.options import NUMBERS, Equality, Explain, Prompts, in_each_domain
 from verify.regression.statements import chebyshev_statement
 
 ROUNDINGS = 40  # roundings in a factor: a logarithm, at most five exponentials, products and sums
@@ -31,14 +31,17 @@ GRID = Fraction(1, 2**44)  # factors are multiples of 2^−47, and one factor is
 
 
 @claim(
-    faults_seen=in_each_domain(DOMAINS, k=4, d=2, n=3),
+    faults_seen=[*in_each_domain(k=4, d=2, n=3), {"domain": "formula", "k": 4, "d": 2}],
 )
 def chebyshev(
     run: Run,
     *,
     k: Annotated[int, option("number of steps of the algorithm", min=1, max=MOST_STEPS)] = 10,
     d: Annotated[int, option("dimension of the inputs", min=1, max=500)] = 5,
-    n: Annotated[int, option("number of examples in a prompt", min=1, max=10**4)] = 10,
+    n: Annotated[
+        int,
+        option("number of examples in a prompt", min=1, max=10**4, only={"domain": NUMBERS}),
+    ] = 10,
     smallest: Annotated[float, option("lower end a of the interval")] = 1.0,
     largest: Annotated[float, option("upper end b of the interval")] = 32.0,
     domain: Equality = "all",
