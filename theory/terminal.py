@@ -31,12 +31,14 @@ def run(main: Callable[[], int]) -> int:
 
     If the output is a closed pipe (`… | head`), the command ends silently. Characters that the
     terminal's encoding lacks are spelled in ASCII. If the output cannot be written, an error of one
-    line is printed. If standard error cannot be written, its lines are lost, and the exit code
-    remains that of the command.
+    line is printed. If standard error cannot be written, or is closed, its lines are lost, and the
+    exit code remains that of the command.
     """
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     screen = sys.__stderr__
+    if sys.stderr is None:  # closed, and `print` would write to standard output instead
+        sys.stderr = TextIOWrapper(BufferedWriter(FileIO(os.devnull, "w")))
     if screen is not None and sys.stderr is screen and os.name == "posix":
         raw = BufferedWriter(_Lossy(screen.fileno(), "w", closefd=False))
         sys.stderr = TextIOWrapper(raw, screen.encoding, line_buffering=True)

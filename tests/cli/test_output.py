@@ -252,6 +252,15 @@ def test_the_exit_code_of_an_error_does_not_need_its_message():
         assert command("list", "regression", stderr=full).returncode == 0
 
 
+@pytest.mark.skipif(os.name != "posix", reason="closes standard error in a POSIX shell")
+def test_the_lines_of_a_closed_standard_error_are_lost():
+    words = 'exec "$0" -m verify newton --k -1 --json - 2>&-'
+    done = subprocess.run(
+        ["sh", "-c", words, sys.executable], cwd=ROOT, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
+
+
 def test_json_for_a_closed_standard_output_is_refused(monkeypatch, capsys):
     """As of `>&-`, for which Python has no stream."""
     monkeypatch.setattr(sys, "stdout", None)
