@@ -10,6 +10,7 @@ from constructions.memory import retrieve
 from theory import computation, memory, retrieval, waiting
 from theory.computation import flip_flop
 from theory.computation.cascade import cascade
+from theory.computation.turing import Step
 from theory.programs import library as programs
 from theory.waiting import Pace, announced, foretold
 from verify.claim import Run, claim
@@ -56,6 +57,7 @@ def test_slow_findings_are_announced_unless_the_run_is_quiet(quiet, monkeypatch,
         lambda: computation.adder(9),
         lambda: computation.tree_sum(2, 9),
         lambda: computation.transpose(9),
+        lambda: computation.TuringMachine(((Step(0, 1, 1), None),)).run(9),
         lambda: memory.modern_hopfield_step([[1.0, 2.0]], [1.0, 2.0], 1.0, 9),
         lambda: retrieve([[1.0, 2.0]], [1.0, 2.0], 1.0, 9),
         lambda: retrieval.find_by_definition(range(9)),

@@ -15,6 +15,7 @@ tape, the head and the state, which result from replaying the history from cell 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, TypeAlias
@@ -36,6 +37,7 @@ from theory.kinds import (
     read,
     shown,
 )
+from theory.waiting import announced
 
 LEFT, RIGHT = -1, 1
 STEP = re.compile(r"(\d{1,9})([LR])(\w+)")
@@ -180,11 +182,12 @@ class TuringMachine:
 
         A step is a triple (state, symbol, move): the new state, the symbol written, and the move
         ±1. At the start, the tape contains the word, all other cells are blank, and the head is on
-        the first symbol of the word. Raises `ValueError` for symbols ≥ n_symbols.
+        the first symbol of the word. Raises `ValueError` for symbols ≥ n_symbols. A run of more
+        than a minute is announced on standard error.
         """
         tape, head, state = self.configuration(self.writing(word))
         made = list[Step]()
-        while len(made) < steps:
+        for _ in announced(range(min(steps, sys.maxsize)), "steps of the machine"):
             rule = self.rules[state][tape.get(head, 0)]
             if rule is None:
                 break
