@@ -36,21 +36,26 @@ class Convergence:
 
     def holds(self, x: Tensor) -> bool:
         """Whether the iteration converges for all inputs x (…, n, d), float32 or float64."""
-        if 0 in x.shape:
-            return True
-        gram = self._gram(x)
-        if bool((torch.linalg.matrix_norm(gram) < self.limit).all()):  # at least λmax
-            return True
-        return _largest(gram) < self.limit
+        return 0 in x.shape or self._holds(self._gram(x))
 
     def outside(self, x: Tensor) -> str:
         """How inputs x violate the condition, with the remedy, or "" if they do not.
 
+        The text also names inputs for which α is so small that products in the iteration underflow.
         Numbers in other dtypes than float32 and float64 are not checked.
         """
-        if not self.steps or x.dtype not in FORMATS or self.holds(x.detach()):
+        if not self.steps or x.dtype not in FORMATS or 0 in x.shape:
             return ""
-        largest = _largest(self._gram(x.detach()))
+        gram = self._gram(x.detach())
+        if self._underflows(gram):
+            return (
+                f"its iteration underflows {x.dtype} on these inputs, as {self.argument} times "
+                f"λmax(XᵀX){'²' * (self.power == 2)} does: rescale x, or build it with a larger "
+                f"{self.argument}"
+            )
+        if self._holds(gram):
+            return ""
+        largest = _largest(gram)
         if self.method is None:
             value, remedy = 2.0 ** ceil(log2(largest)), ""
         else:
@@ -74,7 +79,7 @@ class Convergence:
             return ""
         if self.method is None:
             formula = "smallest + largest"
-        elif self.method != "gradient_descent" and self.start == "gram":
+        elif self.power == 2:
             formula = f"√(2/{self.argument})"
         else:
             formula = f"2/{self.argument}"
@@ -83,6 +88,27 @@ class Convergence:
             f"iff λmax(XᵀX) < {of}{formula} = {limit:.4g}, "
             f"a largest singular value of X below {sqrt(limit):.4g}"
         )
+
+    @property
+    def power(self) -> int:
+        """The power of λmax in the condition on α or on the step size."""
+        return 2 if self.method not in (None, "gradient_descent") and self.start == "gram" else 1
+
+    def _holds(self, gram: Tensor) -> bool:
+        if bool((torch.linalg.matrix_norm(gram) < self.limit).all()):  # at least λmax
+            return True
+        return _largest(gram) < self.limit
+
+    def _underflows(self, gram: Tensor) -> bool:
+        """Whether α·λmax^power is below the normal numbers for some prompt, and not 0.
+
+        The layers multiply α by the products of which XᵀX consists. Layers of gradient descent and
+        of Chebyshev's method multiply by labels first.
+        """
+        if self.method in (None, "gradient_descent"):
+            return False
+        least, sizes = torch.finfo(gram.dtype).tiny, gram.abs().amax((-2, -1)).double()
+        return bool(((sizes > 0) & ((sizes / self.limit) ** self.power < least)).any())
 
     @staticmethod
     def _gram(x: Tensor) -> Tensor:

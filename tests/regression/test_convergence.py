@@ -229,6 +229,37 @@ def test_the_warning_names_the_line_of_the_call() -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        newton(D, 2, 2.0**-100),
+        newton(D, 2, 2.0**-100, "ladder", causal=True),
+        newton(D, 2, 2.0**-100, start="identity"),
+        hyperpower(D, 1, 3, 2.0**-100),
+        newton_with_pauses(D, 2, 2.0**-100),
+    ],
+    ids=["direct", "ladder", "identity", "hyperpower", "pauses"],
+)
+def test_a_scale_whose_products_underflow_is_named(model: Any) -> None:
+    """α·λmax^p underflows 2^−1022, or 2^−126 in float32, for p = 2 from αS and p = 1 from αI."""
+    p = model.interface.convergence.power
+    for of, least in ((model, -1022), (deepcopy(model).float(), -126)):
+        for by, lines in ((2.0**6, 0), (2.0**-6, 1)):
+            x = X[0] / np.linalg.norm(X[0], 2) * (2.0 ** (least + 100) * by) ** (0.5 / p)
+            assert len(called(of, x)) == lines
+            assert all("underflows" in line for line in called(of, x))
+        assert called(of, 0 * X) == []
+
+
+def test_gradient_descent_does_not_underflow() -> None:
+    """Its layers multiply by the labels first."""
+    x, y = np.full((1, 1), 2.0**-500), np.full(1, 2.0**900)
+    model = gradient_descent(1, 1, 2.0**-300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model(x, y, x[0]) == 2.0**-400
+
+
 def test_the_warning_can_be_turned_off() -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=OutsideHypotheses)
