@@ -76,6 +76,22 @@ def test_ols_is_the_exact_pseudo_inverse(problem):
     assert np.linalg.norm(error) <= least_squares_error(x, y)
 
 
+@pytest.mark.parametrize(
+    ("of_x", "of_y"), [(-1060, -1000), (-1060, -1060), (-600, 300), (1000, 1000), (1020, 0)]
+)
+def test_ols_at_any_scale(of_x, of_y):
+    """Powers of two, but for what subnormal numbers cannot represent."""
+    x, y = np.array([[3.0, 1.0], [2.0, 0.0], [1.0, 7.0]]), np.array([1.0, -2.0, 4.0])
+    found = r.ols(np.ldexp(np.stack([x, 8 * x]), of_x), np.ldexp(np.stack([y, y]), of_y))
+    w = np.ldexp(r.ols(x, y), of_y - of_x)
+    assert found == pytest.approx(np.stack([w, w / 8]), rel=1e-13, abs=0)
+
+
+def test_ols_whose_weights_overflow_is_rejected():
+    with rejects("x", "y", "rescale"):
+        r.ols([[1e-200]], [1e200])
+
+
 def test_ols_resolves_what_is_above_rounding_and_nothing_below():
     """diag(1, s): 1/s is found up to condition numbers of 10¹⁵, and 0 where s is rounding."""
     for s, wanted in ((2.0**-40, 2.0**40), (2.0**-50, 2.0**50), (2.0**-53, 0.0)):

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from theory.kinds import Inputs, Labels, checked
-from theory.regression.iterates import finite_product
+from theory.kinds import InputError, Inputs, Labels, checked
+from theory.regression.iterates import largest
+from theory.scaling import near_one
 
 
 @checked
@@ -29,8 +30,13 @@ def ols(x: Inputs, y: Labels) -> np.ndarray:
 
     Raises `ValueError` if the weights overflow.
     """
+    (inputs, power), (labels, of_labels) = near_one(x, (-2, -1)), near_one(y, -1)
     with np.errstate(all="ignore"):
-        return finite_product(np.linalg.pinv(x, rcond=rank_cut(x)), y)
+        w = np.matvec(np.linalg.pinv(inputs, rcond=rank_cut(x)), labels)
+        w = np.ldexp(w, of_labels - power[..., 0])
+    if not np.isfinite(w).all():
+        raise InputError(f"the weights overflow float64 ({largest(x=x, y=y)}): rescale x and y")
+    return w
 
 
 def rank_cut(x: np.ndarray) -> float:
