@@ -24,8 +24,10 @@ The permutations at a class generate its holonomy group.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from theory.computation.benchmark_automata import Automaton
 from theory.computation.permutations import generated
@@ -154,9 +156,13 @@ def holonomy(automaton: Automaton) -> Holonomy:
     _few(automaton, len(everything), MOST_STATES, "states")
     sets = [P for P in image_sets(automaton) if len(P) > 1]
     orbits = {P: _orbit(automaton, P) for P in sets}
-    below = {
-        R: [P for P in sets if any(P.issubset(image) for image in orbits[R])] for R in sets
-    }  # all P ≤ R
+    members = _indicators(everything, sets)
+    below = dict[States, list[States]]()  # all P ≤ R
+    for R in sets:
+        beyond = (
+            members @ (1 - _indicators(everything, orbits[R])).T
+        )  # numbers of states of P − R·s
+        below[R] = [P for P, inside in zip(sets, (beyond == 0).any(1), strict=True) if inside]
     heights: dict[States, int] = {}
     # If P < R, fewer sets lie below P than below R, so that P comes before R.
     for R in sorted(sets, key=lambda R: len(below[R])):
@@ -187,6 +193,15 @@ def _few(automaton: Semiautomaton, count: int, most: int, of: str) -> None:
             f"{automaton.name} has more than {most} {of}, too many to decompose: use "
             "semiautomaton(…), which has ⌈log₂ T⌉ layers for T tokens"
         )
+
+
+def _indicators(states: States, sets: Collection[States]) -> np.ndarray:
+    """The indicator functions (len(sets), len(states)) of sets of these states."""
+    column = {q: i for i, q in enumerate(states)}
+    found = np.zeros((len(sets), len(states)), dtype=np.float32)
+    for row, P in zip(found, sets, strict=True):
+        row[[column[q] for q in P]] = 1
+    return found
 
 
 def _single(q: int) -> States:
