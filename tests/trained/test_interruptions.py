@@ -37,6 +37,8 @@ from constructions.trained import (
     training,
 )
 from constructions.trained.group import Group
+from constructions.trained.process import Process
+from constructions.trained.state import State
 from constructions.trained.tasks.regression import Regression
 from constructions.trained.training import AT_ONCE
 
@@ -156,6 +158,14 @@ def change_state(folder, change):
     path.write_bytes(save_tensors(tensors, words))
 
 
+def larger(vector):
+    return torch.cat([vector, torch.zeros(4)])
+
+
+def ends_with_nan(vector):
+    return torch.cat([vector[:-1], torch.tensor([float("nan")])])
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -165,6 +175,11 @@ def change_state(folder, change):
         {"step": "-3"},
         {"step": "x"},
         {"step": "1000"},
+        {"step": "71"},
+        {"weights": lambda W: W[:, None]},
+        {"exp_avg": None},
+        *({name: larger} for name in ("weights", "exp_avg", "exp_avg_sq")),
+        *({name: ends_with_nan} for name in ("weights", "exp_avg", "exp_avg_sq")),
         {"generator": torch.zeros(16, dtype=torch.uint8)},
         {"generator": torch.zeros(16)},
         {"device": "cuda"},
@@ -174,6 +189,23 @@ def test_a_state_that_does_not_fit(change, finished):
     change_state(finished, change)
     with rejects("cuda" if "device" in change else "state.safetensors"):
         train(TINY, finished)
+
+
+def test_a_state_is_read_as_it_was_saved(tmp_path):
+    """All of it, with 70 000 losses since the last line of the log."""
+    saved = State.begin(TINY, tmp_path, Process.join("cpu"))
+    saved.step, saved.seconds, saved.loss = 70, 123456.789, 1 / 3
+    saved.recent = tuple(1 / n for n in range(1, 70_001))
+    for vector in (saved.weights, *saved.moments):
+        vector += torch.rand(len(vector), generator=saved.generator)
+    saved.save()
+    again = State.begin(TINY, tmp_path, Process.join("cpu"))
+    assert (again.step, again.seconds, again.loss) == (saved.step, saved.seconds, saved.loss)
+    assert again.recent == saved.recent
+    now, then = (again.weights, *again.moments), (saved.weights, *saved.moments)
+    for vector, before in zip(now, then, strict=True):
+        assert torch.equal(vector, before)
+    assert torch.equal(again.generator.get_state(), saved.generator.get_state())
 
 
 def test_a_state_with_weights_that_are_no_numbers(finished):
