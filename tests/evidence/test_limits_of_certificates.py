@@ -18,7 +18,7 @@ from tests.evidence.test_checker_files import CHECKERS, STATED
 from theory.kinds import InputError
 from verify import certify, checker
 from verify.evidence.certificates import weights, write_certificate
-from verify.evidence.function_of_tokens import Answers
+from verify.evidence.function_of_tokens import Answers, lengths_up_to
 from verify.evidence.tables import by_table
 
 
@@ -113,3 +113,64 @@ def test_what_the_checkers_cannot_read_is_not_written(
     assert not path.exists()
     monkeypatch.setattr(checker, "MOST_BYTES", size)
     write_certificate(path, "some", statements)
+
+
+@pytest.mark.parametrize(
+    ("of", "longest", "fits"),
+    [
+        (Tokens(1, 2**18), 2**18, None),
+        (Tokens(1, 2**18 + 1), 2**18, f"max_length={2**18}"),
+        (Tokens(2, 17), 17, None),
+        (Tokens(2, 18), 17, "max_length=17"),
+        (Tokens(2, 10**6), 17, "max_length=17"),
+        (Tokens(4, 9, least=9), 9, None),
+        (Tokens(4, 300, least=9), 9, "max_length=9"),
+        (Tokens(4, 300, least=8), 8, "max_length=8"),
+        (Tokens(2, 18, length=18), 18, None),
+        (Tokens(2, 19, length=19), None, "symbols"),
+        (Tokens(2, 10**4, length=10**4), None, "symbols"),
+        (Tokens(9, 40, slots=[range(3, 5), range(9)] + [range(1)] * 38), 40, None),
+        (Tokens(9, 40, slots=[range(3, 5), range(9)] * 20), 8, "max_length=8"),
+    ],
+)
+def test_the_sequences_of_all_lengths_are_counted(
+    of: Tokens, longest: int | None, fits: str | None
+) -> None:
+    first = of.length or of.least
+    if longest is not None:
+        assert lengths_up_to(of, longest) == range(first, longest + 1)
+    if fits is None:
+        assert lengths_up_to(of, None) == range(first, of.max_length + 1)
+    else:
+        with rejects("max_length", fits):
+            lengths_up_to(of, None)
+    for wrong in (first - 1, of.max_length + 1):
+        with rejects("max_length", f"{wrong}"):
+            lengths_up_to(of, wrong)
+
+
+OTHER_VALUES: dict[str, Any] = {
+    "a list": [1],
+    "a list of more": [1] * 9,
+    "nothing": None,
+    "a truth value": True,
+    "an array of arrays": [[0]],
+    "a float": 1.0,
+}
+
+
+@pytest.mark.parametrize("what", OTHER_VALUES)
+@pytest.mark.parametrize("listed", [False, True])
+def test_the_function_is_checked_on_the_last_sequence_too(what: str, listed: bool) -> None:
+    model = repeating(Tokens(2, 8, margin=1.0))
+    ones = [1] * 8
+
+    def against(tokens: list[int]) -> Any:
+        right = tokens if listed else tokens[-1]
+        return OTHER_VALUES[what] if tokens == ones else right
+
+    with rejects("against"):
+        Answers(model, against)(np.array([*np.ndindex((2,) * 8)]))
+    answers = Answers(model, lambda tokens: tokens if listed else tokens[-1])
+    rows = np.array([*np.ndindex((2,) * 8)])
+    assert (answers(rows) == rows).all()

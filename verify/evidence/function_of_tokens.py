@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from decimal import Decimal
-from math import prod
+from itertools import accumulate
 from numbers import Integral
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from constructions.transformer import Transformer
 from theory.kinds import InputError, array_of, shown
 
 MOST_SEQUENCES = 2**18  # for each of which the function is called
+MOST_COUNTED = 10**12
 
 
 class Answers:
@@ -112,12 +113,14 @@ def lengths_up_to(of: Tokens, max_length: int | None) -> range:
         raise InputError(f"max_length is {most}, which is no length of the model: give {wanted}")
     lengths, fits = range(least, most + 1), []
     count = 0
-    for length in lengths:
-        count += prod(map(len, slots_at(of, length)))
-        fits += [length] * (count <= MOST_SEQUENCES)
+    for length, of_length in enumerate(accumulate(map(len, slots_at(of, most)), mul), 1):
+        count += of_length * (length in lengths)
+        fits += [length] * (length in lengths and count <= MOST_SEQUENCES)
+        if count >= MOST_COUNTED:  # longer sequences would take long to count
+            break
     if count > MOST_SEQUENCES:
         remedy = f"give max_length={fits[-1]}" if fits else "build the model for fewer symbols"
-        total = f"{count}" if count < 10**12 else f"about {Decimal(count):.0e}"
+        total = f"{count}" if count < MOST_COUNTED else "10^12 or more"
         raise InputError(
             f"max_length is {most}, and the model has {total} sequences up to this length, more "
             f"than {MOST_SEQUENCES}: {remedy}"
