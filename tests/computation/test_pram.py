@@ -186,6 +186,7 @@ def program(*sets: Set, reads=(), writes=(), **fields) -> Program:
         (lambda: program(MOVE, initial={"x": (1,)}), "x"),
         (lambda: program(MOVE, kinds={"even": frozenset({4})}), "even 3"),
         (lambda: program(MOVE, kinds={"y": frozenset({1})}), "y"),
+        (lambda: program(MOVE, kinds={"index": frozenset({1})}), "index"),
         (lambda: program(Set("index", "copy", ("y",))), "index"),
         (lambda: program(MOVE, reads=[Read("y", ("y",), "x")]), "x"),
         (lambda: program(MOVE, answer="z"), "answer z"),

@@ -325,6 +325,7 @@ class Program:
             if name in RESERVED or name.endswith("²"):
                 raise InputError(f"a register has the reserved name {name}: choose another name")
         for one, other, what in (
+            ({INDEX}, {*self.kinds}, "the number of a processor and is also a set in `kinds`"),
             (set(self.inputs), set(self.initial), "an input and also has an initial value"),
             (
                 fixed,
