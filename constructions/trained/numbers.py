@@ -22,7 +22,7 @@ from torch.nn.functional import pad
 
 from constructions.blocks import Embed, Unembed
 from theory.arithmetic import bin_of, fourier_bins, fourier_matrix
-from theory.kinds import Choice, Count, InputError, Seed, checked
+from theory.kinds import Choice, Count, CountFrom2, InputError, Seed, checked
 
 FORMS = "minilm", "shuffled", "gaussian", "fourier", "scratch"
 FILE = Path(__file__).parent / "rows" / "minilm.npy"
@@ -31,7 +31,9 @@ PERIODS = (2, Fraction(5, 2), 5, 10, 20, 50, 100, 300)
 
 
 @checked
-def number_rows(form: Annotated[str, Choice(FORMS)], p: Count, d: Count, seed: Seed) -> np.ndarray:
+def number_rows(
+    form: Annotated[str, Choice(FORMS)], p: CountFrom2, d: Count, seed: Seed
+) -> np.ndarray:
     """Returns embedding rows (p, d) of the numbers 0, …, p − 1, float64.
 
     `form` is "minilm", "shuffled", "gaussian", "fourier" or "scratch", as the module describes.

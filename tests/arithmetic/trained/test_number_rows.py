@@ -75,6 +75,7 @@ def test_exact_features_have_their_periods_and_no_others():
     [
         (("gpt", 300, 128), "form gpt"),
         (("minilm", 302, 128), "p"),
+        (("gaussian", 1, 128), "p"),  # of variance 0
         (("shuffled", 300, 129), "d_model"),
         (("fourier", 300, 14), "d_model"),
         (("fourier", 200, 128), "200"),
