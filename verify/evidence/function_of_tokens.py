@@ -86,10 +86,13 @@ def _integers(value: Any, row: tuple[int, ...]) -> int | list[int]:
     plain = value.tolist() if isinstance(value, np.ndarray) else value
     several = isinstance(plain, list | tuple)
     each: list[Any] = list(plain) if several else [plain]
-    if any(isinstance(one, bool) or not isinstance(one, Integral) for one in each):
+    if any(
+        isinstance(one, bool) or not isinstance(one, Integral) or not -(2**63) <= one < 2**63
+        for one in each
+    ):
         raise InputError(
-            f"against returns {shown(value)} for the tokens {shown([*row])}: return an integer, "
-            "or a list of integers, with −1 for ⊥"
+            f"against returns {shown(value)} for the tokens {shown([*row])}: return an integer of "
+            "64 bits, or a list of these, with −1 for ⊥"
         )
     return [int(one) for one in each] if several else int(each[0])
 
