@@ -87,7 +87,7 @@ def _integers(value: Any, row: tuple[int, ...]) -> int | list[int]:
     several = isinstance(plain, list | tuple)
     each: list[Any] = list(plain) if several else [plain]
     if any(
-        isinstance(one, bool) or not isinstance(one, Integral) or not -(2**63) <= one < 2**63
+        isinstance(one, bool) or not isinstance(one, Integral) or not -(2**63) <= int(one) < 2**63
         for one in each
     ):
         raise InputError(
