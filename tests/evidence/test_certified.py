@@ -428,6 +428,8 @@ def test_arguments_without_effect_are_rejected() -> None:
         lambda of, X, y, Q: None,
         lambda of, X, y, Q: 0.5,
         lambda of, X, y, Q: X,
+        lambda of, X, y, Q: Q,
+        lambda of, X, y, Q: y.transpose(),
         lambda of, X, y, Q: np.linalg.inv(X),
     ],
 )
