@@ -210,7 +210,9 @@ def test_weights_that_are_none(copy):
 
 
 def test_a_log_that_is_none(copy):
-    for content in (b"\xff\n", b"{}\n", b"[3]\n", b"{\n", b"[" * 100_000):
+    line = b'{"step": 1, "loss": 2.0}\n'
+    lacking = (line + b'{"step": 2}\n', b'{"loss": 2.0}\n' + line)
+    for content in (b"\xff\n", b"{}\n", b"[3]\n", b"{\n", b"[" * 100_000, *lacking):
         (copy / "model.jsonl").write_bytes(content)
         with rejects("model.jsonl"):
             log_of(copy / "model.safetensors")

@@ -11,6 +11,7 @@ import pytest
 import torch
 from refusals import check_line
 
+from constructions.trained import __main__ as command_line
 from constructions.trained import (
     configuration_of,
     load,
@@ -168,10 +169,36 @@ def test_a_rejected_run_leaves_no_file(tmp_path, capsys):
     assert [each.name for each in folder.iterdir()] == ["state.safetensors"]
 
 
+def test_the_recorded_command_has_all_options(monkeypatch, capsys):
+    """Also a 0 that is not the default; quoted for a shell."""
+    found = []
+
+    def recorded(made, folders, *, commands, **_):
+        found.extend(commands)
+        return folders
+
+    monkeypatch.setattr(command_line, "train_together", recorded)
+    monkeypatch.setattr(command_line, "sidecar", lambda path: {"steps": 0})
+    seeds, kept = ["--seed", "0", "--seed", "5"], ["--keep", "3", "--keep", "7"]
+    options = ["--stay", "0.0", *seeds, "--steps", "7", *kept, "--device", "cpu"]
+    words = ["train", "automata", "--layers", "3", "--automaton", "flip-flop", *options]
+    assert main(words) == 0
+    assert main(["train", "chomsky", "--problem", "bucket sort", "--device", "cpu"]) == 0
+    start = "python -m constructions.trained train"
+    of_both = f"{start} automata --n-layers 3 --automaton flip-flop --stay 0.0"
+    assert found == [
+        f"{of_both} --steps 7 --keep 3 --keep 7",
+        f"{of_both} --seed 5 --steps 7 --keep 3 --keep 7",
+        f"{start} chomsky --problem 'bucket sort'",
+    ]
+    assert capsys.readouterr().out.count(": 0 steps; runs/") == 3
+
+
 def test_paper_wants_a_gpu(capsys, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.Tensor, "backward", None)  # no step is measured
     rejected(capsys, ["train", "regression", "--preset", "paper"], "preset", "GPU")
+    rejected(capsys, ["train", "search", "--preset", "paper-plane"], "preset", "GPU")
     rejected(capsys, ["train", "regression", "--device", "cuda"], "GPU")
 
 
