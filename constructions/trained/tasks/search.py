@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import log2
 from typing import Annotated, Any
 
 import numpy as np
@@ -110,7 +109,7 @@ class Search(Task, kind="search"):
             raise InputError(f"d is {self.d}: give d = {PIXELS} for law = 'images'")
         if self.law == "images" and self.points > DIGITS**2:
             raise InputError(f"points is {self.points}: give at most 100 points for law = 'images'")
-        if self.law == "hard" and not log2(self.points + 1).is_integer():
+        if self.law == "hard" and self.points & (self.points + 1):
             raise InputError(
                 f"points is {self.points}: for the law 'hard', give 2^L − 1 points with an integer "
                 "L"
