@@ -326,3 +326,13 @@ def test_another_file_of_the_package_is_named(there, tmp_path, monkeypatch):
     digits.split_digits.cache_clear()
     with rejects("digits.csv.gz", "scikit-learn"):
         _ = Digits().corpus
+
+
+@pytest.mark.parametrize(
+    ("stop", "until", "beyond"), [("accuracy", 0.75, 0.76), ("loss", 0.5, 0.49)]
+)
+def test_training_ends_at_the_given_value_itself(stop, until, beyond, monkeypatch):
+    monkeypatch.setattr(Text, "measured", lambda task, model: (0.75, 0.5))
+    model = load("text-small-lstm-2-layers-mean-seed0")
+    assert Text(stop, until, "mean").learnt(model)
+    assert not Text(stop, beyond, "mean").learnt(model)
