@@ -16,7 +16,7 @@ from verify.regression.trained.prompts import prompts_of
 
 @pytest.fixture(scope="module")
 def model():
-    return untrained(preset("regression", "small")).requires_grad_(False)
+    return untrained(preset("regression", "small")).double().requires_grad_(False)
 
 
 def test_prompts_are_drawn_by_the_generator_that_is_given():
@@ -37,7 +37,7 @@ def test_a_read_out_is_the_least_squares_solution(model):
     for half, said in enumerate(halves):
         part = replace(fitted, **{f.name: getattr(fitted, f.name)[half::2] for f in fields(fitted)})
         np.testing.assert_allclose(
-            said, probe(model, part).read(p.x, p.y, p.x_query, [0])[0], atol=1e-6
+            said, probe(model, part).read(p.x, p.y, p.x_query, [0])[0], atol=1e-9
         )
     streams = (model.representations(each.x, each.y, each.x_query) for each in (fitted, p))
     for layer, (H, K) in enumerate(zip(*streams, strict=True)):
@@ -54,7 +54,7 @@ def test_predictions_are_in_chunks(model, monkeypatch):
     p = gaussian_prompts(5, 4, 5, seed=0)
     whole = predictions_of(model, p)
     monkeypatch.setattr("verify.interpret.models.CHUNK", 2)
-    np.testing.assert_allclose(predictions_of(model, p), whole, atol=1e-5)
+    np.testing.assert_allclose(predictions_of(model, p), whole, atol=1e-12)
     assert whole.shape == (5, 5)
 
 
