@@ -173,6 +173,9 @@ def test_counting_patterns_by_hand():
     assert patterns_in_a_hemisphere(np.array([[1, 0], [0, 1]])) == 4
     assert patterns_in_a_hemisphere(np.array([[1, 0], [0, 1], [1, 1]])) == 6
     assert patterns_in_a_hemisphere(np.array([[1], [2], [-3]])) == 2
+    for parallel in ([[1, 2], [2, 4]], [[1, 2], [-1, -2]], [[1, 0], [0, 1], [0, 3]]):
+        with pytest.raises(ValueError, match="general position"):
+            patterns_in_a_hemisphere(np.array(parallel))
     with rejects("plane", error=ValueError):
         patterns_in_a_hemisphere(np.array([[1, 0], [2, 0], [1, 1]]))
 

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations, product
-from math import comb
 from typing import Annotated
 
 import numpy as np
@@ -60,7 +59,11 @@ def hemisphere_probability(n: Annotated[Count, Within(most=10_000)], d: Count) -
     general position [Wendel1962]. An open hemisphere then means an open half-space with 0 on its
     boundary.
     """
-    return Fraction(sum(comb(n - 1, k) for k in range(min(d, n))), 2 ** (n - 1))
+    total, coefficient = 0, 1
+    for k in range(min(d, n)):
+        total += coefficient
+        coefficient = coefficient * (n - 1 - k) // (k + 1)
+    return Fraction(total, 2 ** (n - 1))
 
 
 def patterns_in_a_hemisphere(x: np.ndarray) -> int:
