@@ -159,9 +159,8 @@ def holonomy(automaton: Automaton) -> Holonomy:
     members = _indicators(everything, sets)
     below = dict[States, list[States]]()  # all P ≤ R
     for R in sets:
-        beyond = (
-            members @ (1 - _indicators(everything, orbits[R])).T
-        )  # numbers of states of P − R·s
+        images = _indicators(everything, orbits[R])
+        beyond = members @ (1 - images).T  # the numbers of states of P − R·s
         below[R] = [P for P, inside in zip(sets, (beyond == 0).any(1), strict=True) if inside]
     heights: dict[States, int] = {}
     # If P < R, fewer sets lie below P than below R, so that P comes before R.
