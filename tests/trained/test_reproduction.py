@@ -34,13 +34,13 @@ def first_line(name):
 
 def losses_of(name, steps, folder, rounding=None):
     """The losses of so many steps, of prompts drawn as many at once as in training; with a
-    generator, from first weights that are each off by about two units in the last place."""
+    generator, from first weights that are each off by about half a unit in the last place."""
     run, losses = State.begin(configuration_of(name), folder, Process.join("cpu")), []
     group = Group([run])
     if rounding is not None:
         with torch.no_grad():
             for weights in run.model.parameters():
-                weights *= 1 + 2.0**-22 * torch.randn(weights.shape, generator=rounding)
+                weights *= 1 + 2.0**-24 * torch.randn(weights.shape, generator=rounding)
     while run.step < steps:
         losses += map(float, advance(group, AT_ONCE))
     return losses
@@ -73,9 +73,9 @@ def test_first_logged_steps(name, tmp_path):
 
 
 def interval(name, step, folder):
-    """How far two runs that differ by roundings of the first weights are apart, but for one pair in
-    a thousand, by Student's t on `RUNS` of them: processors of another kind make sums of dozens of
-    terms in another order, which is more than half a unit in the last place."""
+    """How far two runs that differ by a rounding of the first weights are apart, but for one pair
+    in a thousand, by Student's t on `RUNS` of them: sums are made in another order by processors of
+    another kind."""
     runs = [
         np.mean(losses_of(name, step, folder / str(seed), torch.Generator().manual_seed(seed)))
         for seed in range(RUNS)
