@@ -3,6 +3,7 @@ import pytest
 from exact import close_to_exact, fractions, online_weights, predict, prompt, read
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import rejects
 
 from constructions import online_gradient_descent
 from theory.regression import online_gradient_descent as solve
@@ -61,6 +62,17 @@ def test_rounding_errors_do_not_grow_with_the_number_of_layers(d, n):
         x, y, q = rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
         error = abs(float(online_gradient_descent(d, n)(x, y, q) - solve(x, y) @ q))
         assert error < 1e-11
+
+
+@pytest.mark.slow
+def test_residuals_that_overflow_are_rejected():
+    """The first 1000 examples are not: the prediction from them is right."""
+    rng = np.random.default_rng(0)
+    x, y, q = rng.normal(size=(1500, 1)), rng.normal(size=1500), rng.normal(size=1)
+    model = online_gradient_descent(1, 1500)
+    assert abs(model(x[:1000], y[:1000], q).item() - solve(x[:1000], y[:1000]) @ q) < 1e-11
+    with rejects("overflows float64"):
+        model(x, y, q)
 
 
 @pytest.mark.parametrize("n", [2, 5, 6, 300])
