@@ -1,11 +1,18 @@
-"""Our models in TransformerLens and under nnsight; skipped where those are not installed."""
+"""Our models in TransformerLens and under nnsight; skipped where those are not installed.
 
+Weights and logits are also tested with a stand-in for TransformerLens (`lens_stand_in.py`).
+"""
+
+import sys
+
+import lens_stand_in
 import numpy as np
 import pytest
 import torch
 from refusals import rejects
 
 from constructions import (
+    Transformer,
     composition,
     gridworld_walk,
     hop,
@@ -14,8 +21,12 @@ from constructions import (
     parity,
     semiautomaton,
 )
+from constructions.attention import Attention
+from constructions.blocks import MLP, Block, Embed, LayerNorm, PosEmbed, Unembed, UnitNorm
 from constructions.programs import compiled
 from constructions.stock import labels, to_lens
+from constructions.stream import Stream
+from constructions.tokens import Tokens
 from theory.computation import S3
 from theory.programs import SOp, evaluate
 from theory.programs.library import brackets, counts, order, positions
@@ -30,6 +41,17 @@ def lens():
     return pytest.importorskip("transformer_lens", reason="needs the extra [lens]")
 
 
+@pytest.fixture
+def stand_in(monkeypatch):
+    for name, each in lens_stand_in.modules().items():
+        monkeypatch.setitem(sys.modules, name, each)
+
+
+@pytest.fixture(params=["lens", "stand_in"])
+def either(request):
+    return request.getfixturevalue(request.param)
+
+
 MODELS = {
     "latest": lambda: induction_heads(5, 12).sharpened(20.0),
     "mean": lambda: induction_heads(5, 12, match="mean").sharpened(20.0),
@@ -41,7 +63,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_logits_are_those_of_our_model(lens, name):
+def test_logits_are_those_of_our_model(either, name):
     model = MODELS[name]()
     tokens = random_sequences(200, 12, model.interface.vocabulary_size, seed=1)
     bridge = to_lens(model)
@@ -49,6 +71,57 @@ def test_logits_are_those_of_our_model(lens, name):
     logits, ours = bridge(prompt.tokens)[:, prompt.answers], model.logits(tokens)
     assert (logits - ours).abs().max() < 1e-14 * max(1.0, float(ours.abs().max()))
     assert torch.equal(model.interface.read(logits, tokens), model(tokens))
+
+
+def random_model(n=12, V=7, D=5, mask="causal", last="softmax", **norms):
+    """A model with random weights and biases, in layers of different sizes, some without parts."""
+    rng = np.random.default_rng(3)
+
+    def normal(*shape):
+        return torch.as_tensor(rng.normal(scale=0.4, size=shape))
+
+    def heads(h, d_k, d_v, scale, rule="softmax"):
+        shapes = (h, D, d_k), (h, D, d_k), (h, D, d_v), (h, d_v, D), (h, d_k), (h, d_k)
+        return Attention(*(normal(*s) for s in shapes), normalise=rule, mask=mask, scale=scale)
+
+    def mlp(units):
+        return MLP(normal(D, units), normal(units), normal(units, D), normal(D))
+
+    blocks = [
+        Block(heads(3, 2, 1, 0.7), mlp(9)),
+        Block(None, mlp(4)),
+        Block(heads(2, 1, 6, 1.5, last), **{name: each(D) for name, each in norms.items()}),
+    ]
+    return Transformer(
+        Embed(normal(V, D)),
+        blocks,
+        Unembed(normal(D, V), normal(V)),
+        pos_embed=PosEmbed(normal(n, D)),
+        interface=Tokens(V, n),
+        stream=Stream(all=D),
+        stages=(),
+        source="random weights",
+    )
+
+
+@pytest.mark.parametrize("mask", ["causal", "full"])
+@pytest.mark.parametrize("n", [1, 12, 1200])
+def test_every_weight_is_copied(either, n, mask):
+    model = random_model(n, mask=mask)
+    tokens = random_sequences(2, n, 7, seed=4)
+    logits = to_lens(model)(torch.as_tensor(tokens))
+    assert (logits - model.logits(tokens)).abs().max() < 1e-10
+
+
+def test_the_stand_in_has_the_weights_of_the_package(lens, stand_in, monkeypatch):
+    model = random_model()
+    ours = to_lens(model).state_dict()
+    for name in lens_stand_in.modules():
+        monkeypatch.delitem(sys.modules, name)
+    theirs = to_lens(model).state_dict()
+    assert {name: W.tolist() for name, W in ours.items()} == {
+        n: W.tolist() for n, W in theirs.items()
+    }
 
 
 def test_masks_of_our_own_are_registers_behind_ours(lens):
@@ -83,7 +156,7 @@ PROGRAMS: dict[str, tuple[SOp, str, bool]] = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs_have_their_values(lens, name):
+def test_programs_have_their_values(either, name):
     program, vocabulary, causal = PROGRAMS[name]
     model = compiled(program, vocabulary, 5, causal=causal)
     beta = 1.01 * model.least_sharpness()
@@ -99,7 +172,7 @@ def test_programs_have_their_values(lens, name):
         assert values == [evaluate(program, row, causal=causal) for row in rows]
 
 
-def test_of_a_composition_the_last_token_is_answered(lens):
+def test_of_a_composition_the_last_token_is_answered(either):
     model = composition(3).sharpened(20.0)
     tokens = random_sequences(20, 7, 3, seed=1)
     logits = to_lens(model)(model.prompt(tokens).tokens)
@@ -153,16 +226,29 @@ REFUSED = {
     "sharpened": lambda: induction_heads(5, 12),  # hardmax attention
     "tokens": lambda: newton(2, 3, 0.1),
 }
+NORMED = {"ln1": LayerNorm, "ln2": LayerNorm, "norm": lambda _: UnitNorm()}
 
 
 @pytest.mark.parametrize("named", REFUSED)
-def test_what_has_no_place_is_rejected(lens, named):
+def test_what_has_no_place_is_rejected(either, named):
     with rejects(named):
         to_lens(REFUSED[named]())
 
 
+@pytest.mark.parametrize("norm", NORMED)
+def test_norms_are_rejected(either, norm):
+    with rejects("layer 3", "norms"):
+        to_lens(random_model(**{norm: NORMED[norm]}))
+
+
+@pytest.mark.parametrize("rule", ["hardmax", "linear", "relu"])
+def test_other_attention_is_rejected(either, rule):
+    with rejects("layer 3", rule):
+        to_lens(random_model(last=rule))
+
+
 def test_a_missing_extra_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "transformer_lens.config", None)
+    monkeypatch.setitem(sys.modules, "transformer_lens.config", None)
     with rejects("weightwright[lens]"):
         to_lens(MODELS["latest"]())
 
