@@ -27,6 +27,7 @@ from theory.kinds import InputError
 
 Bound = float | Fraction
 Numbers = tuple[Any, Any]  # upper bounds on sizes, and the powers of two that divide the numbers
+SIGNIFICAND = 2**52 - 1  # the bits of a float64 that store its significand
 Hardmax = tuple[list[np.ndarray], list[Numbers]]  # see `hardmax_numbers`
 
 
@@ -204,10 +205,14 @@ def _product(held: Numbers, W: np.ndarray, b: np.ndarray | None = None) -> Numbe
 
 def quantum_of(values: np.ndarray) -> np.ndarray:
     """The largest power of two that divides each float of an array; it is infinity for 0."""
-    mantissa, exponent = np.frexp(values)
-    whole = (mantissa * 2.0**53).astype(np.int64)
-    lowest = (whole & -whole).astype(np.float64)
-    return np.where(whole == 0, np.inf, np.ldexp(lowest, exponent - 53))
+    sizes = abs(values.astype(np.float64, copy=False))
+    bits = sizes.view(np.int64)
+    found = bits - 1
+    found &= bits  # without the lowest bit of the significand that is 1
+    found = np.subtract(sizes, found.view(np.float64), out=found.view(np.float64))
+    np.copyto(found, sizes, where=bits & SIGNIFICAND == 0)  # a power of two
+    found[sizes == 0] = np.inf
+    return found
 
 
 def heads_of(block: Block) -> list[dict[str, np.ndarray]]:

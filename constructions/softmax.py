@@ -141,6 +141,15 @@ def _bounds(errors: np.ndarray) -> np.ndarray:
     return np.asarray(np.nan_to_num(errors, nan=np.inf, posinf=np.inf))
 
 
+def followed_numbers(model: Stack) -> Hardmax:
+    """The result of `hardmax_numbers`, for a model all of whose errors are bounded here.
+
+    Raises ValueError for another model.
+    """
+    _check_followed(model)
+    return hardmax_numbers(model)
+
+
 def _check_followed(model: Stack) -> None:
     """Raises ValueError for a layer whose errors are not bounded here."""
     compared = False
@@ -170,13 +179,13 @@ def _check_followed(model: Stack) -> None:
 
 @checked
 @np.errstate(invalid="ignore")  # of infinite bounds on the numbers of linear heads
-def least_sharpness(model: Stack, error: Positive) -> float:
+def least_sharpness(model: Stack, error: Positive, hardmax: Hardmax | None = None) -> float:
     """The smallest sharpness, up to 0.1 %, at which the errors of all logits are at most `error`.
 
-    The result is at least 2^−20. Raises ValueError in the cases in which `softmax_error` does.
+    The result is at least 2^−20. `hardmax` is the result of `hardmax_numbers`, if known. Raises
+    ValueError in the cases in which `softmax_error` does.
     """
-    _check_followed(model)
-    held = hardmax_numbers(model)
+    held = followed_numbers(model) if hardmax is None else hardmax
     high = low = 2.0**-20
     factor = 2.0
     while not softmax_error(model, high, held).logits <= error:

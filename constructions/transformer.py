@@ -41,12 +41,14 @@ from constructions.decoding import PrunedDecoder, unsuitable
 from constructions.exactness import check_format
 from constructions.formulas import derivation, formula, formulas
 from constructions.interface import Interface, Prompt
-from constructions.softmax import SoftmaxError, least_sharpness, softmax_error
+from constructions.softmax import SoftmaxError, followed_numbers, least_sharpness, softmax_error
 from constructions.stream import Stream
 from constructions.tensors import as_tensor
 from theory import machine
 from theory.kinds import Count, InputError, Integers, Positive, Reals, Steps, Within, checked
 from theory.regression.formulas import RegisterFormula
+
+WITHIN = 0.499  # of the margin: an error of all logits at which no answer changes
 
 
 class Transformer(Stack):
@@ -222,7 +224,7 @@ class Transformer(Stack):
                     f"the margin between the logits of {self.name} is not known: pass the largest "
                     "allowed error of a logit as the argument `error`"
                 )
-            error = 0.499 * self.interface.margin
+            error = WITHIN * self.interface.margin
         return least_sharpness(self, error)
 
     def converges(self, x: Any) -> bool:
@@ -289,13 +291,15 @@ class Transformer(Stack):
             return self
         scale = 1.0 if sharpness is None else sharpness
         margin = None if sharpness is None else self.interface.margin
-        if margin is not None and not self.softmax_error(scale).logits < margin / 2:
-            least = np.ceil(self.least_sharpness() * 100) / 100
-            raise InputError(
-                f"sharpness {sharpness:g} is too small for prompts of "
-                f"{self.interface.context} tokens, and answers could be wrong: give a "
-                f"sharpness of at least {least:g}"
-            )
+        if margin is not None:
+            hardmax = followed_numbers(self)
+            if not softmax_error(self, scale, hardmax).logits < margin / 2:
+                least = np.ceil(least_sharpness(self, WITHIN * margin, hardmax) * 100) / 100
+                raise InputError(
+                    f"sharpness {sharpness:g} is too small for prompts of "
+                    f"{self.interface.context} tokens, and answers could be wrong: give a "
+                    f"sharpness of at least {least:g}"
+                )
         model = deepcopy(self, {id(weights): weights for weights in self.parameters()})
         for attn in model.attentions:
             if attn.normalise in ("softmax", "hardmax"):

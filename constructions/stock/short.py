@@ -139,7 +139,7 @@ def rounding_obstacle(
     if any(margin.ties for block in model.blocks for margin in block.margins):
         return "it averages tokens of equal scores, and averages are rounded"
     # Queries and scores are stored as multiples of the sharpness.
-    bits = needs.bits + math.ceil(math.log2(sharpness / float(quantum_of(np.array(sharpness)))))
+    bits = needs.bits + math.ceil(math.log2(sharpness / quantum_of(np.array([sharpness])).item()))
     if bits > significand(dtype):
         at = f" at sharpness {sharpness:g}" * (bits > needs.bits)
         return f"it needs {bits} bits of significand{at}, and there are {significand(dtype)}"
