@@ -53,8 +53,12 @@ class Process:
 
 
 def is_first() -> bool:
-    """Whether this process is the first, the one that prints and writes files."""
-    return os.environ.get("WORLD_SIZE", "1") == "1" or os.environ.get("RANK", "0") == "0"
+    """Whether this process is the first, the one that prints and writes files.
+
+    Every process without a valid rank counts as the first, and prints an error.
+    """
+    rank, size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
+    return not (rank.isdecimal() and size.isdecimal() and 0 < int(rank) < int(size))
 
 
 def _number(name: str, default: int, least: int = 0) -> int:

@@ -58,6 +58,23 @@ def test_a_pipe_is_written_and_not_replaced(tmp_path):
     assert list(tmp_path.iterdir()) == [pipe]
 
 
+def test_a_pipe_without_a_reader_is_announced(tmp_path, monkeypatch):
+    pipe, read, told = tmp_path / "pipe", [], []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+
+    def tell(line):
+        told.append(line)
+        reader.start()
+
+    monkeypatch.setattr(output, "tell", tell)
+    assert run("--json", str(pipe)) == 0
+    reader.join(timeout=10)
+    assert json.loads(read[0])["verdict"] == "holds"
+    [line] = told
+    assert str(pipe) in line
+
+
 def test_a_link_is_followed_and_stays_one(tmp_path):
     real, link, dangling = tmp_path / "real.json", tmp_path / "link.json", tmp_path / "new.json"
     real.write_text("before")
@@ -97,6 +114,8 @@ def test_targets_are_checked_before_the_work(option, tmp_path, capsys, monkeypat
     (tmp_path / "circle.png").symlink_to("circle.png")
     for target in TARGETS:
         rejected(capsys, ["it", option, str(tmp_path / target)])
+    if option != "--json":
+        rejected(capsys, ["it", option, "-"], "--json")
 
 
 def test_an_unknown_backend_of_pictures_is_refused_before_the_work(tmp_path):

@@ -43,6 +43,16 @@ def file(tmp_path):
     return path
 
 
+def test_a_file_that_is_too_large(tmp_path, capsys):
+    path = tmp_path / "large.py"
+    with path.open("wb") as file:
+        file.truncate(10**7 + 1)
+    given = ["program", "--program", f"{path}:x", "--vocabulary", "ab"]
+    rejected(capsys, given, "10,000,000 bytes")
+    path.write_text(FILE + "#" * (10**7 - len(FILE)))
+    rejected(capsys, given, "x")
+
+
 @pytest.mark.parametrize("name", ["stops", "none", "equal", "missing", ""])
 def test_names_that_are_no_programs(file, name, capsys):
     """A function that ends the process is an error, not a claim that holds."""

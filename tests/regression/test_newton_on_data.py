@@ -241,6 +241,11 @@ def longley_x():
     return read_examples(LONGLEY, "employed", rng()).x
 
 
+def test_predictions_are_not_written_to_the_screen():
+    with rejects("--json"):
+        findings(predictions=Path("-"), k=1, domain="float")
+
+
 def test_predictions_do_not_replace_the_data(tmp_path):
     data = tmp_path / "mine.csv"
     data.write_bytes(LONGLEY.read_bytes())

@@ -7,6 +7,7 @@ pipes and the standard output are written to, and never replaced; links are foll
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import re
@@ -20,6 +21,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 from theory.kinds import InputError
+from theory.waiting import tell
 
 SCREEN = "-"  # the target of JSON on standard output, without other lines
 DRAWN = (".png", ".pdf", ".svg")
@@ -232,15 +234,30 @@ def _stream(path: Path) -> FileIO:
     """A device or a pipe, opened for writing; writing to the standard output appends."""
     descriptor = _descriptor(path)
     if descriptor is None:
-        return FileIO(path, "a")
+        return _pipe(path) if path.is_fifo() else FileIO(path, "a")
     for screen in (sys.stdout, sys.stderr):
         if screen is not None:  # it is closed
             screen.flush()
     return FileIO(os.dup(descriptor), "w")
 
 
+def _pipe(path: Path) -> FileIO:
+    """A named pipe, opened for writing as soon as a process reads it."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        tell(f"no process reads the pipe {path}: waiting for a reader")
+        return FileIO(path, "w")
+    os.set_blocking(descriptor, True)
+    return FileIO(descriptor, "w")
+
+
 def _writable(path: Path) -> None:
     """Raise ValueError for a folder, and for a path that cannot be written."""
+    if str(path) == SCREEN:
+        raise InputError("only --json can write to standard output: give the name of a file")
     try:
         if path.is_dir():
             raise InputError(f"{path} is a folder: give the name of a file")

@@ -19,6 +19,8 @@ from theory.programs.library.examples import PROGRAMS
 from theory.programs.values import Value, exact
 from verify.claim import option
 
+MOST_BYTES = 10**7  # of a Python file
+
 Program = Annotated[
     str | None,
     option(
@@ -68,6 +70,8 @@ def _defined(path: str) -> dict[str, Any]:
         raise InputError(f"{path} is a folder: give FILE:NAME with a Python file")
     if not Path(path).is_file():
         raise InputError(f"there is no file {path}: give FILE:NAME with a Python file")
+    if Path(path).stat().st_size > MOST_BYTES:
+        raise InputError(f"{path} has more than {MOST_BYTES:,} bytes: give a smaller file")
     folder = str(Path(path).resolve().parent)
     if folder not in sys.path:  # as `python FILE` does, so that FILE can import its neighbours
         sys.path.insert(0, folder)

@@ -19,7 +19,7 @@ from verify.evidence.examples import Examples, computes
 from verify.evidence.identity import DomainName, modulo_primes
 from verify.evidence.statement import Inputs, OverExamples
 from verify.finding import Finding, at_most, equal, labelled
-from verify.output.files import deliver, json_target
+from verify.output.files import deliver, file_target
 from verify.regression.convergence import distance_to_ols, from_ols, newton_converges, safe_alpha
 from verify.regression.data import Table, read_table
 from verify.regression.options import Packed
@@ -73,7 +73,7 @@ def newton_on_data(
     the recursion and for the transformer in float64.
     """
     if predictions is not None:
-        json_target(str(predictions))
+        file_target(predictions)
         if predictions.exists() and predictions.samefile(data):
             raise InputError(
                 f"--predictions would overwrite the data in {data}: give the name of another file"
