@@ -89,7 +89,7 @@ def dyck(
         # The largest length for which there are at most 50 000 words.
         longest = {1: 12, 2: 7, 3: 6}.get(k, 3)
         precision = bits(model, max_length, "T")
-        yield from computes(run, statement, 2 * k, max_length, samples, precision, (1, longest))
+        yield from computes(run, statement, 2 * k, max_length, samples, precision, 1, longest)
         yield from labelled(f"{statement.label}/words", _words(run, statement, k, most, model))
         for states in head_states(model):
             yield gap_finding(statement.label, model, states)

@@ -58,7 +58,7 @@ def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterat
         symbols=2,
         theorem="first",
     )
-    yield from computes(run, statement, 2, max_length, samples, exhaustive=(2, 10))
+    yield from computes(run, statement, 2, max_length, samples, symbols=2, longest=10)
     model = statement.at(2, max_length).model
     yield gap_finding(statement.label, model, looking_first(model))
     sharp = partial(run.build, first_symbol)

@@ -55,7 +55,7 @@ def gridworld(
     if start > steps:
         raise InputError(f"start is {start}: give a state from 0 to {steps}")
     statement = walks(run, steps, start)
-    yield from computes(run, statement, 2, max_length, samples, exhaustive=(2, 8))
+    yield from computes(run, statement, 2, max_length, samples, symbols=2, longest=8)
     yield from_every_state(run, steps, max_length)
     model = statement.at(2, max_length).model
     yield from labelled(statement.label, [later(model, steps), counted(model, steps)])

@@ -41,7 +41,7 @@ def majority(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Ite
     """
     for gate in (False, True):
         statement = averages(run, gate)
-        yield from computes(run, statement, 2, max_length, samples, exhaustive=(2, 10))
+        yield from computes(run, statement, 2, max_length, samples, symbols=2, longest=10)
         model, label = statement.at(2, max_length).model, statement.label
         yield gap_finding(label, model, averaging(model, 1))
         yield from labelled(label, [exact_softmax(model), _extremes(statement, max_length)])

@@ -62,7 +62,7 @@ def parity(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Itera
     """
     for causal in (False, True):
         statement = counts_ones(run, causal)
-        yield from computes(run, statement, 2, max_length, samples, exhaustive=(2, 10))
+        yield from computes(run, statement, 2, max_length, samples, symbols=2, longest=10)
         model, label = statement.at(2, max_length).model, statement.label
         mlps = at_most("mlps", "number of layers with an MLP", "exact", layers_with_mlp(model), 0)
         yield from labelled(label, [mlps])

@@ -168,8 +168,8 @@ def _shown(run: Run, case: Case, max_length: int, samples: int) -> Iterator[Find
     for form in ("lean", "robust"):
         statement = recognises(run, case, form)
         model = statement.at(V, max_length).model
-        size, most = f", {sum(units(model))} ReLUs in all", (V, 8 if V == 2 else 5)
-        yield from computes(run, statement, V, max_length, samples, size, most)
+        size, longest = f", {sum(units(model))} ReLUs in all", 8 if V == 2 else 5
+        yield from computes(run, statement, V, max_length, samples, size, V, longest)
         for states in head_states(model, by):
             yield gap_finding(statement.label, model, states)
         yield from labelled(statement.label, tables_written(model, by))

@@ -12,6 +12,7 @@ from torch import Tensor
 from constructions.exactness import exact_in
 from constructions.prefixes import PrefixOutputs, answers_at_every_prefix, slots_of
 from constructions.transformer import Transformer
+from theory.kinds import Count, InputError, checked, shown
 from theory.sequences import adversarial_sequences, all_sequences, random_sequences
 from verify.claim import Run
 from verify.domains import Rational, outputs
@@ -26,42 +27,53 @@ MOST_SHORT = 2**22  # sequences of one length that are all run
 LONGER, MOST_LONGER = 8, 320  # longer sequences: 8 times as many tokens, up to 320
 
 
+@checked
 def computes(
     run: Run,
     statement: OverTokens,
-    V: int,
-    n: int,
-    samples: int,
+    V: Count,
+    n: Count,
+    samples: Count,
     more: str = "",
-    exhaustive: tuple[int, int] = (4, 6),
+    symbols: Count = 4,
+    longest: Count = 6,
 ) -> Iterator[Finding]:
-    """Yields the findings that a construction has the stated size and the right answers."""
+    """Yields the findings that a construction has the stated size and the right answers.
+
+    `more` describes the size. All other parameters are those of `agreement`.
+    """
     model, parameters = statement.at(V, n).model, {"V": V, "n": n, **statement.parameters}
     found = size(model, statement.theorem, more, **parameters)
     yield from labelled(statement.label, [found])
-    yield from agreement(run, statement, V, n, samples, exhaustive)
+    yield from agreement(run, statement, V, n, samples, symbols, longest)
 
 
+@checked
 def agreement(
     run: Run,
     statement: OverTokens,
-    V: int,
-    n: int,
-    samples: int,
-    exhaustive: tuple[int, int] = (4, 6),
+    V: Count,
+    n: Count,
+    samples: Count,
+    symbols: Count = 4,
+    longest: Count = 6,
 ) -> Iterator[Finding]:
     """Yields the findings that answers are as defined and that registers are as proved.
 
-    Answers and registers are compared on all short sequences, on random and adversarial sequences
-    in float64, and on some sequences over Q. Quick runs use few sequences.
+    Answers and registers are compared on all sequences of at most `longest` tokens over at most
+    `symbols` symbols, on random and adversarial sequences of n tokens over V symbols in float64,
+    and on some sequences over Q. Quick runs use few sequences.
+
+    Raises ValueError if the statement builds no model, or defines answers of another shape.
     """
-    yield from labelled(statement.label, _agreement(run, statement, V, n, samples, exhaustive))
+    sizes = (3, 4) if run.quick else (symbols, longest)
+    yield from labelled(statement.label, _agreement(run, statement, V, n, samples, sizes))
 
 
 def _agreement(
-    run: Run, statement: OverTokens, V: int, n: int, samples: int, exhaustive: tuple[int, int]
+    run: Run, statement: OverTokens, V: int, n: int, samples: int, short: tuple[int, int]
 ) -> Iterator[Finding]:
-    most, longest = (3, 4) if run.quick else exhaustive
+    most, longest = short
     least, most = (1, most) if statement.symbols is None else (statement.symbols,) * 2
     while longest > 1 and most**longest > MOST_SHORT:  # an automaton may have many symbols
         longest -= 1
@@ -307,7 +319,14 @@ def differences(
     """Yields, for each part of `rows`, the shortest sequence on which answers are wrong."""
     for part, logits in in_parts(model, rows, shared):
         given = model.interface.check(model.like, part)
-        differs = model.interface.read(logits, *given).numpy() != statement.answers(part)
+        found, wanted = model.interface.read(logits, *given).numpy(), statement.answers(part)
+        array = isinstance(wanted, np.ndarray) and wanted.dtype.kind in "biu"
+        if not array or wanted.shape != found.shape:
+            raise InputError(
+                f"the definition of {statement.label!r} maps tokens of shape {part.shape} to "
+                f"{shown(wanted)}: give a function to arrays of integers of shape {found.shape}"
+            )
+        differs = found != wanted
         if differs.any():
             position = int(differs.any(0).argmax())
             row = part[int(differs[:, position].argmax())]

@@ -14,6 +14,7 @@ import numpy as np
 
 from constructions.interface import Prompt
 from constructions.transformer import Transformer
+from theory.kinds import InputError
 from verify.domains import (
     Domain,
     Modular,
@@ -182,8 +183,17 @@ class TokenCase:
 
     @cached_property
     def model(self) -> Transformer:
-        """The model of this size or, in a self-test, a mutant of this model."""
-        return self.of.build(self.V, self.n)
+        """The model of this size or, in a self-test, a mutant of this model.
+
+        Raises ValueError if the statement builds no model.
+        """
+        model = self.of.build(self.V, self.n)
+        if not isinstance(model, Transformer):
+            raise InputError(
+                f"the statement {self.of.label!r} builds an object of type "
+                f"{type(model).__name__}: give a function that returns a Transformer"
+            )
+        return model
 
 
 def prompt_of(model: Transformer, given: Inputs) -> Prompt:

@@ -69,7 +69,7 @@ def ngram(
     given = f", order m = {order}, α = {pseudo_counts}"
     sizes = {"V": V} | ({"m": order} if order > 1 else {})
     yield size(model, "ngram" if order > 1 else "unigram", given, **sizes)
-    yield from agreement(run, statement, V, n, samples, exhaustive=(3, 5))
+    yield from agreement(run, statement, V, n, samples, symbols=3, longest=5)
     probabilities = no_counterexample(
         "probabilities",
         f"probabilities that the model predicts over Q (12 tokens, {SMALL} symbols)",
