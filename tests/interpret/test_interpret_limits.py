@@ -54,6 +54,42 @@ def test_complex_numbers_lose_no_imaginary_part(into):
         registers(BUILT, TOKENS, {"content": into(TOKENS + 1j)})
 
 
+class InPlace(nn.Module):
+    """A module from elsewhere that overwrites its inputs."""
+
+    def forward(self, x, y, x_query):
+        found = torch.cat([x.sum(-1), x_query.sum(-1, keepdim=True)], 1)
+        for each in (x, y, x_query):
+            each.mul_(0)
+        return found
+
+
+def overwrites(x, y, x_query):
+    return InPlace()(*map(torch.as_tensor, (x, y, x_query))).numpy()
+
+
+def test_models_that_overwrite_their_inputs_change_no_prompts():
+    prompts = gaussian_prompts(6, 3, 2, seed=1)
+
+    def streams(model, x, y, x_query):
+        return [np.stack([overwrites(x, y, x_query)] * 2, -1)]
+
+    def pattern(tokens):
+        tokens[:] = 0
+        return BEFORE
+
+    for model in (overwrites, InPlace().eval()):
+        wanted = np.concatenate([PROMPTS.x.sum(-1), PROMPTS.x_query.sum(-1)[:, None]], 1)
+        assert np.allclose(outputs(model, prompts).predictions[-1], wanted)
+    assert probe(None, prompts, streams).on(prompts)
+    tokens = TOKENS.copy()
+    own = attention(BUILT, tokens, pattern).weights
+    assert own == attention(BUILT, TOKENS, lambda tokens: BEFORE).weights
+    assert np.array_equal(tokens, TOKENS)
+    for name in ("x", "y", "x_query"):
+        assert np.array_equal(getattr(prompts, name), getattr(PROMPTS, name))
+
+
 def test_the_last_position():
     redirected(BUILT, 1, np.full((6, T), T - 1))
     with rejects("places"):

@@ -44,7 +44,7 @@ def attention(
     m, T = tokens.shape
     if m < 2:
         raise InputError(f"tokens has {m} sequence: give at least 2 sequences")
-    wanted = array_of("the result of stated", called(stated, tokens, of=stated))
+    wanted = array_of("the result of stated", called(stated, tokens.copy(), of=stated))
     if wanted.dtype != bool or wanted.shape not in ((m, T, T), (T, T)):
         raise InputError(
             f"stated returns an array of {wanted.dtype} of shape {wanted.shape}: give a function "

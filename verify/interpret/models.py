@@ -238,21 +238,22 @@ def hooked(model: Any, names: Sequence[str], given: Sequence[Any]) -> list[Tenso
 
 
 def inputs_for(model: Any, *arrays: np.ndarray) -> tuple[Any, ...]:
-    """The arrays, as tensors in the dtype and on the device of a module from elsewhere.
+    """Copies of the arrays, as tensors in the dtype and on the device of a module from elsewhere.
 
     Integers, such as tokens, keep their dtype.
     Raises ValueError for a module with a tensor on the device meta, and for a module from elsewhere
     in training mode.
     """
+    copies = tuple(each.copy() for each in arrays)  # for models that work in place
     if not isinstance(model, nn.Module):
-        return arrays
+        return copies
     tensors = (*model.named_parameters(), *model.named_buffers())
     if meta := [name for name, each in tensors if each.is_meta]:
         raise InputError(
             f"the model is on the device meta, without numbers ({meta[0]}): give it on the CPU"
         )
     if isinstance(model, Model):
-        return arrays
+        return copies
     if training := [name for name, each in model.named_modules() if each.training]:
         name = repr(training[0]) if training[0] else "the module"
         raise InputError(
@@ -260,7 +261,7 @@ def inputs_for(model: Any, *arrays: np.ndarray) -> tuple[Any, ...]:
         )
     numbers = (each for each in (*model.parameters(), *model.buffers()) if each.is_floating_point())
     like = next(numbers, torch.empty(0, dtype=torch.float64))
-    given = map(torch.as_tensor, arrays)
+    given = map(torch.as_tensor, copies)
     numbers = (each.to(like.dtype) if each.is_floating_point() else each for each in given)
     return tuple(each.to(like.device) for each in numbers)
 
