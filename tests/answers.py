@@ -1,11 +1,11 @@
 """Recorded answers: what functions return far beyond the sizes of their other tests.
 
 A file of `recorded/` has one call a line, as Python, and below it, indented, a digest of what it
-returns, or `refused`.  Most calls are larger than those of the claims where that is cheap, every
-option has each of its values, and many calls are just inside or just outside a limit.  Whether an
-answer is right is tested elsewhere, against definitions; here a change of an answer is noticed.
-After a change on purpose, `python tests/answers.py [FILE…]` writes the digests again; the
-difference is read before it is committed.
+returns, or what its refusal names (`refusal`).  Most calls are larger than those of the claims
+where that is cheap, every option has each of its values, and many calls are just inside or just
+outside a limit.  Whether an answer is right is tested elsewhere, against definitions; here a change
+of an answer is noticed.  After a change on purpose, `python tests/answers.py [FILE…]` writes the
+digests again; the difference is read before it is committed.
 
 A digest is a hash of all that is exact (integers, text, fractions, shapes, types), and for floats
 their number and a weighted sum of their inverse hyperbolic sines, in which every entry counts, with
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 import sys
 import time
 import warnings
@@ -45,6 +46,7 @@ from verify.finding import Finding
 
 FOLDER = Path(__file__).with_name("recorded")
 REFUSED, SAME, MOST = "refused", 1e-9, 10**6
+INTEGER = re.compile(r"(?<![\w.,^/−+-])-?\d+(?![\w^/]|[.,]\d| ?%)")
 MODULES = (
     *(f"theory.{topic}" for topic in TOPICS),
     *("theory.programs.library.examples", "constructions.stock", "verify.interpret"),
@@ -113,13 +115,23 @@ NAMES: dict[str, Any] = {
 
 
 def call(text: str) -> str:
-    """The digest of what a call returns, or `refused`."""
+    """The digest of what a call returns, or `refused` with what `refusal` says."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return digest(eval(text, dict(NAMES)))
-    except InputError:
-        return REFUSED
+    except InputError as error:
+        return refusal(str(error))
+
+
+def refusal(message: str) -> str:
+    """`refused`, with the first word of a message, often a parameter or a path, and its integers.
+
+    The directory of a path is left out, and so are amounts of memory.
+    """
+    name = next(word for word in message.split() if word not in ("the", "a", "an"))
+    numbers = [] if "GiB" in message else INTEGER.findall(message)
+    return " ".join([REFUSED, name.rpartition("/")[2].rstrip(":,"), *numbers])
 
 
 def digest(value: Any) -> str:
@@ -193,7 +205,9 @@ def leaves(value: Any) -> Iterator[Any]:
 
 def same(found: str, recorded: str) -> bool:
     """Whether two digests agree, up to rounding."""
-    if REFUSED in (found, recorded):
+    if recorded == REFUSED and found.startswith(REFUSED):
+        return True
+    if found.startswith(REFUSED) or recorded.startswith(REFUSED):
         return found == recorded
     (exact, count, total, _), (*others, at, size) = found.split(), recorded.split()
     return [exact, count] == others and abs(float(total) - float(at)) <= SAME * float(size)
@@ -225,7 +239,8 @@ def write(file: Path) -> None:
             start = time.perf_counter()
             found = call(line)
             seconds = time.perf_counter() - start
-            lines.append(f"  {kept[line] if kept[line] and same(found, kept[line]) else found}")
+            old = kept[line] if kept[line] != REFUSED else ""
+            lines.append(f"  {old if old and same(found, old) else found}")
             if seconds > 0.5:
                 print(f"{seconds:.1f} s: {line}")
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from fractions import Fraction
 from itertools import islice
 
@@ -98,6 +100,15 @@ CALLS = {
 @pytest.fixture
 def few_seeds(monkeypatch):
     monkeypatch.setattr(restriction_access, "SEEDS", 3)
+
+
+@pytest.mark.parametrize(("d", "k"), [(4, 3), (2, 11), (30, 4)])
+def test_the_size_of_the_cover_is_stated(d, k):
+    base, power, logarithm = re.search(
+        r"the cover has (\d+)\^(\d+) = e\^(\d+) heads", head_cover._heads(Run(), d, k).words
+    ).groups()
+    assert int(base) == 2 * d + 1
+    assert math.log(int(base)) * int(power) == pytest.approx(int(logarithm), abs=0.5)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,10 @@ from refusals import rejects
 from constructions import online_gradient_descent
 from theory.regression import online_gradient_descent as solve
 from theory.regression import online_gradient_descent_iterates
+from verify.claim import Run
 from verify.domains import Rational
+from verify.finding import Verdict
+from verify.regression.online_gradient_descent import _last_example_fitted, online_statement
 
 Q = Rational()
 
@@ -37,6 +40,16 @@ def test_each_step_fits_its_example():
     for i in range(1, 6):
         if any(x[i - 1]):
             assert predict(model, Q, x[:i], y[:i], x[i - 1 : i]) == [y[i - 1]]
+
+
+def test_the_last_example_is_fitted_also_if_its_input_would_be_0():
+    """One input in 19 is 0: it is replaced by 1, since no prediction at 0 is a label."""
+    zeros = 0
+    for seed in range(60):
+        case = online_statement(Run(seed=seed)).at(1, 1, 0)
+        zeros += not case.rational(Run(seed=seed).rng).X[0][0]
+        assert _last_example_fitted(Run(seed=seed), case).verdict is Verdict.HOLDS
+    assert zeros
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
