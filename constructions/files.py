@@ -113,9 +113,10 @@ def target(path: str | Path) -> Path:
 def _is_sidecar(path: Path) -> bool:
     """Whether a file is the sidecar of some model, of any version."""
     try:
-        return "weightwright" in json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError, TypeError):
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
         return False
+    return isinstance(found, dict) and "weightwright" in found
 
 
 def _digest(weights: bytes, record: Mapping[str, Any]) -> str:

@@ -268,6 +268,41 @@ def signed(saved, change):
     saved.with_suffix(".json").write_text(json.dumps(record))
 
 
+@pytest.mark.parametrize("version", [1, 3, 5, 40, "4", None, 4.5, [4]])
+def test_other_versions_are_refused_whoever_wrote_them(saved, version):
+    sidecar = saved.with_suffix(".json")
+    record = json.loads(sidecar.read_text()) | {"weightwright": version}
+    record["sha256"] = files._digest(saved.read_bytes(), record)
+    sidecar.write_text(json.dumps(record))
+    with rejects(sidecar.name, "version", str(files.VERSION)):
+        load(saved)
+
+
+LISTED = '["weightwright"]', '"notes on weightwright"'
+
+
+@pytest.mark.parametrize(
+    "text", [*("", "[]", "{}", "4", "null", "weightwright", '{"name": "a"}'), *LISTED]
+)
+def test_no_other_json_file_is_written_over(tmp_path, text):
+    (sidecar := tmp_path / "a.json").write_text(text)
+    with rejects(str(sidecar)):
+        save(newton(1, 0, 1.0), tmp_path / "a.safetensors")
+    assert [*tmp_path.iterdir()] == [sidecar]
+    assert sidecar.read_text() == text
+
+
+@pytest.mark.parametrize("place", range(64))
+def test_every_digit_of_the_digest_counts(saved, place):
+    sidecar = saved.with_suffix(".json")
+    record = json.loads(sidecar.read_text())
+    digits = list(record["sha256"])
+    digits[place] = "0" if digits[place] != "0" else "1"
+    sidecar.write_text(json.dumps(record | {"sha256": "".join(digits)}))
+    with rejects(sidecar.name, "changed"):
+        load(saved)
+
+
 @pytest.mark.parametrize("entry", [math.nan, pytest.param(-math.inf, marks=pytest.mark.slow)])
 def test_weights_that_are_not_finite_are_refused_whoever_wrote_them(saved, entry):
     names = [*load_file(saved)]
