@@ -10,6 +10,7 @@ from theory.memory.small_networks import random_networks
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.memory import dense_memory, hopfield_capacity, hopfield_dynamics
+from verify.memory import hopfield as claim_module
 from verify.memory.hopfield import hopfield
 from verify.memory.probabilities import covers, mostly
 
@@ -236,3 +237,22 @@ def test_runs_from_other_states_than_the_first_are_compared(d, state, monkeypatc
     assert [*hopfield_dynamics._wrong_runs(Run(), [net])] == []
     monkeypatch.setattr(hopfield_dynamics, "asynchronous_update", one_more_flip)
     assert len([*hopfield_dynamics._wrong_runs(Run(), [net])]) == 1
+
+
+@pytest.mark.parametrize("name", ["hopfield_update", "hebbian_attention"])
+def test_each_model_is_compared_in_float64_and_over_q(name, monkeypatch):
+    """The fault is one layer too few, in large models and then in small ones."""
+    right = getattr(claim_module, name)
+    of = "weights" if name == "hopfield_update" else "attention"
+
+    def failing(large):
+        def build(weights, *more):
+            one_less = (np.asarray(weights).shape[-1] > 20) == large
+            return right(weights, *more[:-1], more[-1] - one_less)
+
+        monkeypatch.setattr(claim_module, name, build)
+        findings = claim_module._transformers(Run(quick=True), SMALL)
+        return {f.id for f in findings if f.verdict is Verdict.FAILS}
+
+    assert failing(large=False) == {of}
+    assert "float" in failing(large=True)

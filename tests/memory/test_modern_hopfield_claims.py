@@ -371,3 +371,15 @@ def test_one_head_of_the_two_with_other_weights_fails(name):
     given = np.eye(3, 2), np.array([[1.0, 2.0]])
     own, _ = attention_module._two_heads(Run(fault=fault), *given)
     assert own.verdict is Verdict.FAILS
+
+
+def test_a_slope_that_may_be_one_near_the_patterns_leaves_the_number_undecided(monkeypatch):
+    """Near the fixed points the map still contracts, so that they are enclosed."""
+    right = ModernNetwork.slope_on
+
+    def steeper(network, centre, radius):
+        return right(network, centre, radius) + (1 if radius > 2.0**-40 else 0)
+
+    monkeypatch.setattr(ModernNetwork, "slope_on", steeper)
+    found = next(iter(modern_hopfield_bounds.separation_and_retrieval(Run(quick=True))))
+    assert (found.id, found.verdict) == ("separation", Verdict.UNDECIDED)

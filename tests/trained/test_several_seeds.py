@@ -180,6 +180,20 @@ def test_gradients_are_clipped_run_by_run(tmp_path):
     torch.testing.assert_close(runs.weights.grad[2], before[2] / 50, rtol=1e-5, atol=0)
 
 
+def test_prompts_are_those_of_the_step(tmp_path):
+    """A corpus is traversed in the order of the seed, from the place of the step."""
+    made = replace(MODELS["corpus"], batch_size=3)
+    runs = Group([begun(each, tmp_path / f"{each.seed}") for each in of_seeds(made)])
+    for run in runs.runs:
+        run.step = 5
+    tokens, wanted = runs.draw(2)
+    for seed, *found in zip(SEEDS, tokens, wanted, strict=True):
+        each = replace(made, seed=seed)
+        all_prompts = made.task.draw(each, 21, 0, step=0)
+        for part, whole in zip(found, all_prompts, strict=True):
+            assert torch.equal(part, whole[15:])
+
+
 def test_which_runs_are_evaluated_at_once(tmp_path):
     """Runs of small steps without a compiled loss; more arithmetic is done run by run."""
 
