@@ -10,6 +10,8 @@ from torch import Generator
 
 from theory.kinds import Kind, is_integer, read
 
+LARGEST = 2**32 - 1  # of larger integers, torch reads the last 32 bits
+
 
 @dataclass(frozen=True)
 class TorchRandom(Kind):
@@ -19,16 +21,16 @@ class TorchRandom(Kind):
     seed. If the caller passes a torch.Generator, the function advances the state of this Generator.
     """
 
-    what = "a seed, an integer from 0 to 2^64 − 1, or a Generator of torch or numpy"
+    what = "a seed, an integer from 0 to 2^32 − 1, or a Generator of torch or numpy"
     example = 0
-    wrong = (None, object(), True, -1, 2**64, 1.5, "a", [], {}, np.random)
+    wrong = (None, object(), True, -1, 2**32, 1.5, "a", [], {}, np.random)
 
     def read(self, name: str, value: Any) -> Generator:
         if isinstance(value, Generator):
             return value
         if isinstance(value, np.random.Generator):
-            value = value.integers(2**64, dtype=np.uint64)
-        if not (is_integer(value) and 0 <= value < 2**64):
+            value = value.integers(2**64, dtype=np.uint64) & np.uint64(LARGEST)
+        if not (is_integer(value) and 0 <= value <= LARGEST):
             raise self.error(name, value)
         return Generator().manual_seed(int(value))
 

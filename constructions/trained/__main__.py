@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer.exceptions import TyperException
 
+from constructions.seeds import LARGEST as LARGEST_SEED
 from constructions.trained.checkpoint import configuration_of, load, ship, shipped, sidecar
-from constructions.trained.configuration import SEEDS
 from constructions.trained.presets import PRESETS, name_of, preset, sizes_of
 from constructions.trained.process import is_first
 from constructions.trained.tasks.task import MOST_FRESH
@@ -107,7 +107,7 @@ def train_command(
         list[int] | None,
         typer.Option(
             min=0,
-            max=SEEDS,
+            max=LARGEST_SEED,
             help="seed of weights and prompts, by default 0; can be repeated: models of several "
             "seeds are trained together",
         ),
@@ -181,7 +181,7 @@ def evaluate_command(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=SEEDS, help=f"seed of the prompts, by default {SEED}"),
+        typer.Option(min=0, max=LARGEST_SEED, help=f"seed of the prompts, by default {SEED}"),
     ] = None,
 ) -> None:
     """Evaluate a trained model on new random prompts, and print the best possible values."""

@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from constructions.interface import Model
+from constructions.seeds import LARGEST as LARGEST_SEED
 from constructions.trained.models import SHAPES, Shape
 from constructions.trained.tasks.task import Curriculum, Task
 from theory.kinds import Count, InputError, NonNegative, Positive, Steps, Within, checked
 
 VERSION = 1  # version of the record
-SEEDS = 2**63 - 1  # the largest seed of torch and numpy
 
 
 @checked
@@ -44,7 +44,7 @@ class Configuration:
     weight_decay: NonNegative = 0.0
     clip: Positive = 1.0
     curriculum: Curriculum | None = None
-    seed: Annotated[Steps, Within(most=SEEDS)] = 0
+    seed: Annotated[Steps, Within(most=LARGEST_SEED)] = 0
 
     def __post_init__(self) -> None:
         if self.shape.kind not in self.task.models:

@@ -1,7 +1,9 @@
 """Limits of parameters of regression: the last value is accepted, and the next one is refused."""
 
 from fractions import Fraction
+from math import isqrt
 
+import mpmath
 import numpy as np
 import pytest
 from refusals import rejects
@@ -43,6 +45,32 @@ def test_limits_of_digits():
         newton_digits([[1, 0], [0, Fraction(1, 10**25)]], 1, "gram", 5)
     with rejects("digits"):
         newton_digits([[1]], 1, "gram", 10**6 + 1)
+
+
+@pytest.mark.parametrize("start", ["gram", "identity"])
+@pytest.mark.parametrize("side", ["small", "large"])
+def test_digits_of_step_sizes_at_which_the_iteration_is_slow(start, side):
+    """For S = 1 the residuals are squares: e, e², e⁴, … with e = 1 − alpha."""
+    for distance in (Fraction(1, 10**30), Fraction(3, 10**49)):
+        alpha = distance if side == "small" else 2 - distance
+        found = newton_digits([[1]], alpha, start, digits=9)
+        with mpmath.workdps(200):
+            first = -mpmath.log10(1 - mpmath.mpf(distance.numerator) / distance.denominator)
+            wanted = [float(first * 2**j) for j in range(len(found))]
+        assert found[:-1] == pytest.approx(wanted[:-1], rel=1e-12)
+        assert wanted[-2] < 9 <= wanted[-1]
+
+
+def test_step_sizes_at_the_limits_of_digits():
+    for start, power in (("gram", 2), ("identity", 1)):
+        for S in (1, 4):
+            least, bound = Fraction(1, 10**300 * S**power), Fraction(2, S**power)
+            x = [[isqrt(S)]]
+            for alpha in (least * Fraction(9, 10), 0.9 * 1e-307, bound * (1 - Fraction(1, 10**51))):
+                with rejects("alpha"):
+                    newton_digits(x, alpha, start, 5)
+            assert newton_digits(x, bound * (1 - Fraction(11, 10**50)), start, 5)[-1] >= 5
+    assert newton_digits([[1]], Fraction(11, 10**301), "gram", 5)[-1] >= 5
 
 
 def test_limits_of_models():

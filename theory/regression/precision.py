@@ -65,14 +65,17 @@ def newton_digits(
     E = I − S M, and ‖E²‖_F ≤ ‖E‖_F², so each number of digits is at least twice the previous number
     [Schulz1933]. Only the last number is limited by the working precision.
 
-    The working precision is at least `digits` + 2 log₁₀κ + 20 decimal digits, where κ is the
-    condition number of S. The reason is that the residual formed from M contains the rounding error
-    of M times a factor of at most ‖S‖‖S⁻¹‖ [Soderstrom1974]. The precision is local to the call.
+    The working precision is at least `digits` + 2 log₁₀κ + 20 decimal digits, and at least `digits`
+    + 2 log₁₀κ − log₁₀g + 10, where κ is the condition number of S, and the eigenvalues of I − S M₀
+    are from g − 1 to 1 − g. The reasons are that the residual formed from M contains the rounding
+    error of M times a factor of at most ‖S‖‖S⁻¹‖ [Soderstrom1974], and that eigenvalues near ±1
+    must differ from ±1. The precision is local to the call.
 
     Raises `ValueError` if S is singular, because the iteration then does not converge to an
-    inverse. S counts as singular if its condition number is above 10⁵⁰. Let λmax be the largest
-    eigenvalue of S. `ValueError` is also raised if alpha is not below the bound for convergence,
-    which is 2/λmax² for the start "gram" and 2/λmax for the start "identity".
+    inverse. S counts as singular if its condition number is above 10⁵⁰. Let λmin and λmax be the
+    extreme eigenvalues of S, with p = 2 for the start "gram" and p = 1 for the start "identity".
+    `ValueError` is also raised if alpha is not below the bound 2/λmaxᵖ for convergence, by a factor
+    of at least 1 − 10⁻⁵⁰, and if alpha·λminᵖ is below 10⁻³⁰⁰.
     """
     gram = _exact_gram(x)
     d = len(gram)
@@ -87,13 +90,21 @@ def newton_digits(
                 f"{mpmath.nstr(smallest, 3)} and {mpmath.nstr(largest, 3)}): "
                 f"give at least d = {d} linearly independent examples"
             )
-        bound = 2 / largest ** (2 if start == "gram" else 1)
-        if _rounded(Fraction(alpha)) >= bound:
+        power, rate = 2 if start == "gram" else 1, _rounded(Fraction(alpha))
+        bound, slowest = 2 / largest**power, rate * smallest**power
+        # The eigenvalues of I − S M₀ are from 2·gap − 1 to 1 − slowest.
+        if (gap := 1 - rate / bound) <= mpmath.mpf(10) ** -50:
             raise InputError(
-                f"alpha is {float(alpha):.6g}: give a number below {mpmath.nstr(bound, 6)}, "
+                f"alpha is {mpmath.nstr(rate, 6)}: give a number below {mpmath.nstr(bound, 6)}, "
                 "for which Newton's method converges"
             )
+        if slowest < (least := mpmath.mpf(10) ** -300):
+            raise InputError(
+                f"alpha is {mpmath.nstr(rate, 6)}: give a number of at least "
+                f"{mpmath.nstr(least / smallest**power, 6)}, from which on numbers of digits are floats"
+            )
         guard = GUARD_DIGITS + 2 * math.ceil(mpmath.log10(largest / smallest))
+        guard += max(0, math.ceil(-mpmath.log10(min(gap, slowest))) - GUARD_DIGITS // 2)
 
     with mpmath.workdps(digits + guard):
         S = _matrix(gram)
