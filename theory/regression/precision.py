@@ -101,7 +101,7 @@ def newton_digits(
         if slowest < (least := mpmath.mpf(10) ** -300):
             raise InputError(
                 f"alpha is {mpmath.nstr(rate, 6)}: give a number of at least "
-                f"{mpmath.nstr(least / smallest**power, 6)}, from which on numbers of digits are floats"
+                f"{mpmath.nstr(least / smallest**power, 6)}, so that all digits are normal floats"
             )
         guard = GUARD_DIGITS + 2 * math.ceil(mpmath.log10(largest / smallest))
         guard += max(0, math.ceil(-mpmath.log10(min(gap, slowest))) - GUARD_DIGITS // 2)
