@@ -13,9 +13,9 @@ UNIT = arb(0, 1)  # the interval [−1, 1]
 
 
 def exactly(values: Any) -> Any:
-    """Returns the numbers of a float64 array or nested list as exact Arb balls, in nested lists."""
+    """Returns integers or floats, in an array or nested list, as exact Arb balls in lists."""
     listed = values if isinstance(values, list | float | int) else values.tolist()
-    return [exactly(value) for value in listed] if isinstance(listed, list) else arb(float(listed))
+    return [exactly(value) for value in listed] if isinstance(listed, list) else arb(listed)
 
 
 def inner(a: Iterable[Any], b: Iterable[Any]) -> Any:

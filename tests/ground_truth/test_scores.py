@@ -1,14 +1,20 @@
 """The scores of methods of attribution, by their definitions; no package is needed."""
 
-from itertools import permutations
+from itertools import pairwise, permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
 
+from constructions import induction_heads
+from constructions.circuits import circuit
+from verify.ground_truth.hooked import Link
 from verify.ground_truth.results import Result
+from verify.ground_truth.results import _scores as scores_of
 from verify.ground_truth.scores import auc, magnitudes, named
 from verify.ground_truth.tables import SHOWN, decoy_summary, summary
 
@@ -62,3 +68,41 @@ def test_the_summary_averages_over_seeds_and_circuits():
 def test_results_that_are_none(table, results, unchecked):
     with rejects("results"):
         table(results)
+
+
+NODES = circuit(induction_heads(3, 4)).nodes
+LINKS = [Link(source, target, "input") for source, target in pairwise(NODES)]
+OF = SimpleNamespace(links=LINKS, sources=NODES[:-1], clean=torch.zeros(2, 3))
+ZEROS = dict.fromkeys(OF.sources, torch.zeros(2, 3))
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_scores_of_some_links_or_of_all_nodes():
+    for found in ({LINKS[1]: 2.0}, dict.fromkeys(LINKS, torch.tensor(1.0)), ZEROS):
+        assert scores_of("mine", lambda of, found=found: found, OF) is found
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    "found",
+    [
+        None,
+        {},
+        [(LINKS[0], 1.0)],
+        {LINKS[0]: 1.0, "other": 1.0},
+        {LINKS[0]: 1.0, NODES[0]: 1.0},
+        {LINKS[0]: 1.0, LINKS[-1]: float("nan")},
+        {LINKS[0]: 1.0, LINKS[-1]: float("inf")},
+        {LINKS[0]: torch.zeros(2)},
+        ZEROS | {NODES[-1]: torch.zeros(2, 3)},
+        ZEROS | {"other": torch.zeros(2, 3)},
+        {node: ZEROS[node] for node in OF.sources[1:]},
+        {node: ZEROS[node] for node in OF.sources[:-1]},
+        ZEROS | {OF.sources[-1]: torch.zeros(3, 2)},
+        ZEROS | {OF.sources[-1]: torch.full((2, 3), torch.nan)},
+        ZEROS | {OF.sources[-1]: 0.0},
+    ],
+)
+def test_what_is_no_scores_names_the_method(found):
+    with rejects("'mine'"):
+        scores_of("mine", lambda of: found, OF)

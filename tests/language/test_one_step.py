@@ -81,6 +81,29 @@ def test_it_is_the_gradient_of_the_loss():
             assert np.allclose(exact, by_autodiff(tree, node, bits, phi), atol=1e-7)
 
 
+@pytest.mark.parametrize("printed", [True, False])
+@pytest.mark.parametrize(("d", "n"), [(2**17, 1), (2**14, 3), (300, 5)])
+def test_it_is_exact_for_many_tokens(d, n, printed):
+    """By its definition over Q, at tokens of both values; products exceed 64 bits for large d."""
+    bits = np.ones((n, d), dtype=int)
+    for i in range(n):
+        bits[i, : d // (4 + i)] = -1
+    tree = parity_tree(d, [0, d - 1])
+    found, tokens = gradient(tree, d, bits, printed=printed), [0, 1, d // 5, d - 2, d - 1]
+    wanted = dict.fromkeys(tokens, Fraction(0))
+    for row in bits.tolist():
+        z, y = Fraction(sum(row), d), row[0] * row[-1]
+        phi, slope = 4 * z**2 - 1, 8 * z
+        if printed and abs(z) >= Fraction(1, 2):
+            phi, slope = 8 * abs(z) - 4 * z**2 - 3, 8 * (z > 0) - 8 * (z < 0) - 8 * z
+        for j in tokens:
+            wanted[j] += Fraction(d**2, 8 * n) * (y - phi) * slope * (row[j] - z) / d
+    assert {j: found[j] for j in tokens} == wanted
+    if printed:
+        step = one_step(tree, bits)[0, tokens]
+        assert step == pytest.approx([float(u) for u in wanted.values()], rel=1e-9)
+
+
 @pytest.mark.parametrize(("d", "k"), [*SIZES, (12, 8)])
 def test_relations_are_those_of_four_tokens_and_few(d, k):
     tree = shuffled(d, k)

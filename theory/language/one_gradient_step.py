@@ -134,9 +134,11 @@ def gradient(
             f"bits make {size:.3g} tokens in all: give fewer words, for at most {MOST:.3g} tokens"
         )
     x = _words(tree, bits)
-    total, y = x[:, :m].sum(axis=1), x[:, node]
+    # |weights| ≤ 4m³, and |m x_j − total| ≤ 2m.
+    kind = np.int64 if 8 * len(x) * m**4 < 2**63 else object
+    total, y = x[:, :m].sum(axis=1).astype(kind), x[:, node].astype(kind)
     weights = _slope(total, y, m, printed)
-    summed = weights @ (m * x[:, :m] - total[:, None])
+    summed = m * (weights @ x[:, :m]) - weights @ total
     # Denominators are m² of y − φ, m of φ'/8 and m of x_j − z; the factor m in front leaves m³.
     return [Fraction(int(each), len(x) * m**3) for each in summed]
 
@@ -150,7 +152,7 @@ def _words(tree: ParityTree, bits: np.ndarray) -> np.ndarray:
 
 
 def _slope(total: np.ndarray, y: np.ndarray, m: int, printed: bool) -> np.ndarray:
-    """The integers m²(y − φ) · mφ'/8 at z = total/m."""
+    """The integers m²(y − φ) · mφ'/8 at z = total/m, of the dtype of `total`."""
     size = abs(total)
     phi, slope = 4 * total**2 - m**2, total
     if printed:
@@ -183,12 +185,13 @@ def one_step(tree: ParityTree, bits: SignRows, labels: NodeSigns | None = None) 
             f"labels have shape {targets.shape}: give labels of shape {(len(x), tree.k - 1)}"
         )
     found = np.zeros(tree.scores.shape)
-    tokens, total = x.astype(np.float64), x[:, : tree.d].sum(axis=1)
+    tokens = x.astype(np.float64)
+    total = tokens[:, : tree.d].sum(axis=1)
     for node in range(tree.d, tree.d + tree.k - 1):
         weights = _slope(total, targets[:, node - tree.d], node, True) / float(node) ** 3
         moved = node * (weights @ tokens[:, :node]) - weights @ total
         found[node - tree.d, :node] = moved / len(x)
-        total = total + x[:, node]
+        total = total + tokens[:, node]
     return found
 
 
