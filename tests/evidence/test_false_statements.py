@@ -1,0 +1,188 @@
+"""Statements that are nearly right: each checker rejects them for the reason in its message."""
+
+import json
+from copy import deepcopy
+
+import pytest
+from refusals import rejects
+
+from constructions import gradient_descent, hop
+from tests.evidence.test_certificates import states, steps_of_newton
+from tests.evidence.test_hostile_certificates import CHECKERS, MADE
+from theory.computation.benchmark_automata import cyclic
+from theory.computation.cascade import cascade
+from verify import checker, formula_checker, gap_checker
+from verify.evidence.certificates import for_every_length, on_all_sequences
+from verify.evidence.statement import OverTokens
+from verify.evidence.tables import by_coefficients
+
+FILES = {  # a statement, by the field of the file
+    "certificates": "polynomial",
+    "gaps": "lookups",
+    "formulas": "formula",
+    "programs": "program",
+}
+
+
+def wrong(by, statement, *words):
+    with rejects(*words, error=ArithmeticError):
+        by.computed(statement)
+
+
+def without_output(head, **changes):
+    """The head with other fields, whose output is 0."""
+    silent = deepcopy(head) | changes
+    return silent | {"O": [["0"] * len(row) for row in head["O"]]}
+
+
+def test_heads_that_compare_are_no_part_of_a_polynomial_even_without_output():
+    said = steps_of_newton()
+    heads = said["model"]["blocks"][-1]["heads"]
+    heads.append(without_output(heads[0], rule="hardmax"))
+    wrong(checker, said, "polynomial")
+
+
+@pytest.mark.parametrize("name", FILES.values())
+def test_weights_are_multiples_of_powers_of_two(name):
+    by = next(CHECKERS[field] for field, each in FILES.items() if each == name)
+    said = MADE[name]()
+    said["model"]["unembed"][-1][-1] = "1/3"
+    wrong(by, said, "1/3", "power of two")
+
+
+@pytest.mark.parametrize("symbol", [0, 9, 10, 11])
+def test_a_wrong_state_after_any_symbol_is_noticed(symbol):
+    said = for_every_length(cascade(cyclic(12)))
+    said["automaton"] += [list(said["automaton"][0]) for _ in range(12 - len(said["automaton"]))]
+    for table in (said["answer"], *said["stages"]):
+        if 0 in table["reads"]:
+            at = table["reads"].index(0)
+            for key, value in dict(table["rows"]).items():
+                read = key.split()
+                for other in range(2, 12):
+                    if read[at] == "0":
+                        row = [*read[:at], str(other), *read[at + 1 :]]
+                        table["rows"][" ".join(row)] = value
+    assert checker.computed(said)["states"] == 12
+    said["automaton"][symbol] = said["automaton"][symbol][::-1]
+    wrong(checker, said, "state")
+
+
+def test_as_many_hops_are_made_as_stated():
+    of = OverTokens("", lambda V, n: hop(4, V, n), lambda rows: rows, dict)
+    said = on_all_sequences(of, 2, {"hops": 4}, "hops")
+    short = {"length": 7}
+    assert checker.computed(said | short)
+    for hops in (3, 5, 6):
+        wrong(checker, said | short | {"hops": hops}, "differs")
+
+
+@pytest.mark.parametrize("field", FILES)
+def test_evidence_is_equal_to_the_last_type(field):
+    said = MADE[FILES[field]]()
+    evidence = CHECKERS[field].computed(said)
+
+    def verified(evidence):
+        text = json.dumps({field: [{"statement": said, "evidence": evidence}]})
+        return [*CHECKERS[field].verified(text.encode())]
+
+    assert len(verified(evidence)) == 1
+    for key, value in evidence.items():
+        others = [str(value), [value], None]
+        if isinstance(value, str):
+            others[0] = value + " "
+        for other in others:
+            with pytest.raises(ArithmeticError):
+                verified(evidence | {key: other})
+        with pytest.raises(ArithmeticError):
+            verified({each: evidence[each] for each in evidence if each != key})
+    with pytest.raises(ArithmeticError):
+        verified(evidence | {"more": 1})
+
+
+@pytest.mark.parametrize("field", FILES)
+@pytest.mark.parametrize("listed", [[], {}, None, 0])
+def test_a_file_without_statements_verifies_nothing(field, listed):
+    with pytest.raises((ArithmeticError, ValueError, TypeError)):
+        list(CHECKERS[field].verified(json.dumps({field: listed}).encode()))
+
+
+def test_lookups_need_two_positions():
+    wrong(gap_checker, MADE["lookups"]() | {"length": 1}, "sizes")
+
+
+def test_two_equal_logits_of_lookups_are_no_answer():
+    said = MADE["lookups"]()
+    said["model"]["unembed"] = [["0"] * len(row) for row in said["model"]["unembed"]]
+    said["model"]["b_unembed"] = ["0"] * len(said["model"]["b_unembed"])
+    wrong(gap_checker, said, "answer")
+
+
+def test_a_prediction_with_a_bias_is_another():
+    said = MADE["formula"]()
+    for bias in ("1", "-1/4"):
+        wrong(formula_checker, said | {"model": said["model"] | {"b_unembed": [bias]}}, "bias")
+
+
+@pytest.mark.parametrize("where", ["unembed", "embed"])
+def test_blocks_of_formulas_are_multiples_of_the_identity(where):
+    said = MADE["formula"]()
+    d = len(said["model"]["embed"]) - 1
+    place = sum(said["registers"][: said["registers"].index(d)])
+    if where == "embed":
+        said["model"]["embed"][0][place + 1] = "1"
+    else:
+        said["model"]["unembed"][place][0] = "1"
+    wrong(formula_checker, said, where, "multiple")
+
+
+def test_automata_of_states_are_those_of_the_statement():
+    said = states(cyclic(2))
+    assert checker.computed(said)
+    wrong(checker, said | {"automaton": said["automaton"][::-1]}, "differs")
+
+
+def test_scores_of_heads_that_read_examples_are_of_vectors():
+    """A product of two labels is no part of the theorem, even in a head without output."""
+    said = MADE["formula"]()
+    d, widths = len(said["model"]["embed"]) - 1, said["registers"]
+    scalar, heads = sum(widths[: widths.index(1)]), said["model"]["blocks"][0]["heads"]
+    head = next(each for each in heads if each["mask"] == "context-only")
+    assert d > 1
+    for by in ("Q", "K"):
+        silent = without_output(head)
+        zero = {each: [["0"] * len(row) for row in silent[each]] for each in "QK"}
+        zero["Q"][scalar][0] = zero["K"][scalar][0] = "1"
+        changed = deepcopy(said)
+        changed["model"]["blocks"][0]["heads"].append(silent | zero)
+        wrong(formula_checker, changed, "scores")
+        zero[by] = [["0"] * len(row) for row in silent[by]]
+        changed["model"]["blocks"][0]["heads"][-1] = silent | zero
+        assert formula_checker.computed(changed)
+
+
+@pytest.mark.parametrize("weights", ["embed", "unembed", "O", "V", "Q", "K"])
+def test_matrices_of_formulas_have_the_widths_of_the_registers(weights):
+    said = MADE["formula"]()
+    model = said["model"]
+    of = model if weights in model else model["blocks"][0]["heads"][0]
+    longer = deepcopy(said)
+    wider = deepcopy(said)
+    for changed, rows in ((longer, True), (wider, False)):
+        inside = changed["model"] if of is model else changed["model"]["blocks"][0]["heads"][0]
+        if rows:
+            inside[weights].append(["0"] * len(inside[weights][0]))
+        else:
+            inside[weights] = [[*row, "0"] for row in inside[weights]]
+        with pytest.raises(ArithmeticError):
+            formula_checker.computed(changed)
+
+
+@pytest.mark.parametrize("place", [0, 63, 64, 69])
+def test_every_coefficient_counts(place):
+    model = gradient_descent(2, 70, 1 / 16)
+    said = by_coefficients(model, model.formula().parts["x b"])
+    assert len(said["coefficients"]) == 70
+    assert formula_checker.computed(said)
+    said["coefficients"][place] = said["coefficients"][place - 1]
+    wrong(formula_checker, said, "differ")
