@@ -337,7 +337,7 @@ class Staircase(Primitive):
                 f"{len(self.at)} steps have {len(self.margins)} margins and {len(self.entries)} "
                 "entries: give a margin and an entry for each step"
             )
-        if (self.margins <= 0).any() or (np.frexp(self.margins)[0] != 0.5).any():
+        if (np.frexp(self.margins)[0] != 0.5).any():
             raise InputError("the margin of a step is no power of two: give powers of two")
 
     @property

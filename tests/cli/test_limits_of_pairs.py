@@ -39,6 +39,8 @@ LIMITS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("good-turing", {"facts": 2, "documents": 2}, {"documents": 3}),  # fewer than 10 occur once
     ("good-turing", {"facts": 100, "documents": 356}, {"documents": 357}),
     ("good-turing", {"facts": 1000, "documents": 6470}, {"documents": 6471}),
+    ("fourier-matrix", {"p": 3}, {"p": 4}),
+    ("fourier-matrix", {"p": 23}, {"p": 22}),
     ("clustering", {"beta": 0.01}, {"beta": below(0.01)}),
     ("clustering", {"beta": 5.0}, {"beta": above(5.0)}),
     ("program", {"max_length": 20}, {"max_length": 21}),

@@ -13,7 +13,8 @@ from refusals import rejects
 from constructions import induction_heads
 from constructions.circuits import circuit
 from verify.ground_truth.hooked import Link
-from verify.ground_truth.results import Result
+from verify.ground_truth.results import PAIRS, Result
+from verify.ground_truth.results import _pairs as pairs_of
 from verify.ground_truth.results import _scores as scores_of
 from verify.ground_truth.scores import auc, magnitudes, named
 from verify.ground_truth.tables import SHOWN, decoy_summary, summary
@@ -106,3 +107,13 @@ def test_scores_of_some_links_or_of_all_nodes():
 def test_what_is_no_scores_names_the_method(found):
     with rejects("'mine'"):
         scores_of("mine", lambda of: found, OF)
+
+
+def test_pairs_of_prompts_have_different_answers():
+    answers = np.zeros((300, 2), dtype=int)
+    with rejects("answers"):
+        pairs_of(answers, np.random.default_rng(0))
+    answers[::2, 1] = 1
+    first, second = pairs_of(answers, np.random.default_rng(0))
+    assert len(first) == len(second) == PAIRS
+    assert (answers[first] != answers[second]).any(-1).all()

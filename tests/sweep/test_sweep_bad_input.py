@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from refusals import rejected
+from refusals import rejected, rejects
 from squares import WORDS, lines, run, squares
 
-from verify.sweep import folder
+from verify.sweep import folder, plan
 from verify.sweep.plan import planned
 
 HUGE = "1" + 40 * "0"
@@ -193,3 +193,12 @@ def test_a_number_that_no_run_has(swept, refused):
 def test_a_sweep_without_runs_has_no_numbers(swept, refused):
     (swept / "runs.jsonl").unlink()
     refused(["summary", swept, "--x", "k", "--y", "square"], str(swept))
+
+
+def test_the_largest_number_of_runs(claims, monkeypatch):
+    monkeypatch.setattr(plan, "MOST_RUNS", 12)
+    for k, seeds, runs in (("1..6", 2, 12), ("1..4", 3, 12), ("1..11", 1, 11)):
+        assert len(planned("squares", squares, {"k": k}, seeds).tasks) == runs
+    for k, seeds in (("1..13", 1), ("1..7", 2)):
+        with rejects("runs", "12"):
+            planned("squares", squares, {"k": k}, seeds)
