@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
@@ -170,7 +171,7 @@ class Stream:
                 f"register in {widths}"
             )
         self.widths = widths
-        stops = np.cumsum(list(widths.values())).tolist()
+        stops = [*accumulate(widths.values())]
         self._slices = {
             name: slice(stop - width, stop)
             for (name, width), stop in zip(widths.items(), stops, strict=True)
