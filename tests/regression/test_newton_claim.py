@@ -2,6 +2,7 @@
 
 import sys
 from copy import deepcopy
+from dataclasses import replace
 
 import by_id
 import numpy as np
@@ -291,3 +292,16 @@ def test_the_steps_on_more_examples_are_those_from_another_alpha(fault, monkeypa
         )
     found = module._twice_as_many_examples(Run())
     assert found.verdict is (Verdict.FAILS if fault else Verdict.HOLDS)
+
+
+def test_models_of_all_scales_that_predict_alike_do_not_show_the_scale(monkeypatch):
+    """The recursion from α/4 in place of that from α: the prediction equals both."""
+    right = module.newton_statement
+
+    def alike(run, layout, start, alpha):
+        quarter = right(run, layout, start, 2.0**-8)
+        return replace(right(run, layout, start, alpha), algorithm=quarter.algorithm)
+
+    assert module._twice_as_many_examples(Run()).verdict is Verdict.HOLDS
+    monkeypatch.setattr(module, "newton_statement", alike)
+    assert module._twice_as_many_examples(Run()).verdict is Verdict.FAILS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 
 from constructions.formulas import register_program
 from constructions.transformer import Transformer
-from theory.regression.register_programs import ONE, Polynomials, RegisterProgram
+from theory.regression.register_programs import ONE, NoFormula, Polynomials, RegisterProgram
 from verify.claim import Run
 from verify.evidence.random_programs import (
     KINDS,
@@ -23,6 +24,8 @@ from verify.evidence.random_programs import (
 )
 from verify.finding import Verdict
 from verify.regression.register_programs import register_programs
+
+claim_module = sys.modules["verify.regression.register_programs"]
 
 
 def verdicts(run: Run) -> dict[str, Verdict]:
@@ -145,3 +148,15 @@ def test_a_number_that_becomes_zero_is_absent():
     gone = with_number(there, entry._replace(change=-before))
     assert gone is not None
     assert pair not in gone.layers[0].heads[0].values
+
+
+def test_an_error_that_names_another_place_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def elsewhere(model: Transformer) -> RegisterProgram:
+        raise NoFormula("layer 9 is outside")
+
+    drawn = [(random_program(np.random.default_rng(0), 2), 2)]
+    monkeypatch.setattr(claim_module, "register_program", elsewhere)
+    found = [*claim_module._faults(Run(), drawn), claim_module._outside(Run())]
+    assert {each.id: each.verdict for each in found} == dict.fromkeys(
+        ("faults/blocks", "faults/numbers", "outside"), Verdict.FAILS
+    )

@@ -13,7 +13,7 @@ from verify.claim import Run
 from verify.finding import Verdict
 from verify.regression.convergence import safe_alpha
 from verify.regression.data import gaussian_examples
-from verify.stock.gadgets import distances, gelu, neutral_norm
+from verify.stock.gadgets import distances, gain, gelu, neutral_norm
 from verify.stock.stock import a_priori, newton_a_priori, over_tokens, slope, stock
 
 
@@ -90,6 +90,15 @@ def test_a_factor_below_its_bound_fails(monkeypatch):
         return right(numbers, square) * (1 if numbers.constant == 3 else 0.4)
 
     monkeypatch.setattr(Gadgets, "gamma", gamma)
+    assert neutral_norm(Run()).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize("exponent", [-150, -20])
+def test_a_factor_that_is_not_that_of_the_norm_fails(exponent, monkeypatch):
+    def off(*given):
+        return gain(*given) * (1 - arb(2) ** exponent)
+
+    monkeypatch.setattr("verify.stock.gadgets.gain", off)
     assert neutral_norm(Run()).verdict is Verdict.FAILS
 
 
