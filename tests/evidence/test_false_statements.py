@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from fractions import Fraction
 
 import pytest
 from refusals import rejects
@@ -11,7 +12,7 @@ from tests.evidence.test_certificates import states, steps_of_newton
 from tests.evidence.test_hostile_certificates import CHECKERS, MADE
 from theory.computation.benchmark_automata import cyclic
 from theory.computation.cascade import cascade
-from verify import checker, formula_checker, gap_checker
+from verify import checker, formula_checker, gap_checker, program_checker
 from verify.evidence.certificates import for_every_length, on_all_sequences
 from verify.evidence.statement import OverTokens
 from verify.evidence.tables import by_coefficients
@@ -186,3 +187,12 @@ def test_every_coefficient_counts(place):
     assert formula_checker.computed(said)
     said["coefficients"][place] = said["coefficients"][place - 1]
     wrong(formula_checker, said, "differ")
+
+
+@pytest.mark.parametrize("exact", [gap_checker.Exact(), program_checker.Exact(10**9)])
+def test_numbers_have_fewer_than_2048_bits_with_their_denominators(exact):
+    assert exact.dot([2**1023], [2**1022]) == 2**2045
+    with rejects("digits", error=ArithmeticError):
+        exact.dot([2**1023], [2**1023])
+    with rejects("digits", error=ArithmeticError):
+        exact.dot([Fraction(2**1000, 3**200)], [Fraction(2**800 - 1, 5)])
