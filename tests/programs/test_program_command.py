@@ -43,6 +43,10 @@ def file(tmp_path):
     return path
 
 
+def test_a_program_of_a_file_has_no_vocabulary_of_its_own(file, capsys):
+    rejected(capsys, ["program", "--program", f"{file}:says"], "--vocabulary")
+
+
 def test_a_file_that_is_too_large(tmp_path, capsys):
     path = tmp_path / "large.py"
     with path.open("wb") as file:
