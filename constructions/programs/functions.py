@@ -39,9 +39,9 @@ def rational(value: Any) -> Fraction:
 
 def as_function(values: Sequence[Any] | np.ndarray) -> Function:
     """Numbers as an array: int64, or objects that are Fractions."""
-    is_whole = isinstance(values, np.ndarray) and values.dtype == np.int64
-    if is_whole and abs(np.asarray(values)).max(initial=0) < 2**62:
-        return np.array(values)
+    if isinstance(values, np.ndarray) and values.dtype == np.int64:
+        if ((-(2**62) < values) & (values < 2**62)).all():  # the size of −2⁶³ is no int64
+            return np.array(values)
     numbers = [rational(value) for value in values]
     if all(each.denominator == 1 and abs(each) < 2**62 for each in numbers):
         return np.array([int(each) for each in numbers], dtype=np.int64)
