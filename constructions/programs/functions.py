@@ -39,9 +39,10 @@ def rational(value: Any) -> Fraction:
 
 def as_function(values: Sequence[Any] | np.ndarray) -> Function:
     """Numbers as an array: int64, or objects that are Fractions."""
-    if isinstance(values, np.ndarray) and values.dtype == np.int64:
-        if ((-(2**62) < values) & (values < 2**62)).all():  # the size of −2⁶³ is no int64
-            return np.array(values)
+    whole = isinstance(values, np.ndarray) and values.dtype == np.int64
+    array = np.asarray(values) if whole else np.zeros(0)
+    if whole and ((array > -(2**62)) & (array < 2**62)).all():  # the size of −2⁶³ is no int64
+        return array.copy()
     numbers = [rational(value) for value in values]
     if all(each.denominator == 1 and abs(each) < 2**62 for each in numbers):
         return np.array([int(each) for each in numbers], dtype=np.int64)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from refusals import rejects
+from refusals import rejected, rejects
 
 from constructions import newton
 from theory.regression import newton as solve
@@ -239,6 +239,10 @@ def test_a_transformer_that_does_not_reach_ols_fails(monkeypatch):
 
 def longley_x():
     return read_examples(LONGLEY, "employed", rng()).x
+
+
+def test_a_name_that_is_too_long(capsys):
+    rejected(capsys, ["newton-on-data", "--data", "x" * 300, "--k", "1"], "too long")
 
 
 def test_predictions_are_not_written_to_the_screen():

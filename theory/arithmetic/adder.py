@@ -96,7 +96,7 @@ def adder_logits(
     machine.fits_in_memory(f"the logits of {p:.4g} candidates", 64 * p, "give a smaller p")
     d = np.arange(p) - s % p
     teeth = np.array([float(comb(F, k)) for k in range(10)])
-    return teeth[d % 10] + alpha * np.cos(2 * np.pi * (d - error) / p)
+    return teeth[d % 10] + alpha * np.cos(2 * np.pi * (d - fmod(error, p)) / p)
 
 
 @checked

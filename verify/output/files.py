@@ -129,7 +129,7 @@ def files_of(value: Any) -> list[Path]:
     These are the file, alone or as in `FILE.py:NAME`, and the sidecar of the weights of a model.
     """
     if isinstance(value, Path):
-        return [] if value.is_dir() else [value]
+        return [] if os.path.isdir(value) else [value]
     named = [value, value.rpartition(":")[0]] if isinstance(value, str) else []
     files = [Path(each) for each in named if os.path.isfile(each)]  # False for long names
     return files + [each.with_suffix(".json") for each in files if each.suffix == ".safetensors"]
