@@ -38,7 +38,7 @@ two sizes is at most 4.
 
 from __future__ import annotations
 
-from math import ceil, expm1, floor, inf, ldexp, log1p, log2, nextafter
+from math import ceil, expm1, floor, fmod, inf, ldexp, log1p, log2, nextafter
 from typing import Annotated
 
 import numpy as np
