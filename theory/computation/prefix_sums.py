@@ -17,8 +17,9 @@ from theory.kinds import Count, Vectors, checked
 def window_sums(x: Vectors, width: Count) -> np.ndarray:
     """The sum of the last `width` numbers up to each position of sequences x (…, N), as (…, N).
 
-    The number at the position itself is one of these numbers. If there are fewer than `width`
-    numbers up to a position, all of them are added. So for width N the result is the prefix sums.
+    The numbers are read as float64. The number at the position itself is one of these numbers. If
+    there are fewer than `width` numbers up to a position, all of them are added. So for width N the
+    result is the prefix sums.
     Sums of widths 1, 2, 4, … are added, in time O(N log width). Raises ValueError for sums that do
     not fit in memory, and for sums that overflow.
     """

@@ -91,7 +91,8 @@ def skip_gram(tokens: Annotated[Tokens, Within(below="V")], table: ScoreTable) -
     attends to "\left" at any distance [Elhage2021]. Softmax attention tends to average-hard
     attention as all scores are multiplied by a factor that tends to infinity.
 
-    The tokens are (…, T), integers from 0 to V − 1; the table is (V, V), with finite entries.
+    The tokens are (…, T), integers from 0 to V − 1; the table is (V, V), with finite entries,
+    which are read as float64.
     """
     counts = _counts(tokens, len(table))
     scores = np.where(counts > 0, table[tokens], -np.inf)
@@ -108,7 +109,7 @@ def skip_gram_by_definition(
     The score of key token w for query token v is table[v, w]. At position i, the head attends
     uniformly to the positions j ≤ i with the largest score. The result at i is the list of the
     relative frequencies of the symbols at these positions, in rational arithmetic. It equals the
-    result of `skip_gram`.
+    result of `skip_gram`. The entries of the table are read as float64.
     """
     scores, row = table.tolist(), tokens.tolist()
     result = []

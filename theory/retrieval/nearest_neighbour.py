@@ -82,8 +82,8 @@ def _one_prompt(x: np.ndarray, y: np.ndarray, query: np.ndarray) -> list[tuple[F
 def nearest_neighbour_by_definition(x: Input, y: Label, x_query: Vector) -> Fraction:
     """The mean label of the examples nearest to the query in Euclidean distance, for one prompt.
 
-    The distances are compared in rational arithmetic, with exact ties. The labels of equally near
-    examples are averaged.
+    The inputs are read as float64. Their distances are compared in rational arithmetic, with exact
+    ties. The labels of equally near examples are averaged.
     """
     pairs = _one_prompt(x, y, x_query)
     least = min(squared for squared, _ in pairs)
