@@ -65,6 +65,20 @@ def test_logits_are_those_of_the_definition(largest, step, a, b):
     assert model([a, b]).tolist() == [a + b]
 
 
+@pytest.mark.parametrize(
+    ("p", "s", "error"),
+    [(260, 2**63, 1e15), (90, 10**40 + 7, -3e17), (20, 3, 1e308), (90, 5, 89.5)],
+)
+def test_errors_of_many_periods(p, s, error):
+    """c − s − ε is reduced modulo p over Q."""
+    found = adder_logits(p, 1.0, s, error)
+    for c in (0, 1, 7, p - 1):
+        of_sum = math.cos(2 * math.pi * float((c - s - Fraction(error)) % p) / p)
+        without = adder_logits(p, 0.0, s, error)[c]
+        assert found[c] - without == pytest.approx(of_sum, abs=1e-12)
+        assert without == adder_logits(p, 0.0, s, 0.0)[c]
+
+
 def test_published_pairs_with_default_arguments():
     model = adder()
     assert (model.n_layers, model.n_heads, model.d_model) == (2, 9, 23)
