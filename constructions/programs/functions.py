@@ -41,7 +41,7 @@ def as_function(values: Sequence[Any] | np.ndarray) -> Function:
     """Numbers as an array: int64, or objects that are Fractions."""
     is_whole = isinstance(values, np.ndarray) and values.dtype == np.int64
     # The absolute value of −2⁶³ is no int64.
-    if is_whole and -(2**62) < np.min(values, initial=0) and np.max(values, initial=0) < 2**62:
+    if is_whole and np.min(values, initial=0) > -(2**62) and np.max(values, initial=0) < 2**62:
         return np.array(values)
     numbers = [rational(value) for value in values]
     if all(each.denominator == 1 and abs(each) < 2**62 for each in numbers):

@@ -19,9 +19,8 @@ def window_sums(x: Vectors, width: Count) -> np.ndarray:
 
     The numbers are read as float64. The number at the position itself is one of these numbers. If
     there are fewer than `width` numbers up to a position, all of them are added. So for width N the
-    result is the prefix sums.
-    Sums of widths 1, 2, 4, … are added, in time O(N log width). Raises ValueError for sums that do
-    not fit in memory, and for sums that overflow.
+    result is the prefix sums. Sums of widths 1, 2, 4, … are added, in time O(N log width). Raises
+    ValueError for sums that do not fit in memory, and for sums that overflow.
     """
     machine.fits_in_memory("the window sums", 24 * x.size, "give fewer numbers")
     width, power = min(width, x.shape[-1]), 1
