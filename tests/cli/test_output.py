@@ -68,7 +68,10 @@ def test_a_pipe_without_a_reader_is_announced(tmp_path, monkeypatch):
         reader.start()
 
     monkeypatch.setattr(output, "tell", tell)
+    late = threading.Timer(30, reader.start)  # without a notice, the test fails and does not hang
+    late.start()
     assert run("--json", str(pipe)) == 0
+    late.cancel()
     reader.join(timeout=10)
     assert json.loads(read[0])["verdict"] == "holds"
     [line] = told

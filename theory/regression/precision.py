@@ -104,7 +104,10 @@ def newton_digits(
                 f"{mpmath.nstr(least / smallest**power, 6)}, so that all digits are normal floats"
             )
         guard = GUARD_DIGITS + 2 * math.ceil(mpmath.log10(largest / smallest))
-        guard += max(0, math.ceil(-mpmath.log10(min(gap, slowest))) - GUARD_DIGITS // 2)
+        guard += max(0, math.ceil(-mpmath.log10(g := min(gap, slowest))) - GUARD_DIGITS // 2)
+        # ‖I − S M_j‖_F ≤ √d (1 − g)^(2^j) ≤ √d exp(−g 2^j), and one number more for rounding.
+        needed = (digits * math.log(10) + math.log(d) / 2) / g
+        most = 2 + max(0, math.ceil(mpmath.log(needed, 2)))
 
     with mpmath.workdps(digits + guard):
         S = _matrix(gram)
@@ -116,12 +119,10 @@ def newton_digits(
             size = mpmath.mnorm(residual, "f")
             with mpmath.workdps(30):  # a logarithm to all digits would cost most of the time
                 exponents.append(math.inf if size == 0 else float(-mpmath.log10(size)))
-            # Exact positive exponents double. Without this check, a low precision gives an endless
-            # loop.
-            if len(exponents) > 1 and 0 < exponents[-1] <= min(exponents[-2], digits):
+            if len(exponents) == most and exponents[-1] < digits:
                 raise ArithmeticError(
-                    f"the residual stalls at {exponents[-1]:.6g} of {digits} digits: "
-                    f"{digits + guard} working digits are too few: increase GUARD_DIGITS"
+                    f"the residual has {exponents[-1]:.6g} of {digits} digits after {most - 1} "
+                    f"steps: {digits + guard} working digits are too few: increase GUARD_DIGITS"
                 )
             M = M + M * residual
         return exponents
