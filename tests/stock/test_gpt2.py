@@ -182,6 +182,10 @@ def test_what_a_causal_model_cannot_see_is_rejected():
     stock = to_gpt2(gradient_descent(D, K, 2.0**-5, causal=True), X, Y, Q, positions=6)
     with rejects("7", "6"):
         stock(X, Y, Q)
+    # Tokens are vectors of 7 numbers, and the limit is on the number of tokens.
+    stock = to_gpt2(gradient_descent(D, K, 2.0**-5, causal=True), X, Y, Q, positions=10)
+    with rejects("12", "10"):
+        stock(np.tile(X, (2, 1)), np.tile(Y, 2), Q)
     with rejects("positions"):
         to_gpt2(hop(1, 3, 4), positions=3)
 

@@ -100,6 +100,13 @@ def test_where_compiling_fails(whole, tmp_path, monkeypatch):
     assert not compiled(tmp_path)
 
 
+def test_batches_of_several_shapes_are_not_compiled(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "WORTH_COMPILING", 0)
+    monkeypatch.setattr(torch, "compile", lambda *_, **__: pytest.fail("it is compiled"))
+    run = State.begin(KINDS["chomsky"], tmp_path, Process(0, 1, torch.device("cpu")))
+    assert training.compiled(run) is None
+
+
 def test_weight_decay(tmp_path):
     """Gradients that are nearly nothing: what is left shrinks the weights by (1 − rate·decay)^n."""
     still = replace(TINY, clip=1e-30, warmup=0, final_rate=1.0, learning_rate=0.01, steps=40)
@@ -136,6 +143,25 @@ def test_more_processes_than_gpus(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with rejects("processes", "GPUs"):
         Process.join("cuda")
+
+
+def test_as_many_processes_as_gpus(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    assert Process.join("cuda") == Process(0, 1, torch.device("cuda:0"))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_the_mean_over_processes(size, monkeypatch):
+    """Process r has the values of the first process plus r."""
+
+    def add_those_of_the_others(values):
+        values.mul_(size).add_(sum(range(size)))
+
+    monkeypatch.setattr(torch.distributed, "all_reduce", add_those_of_the_others)
+    values = torch.tensor([3.0, -5.0])
+    found = Process(0, size, torch.device("cpu")).mean(values)
+    assert found is values
+    assert found.tolist() == [3 + (size - 1) / 2, -5 + (size - 1) / 2]
 
 
 def test_snapshots_during_training(whole, tmp_path):

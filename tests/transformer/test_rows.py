@@ -8,6 +8,7 @@ import pytest
 import torch
 from attentions import averages_by_definition, drawn, heads_of
 
+from constructions import rows
 from constructions.rows import EXACT, FEWEST, averages, exact_in_float32
 
 MASKS = "full", "causal", "strictly causal", "context-only", "diagonal"
@@ -24,6 +25,16 @@ def test_blocks_are_the_definition(mask, normalise, T, whole):
     K, V = K[..., :n_examples, :], V[..., :n_examples, :]
     heads = heads_of(mask, normalise)
     wanted = averages_by_definition(heads, Q, K, V, n_examples)
+    torch.testing.assert_close(averages(heads, Q, K, V), wanted, rtol=1e-12, atol=1e-13)
+
+
+def test_a_block_has_rows_however_many_prompts_there_are(monkeypatch):
+    """Also where a row of scores of all prompts is larger than a block."""
+    T = 3 * FEWEST + 5
+    Q, K, V = (drawn(True, 2, T, width, seed=width) for width in (2, 2, 3))
+    heads = heads_of("causal", "hardmax")
+    wanted = averages(heads, Q, K, V)
+    monkeypatch.setattr(rows, "ENTRIES", 2 * T - 1)
     torch.testing.assert_close(averages(heads, Q, K, V), wanted, rtol=1e-12, atol=1e-13)
 
 
