@@ -283,6 +283,15 @@ def test_the_lines_of_a_closed_standard_error_are_lost():
     assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="closes standard output in a POSIX shell")
+def test_the_output_of_a_closed_standard_output_is_lost():
+    words = 'exec "$0" -m verify show newton >&-'
+    done = subprocess.run(
+        ["sh", "-c", words, sys.executable], cwd=ROOT, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
 def test_json_for_a_closed_standard_output_is_refused(monkeypatch, capsys):
     """As of `>&-`, for which Python has no stream."""
     monkeypatch.setattr(sys, "stdout", None)

@@ -1,5 +1,6 @@
 """The proofs that Rocq checks: what is rejected, and what is found."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -156,6 +157,30 @@ def test_each_part_of_mathcomp_that_is_missing_is_named(monkeypatch, tmp_path):
     assert missing().startswith("MathComp's algebra not found")
     (tmp_path / "user-contrib" / "mathcomp" / "algebra").mkdir()
     assert missing() == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the program coqc is a POSIX shell script")
+def test_what_a_program_coqc_prints_is_read_as_text(monkeypatch, tmp_path):
+    """For a file of one theorem, and for a file that it does not compile."""
+    (tmp_path / "user-contrib" / "mathcomp" / "ssreflect").mkdir(parents=True)
+    (tmp_path / "user-contrib" / "mathcomp" / "algebra").mkdir()
+    program = tmp_path / "coqc"
+    program.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in\n'
+        f"-where) echo '{tmp_path}' ;;\n"
+        "--version) echo 1 ;;\n"
+        "*wrong.v) echo broken >&2; exit 1 ;;\n"
+        f"*) echo '{check.CLOSED}' ;;\n"
+        "esac\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert missing() == ""
+    assert checked({"one": PRINTED}, tmp_path / "build") == {"one": ["easy"]}
+    assert (tmp_path / "build" / "one.out").read_text() == f"{check.CLOSED}\n"
+    with pytest.raises(Rejected, match=r"wrong\.v does not compile: broken"):
+        checked({"wrong": PRINTED}, tmp_path / "build")
 
 
 def test_the_claim_compares_what_is_derived_with_what_is_stated(monkeypatch):

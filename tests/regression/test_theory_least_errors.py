@@ -90,8 +90,8 @@ def test_no_step_size_is_better_and_more_terms_are(largest):
 def test_more_terms_than_the_precision_serves_are_rejected(monkeypatch):
     monkeypatch.setattr("theory.regression.wishart.BITS", 100)
     monkeypatch.setattr(least_errors, "BITS", 100)
-    with rejects("n_terms", "100"):
+    with rejects("n_terms", "is 30", "100"):
         polynomial_errors(10, 3, 30)
     for call in (best_step_size, lambda *sizes: gradient_descent_error(*sizes, 0.012)):
-        with rejects("k", "100"):
+        with rejects("k", "is 60", "100"):
             call(10, 3, 60)

@@ -137,6 +137,8 @@ def test_bounds_in_the_other_order_are_rejected():
     for function in (r.chebyshev_residual, r.chebyshev_fitted):
         with rejects("smallest", "largest"):
             function(1.0, 1, 2.0, 1.0)
+    with rejects("smallest = 7", "largest = 6"):  # the first of two that differ
+        r.chebyshev_residual(1.0, 1, [5.0, 7.0], [5.0, 6.0])
 
 
 def test_the_residual_of_no_step_keeps_its_sign():
