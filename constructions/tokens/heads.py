@@ -85,7 +85,6 @@ def latest(
     value: LinearReads,
     into: Into,
     T: int,
-    mask: Mask | None = None,
 ) -> Head:
     """A head that outputs the value at the latest token for which `flag` reads 1.
 
@@ -98,7 +97,7 @@ def latest(
     last token 0.
     """
     query, key = one, (T + 2.0) * flag + j
-    return Head(query, key, value, into, margin=Margin(1.0), mask=mask)
+    return Head(query, key, value, into, margin=Margin(1.0))
 
 
 def written(

@@ -94,6 +94,26 @@ def test_a_file_is_taken_with_all_that_it_imports():
     assert [*with_imports(["e"], texts)] == ["e"]
 
 
+def test_theorems_are_asked_for_their_axioms_from_outside_their_files(monkeypatch, tmp_path):
+    found = {"a": ["one", "two"], "b": ["three"]}
+    for lines, code, wrong in (
+        ([check.CLOSED] * 3, 0, None),
+        ([check.CLOSED] * 2, 0, "axioms"),
+        ([check.CLOSED, "Axioms:", check.CLOSED], 0, "axioms"),
+        ([check.CLOSED] * 3, 1, "compile"),
+    ):
+        run = subprocess.CompletedProcess([], code, "\n".join(lines), "")
+        monkeypatch.setattr(check, "_coqc", lambda *_, run=run: run)
+        if wrong:
+            with pytest.raises(Rejected, match=wrong):
+                check._ask_again(found, tmp_path)
+        else:
+            check._ask_again(found, tmp_path)
+    asked = (tmp_path / f"{check.REQUESTS}.v").read_text()
+    assert asked.count("Print Assumptions") == 3
+    assert "Print Assumptions weightwright.a.two.\n" in asked
+
+
 def test_files_must_be_imported_in_one_way():
     imports = "From weightwright Require Import b. From Coq Require Export c.\n(* Require d. *)"
     assert not check.imports_otherwise(imports)

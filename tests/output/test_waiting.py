@@ -94,6 +94,14 @@ def test_a_loop_of_more_than_a_minute_is_announced_with_an_estimate(
     assert ("10 min" in errors) == bool(lines)
 
 
+def test_a_loop_that_becomes_slow_is_announced(monkeypatch, capsys):
+    now = iter([0, 0, 4, 604, *range(605, 700)])  # after 4 seconds there is no estimate yet
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: next(now))
+    assert list(announced(range(10), "loop")) == list(range(10))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "3 of 10" in line
+
+
 def test_a_slow_certificate_is_announced(monkeypatch, tmp_path, capsys):
     @claim(certifies=True)
     def it(run: Run) -> Iterator[Finding]:

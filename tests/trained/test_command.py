@@ -216,6 +216,17 @@ def test_divergence_and_interruption_have_exit_codes(tmp_path, capsys, monkeypat
         check_line(capsys.readouterr().err)
 
 
+def test_an_error_of_the_system_without_a_path_names_none(capsys, monkeypatch):
+    def fail(**_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(command_line, "app", fail)
+    assert main(["list"]) == 2
+    error = capsys.readouterr().err
+    check_line(error)
+    assert error.startswith("error: Input/output error")
+
+
 def test_only_training_resumes_after_an_interrupt(tmp_path, capsys, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
