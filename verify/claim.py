@@ -82,6 +82,10 @@ class Run:
         model = construction(*args, **kwargs)
         return self.fault(model) if self.fault else model
 
+    def limited(self, number: int, few: int) -> int:
+        """The value of an option, such as a number of samples: in a quick run at most `few`."""
+        return min(number, few) if self.quick else number
+
     def draw(self, *shown: Any) -> None:
         """Sets the data of the claim's picture, if a picture is requested."""
         if self.plot is not None:

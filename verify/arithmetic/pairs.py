@@ -27,7 +27,7 @@ Alpha = Annotated[
 
 def of_size(run: Run, largest: int) -> int:
     """The largest number that is added in the given run."""
-    return min(largest, SMALL) if run.quick else largest
+    return run.limited(largest, SMALL)
 
 
 def called_with(model: Transformer, *names: str) -> list[Any]:

@@ -61,7 +61,7 @@ def constant_depth_circuits(
     word problem of the alternating group A5.
     """
     drawn = {}
-    max_length = min(max_length, QUICK) if run.quick else max_length
+    max_length = run.limited(max_length, QUICK)
     for of, weights in models(run):
         found = [translate(of, shortest_words(of, max_length))]
         found += [translate(of, [12] if run.quick else FURTHER)]

@@ -66,7 +66,7 @@ def agreement(
 
     Raises ValueError if the statement builds no model, or defines answers of another shape.
     """
-    sizes = (3, 4) if run.quick else (symbols, longest)
+    sizes = run.limited(symbols, 3), run.limited(longest, 4)
     yield from labelled(statement.label, _agreement(run, statement, V, n, samples, sizes))
 
 
@@ -84,7 +84,7 @@ def _agreement(
         statement,
         _all_short(statement, few, longest),
     )
-    families = families_of(run, V, n, 8 if run.quick else samples)
+    families = families_of(run, V, n, run.limited(samples, 8))
     model = statement.at(V, n).model
     batches = [(model, rows) for rows in families.values()] + list(longer(run, statement, V, n))
     lengths = " and ".join(f"{length}" for length in sorted({rows.shape[1] for _, rows in batches}))

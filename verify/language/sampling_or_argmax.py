@@ -64,7 +64,7 @@ def sampling_or_argmax(
     for alpha in (Fraction(1, 2), Fraction(1)):
         yield two_uses(run, alpha)
     yield between(run.quick)
-    yield excess(run, 20 if run.quick else draws)
+    yield excess(run, run.limited(draws, 20))
     yield greedy()
     yield likeliest()
     yield memoriser()

@@ -68,8 +68,8 @@ def state_size(
     for name, steps in (("chebyshev", "Chebyshev"), (CAUSAL, "Newton from αI")):
         counts[name] = [theorem(name).sizes["layers"](k=k) for k in counts[steps]]
     yield from _few_layers(counts)
-    conditions, samples = (CONDITIONS[1:4], 16) if run.quick else (CONDITIONS[2:], samples)
-    examples = one_pass_examples(run, conditions, samples)
+    conditions = CONDITIONS[1:4] if run.quick else CONDITIONS[2:]
+    examples = one_pass_examples(run, conditions, run.limited(samples, 16))
     yield _one_pass(examples)
     run.draw(CONDITIONS, counts, examples)
 

@@ -62,7 +62,7 @@ def random_weights(
     functions f ⊕ parity. Because Sens(f ⊕ parity) = 1 − Sens(f), the second control must find a
     difference of known size.
     """
-    table = measured(run, FEW if run.quick else draws)
+    table = measured(run, run.limited(draws, FEW))
     for distribution in DISTRIBUTIONS:
         for threshold in THRESHOLDS:
             words = shown(table[distribution], threshold)

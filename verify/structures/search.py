@@ -77,7 +77,7 @@ def search(
         points = 2 * _orders(run, N) if label == "binary" else _sets(run, N)
         yield from labelled(label, _searched(run, small, points))
         yield from labelled(label, [one_cell(run, wide)])
-    count = 4000 if run.quick else samples
+    count = run.limited(samples, 4000)
     means: dict[int, dict[str, list[Mean]]] = {}
     yield from labelled("uniform", _uniform(run, count, means))
     yield from labelled("hard", _hard(run, count))

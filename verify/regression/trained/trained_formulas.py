@@ -47,7 +47,7 @@ def trained_formulas(
     above 3 are omitted, as in the claim linear-depth. The thresholds were chosen after a first look
     at other prompts.
     """
-    count, task = min(samples, QUICK) if run.quick else samples, None
+    count, task = run.limited(samples, QUICK), None
     for depth in DEPTHS[1:]:
         models = models_of(f"regression-linear-{depth}-layers", LINEAR)
         if task is None:

@@ -79,7 +79,7 @@ def learned_space(
     untrained: before training, the fraction of `names` is below one half, and the accuracy is below
       the accuracy of interpolation search.
     """
-    count = 1000 if run.quick else samples
+    count = run.limited(samples, 1000)
     points, queries = uniform_sets(run, count)
     beside = by_interpolation(points, queries)
     free, hints = (models_of(f"search-{name}", KIND) for name in ("extra-16", "hints-16"))
