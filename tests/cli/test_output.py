@@ -301,6 +301,13 @@ def test_json_for_a_closed_standard_output_is_refused(monkeypatch, capsys):
     assert run() == 0
 
 
+def test_a_program_may_close_standard_output():
+    words = "import sys; from theory.terminal import run; "
+    words += "sys.exit(run(lambda: sys.stdout.close() or 3))"
+    done = subprocess.run([sys.executable, "-c", words], cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"", b"")
+
+
 def test_a_terminal_of_ascii_reads_the_list():
     done = command("list", "regression", env=os.environ | {"PYTHONIOENCODING": "ascii"})
     assert (done.returncode, done.stderr) == (0, "")

@@ -289,3 +289,19 @@ def test_weights_are_read_as_they_are():
     means = [Fraction(4 * int(word.sum()) - 7, 8) for word in words]
     wanted = [int(2 * mean > Fraction(2 * third)) for mean in means]
     assert circuit.answers(words).tolist() == wanted
+
+
+@pytest.mark.parametrize("gates", ["threshold", "and-or"])
+def test_a_layer_may_have_no_heads(gates):
+    model, words = random_model(5, 2, ("full",), 1, ranked=True), all_sequences(3, 2)
+    model.blocks.insert(0, Block(None, MLP(*_difference())))
+    assert to_circuit(model, 3, gates).answers(unary(words, 2)).tolist() == exact_answers(
+        model, words
+    )
+
+
+def _difference() -> tuple[torch.Tensor, ...]:
+    """The weights of an MLP that adds max(a − b, 0) to the second of the numbers a, b, c."""
+    first, second = torch.zeros(3, 1).double(), torch.zeros(1, 3).double()
+    first[0], first[1], second[0, 1] = 1, -1, 1
+    return first, torch.zeros(1).double(), second, torch.zeros(3).double()

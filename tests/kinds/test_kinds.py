@@ -337,6 +337,18 @@ def test_limits_of_the_machine_are_one_line(kind):
         scaled(kind, 1e6)
 
 
+@pytest.mark.parametrize("given", [["a", "b"], [True], [Fraction(1, 3)], [None]])
+def test_the_size_of_an_array_is_named_only_for_numbers_of_the_machine(given):
+    with pytest.raises(InputError, match="exponent") as caught:
+        kept(np.array(given), 3)
+    assert "given" not in str(caught.value)
+
+
+@checked
+def kept(given: Any, exponent: Finite) -> float:
+    return (1e300 * exponent) ** 2
+
+
 class Ratio:
     def __call__(self, x: float) -> float:
         return x / 0

@@ -14,6 +14,7 @@ from constructions.language import (
     parity_by_linear_tokens,
     parity_with_steps,
     sample,
+    sampling,
     string_model,
     string_probabilities,
 )
@@ -107,6 +108,14 @@ def test_models_of_strings(V, length, m):
                 of = fact_model(V, facts, law(m), counts, name)
                 found = string_probabilities(of, length)
                 assert np.allclose(found, wanted, rtol=1e-12, atol=1e-25)
+
+
+def test_prefixes_are_run_in_blocks_by_models_that_share_nothing_between_them(monkeypatch):
+    model = string_model(2, [[0, 1] * 4], [F(2, 3)])
+    wanted = string_probabilities(model, 8)
+    monkeypatch.setattr(sampling, "answers_at_every_prefix", lambda model: False)
+    monkeypatch.setattr(sampling, "AT_ONCE", 24)
+    assert np.allclose(string_probabilities(model, 8), wanted, rtol=1e-12, atol=1e-25)
 
 
 @pytest.mark.parametrize("length", [2, 27, 40])

@@ -164,6 +164,13 @@ def test_the_number_of_updates(steps, beta, monkeypatch):
     assert calls == [("_dense" if beta < 100 else "_pruned")] * steps
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_nothing_is_pruned_in_dtypes_of_low_precision(dtype, monkeypatch):
+    monkeypatch.setattr(retrieve_module, "_pruned", None)
+    patterns = torch.as_tensor(sphere(2000, 16, seed=6)).to(dtype)
+    assert retrieve(patterns, patterns[: 2 * FEW], 1000.0).dtype == dtype
+
+
 @pytest.mark.parametrize("beta", [8.0, 1000.0])
 def test_no_tensor_has_a_score_for_every_pattern_and_query(beta):
     class Largest(TorchDispatchMode):

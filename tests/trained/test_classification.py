@@ -1,6 +1,7 @@
 """Inputs with labels: what models read, networks beside transformers, where training ends, and how
 flat a loss is."""
 
+import gzip
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -216,6 +217,18 @@ def test_the_digits(monkeypatch):
     monkeypatch.setattr(digits, "SHA256", "0" * 64)
     with rejects("09f66e6debde"):
         _ = Digits().corpus
+
+
+def test_images_are_all_but_the_last_number_of_a_line(monkeypatch):
+    table = np.column_stack([np.arange(5 * 64).reshape(5, 64) % 17, np.arange(5)])
+    lines = "\n".join(",".join(map(str, row)) for row in table.tolist())
+    monkeypatch.setattr(digits, "_file", lambda: gzip.compress(lines.encode()))
+    digits.split_digits.cache_clear()
+    try:
+        (images, labels), _ = digits.split_digits()
+    finally:
+        digits.split_digits.cache_clear()
+    assert (images[labels.argsort()] * 16).flatten(1).tolist() == table[:, :64].tolist()
 
 
 @with_text
