@@ -243,7 +243,7 @@ class Program:
         largest number in a register.
         """
         given = self.checked(*inputs)
-        shape = given[0].shape if given else (self.processors,)
+        shape = given[0].shape
         held = {name: np.zeros(shape, dtype=np.int64) for name in self.state}
         for name, values in self.initial.items():
             first = np.array([*values, *[0] * self.processors])[: shape[-1]]
