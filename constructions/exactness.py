@@ -114,7 +114,7 @@ def check_format(model: Stack, dtype: torch.dtype) -> None:
         )
     if dtype in (model.like.dtype, torch.float64):
         return
-    if model.interface.margin is None and model.stages and not model.like.is_meta:
+    if model.interface.margin is None and model.call is not None and not model.like.is_meta:
         lost = ((W != 0) & (W.to(dtype) == 0) for W in model.parameters())
         if any(bool(each.any()) for each in lost):
             raise InputError(

@@ -60,7 +60,7 @@ class DisentangledShape:
         """
         n, generator = form.d_out, torch.Generator().manual_seed(seed)
         model = disentangled(n, self.n_layers)
-        model.interface, model.stages = form.interface, ()
+        model.interface, model.stages, model.call = form.interface, (), None
         model.name = f"trained on {task}: {plural(self.n_layers, 'layer')}, disentangled"
         model.source = SOURCE
 
