@@ -105,8 +105,6 @@ class ProgramTokens(Tokens):
                 f"the sequence has {n} tokens, but the model takes at most {self.max_length}: "
                 f"{self._longer(n)}"
             )
-        if n < self.least:
-            raise InputError(f"the sequence has {n} tokens: give at least {self.least}")
         return torch.tensor(rows if several else rows[0])
 
     def _row(self, sequence: Any) -> list[int]:
