@@ -46,6 +46,7 @@ from theory.kinds import (
     kind_of,
     read,
 )
+from theory.kinds.objects import Many
 
 DECLARED = {
     name: kind_of(alias)
@@ -284,6 +285,8 @@ def test_a_limit_without_a_kind_is_an_error():
         kind_of(Annotated[int, Within(least=1)])
     with pytest.raises(TypeError, match="has no limits"):
         kind_of(Annotated[bool, Within(least=1)])
+    with pytest.raises(TypeError, match="has no limits"):
+        Many(None).narrowed(Within(least=1))
     with pytest.raises(ValueError, match="leading"):
         Reals("n ...")
 
@@ -347,6 +350,15 @@ def test_the_size_of_an_array_is_named_only_for_numbers_of_the_machine(given):
 @checked
 def kept(given: Any, exponent: Finite) -> float:
     return (1e300 * exponent) ** 2
+
+
+def test_an_error_for_another_reason_stays_as_it_is():
+    @checked
+    def failing(x: Finite) -> float:
+        raise ValueError("another reason")
+
+    with pytest.raises(ValueError, match=r"^another reason$"):
+        failing(1.0)
 
 
 class Ratio:

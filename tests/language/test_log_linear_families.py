@@ -1,5 +1,6 @@
 """Log-linear families, their projections, and the gain of rescaling."""
 
+import math
 from fractions import Fraction as F
 
 import numpy as np
@@ -48,6 +49,16 @@ def test_features_that_repeat_each_other_have_a_projection_too():
     twice = log_linear(QUARTERS, [[0, 0], [1, 2], [2, 4], [3, 6]])
     _, member = projection(twice, [F(1, 2), F(1, 6), F(1, 6), F(1, 6)])
     assert member @ np.arange(4) == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("exponent", [9, 20])
+def test_a_member_far_from_the_base_distribution_is_found(exponent):
+    rare = F(1, 10**exponent)
+    for p in (F(1, 2), F(99, 100)):
+        theta, member = projection(log_linear([1 - rare, rare], [[0], [1]]), [1 - p, p])
+        assert member == pytest.approx([float(1 - p), float(p)], abs=1e-9)
+        odds = math.log(p / (1 - p)) + exponent * math.log(10)
+        assert theta == pytest.approx([odds], abs=1e-6)
 
 
 def test_separable_data_have_no_projection_and_the_direction_is_reported():

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
@@ -203,6 +204,8 @@ def test_which_runs_are_evaluated_at_once(tmp_path):
     assert stacked(TINY)
     assert not stacked(TINY, seeds=(0,))
     assert not stacked(TINY, loss=TINY.task.loss)
+    compiled = partial(TINY.task.loss)
+    assert Group([begun(TINY, tmp_path)], compiled).loss is compiled
     assert not stacked(replace(TINY, shape=LSTMShape(1, 4)))
     # A hidden layer of 2 · 8 · 7 · 2000 · 2 operations for each of 800 prompts, and its gradients.
     assert not stacked(replace(TINY, batch_size=800, shape=TransformerShape(1, 2, 8, 2000)))

@@ -204,8 +204,6 @@ def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarr
         size = 1.0
         while members(theta - size * step)[1] > loss - 0.25 * size * (slope @ step) + 1e-15:
             size /= 2
-            if size < 1e-10:
-                break
         theta = theta - size * step
     raise InputError(
         f"Newton's method did not reach the feature means of p in {STEPS} steps, perhaps because "

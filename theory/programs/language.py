@@ -453,7 +453,7 @@ def _elementwise(f: Callable[[Any, Any], Any], sign: str, a: Any, b: Any) -> SOp
                 f"{a} {sign} {b}: a map has the value None where its operand is None, so None has "
                 "no use in operators: give `Aggregate` a default, and compare with it"
             )
-    name = f"({a if isinstance(a, SOp) else repr(a)} {sign} {b if isinstance(b, SOp) else repr(b)})"
+    name = f"({a!r} {sign} {b!r})"
     if len(name) > MOST_NAME:  # of parts that occur many times
         name = f"{name[: MOST_NAME - 1]}…"
     if isinstance(a, SOp) and isinstance(b, SOp):

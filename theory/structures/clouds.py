@@ -45,7 +45,9 @@ def nearest_in_cloud(points: Cloud, queries: CloudQueries) -> np.ndarray:
         "take fewer queries",
     )
     x, q = points[..., None, :, :], queries[..., :, None, :]
-    if x.dtype.kind == q.dtype.kind == "i" and q.size:
+    if not q.size:
+        return np.zeros(np.broadcast_shapes(x.shape, q.shape)[:-2], dtype=np.int64)
+    if x.dtype.kind == q.dtype.kind == "i":
         ends = [int(each) for array in (x, q) for each in (array.min(), array.max())]
         if (max(ends) - min(ends)) ** 2 * x.shape[-1] >= 2**63:
             raise InputError(

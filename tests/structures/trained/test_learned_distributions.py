@@ -89,6 +89,7 @@ def test_numbers_are_shown_by_images():
     number = 10 * x[..., 0] + x[..., 64]
     assert all(len(row.unique()) == 16 for row in number)
     number, asked = 9 * number, 9 * (10 * q[..., 0] + q[..., 64])
+    assert asked.min() < 10 < 90 < asked.max()
     off = (number[:, None] - asked[..., None]).round()
     assert torch.equal(off.abs().amin(-1), off.gather(-1, near[..., None])[..., 0].abs())
     shown = distributions.number_images(torch.tensor([37]), drawn(1, 1, 1, 1))[0]
