@@ -49,6 +49,13 @@ def test_the_self_test_names_faults_missed_and_dead_findings(claims, capsys):
     assert "DEAD: no fault makes" in out
 
 
+def test_one_claim_that_does_not_pass_is_enough(claims):
+    claims(it=notices(True), other=notices(False))
+    assert run("selftest", "-q") == 1
+    claims(it=notices(False), other=notices(True))
+    assert run("selftest", "-q") == 1
+
+
 def test_a_self_test_without_tests_is_not_a_pass(claims):
     claims(it=bad)
     assert run("selftest") == 1

@@ -18,6 +18,7 @@ from verify.cli import main as cli
 from verify.evidence.certificates import for_every_length
 from verify.finding import Finding, same
 from verify.output import waiting as of_runs
+from verify.output.options import progress_bar
 from verify.output.waiting import watched
 
 
@@ -36,6 +37,14 @@ def test_wrong_options_print_no_statement():
     with pytest.raises(ValueError, match="wrong"), watched(lambda: calls.append(1), quiet=True):
         raise ValueError("wrong")
     assert calls == []
+
+
+def test_a_bar_is_drawn_on_standard_error(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as a terminal
+    assert [*progress_bar(quiet=False)(range(3), "sizes")] == [0, 1, 2]
+    out, errors = capsys.readouterr()
+    assert out == ""
+    assert "sizes" in errors
 
 
 @pytest.mark.parametrize("quiet", [True, False])
