@@ -185,7 +185,7 @@ def product_in_an_mlp() -> Finding:
             # middle.
             middle = half * (left + right)
             errors.add(half * abs(chord - middle * middle))
-        exact += errors == {h * h / 8}
+        exact += errors == {fmpq(1, 8 * (M + 1) ** 2)}
     return same(
         "newton-products",
         "error of a ReLU MLP of M neurons that multiplies two entries of [0, 1] (prop. B.4), "
