@@ -177,6 +177,16 @@ def test_above_the_limit_another_candidate_is_predicted():
     assert findings["fourier/all-pairs"].verdict is Verdict.FAILS
 
 
+def test_a_model_that_is_being_compiled_does_not_warn(monkeypatch, recwarn):
+    model = adder(10, 5, 40.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(torch.compiler, "is_compiling", lambda: True)
+        model([4, 5])
+    assert not recwarn
+    with pytest.warns(OutsideHypotheses, match="alpha"):
+        model([4, 5])
+
+
 def test_a_coarse_step_predicts_wrong_sums():
     model = adder(30, 7, 1.0)
     pairs = pairs_up_to(30)
