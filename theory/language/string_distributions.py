@@ -116,7 +116,7 @@ class StringDistributions:
         order = np.argsort(-self.g, kind="stable")
         p, g = self.p[order].cumsum(), self.g[order].cumsum()
         last = np.append(np.diff(self.g[order]) != 0, True)  # the last string of its level
-        worst = int(np.argmax(np.where(last, abs(g - p), 0.0)))
+        worst = int(np.argmax(np.where(last, abs(g - p), -1.0)))
         return Level(float(abs(g[worst] - p[worst])), float(p[worst]), float(g[worst]))
 
     @property

@@ -37,7 +37,7 @@ MOST_PAIRS = 100_000  # the largest number of pairs (map, state) for which all m
 
 @claim(
     certifies=True,
-    faults_seen=[{"states": 2, "max_length": 4, "samples": 4}],
+    faults_seen=[{"states": 2, "max_length": 4, "samples": 8}],
 )
 def automata(
     run: Run,

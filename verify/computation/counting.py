@@ -50,8 +50,8 @@ NAMED = {"majority": (MAJORITY, "ab"), "dyck-1": (DYCK_1, "ab"), "abc": (ABC, "a
 
 @claim(
     faults_seen=[
-        {"max_length": 7, "samples": 4, "depth": 2},
-        {"formula": "#(#a = 2 & #b > 0) - #b < 1 | b", "max_length": 7, "samples": 4},
+        {"max_length": 7, "samples": 8, "depth": 2},
+        {"formula": "#(#a = 2 & #b > 0) - #b < 1 | b", "max_length": 7, "samples": 8},
     ],
 )
 def counting(

@@ -47,10 +47,10 @@ LEAST = 2.0**-20  # the smallest sharpness considered
 @claim(
     picture="verify.computation.dyck_picture:draw",
     faults_seen=[
-        {"types": 1, "max_length": 6, "samples": 4},
-        {"types": 1, "depth": 1, "max_length": 6, "samples": 4},
-        {"types": 2, "max_length": 6, "samples": 4},
-        {"types": 3, "depth": 1, "max_length": 6, "samples": 4},
+        {"types": 1, "max_length": 6, "samples": 8},
+        {"types": 1, "depth": 1, "max_length": 6, "samples": 8},
+        {"types": 2, "max_length": 6, "samples": 8},
+        {"types": 3, "depth": 1, "max_length": 6, "samples": 8},
     ],
 )
 def dyck(

@@ -36,7 +36,7 @@ BITS = 512  # enough precision to separate the logit from its bound at all β he
 
 
 @claim(
-    faults_seen=[{"max_length": 6, "samples": 4}],
+    faults_seen=[{"max_length": 6, "samples": 8}],
 )
 def first(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
     """For all T, one layer of one head and width 2 outputs the first of n ≤ T bits, with a margin

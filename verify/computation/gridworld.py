@@ -29,7 +29,7 @@ LISTED = 24  # length of the model whose heads are checked at all queries and ke
 
 
 @claim(
-    faults_seen=[{"steps": 2, "max_length": 4, "samples": 4}],
+    faults_seen=[{"steps": 2, "max_length": 4, "samples": 8}],
 )
 def gridworld(
     run: Run,

@@ -29,7 +29,7 @@ ANY = 1e-3  # a sharpness at which different scores would give nearly equal weig
 
 
 @claim(
-    faults_seen=[{"max_length": 6, "samples": 4}],
+    faults_seen=[{"max_length": 6, "samples": 8}],
 )
 def majority(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
     """One layer of one head and width 2 outputs, after each bit, whether most bits so far are 1.

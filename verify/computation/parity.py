@@ -45,7 +45,7 @@ ROUNDED = 2.0**-50  # see `closed_form`
 
 @claim(
     picture="verify.computation.parity_picture:draw",
-    faults_seen=[{"max_length": 6, "samples": 4}],
+    faults_seen=[{"max_length": 6, "samples": 8}],
 )
 def parity(run: Run, *, max_length: Length = 40, samples: Samples = 50) -> Iterator[Finding]:
     """For all T, two layers of one head without an MLP compute the parity of all words of n ≤ T

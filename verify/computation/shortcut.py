@@ -51,7 +51,7 @@ SYMBOLS = 32  # the largest number of symbols in the word of the picture
     picture="verify.computation.shortcut_picture:draw",
     certifies=True,
     faults_seen=[
-        {"max_length": 4, "samples": 4},
+        {"max_length": 4, "samples": 8},
         {"automaton": "A5"},
     ],
 )

@@ -62,7 +62,7 @@ class Case:
 @claim(
     picture="verify.retrieval.pictures:draw",
     faults_seen=[
-        {"max_length": 5, "samples": 4},
+        {"max_length": 5, "samples": 8},
         {"formula": "c since once a", "max_length": 4, "alphabet": "abc"},
     ],
 )

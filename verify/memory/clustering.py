@@ -39,7 +39,7 @@ Points = list[list[arb]]
 
 @claim(
     picture="verify.memory.clustering_picture:draw",
-    faults_seen=[{"n": 4, "d": 2, "samples": 20}, {"n": 2, "d": 5, "samples": 20}],
+    faults_seen=[{"n": 4, "d": 2, "samples": 40}, {"n": 2, "d": 5, "samples": 40}],
 )
 def clustering(
     run: Run,

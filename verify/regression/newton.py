@@ -47,7 +47,7 @@ QUICK = 4  # examples per prompt in the exact domains of a quick run
                 "d": 2,
                 "n": 3,
                 "k": k,
-                "samples": 4,
+                "samples": 8,
             }
             for layout, start, k in (("causal", "identity", 1), ("causal-ladder", "gram", 2))
         ),
@@ -59,7 +59,7 @@ QUICK = 4  # examples per prompt in the exact domains of a quick run
                 "d": 2,
                 "n": 3,
                 "k": 2,
-                "samples": 4,
+                "samples": 8,
             }
             for start, layouts in LAYOUTS.items()
             for layout in layouts

@@ -60,6 +60,6 @@ NUMBERS = tuple(name for name in DOMAINS if name != "formula")
 def in_each_domain(domains: Iterable[str] = NUMBERS, **options: Any) -> list[dict[str, Any]]:
     """The options in each of the domains, with few random prompts, for the self-test."""
     return [
-        {**options, "domain": domain, **({"samples": 4} if domain in SAMPLED else {})}
+        {**options, "domain": domain, **({"samples": 8} if domain in SAMPLED else {})}
         for domain in domains
     ]

@@ -31,7 +31,7 @@ LAYERS = range(1, 7)  # numbers of layers after which degrees are computed
 
 @claim(
     picture="verify.regression.pictures:state_size_picture",
-    faults_seen=[{"samples": 4}],
+    faults_seen=[{"samples": 16}],
 )
 def state_size(
     run: Run,
