@@ -33,7 +33,7 @@ class Modular:
     def number(self, numerator: int, denominator: int = 1) -> nmod:
         return nmod(numerator % self.prime, self.prime) / nmod(denominator % self.prime, self.prime)
 
-    def matrix(self, rows: Sequence[Sequence[nmod]]) -> nmod_mat:
+    def matrix(self, rows: Sequence[Sequence[nmod | int]]) -> nmod_mat:
         entries = list(chain.from_iterable(rows))
         return nmod_mat(len(rows), len(rows[0]), entries, self.prime)
 
