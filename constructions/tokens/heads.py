@@ -67,16 +67,14 @@ def counted(
     return Head(query, line, value, into, margin=Margin(1.0), mask=mask)
 
 
-def placed(
-    place: LinearRead, line: Pair, value: LinearReads, into: Into, mask: Mask | None = None
-) -> Head:
+def placed(place: LinearRead, line: Pair, value: LinearReads, into: Into) -> Head:
     """A head that outputs the value at position a, where `place` reads the integer a.
 
     `line` reads j and j² at position j. The score 2a·j − j² = a² − (a − j)² is largest at j = a,
     and exceeds all other scores by at least 1. For a < 0 the head outputs the value at position 0,
     whose score also exceeds all others by at least 1.
     """
-    return Head((2.0 * place, -one), line, value, into, margin=Margin(1.0), mask=mask)
+    return Head((2.0 * place, -one), line, value, into, margin=Margin(1.0))
 
 
 def latest(

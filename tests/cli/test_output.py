@@ -274,22 +274,14 @@ def test_the_exit_code_of_an_error_does_not_need_its_message():
         assert command("list", "regression", stderr=full).returncode == 0
 
 
-@pytest.mark.skipif(os.name != "posix", reason="closes standard error in a POSIX shell")
-def test_the_lines_of_a_closed_standard_error_are_lost():
-    words = 'exec "$0" -m verify newton --k -1 --json - 2>&-'
-    done = subprocess.run(
-        ["sh", "-c", words, sys.executable], cwd=ROOT, capture_output=True, check=False
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="closes standard output in a POSIX shell")
-def test_the_output_of_a_closed_standard_output_is_lost():
-    words = 'exec "$0" -m verify show newton >&-'
-    done = subprocess.run(
-        ["sh", "-c", words, sys.executable], cwd=ROOT, capture_output=True, check=False
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+@pytest.mark.skipif(os.name != "posix", reason="closes a stream in a POSIX shell")
+@pytest.mark.parametrize(
+    ("words", "code"), [("newton --k -1 --json - 2>&-", 2), ("show newton >&-", 0)]
+)
+def test_what_goes_to_a_closed_stream_is_lost(words, code):
+    shell = ["sh", "-c", f'exec "$0" -m verify {words}', sys.executable]
+    done = subprocess.run(shell, cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, b"", b"")
 
 
 def test_json_for_a_closed_standard_output_is_refused(monkeypatch, capsys):

@@ -45,7 +45,7 @@ def null_space_projection(removed: Removed, tolerance: OpenUnit = 1e-4) -> np.nd
     """
     _, singular, directions = np.linalg.svd(removed, full_matrices=False)
     largest = singular.max(initial=0.0)
-    directions = directions[(singular > tolerance * largest) & (singular > 0)]
+    directions = directions[singular > tolerance * largest]
     return np.asarray(np.eye(removed.shape[1]) - directions.T @ directions)
 
 
