@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ class Process:
     def join(device: str) -> Process:
         """Returns this process, and initialises the process group if there are several processes.
 
+        The process group is destroyed when the program ends.
+
         Raises ValueError for invalid environment variables and for more processes than GPUs.
         """
         size, here = _number("WORLD_SIZE", 1, least=1), _number("LOCAL_WORLD_SIZE", 1, least=1)
@@ -42,6 +45,7 @@ class Process:
                 distributed.init_process_group("nccl" if device == "cuda" else "gloo")
             except ValueError as error:
                 raise InputError(f"{error}: start the command with torchrun") from None
+            atexit.register(_leave)
         return Process(rank, size, torch.device(f"cuda:{local}" if device == "cuda" else device))
 
     def mean(self, values: Tensor) -> Tensor:
@@ -50,6 +54,12 @@ class Process:
             distributed.all_reduce(values)
             values /= self.size
         return values
+
+
+def _leave() -> None:
+    """Destroys the process group: its threads sometimes abort a program that ends with them."""
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 def is_first() -> bool:
