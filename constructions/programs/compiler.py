@@ -278,7 +278,7 @@ class _Built:
                 words.append(word)
                 restores.append(Restores(tuple(columns), {raw: within}))
         for (layer, _), pieces in self.columns.pieces.items():
-            if layer == number and pieces.columns:
+            if layer == number:
                 words += self._interpolations(pieces)
         plans = [plan for plan in self.heads.plans if plan.layer == number]
         alike = groupby(sorted(plans, key=HeadPlan.pattern), key=HeadPlan.pattern)

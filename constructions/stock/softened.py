@@ -180,7 +180,7 @@ class _Softening:
     ) -> Iterator[list[np.ndarray]]:
         """The softmax heads that replace one head: W_Q, W_K, W_V, W_O, b_Q, b_K of each."""
         linear = part.normalise == "linear"
-        if linear and part.mask == "diagonal" and _constant_scores(part, h):
+        if _is_move(part, h):
             return
         W_Q, W_K, W_V = (self.grown(W[h]) for W in (part.W_Q, part.W_K, part.W_V))
         b_Q, b_K, W_O = array(part.b_Q[h]), array(part.b_K[h]), array(part.W_O[h]) @ into
@@ -341,23 +341,27 @@ def scale_of(size: float) -> float:
     return 2.0 ** math.ceil(math.log2(size)) if size > 0 else 1.0
 
 
-def _constant_scores(part: Heads, h: int) -> bool:
-    return not part.W_Q[h].any() and not part.W_K[h].any()
+def _is_move(part: Heads, h: int) -> bool:
+    """Whether a head is diagonal linear attention with constant scores: a linear map of a token."""
+    return (
+        part.normalise == "linear"
+        and part.mask == "diagonal"
+        and not part.W_Q[h].any()
+        and not part.W_K[h].any()
+    )
 
 
 def _has_linear_heads(attn: Attention) -> bool:
     """Whether a head needs the sink."""
     return attn.normalise == "linear" and any(
-        part.mask != "diagonal" or not _constant_scores(part, h)
-        for part in attn.parts()
-        for h in range(len(part.W_Q))
+        not _is_move(part, h) for part in attn.parts() for h in range(len(part.W_Q))
     )
 
 
 def _has_own_scores(attn: Attention) -> bool:
     """Whether a diagonal head has scores that are not constant."""
     return any(
-        part.mask == "diagonal" and not (part.normalise == "linear" and _constant_scores(part, h))
+        part.mask == "diagonal" and not _is_move(part, h)
         for part in attn.parts()
         for h in range(len(part.W_Q))
     )
@@ -366,10 +370,8 @@ def _has_own_scores(attn: Attention) -> bool:
 def _own_map(part: Heads) -> np.ndarray:
     """The linear map (D, D) of diagonal heads with constant scores."""
     total = np.zeros((part.W_V.shape[1],) * 2)
-    if part.normalise != "linear" or part.mask != "diagonal":
-        return total
     for h in range(len(part.W_Q)):
-        if _constant_scores(part, h):
+        if _is_move(part, h):
             score = float(part.b_Q[h] @ part.b_K[h]) * part.scale
             total += score * array(part.W_V[h]) @ array(part.W_O[h])
     return total
@@ -384,11 +386,7 @@ def _overlap(block: Block) -> np.ndarray:
     for part in block.attn.parts():
         moved += _own_map(part)
         for h in range(len(part.W_Q)):
-            if (
-                part.normalise != "linear"
-                or part.mask != "diagonal"
-                or not _constant_scores(part, h)
-            ):
+            if not _is_move(part, h):
                 written |= (array(part.W_O[h]) != 0).any(0)
     return np.flatnonzero(written & moved.any(1))
 

@@ -207,8 +207,8 @@ def projection(family: LogLinear, p: Distribution) -> tuple[np.ndarray, np.ndarr
         theta = theta - size * step
     raise InputError(
         f"Newton's method did not reach the feature means of p in {STEPS} steps, perhaps because "
-        "these means are near the boundary of the hull of the features: give a p whose feature "
-        "means are farther inside"
+        "these means are near the boundary of the hull of the features, or because the base "
+        "distribution is nearly 0 somewhere: give a p whose feature means are farther inside"
     )
 
 

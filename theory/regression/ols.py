@@ -26,7 +26,7 @@ def ols(x: Inputs, y: Labels) -> np.ndarray:
     solution is computed from the singular values of X, not of XᵀX. It is therefore accurate for
     condition numbers of X up to 1/(max(n, d)·eps). If the solution were computed from XᵀX, the
     largest such condition number would be the square root of 1/(max(n, d)·eps). Singular values
-    below max(n, d)·eps times the largest singular value count as zero.
+    of at most max(n, d)·eps times the largest singular value count as zero.
 
     Raises `ValueError` if the weights overflow.
     """

@@ -17,8 +17,8 @@ def ridge(x: Inputs, y: Labels, penalty: PerPrompt) -> np.ndarray:
     prompt, y (…, n) are their labels, and `penalty` > 0 is one number, or one number for each
     prompt. The weights are computed as V diag(σ/(σ² + penalty)) Uᵀ y from the singular value
     decomposition X = U diag(σ) Vᵀ. This computation is accurate even if the penalty is far below
-    the rounding error of XᵀX. As in `ols`, singular values below max(n, d)·eps times the largest
-    singular value count as zero.
+    the rounding error of XᵀX. As in `ols`, singular values of at most max(n, d)·eps times the
+    largest singular value count as zero.
 
     Raises `ValueError` if σ² or the weights overflow.
     """
