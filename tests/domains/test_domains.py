@@ -34,6 +34,7 @@ from verify.domains import (
     random_prime,
     streams,
 )
+from verify.domains.forward import _hardmax
 
 Q = Rational()
 P = Modular(random_prime(np.random.default_rng(0)))
@@ -362,3 +363,12 @@ def test_a_broken_pair_of_mlp_units_is_refused(part):
     x, y, q = filled(P.number(2), 3, 2)
     with rejects(f"layer {layer + 1}", "1", error=NotPolynomial):
         predict(model, P, x, y, q)
+
+
+def test_a_ball_that_may_be_equal_to_the_largest_score_is_not_decided():
+    ball = arb(0.5, 0.5)
+    end = ball.upper()
+    assert ball <= end
+    assert _hardmax([end + 1, ball], Ball()) == [1, 0]
+    with rejects("precision", error=NotPolynomial):
+        _hardmax([end, ball], Ball())

@@ -3,9 +3,13 @@
 import re
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from constructions.computation import semiautomaton
+from theory.computation.benchmark_automata import cyclic
 from verify.claim import Run
+from verify.evidence import identity, restoring
 from verify.evidence.identity import WANTED_ERROR, chance_of_error, modulo_primes
 from verify.evidence.registers import invariants_hold, point, sides
 from verify.evidence.restoring import sharpness_at_two_lengths
@@ -38,3 +42,26 @@ def test_the_sharpness_is_below_the_bound_at_both_lengths(sharpness, verdict):
         "id", lambda T: SimpleNamespace(least_sharpness=lambda: needed[T]), 5, 1.5, "ln 4.5"
     )
     assert finding.verdict is verdict
+
+
+def test_one_point_at_which_values_differ_is_enough(monkeypatch):
+    case = newton_statement(Run(), "direct", "gram", 2.0**-6).at(3, 4, 2)
+    agree = iter([True, False, True, True])
+    monkeypatch.setattr(type(case), "agrees", lambda *_: next(agree))
+    monkeypatch.setattr(identity, "chance_of_error", lambda case: 0.25)
+    monkeypatch.setattr(identity, "smallest_failure", lambda *_: "it differs")
+    assert modulo_primes(Run(), case).verdict is Verdict.FAILS
+    assert next(agree)  # no point is tried after it
+
+
+@pytest.mark.parametrize("exact", [(True, True), (True, False), (False, True)])
+def test_every_restored_register_must_be_traced_exactly(exact, monkeypatch):
+    traced = iter([(np.zeros(2, dtype=bool), each) for each in exact])
+    monkeypatch.setattr(restoring, "traces", lambda *_: next(traced))
+    model = semiautomaton(cyclic(2), 2)
+    layer = next(i for i, block in enumerate(model.blocks, 1) if block.mlp is not None)
+    model.blocks[layer - 1].restores = ("one", "another")
+    register, width = next(iter(model.stream.widths.items()))
+    finding = restoring.restored("id", "name", model, layer, {register: np.zeros((2, width))})
+    assert finding.verdict is (Verdict.HOLDS if all(exact) else Verdict.UNDECIDED)
+    assert finding.evidence == ("proved" if all(exact) else "float")

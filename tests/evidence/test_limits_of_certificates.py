@@ -11,14 +11,18 @@ from refusals import rejects
 from torch import nn
 
 from constructions import conjunction, gradient_descent, scratchpad
+from constructions.blocks import LayerNorm
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from tests.evidence.test_certified_scope import largest_of_all, repeating
 from tests.evidence.test_checker_files import CHECKERS, STATED
 from theory.kinds import InputError
 from verify import certify, checker
-from verify.evidence.certificates import weights, write_certificate
+from verify.claim import Run
+from verify.evidence import certificates
+from verify.evidence.certificates import Recursion, weights, write_certificate
 from verify.evidence.function_of_tokens import Answers, lengths_up_to
+from verify.evidence.statement import OverExamples
 from verify.evidence.tables import by_table
 
 
@@ -174,3 +178,30 @@ def test_the_function_is_checked_on_the_last_sequence_too(what: str, listed: boo
     answers = Answers(model, lambda tokens: tokens if listed else tokens[-1])
     rows = np.array([*np.ndindex((2,) * 8)])
     assert (answers(rows) == rows).all()
+
+
+def test_a_layer_norm_is_not_rational_and_one_logit_has_no_margin() -> None:
+    def ids(model: Transformer) -> list[str]:
+        found = certify(model, against=last)
+        assert found.holds
+        return [each.id for each in found.findings]
+
+    assert ids(repeating(Tokens(2, 3, margin=1.0))) == ["answers", "rational", "margin"]
+    assert ids(repeating(Tokens(1, 3, margin=1.0))) == ["answers", "rational"]
+    model = repeating(Tokens(2, 3, margin=1.0))
+    model.ln_final = LayerNorm(2)
+    assert ids(model) == ["answers"]
+
+
+@pytest.mark.parametrize(
+    ("d", "steps", "statements"), [(1, 2, 1), (1, 10, 1), (2, 2, 2), (2, 10, 1)]
+)
+def test_all_inputs_of_a_size_are_left_out_beside_the_formula_only(
+    d: int, steps: int, statements: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2^10 powers of the residual are too many, if there is a statement on the formula."""
+    stated: list[Any] = []
+    monkeypatch.setattr(Run, "certify", lambda _, state: stated.append(state))
+    of = OverExamples(lambda *_: gradient_descent(2, 2, 0.125), lambda *_: None, formula=True)
+    certificates.certify(Run(), of.at(d, 3, 1), Recursion("Newton", steps, 0.25))
+    assert len(stated) == statements

@@ -265,3 +265,11 @@ def test_a_graph_on_which_no_number_of_steps_suffices_is_undecided():
     graphs = {"2": pointers(np.arange(2) % 2)}
     found = {"2": dict.fromkeys(("tripling", "squaring", "pointers", "search", "machine"), -1)}
     assert [*connectivity_layers._findings(graphs, found)][-1].verdict is UNDECIDED
+
+
+@pytest.mark.parametrize("evidence", ["exact", "float"])
+def test_paths_on_which_float64_rounds_are_no_exact_evidence(evidence, monkeypatch):
+    monkeypatch.setattr(connectivity, "evidence_of", lambda *_: evidence)
+    monkeypatch.setattr(connectivity, "DEPTHS", (1, 2))
+    found = connectivity.paths(TRIPLED)
+    assert (found.verdict, found.evidence) == (HOLDS, evidence)

@@ -24,6 +24,8 @@ from constructions.margins import Margin
 from constructions.softmax import softmax_error
 from theory.retrieval import all_sequences
 from verify.claim import Run
+from verify.evidence import gaps
+from verify.evidence import softmax as softmax_evidence
 from verify.evidence.formats import FORMATS, Format
 from verify.evidence.gaps import States, at_tokens, exact_product, gap_finding
 from verify.evidence.sequences import (
@@ -43,6 +45,7 @@ from verify.evidence.softmax import (
 )
 from verify.evidence.statement import OverTokens
 from verify.finding import Verdict
+from verify.retrieval import composition as compositions
 from verify.retrieval import ngram
 from verify.retrieval.hop import head_states as hop_states
 from verify.retrieval.induction import head_states
@@ -411,3 +414,26 @@ def test_tiny_errors_are_enclosed_and_are_not_above_the_bound(match, sharpness):
     found = enclosed(model, sharpness, np.array([[0, 1, 0, 2, 0]]), "")
     assert found.verdict is Verdict.HOLDS
     assert found.measured[1] < 1e-300
+
+
+@pytest.mark.parametrize(("bias", "exact"), [(1.0, True), (2.0**60, False)])
+def test_scores_of_rounded_queries_are_not_exact(bias, exact):
+    """All keys are 0, so the product of queries and keys does not round."""
+    model = previous_token(2, 4)
+    (register, width), attn = next(iter(model.stream.widths.items())), model.blocks[0].attn
+    attn.W_Q[:] = 1.0
+    attn.b_Q[:] = bias
+    attn.b_K[:] = 0.0
+    queries, keys = {register: np.ones((1, width))}, {register: np.zeros((2, width))}
+    states = States(1, queries, keys, np.zeros((1, 2)), np.arange(2))
+    scores, found = gaps._scores(model, states)
+    assert (scores.tolist(), found) == ([[0.0, 0.0]], exact)
+
+
+def test_prompts_of_a_fixed_form_are_those_that_are_run_with_softmax():
+    """All maps are the map to 0."""
+    statement = compositions.tables(Run())
+    model, given = statement.at(4, 0).model, np.zeros((8, 9), dtype=int)
+    found = softmax_evidence._in_float64(Run(), model, 4, 0.125, lambda *_: given)
+    soft = model.sharpened(model.least_sharpness(0.125))
+    assert found.measured == float((soft.logits(given) - model.logits(given)).abs().max())

@@ -348,3 +348,14 @@ def test_a_finding_that_fails_as_it_is_ends_no_run():
         yield same("answer", "its prediction", prediction(run), 3.0)
 
     assert report_of(observed).passed
+
+
+@claim(faults_seen=[{}])
+def of_a_package(run: Run) -> Iterator[Finding]:
+    """Its optional package is not installed."""
+    yield Finding("package", "a package", "float", "none", "one", Verdict.UNDECIDED)
+
+
+def test_a_claim_without_its_package_passes():
+    report = report_on("it", of_a_package, 0, [])
+    assert (report.absent, report.passed, report.seen) == (True, True, 0)

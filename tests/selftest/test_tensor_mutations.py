@@ -240,3 +240,16 @@ def test_what_a_claim_does_to_a_model_is_not_seen_by_the_next_run():
             model = Planted(fault=fault).build(gradient_descent, 1, 1, 0.5)
             assert model.unembed.W_U.any()
             model.unembed.W_U.zero_()
+
+
+@pytest.mark.parametrize(
+    ("model", "counts"),
+    [(hopfield_attention(np.eye(2), np.eye(2), np.eye(2)), False), (MODELS["direct"], True)],
+)
+def test_a_bias_of_keys_counts_unless_attention_is_normalised(model, counts):
+    """It adds the same number to all scores of a query."""
+    faulty = deepcopy(model)
+    for attn in faulty.attentions:
+        attn.b_K += 1.0
+    said = same_answers(model, faulty, np.random.default_rng(0))
+    assert said == ("" if counts else "all inputs, by the products of its weights")
