@@ -329,3 +329,15 @@ def test_no_columns_are_the_usual_columns(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "0")
     assert cli.main(["it", "--k", "1"]) == 0
     assert "holds" in capsys.readouterr().out
+
+
+def test_a_pipe_that_is_gone_is_not_waited_for(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        output._pipe(tmp_path / "gone")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_without_a_number_is_told_in_its_own_words(tmp_path, capsys):
+    with pytest.raises(SystemExit), output.saving(tmp_path / "x.png"):
+        raise OSError("the disk is gone")
+    check_line(capsys.readouterr().err, "x.png", "the disk is gone")

@@ -14,6 +14,8 @@ from constructions.tokens import Tokens
 from theory.computation import MACHINES, TuringMachine, machine_of, random_machine, read_machine
 from theory.computation.histories import after_each_step
 from theory.computation.turing import LEFT, RIGHT, Step
+from verify.claim import Run
+from verify.computation.turing import longest
 
 both = pytest.mark.parametrize("addressed", [False, True])
 
@@ -276,3 +278,11 @@ def test_a_machine_is_given_by_its_name_or_as_such():
     assert turing_machine(MACHINES["busy-beaver-2"], 4).name == name
     with rejects("machine", "busy-beaver-4"):
         turing_machine("busy-beaver-9", 4)
+
+
+@pytest.mark.parametrize(("states", "length"), [(1, 3), (2, 2), (50, 1), (51, 1), (300, 1)])
+def test_all_histories_of_at_least_one_step_are_run(states, length):
+    """A step is to one of the states and writes one of two symbols on either side: 200 in all."""
+    M = TuringMachine(rules=((None, None),) * states)
+    assert longest(Run(quick=True), M) == length
+    assert (4 * states) ** (length + 1) > 200

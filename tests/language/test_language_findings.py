@@ -410,3 +410,10 @@ def test_a_learner_with_another_result_than_observed_fails(name, right, monkeypa
     monkeypatch.setattr(sparse_and, "success", success)
     found = islice(sparse_and._learned(Run(), 20), len(sparse_and.LEARNERS))
     assert failing(found) == {name}
+
+
+def test_trees_that_are_not_learned_have_no_right_values(monkeypatch):
+    monkeypatch.setattr(restriction_access, "values_of", lambda tree, words: [None] * len(words))
+    monkeypatch.setattr(restriction_access, "SEEDS", 1)
+    right, _ = CALLS["restricted"]()
+    assert (right.id, right.verdict) == ("right", Verdict.UNDECIDED)

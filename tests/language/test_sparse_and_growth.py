@@ -20,8 +20,13 @@ from theory.language import (
 )
 from verify.claim import Run
 from verify.finding import Verdict
+from verify.language import sparse_and_growth
 from verify.language.sparse_and_growth import (
+    DENSE,
     GRID,
+    LEARNERS,
+    SEEDS,
+    TRIED,
     _above_the_bound,
     _exponent,
     exponent,
@@ -119,3 +124,17 @@ def test_every_learner_needs_as_much_as_any():
     assert _above_the_bound(table, [50, 100]).measured == pytest.approx(1.5)
     table["other"] = 0.9 * needed
     assert _above_the_bound(table, [50, 100]).verdict is Verdict.FAILS
+
+
+def test_half_of_the_seeds_and_all_of_them(monkeypatch):
+    """One half of the seeds succeed from the second number of samples, all from the fourth."""
+    counts = dict(zip(TRIED, (SEEDS // 2 - 1, SEEDS // 2, SEEDS - 1, SEEDS), strict=False))
+    seen = dict.fromkeys(TRIED, 0)
+
+    def succeeds(run, T, m, learner):
+        seen[m] += 1
+        return seen[m] <= counts[m]
+
+    monkeypatch.setattr(sparse_and_growth, "succeeds", succeeds)
+    assert SEEDS % 2 == 0
+    assert sparse_and_growth.row(Run(), 9, LEARNERS[DENSE]) == (TRIED[1], TRIED[3])

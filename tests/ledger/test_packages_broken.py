@@ -1,7 +1,7 @@
 """Claims of another package that cannot be imported, stop, or have a name of ours: ours go on."""
 
 import json
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 import pytest
 
@@ -172,3 +172,9 @@ def test_of_two_packages_with_one_name_the_first_stays(monkeypatch, capsys):
     plugins.warn.cache_clear()
     assert [point.value for point in claim.installed().values()] == ["a:it"]
     assert "the claim it of b (b) is left out: a claim of a (a)" in capsys.readouterr().err
+
+
+def test_a_syntax_error_without_a_line_is_in_the_first():
+    error = SyntaxError("no text", (__file__, None, None, None))
+    point = EntryPoint("it", "theirs.claims:it", "verify.claims")
+    assert f": {__file__}, line 1: SyntaxError" in str(plugins.broken(point, "breaks", error))

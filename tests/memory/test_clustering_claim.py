@@ -5,6 +5,7 @@ from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
 from itertools import cycle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -268,3 +269,12 @@ def test_each_layer_is_compared_for_each_beta(beta, layer):
     run = Run(fault=plant)
     found = {f.id: f for f in euler_findings(run, uniform_tokens(run.rng, 4, 3), beta)}
     assert found["layers/float"].verdict is Verdict.FAILS
+
+
+def test_the_energy_may_be_off_by_the_integration_at_both_ends_of_a_step(monkeypatch):
+    """The gradient is at most e^β/n for each of n tokens."""
+    tokens = uniform_tokens(np.random.default_rng(0), 101, 2, 2)[:, None]
+    monkeypatch.setattr(claim_module, "sphere_flow", lambda *_: SimpleNamespace(tokens=tokens))
+    bound = claim_module._energy_rises(Run(quick=True), 2, 2, 1.5).bound
+    slack = pytest.approx(2 * np.exp(1.5) * claim_module.INTEGRATION, rel=1e-12)
+    assert (-bound["smallest step"], bound["smallest gain"]) == (slack, slack)

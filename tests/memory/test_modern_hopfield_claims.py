@@ -383,3 +383,10 @@ def test_a_slope_that_may_be_one_near_the_patterns_leaves_the_number_undecided(m
     monkeypatch.setattr(ModernNetwork, "slope_on", steeper)
     found = next(iter(modern_hopfield_bounds.separation_and_retrieval(Run(quick=True))))
     assert (found.id, found.verdict) == ("separation", Verdict.UNDECIDED)
+
+
+def test_at_a_small_beta_no_separation_is_required():
+    """There the required separation is negative, and does not decrease in β."""
+    X = np.random.default_rng(3).standard_normal((3, 3))
+    with Ball.precision(BITS):
+        assert modern_hopfield_bounds._is_least(X, 0, 2.0**-20) is Verdict.HOLDS

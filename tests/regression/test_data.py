@@ -186,3 +186,12 @@ def test_files_that_cannot_be_read(tmp_path):
     for name in ("nowhere.csv", "", "picture.png"):
         with rejects(str(tmp_path / name)):
             read_examples(tmp_path / name, None, rng())
+
+
+def test_few_rows_of_a_large_table_are_held_out(tmp_path):
+    """Each held-out row is a pass over all rows: at most 10⁶ of them in all."""
+    path = tmp_path / "large.csv"
+    for rows, held_out in ((15_000, 64), (20_001, 49)):
+        path.write_text("a,b\n" + "".join(f"{i % 7},{i}\n" for i in range(rows)))
+        x, _, queries = read_examples(path, None, 0)
+        assert (len(x), len(queries)) == (rows - held_out, held_out)

@@ -197,6 +197,7 @@ def test_predictions_are_written_in_the_units_of_the_file(tmp_path):
     with file.open(newline="") as written, LONGLEY.open(newline="") as given:
         rows, lines = list(csv.DictReader(written)), given.read().splitlines()
     assert list(rows[0]) == ["line", "employed", "direct", "ols"]
+    assert b"\r" not in file.read_bytes()
     header = lines[0].split(",")
     for row in rows:
         own = dict(zip(header, lines[int(row["line"]) - 1].split(","), strict=True))

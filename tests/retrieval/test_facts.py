@@ -322,3 +322,9 @@ def test_an_answer_that_is_not_the_parsers_fails(monkeypatch):
     assert claims._answers_as(reader, "id", claims.EXAMPLE).verdict is Verdict.HOLDS
     monkeypatch.setattr(claims, "answer", lambda text: None)
     assert claims._answers_as(reader, "id", claims.EXAMPLE).verdict is Verdict.FAILS
+
+
+def test_the_narration_of_a_prompt_is_printed_also_if_the_answer_is_right():
+    finding = claims.on_words(Run(), EXAMPLE)
+    assert (finding.verdict, finding.detailed) == (Verdict.HOLDS, True)
+    assert len(finding.detail.splitlines()) > 1

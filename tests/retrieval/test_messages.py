@@ -297,6 +297,8 @@ def test_hardmax_collides_over_the_rationals():
     split = Split(broad_average(4, 5), 5, (0, 1, 2, 3), 2)
     one, two = collision(split, [(0, 1)] * 4, bits_then_query, np.random.default_rng(0), ())
     assert (one, two) == ([0, 1, 0, 0], [1, 0, 0, 0])
+    part = split.part(1, 0)
+    assert part == split.merge(part, split.nothing) == split.merge(split.nothing, part)
 
 
 def test_binary_numbers_do_not_collide_until_they_are_rounded():

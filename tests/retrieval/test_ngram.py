@@ -44,3 +44,12 @@ def test_many_pseudo_counts_flatten_the_frequencies():
     tokens = [0, 0, 0, 1]
     shares = in_context_ngram(2, 4, 1, 200).logits(tokens)[-1]
     assert shares.tolist() == [203 / 404, 201 / 404]
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_only_contexts_that_occur_are_listed(order):
+    """Tokens are missing at the start only: V^0 + … + V^(m − 1) contexts, and the key before."""
+    *_, states = head_states(in_context_ngram(2, 8, order, 1), order, 1)
+    queries, keys = states.preference.shape
+    assert keys == 2**order
+    assert queries == (2**order - 2 if order > 1 else 1)

@@ -122,6 +122,8 @@ def test_rows_have_constants_and_leave_out_what_does_not_vary():
     assert row.at["median"].tolist() == [1 / 3]
     half = np.array([np.arange(8) % 4, np.arange(8) % 5])  # 4 different outputs, and 5
     assert len(random_table.row_of(half).balanced) == 1
+    apart = np.array([np.arange(8), 100 - np.arange(8)])  # each has its own median
+    assert random_table.row_of(apart).balanced.sum(axis=1).tolist() == [4, 4]
 
 
 def test_differences_of_means_have_the_errors_of_both():

@@ -15,7 +15,7 @@ from verify.claim import Run
 from verify.evidence.statistics import Mean
 from verify.finding import Verdict
 from verify.structures import comparison_bound, extra_space, hashing, layouts, search, sketches
-from verify.structures.accuracies import published
+from verify.structures.accuracies import WIDEST, ahead, below, published
 
 HOLDS, FAILS, UNDECIDED = Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED
 ONE_MORE = off_by(1)
@@ -300,3 +300,22 @@ def test_the_lead_of_conservative_updates_is_decided_by_its_error(ahead, verdict
     off = 0.1 * np.arange(-2, 3)
     errors = {"balanced, best answer 1": 1 + ahead + off, "conservative 2": np.ones(5)}
     assert sketches._lead(errors).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("lead", "verdict"), [(1.0, HOLDS), (0.4, UNDECIDED), (-0.4, UNDECIDED), (-1.0, FAILS)]
+)
+def test_a_lead_of_less_than_a_point_is_a_lead(lead, verdict):
+    """The errors of its difference are half a point."""
+    found = ahead(
+        "id", "name", [Mean(60 + lead, 0.1), Mean(62.0, 0.1)], [Mean(60.0, 0.0), Mean(50.0, 0.0)]
+    )
+    assert found.verdict is verdict
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_one_wide_error_is_enough_to_decide_nothing(at):
+    measured = [Mean(50.0, 0.1), Mean(50.0, 0.1)]
+    assert below("id", "name", measured, [60.0, 60.0], "a source").verdict is HOLDS
+    measured[at] = Mean(50.0, WIDEST)
+    assert below("id", "name", measured, [60.0, 60.0], "a source").verdict is UNDECIDED

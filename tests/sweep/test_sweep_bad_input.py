@@ -37,6 +37,7 @@ BAD = {
     "--seeds 0 --out OUT": ("seeds", "0"),
     "--kk 3 --out OUT": ("--kk",),
     "--how exactly,badly --out OUT": ("badly", "exactly", "roughly"),
+    "--how 1..3 --out OUT": ("how", "1..3", "exactly"),
     "--noise 0.1,0.5 --out OUT": ("noise", "how", "exactly"),
     "--loud maybe --out OUT": ("loud", "maybe", "true"),
     "--most much --out OUT": ("--most",),

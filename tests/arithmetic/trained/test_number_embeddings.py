@@ -146,3 +146,23 @@ def test_a_missing_file_is_refused(name, folder):
 def test_rejected_arguments(call, names):
     with rejects(*names.split()):
         call()
+
+
+def test_the_fraction_at_the_peaks_is_compared_with_equal_variances():
+    """The identity has the same variance in every frequency, so its fraction is the bound."""
+    found = claim_module.variance_at_peaks(np.eye(claim_module.NUMBERS))
+    least, most = found.bound
+    assert found.measured == pytest.approx(least, rel=1e-12)
+    assert most == 0.1
+
+
+@pytest.mark.parametrize("turned", [*claim_module.READ, *claim_module.NOT_READ])
+def test_every_residue_must_be_read_or_not_read_as_stated(turned, monkeypatch):
+    accuracies = {
+        m: float(m in claim_module.READ) for m in (*claim_module.READ, *claim_module.NOT_READ)
+    }
+    accuracies[turned] = 1 - accuracies[turned]
+    monkeypatch.setattr(claim_module, "residue_accuracies", lambda E: accuracies)
+    E = np.random.default_rng(0).normal(size=(claim_module.NUMBERS, 2))
+    failed = [each.id for each in claim_module.probes(Run(), E, 3) if each.verdict is Verdict.FAILS]
+    assert failed == ["probes" if turned in claim_module.READ else "probes-others"]

@@ -97,6 +97,10 @@ def test_planted_models_are_on_opposite_sides_of_the_thresholds():
     turned = {each.id: each.verdict for each in findings({"a": [last, first]}, {})}
     wrong = {"a/trade", "memorised/falsehoods", "memorised/over", "early/falsehoods", "early/over"}
     assert {id for id, verdict in turned.items() if verdict is Verdict.FAILS} >= wrong
+    steady = [first, Snapshot(2, memoriser._replace(over_confidence=calibrated.over_confidence))]
+    assert {each.id: each.verdict for each in findings({"a": steady}, {})}[
+        "a/trade"
+    ] is Verdict.FAILS
     broken = [first, Snapshot(2, memoriser._replace(recall=0.9, deterministic=0.5, printed=0.1))]
     failed = {each.id for each in findings({"a": broken}, {}) if each.verdict is Verdict.FAILS}
     assert {"a/sure", "a/printed", "learned"} <= failed

@@ -11,7 +11,7 @@ import torch
 from theory.structures import kd_order, mean_errors, nearest_in_cloud, table_of
 from verify.claim import Run
 from verify.finding import Verdict
-from verify.structures.trained import learned_layout, learned_sketch, learned_space
+from verify.structures.trained import learned_digits, learned_layout, learned_sketch, learned_space
 from verify.structures.trained.lookups import Measured, Proportion, measure, shown
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
@@ -141,3 +141,8 @@ def test_balanced_cells_are_recognised():
         said = {each.id: each.verdict for each in learned_sketch.of_sketch(model, own, fixed)}
         assert {id: said[id] for id in wanted} == {id: each[i] for id, each in wanted.items()}
     assert {each.verdict for each in learned_sketch.control(model, own)} == {HOLDS}
+
+
+def test_the_rotation_with_the_largest_mean_correlation_counts():
+    signed = np.array([[0.1, 0.1, 0.1, 0.1], [-0.9, -0.8, -0.7, -0.6], [-0.9, 0.9, -0.9, 0.9]])
+    assert learned_digits._largest(signed).mean == pytest.approx(0.75)
