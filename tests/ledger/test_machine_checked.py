@@ -114,6 +114,29 @@ def test_theorems_are_asked_for_their_axioms_from_outside_their_files(monkeypatc
     assert "Print Assumptions weightwright.a.two.\n" in asked
 
 
+def test_a_file_is_compiled_unless_its_key_and_its_products_are_kept(monkeypatch, tmp_path):
+    runs = []
+
+    def compile_file(name: str, build: Path) -> subprocess.CompletedProcess[str]:
+        runs.append(name)
+        (build / f"{name}.vo").touch()
+        return subprocess.CompletedProcess([], 0, f"run {len(runs)}", "")
+
+    monkeypatch.setattr(check, "_coqc", compile_file)
+    for key, lost, run in (
+        ("a", "", 1),
+        ("a", "", 1),
+        ("b", "", 2),
+        ("b", "one.vo", 3),
+        ("b", "one.out", 4),
+        ("b", "one.key", 5),
+        ("b", "", 5),
+    ):
+        if lost:
+            (tmp_path / lost).unlink()
+        assert check._compiled("one", PRINTED, key, tmp_path) == f"run {run}"
+
+
 def test_files_must_be_imported_in_one_way():
     imports = "From weightwright Require Import b. From Coq Require Export c.\n(* Require d. *)"
     assert not check.imports_otherwise(imports)
@@ -158,7 +181,7 @@ def test_a_folder_that_cannot_be_written_to_is_named_in_one_line(monkeypatch, ca
 def test_a_file_that_is_rejected_is_named_in_one_line(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(check, "missing", str)
     monkeypatch.setattr(check, "sources", lambda: {"one": TRUE})
-    assert check.main([str(tmp_path)]) == 1
+    assert check.main([str(tmp_path / "new" / "folder")]) == 1
     assert capsys.readouterr().err == "one.v states easy: add 'Print Assumptions easy.'\n"
 
 

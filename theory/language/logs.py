@@ -86,7 +86,9 @@ class Log:
         return -1 * self
 
     def __sub__(self, other: object) -> Log:
-        return self + (-1 * other) if isinstance(other, Log) else self + other
+        if isinstance(other, Log):
+            return self + -other
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, int) and other == 0:

@@ -67,7 +67,7 @@ def most_by_branches(levels: Annotated[Count, Within(most=MOST)], lookups: Steps
 
     @cache
     def most(left: frozenset[int], more: int) -> int:
-        if not more or not left:
+        if not more:
             return 0
         return max(
             (c in left) + sum(most(part, more - 1) for part in parts(left, c)) for c in cells
