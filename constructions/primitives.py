@@ -146,7 +146,7 @@ class Step(Primitive):
     times: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.margin <= 0 or np.frexp(self.margin)[0] != 0.5:
+        if np.frexp(self.margin)[0] != 0.5:
             raise InputError(
                 f"the margin of a step primitive is {self.margin:g}: give a margin that is a "
                 "power of two"

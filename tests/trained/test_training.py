@@ -35,9 +35,10 @@ from constructions.trained import (
 )
 from constructions.trained.__main__ import main
 from constructions.trained.disentangled import DisentangledShape
+from constructions.trained.folder import alone
 from constructions.trained.group import Group
 from constructions.trained.lstm import LSTMShape
-from constructions.trained.process import Process
+from constructions.trained.process import Process, _leave
 from constructions.trained.state import State
 from constructions.trained.tasks.automata import Automata
 from constructions.trained.tasks.chomsky import Chomsky
@@ -162,6 +163,23 @@ def test_the_mean_over_processes(size, monkeypatch):
     found = Process(0, size, torch.device("cpu")).mean(values)
     assert found is values
     assert found.tolist() == [3 + (size - 1) / 2, -5 + (size - 1) / 2]
+
+
+def test_only_the_first_process_locks_the_folder(tmp_path, monkeypatch):
+    """The others train in a folder that the first has locked, and write nothing."""
+    other = Process(1, 1, torch.device("cpu"))
+    monkeypatch.setattr(training.Process, "join", lambda device: other)
+    with alone(tmp_path):
+        train(replace(TINY, steps=1), tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == ["lock"]
+
+
+def test_the_process_group_is_destroyed_once(tmp_path):
+    store = f"file://{tmp_path}/store"
+    torch.distributed.init_process_group("gloo", init_method=store, rank=0, world_size=1)
+    for _ in range(2):
+        _leave()
+        assert not torch.distributed.is_initialized()
 
 
 def test_snapshots_during_training(whole, tmp_path):
