@@ -417,3 +417,16 @@ def test_trees_that_are_not_learned_have_no_right_values(monkeypatch):
     monkeypatch.setattr(restriction_access, "SEEDS", 1)
     right, _ = CALLS["restricted"]()
     assert (right.id, right.verdict) == ("right", Verdict.UNDECIDED)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_the_largest_trees_are_left_out_if_quick(quick, monkeypatch):
+    sizes, drawn = restriction_access.FROM, set()
+
+    def learned(run, tree, d, n):
+        drawn.add(n)
+        return tree
+
+    monkeypatch.setattr(restriction_access, "of_restrictions", learned)
+    assert restriction_access._large(Run(quick=quick)).verdict is HOLDS
+    assert drawn == ({sizes[min(sizes)]} if quick else {*sizes.values()})

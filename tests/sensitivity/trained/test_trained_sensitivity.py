@@ -1,7 +1,10 @@
 """The claims on trained networks: their measures, and networks that do otherwise."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+import torch
 
 from constructions.trained.tasks import digits, text
 from theory.sensitivity import forced, noisy_patches, sensitivity
@@ -11,7 +14,7 @@ from verify.finding import Verdict
 from verify.sensitivity.trained import digits_sensitivity as digits_trained
 from verify.sensitivity.trained import sensitivity_regulariser as regulariser
 from verify.sensitivity.trained import text_positions
-from verify.sensitivity.trained.classifiers import changes
+from verify.sensitivity.trained.classifiers import Seen, changes
 from verify.sensitivity.trained.digits_sensitivity import Curves, digits_sensitivity, order
 from verify.sensitivity.trained.sensitivity_regulariser import Measured, sensitivity_regulariser
 from verify.sensitivity.trained.text_positions import Profile, naive_bayes
@@ -164,3 +167,28 @@ def test_noise_is_on_all_pixels_and_drawn_ten_times():
     assert np.shape(inputs) == (10, 200, 8, 8)
     assert np.std(inputs) == pytest.approx(regulariser.NOISE, rel=0.01)
     assert abs(np.corrcoef(np.ravel(inputs[0]), np.ravel(inputs[1]))[0, 1]) < 0.05
+
+
+class Brightness(torch.nn.Module):
+    """Which half of an image is brighter."""
+
+    def __init__(self):
+        super().__init__()
+        self.weights = torch.nn.Parameter(torch.tensor([[1.0, 0.0]] * 8 + [[0.0, 1.0]] * 8))
+
+    def scores(self, images):
+        return images.flatten(1) @ self.weights.to(images.dtype)
+
+    def forward(self, images):
+        return self.scores(torch.as_tensor(images)).argmax(-1).numpy()
+
+
+def test_a_model_is_measured_in_every_way(monkeypatch):
+    images, model = torch.rand(12, 4, 4, generator=torch.Generator().manual_seed(0)), Brightness()
+    both = images, torch.as_tensor(model(images))
+    monkeypatch.setattr(regulariser, "split_digits", lambda: (both, both))
+    task = SimpleNamespace(measured=lambda _: (0.75, 0.25), scores=Brightness.scores)
+    found = regulariser.measured(Run(), Seen("a model", model, task), 5)
+    assert (found.loss, found.accuracy, found.held_out) == (0.25, 0.75, 1.0)
+    assert len(found.changed) == 5
+    assert (found.sharpness.freedom, found.trace.freedom) == (9, 15)
