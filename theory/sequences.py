@@ -64,7 +64,9 @@ def markov_sequences(
     fits_in_memory("the sequences", needed, "give fewer or shorter sequences")
     generator: np.random.Generator = seed
     contexts = vocabulary_size ** (order - 1)
-    rows = generator.dirichlet(np.full(vocabulary_size, alpha), size=(batch, contexts))
+    # At 10^300, all probabilities are 1/V in float64; the sums of larger numbers overflow.
+    alphas = np.full(vocabulary_size, min(alpha, 1e300))
+    rows = generator.dirichlet(alphas, size=(batch, contexts))
     limits = np.cumsum(rows, axis=-1)
     # The last cumulative probability is then exactly 1, above every draw.
     limits /= limits[..., -1:]

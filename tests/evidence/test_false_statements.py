@@ -13,7 +13,7 @@ from tests.evidence.test_hostile_certificates import CHECKERS, MADE
 from theory.computation.benchmark_automata import cyclic
 from theory.computation.cascade import cascade
 from verify import checker, formula_checker, gap_checker, program_checker
-from verify.evidence.certificates import for_every_length, on_all_sequences
+from verify.evidence.certificates import for_every_length, on_all_sequences, weights
 from verify.evidence.statement import OverTokens
 from verify.evidence.tables import by_coefficients
 
@@ -78,6 +78,14 @@ def test_as_many_hops_are_made_as_stated():
         wrong(checker, said | short | {"hops": hops}, "differs")
 
 
+@pytest.mark.slow
+def test_more_than_eight_hops_are_made_as_stated():
+    model = hop(8, 2, 10)
+    said = {"kind": "sequences", "name": "x", "letters": 2, "length": 10, "examples": 0}
+    said |= {"prefix": [*model.interface.prefix], "model": weights(model)}
+    wrong(checker, said | {"hops": 9}, "answer 10 of 10 differs")
+
+
 @pytest.mark.parametrize("field", FILES)
 def test_evidence_is_equal_to_the_last_type(field):
     said = MADE[FILES[field]]()
@@ -135,6 +143,21 @@ def test_blocks_of_formulas_are_multiples_of_the_identity(where):
     else:
         said["model"]["unembed"][place][0] = "1"
     wrong(formula_checker, said, where, "multiple")
+
+
+def test_scalars_are_no_multiples_of_vectors():
+    """A head of the examples writes their label into the first coordinate of a vector."""
+    places = ["1", "0", "0", "0"], ["0", "1", "0", "0"], ["0", "0", "1", "0"], ["0", "0", "0", "1"]
+    x = [row[:2] for row in places]
+    head = {"rule": "linear", "mask": "context-only", "Q": x, "K": x, "b_Q": ["0", "0"]}
+    head |= {"b_K": ["0", "0"], "V": [row[2:3] for row in places], "O": [["1", "0", "0", "1"]]}
+    blocks = [{"heads": [head], "mlp": []}]
+    model = {"embed": [*places[:3]], "positions": [], "blocks": blocks}
+    model |= {"unembed": [row[3:] for row in places], "b_unembed": ["0"]}
+    said = {"kind": "formula", "name": "x", "registers": [2, 1, 1], "coefficients": ["1"]}
+    wrong(formula_checker, said | {"model": model}, "registers 2 and 1", "multiple")
+    head["O"] = [["0", "0", "0", "1"]]
+    assert formula_checker.computed(said | {"model": model})["degree"] == 1
 
 
 def test_automata_of_states_are_those_of_the_statement():

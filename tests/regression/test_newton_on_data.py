@@ -141,6 +141,15 @@ def test_a_held_out_row_at_the_mean_of_the_others(write):
     assert found["steps"].measured == 0
 
 
+@pytest.mark.parametrize("alpha", [1e-6, 1e-300])
+def test_one_held_out_row_at_the_bound(alpha, write):
+    """Its error differs from that of OLS by the whole prediction of OLS, up to rounding."""
+    file = write("a,b\n1,2\n2,3\n4,7\n5,8\n6,1\n")
+    found = findings(file, alpha=alpha, layout="direct", domain="float")["direct/held-out"]
+    assert found.verdict is Verdict.HOLDS
+    assert found.measured == pytest.approx(found.bound, rel=1e-6)
+
+
 def test_more_columns_than_rows(tmp_path):
     table = np.random.default_rng(0).integers(-9, 10, (7, 9))
     lines = ["a,b,c,d,e,f,g,h,target", *(",".join(map(str, row)) for row in table.tolist())]

@@ -189,6 +189,8 @@ def _direction(rows: np.ndarray) -> np.ndarray:
 
 
 def _pole(w: np.ndarray, X: np.ndarray) -> np.ndarray:
+    if not w.any():
+        raise InputError("w is 0: give a vector of positive length")
     least = (X @ w).min(initial=np.inf)
     if not least > 0:
         raise InputError(

@@ -76,15 +76,17 @@ def quotient(a: Any, b: Any) -> Value:
 
 
 def power(a: Any, b: Any) -> Any:
-    """The power a^b; raises ValueError if it is exact and may have more than 2^20 bits."""
-    if is_number(a) and isinstance(b, int) and a not in (-1, 0, 1):
+    """The power a^b, exact for integers b; raises ValueError if it may have more than 2^20 bits."""
+    if not is_number(a) or not isinstance(b, int):
+        return a**b
+    if a not in (-1, 0, 1):
         bits = max(Fraction(a).numerator.bit_length(), Fraction(a).denominator.bit_length())
         if bits * abs(b) > MOST_BITS:
             raise InputError(
                 f"the exponent is {shown(b)}, and the power may have more than {MOST_BITS} bits: "
                 "give a smaller exponent"
             )
-    return a**b
+    return a**b if b >= 0 else exact(Fraction(a) ** b)
 
 
 def ordered(values: Iterable[Value]) -> tuple[Any, ...]:

@@ -228,7 +228,8 @@ def held_out(
     """Compares the root mean squared errors of the transformer and least squares on held-out rows.
 
     By the triangle inequality, the two root mean squared errors differ by at most the root mean
-    square of the distances between the two predictions. `from_ols` bounds these distances.
+    square of the distances between the two predictions. `from_ols` bounds these distances. The
+    bound allows for the rounding of the three root mean squares.
     """
     examples, answers = table.examples, table.answers
     (x, y, queries), (n, d) = examples, examples.x.shape
@@ -252,6 +253,7 @@ def held_out(
     with np.errstate(over="ignore", invalid="ignore"):
         of_steps, of_ols = rmse(in_float[0]), rmse(queries @ ols(x, y))
         most = float(np.sqrt(np.mean(found.bound**2)))
+        most += (len(answers) + 4) * np.finfo(float).eps * (of_steps + of_ols + most)
     dropped = f"; constant columns, ignored: {', '.join(table.constant)}" * bool(table.constant)
     lines = [
         f"n = {n} training rows and {len(answers)} held out, d = {d} features of rank "

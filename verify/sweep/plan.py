@@ -31,7 +31,7 @@ class Plan:
 
     @property
     def tasks(self) -> list[Task]:
-        """Yields the runs of the plan, in order."""
+        """The runs of the plan, in order."""
         sets = [dict(zip(self.values, c, strict=True)) for c in product(*self.values.values())]
         pairs = product(sets, range(self.seeds))
         return [Task(i, self.claim, options, seed) for i, (options, seed) in enumerate(pairs)]
