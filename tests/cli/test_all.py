@@ -42,6 +42,13 @@ def test_all_is_as_strong_as_its_weakest_claim(made, code, claims, capsys, tmp_p
     assert [part["claim"] for part in document["claims"]] == ["a", "b"]
 
 
+@pytest.mark.parametrize("wrong", [["--seed", "-1"], ["-q", "-v"]])
+def test_all_writes_no_file_if_it_is_rejected(wrong, claims, tmp_path):
+    claims(a=good)
+    assert run("all", "--json", str(tmp_path / "all.json"), *wrong) == 2
+    assert not any(tmp_path.iterdir())
+
+
 def test_all_fails_if_one_fails_and_prints_json_alone(claims, capsys):
     failing = claim()(lambda run: iter([found(Verdict.FAILS)]))
     claims(a=failing, b=unsure)

@@ -57,6 +57,8 @@ BAD_INPUT = {
     "report run.json --out --help": ("--out", "--help"),
     "newton --k 2.5": ("--k",),
     "newton --seed -1": ("seed", "-1"),
+    "newton -v --quiet": ("--quiet", "--verbose"),
+    "all --quick -q -v": ("--quiet", "--verbose"),
     "rates --d 1000000000000000000000000000000": ("d", "1000000000000000000000000000000"),
     "newton --json F.png --plot F.png": ("--json", "--plot", "F.png"),
     "induction --prompt words --max-length 5": ("max_length", "words"),

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from theory.kinds import Count, InputError, read
+from theory.kinds import Count, InputError, Steps, read
 from theory.terminal import Once, in_words
 from verify.claim import COMMANDS, Claim, Run, installed, loaded, option
 from verify.cli.parallel import Task, at_once
@@ -322,6 +322,7 @@ def check_all(
     checked, documents = list[tuple[str, Checked]](), list[str]()
     if read(Count, "jobs", jobs) > MOST_JOBS:
         raise InputError(f"jobs is {jobs}: give at most {MOST_JOBS} jobs")
+    read(Steps, "seed", seed)  # before claims are loaded, and a file is written
     output = Output("", quiet, verbose, silent=json_target(json) == SCREEN)
     claims = {name: among_others(point) for name, point in installed().items()}
     tasks = [

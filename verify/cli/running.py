@@ -28,13 +28,17 @@ STOPPED = "stopped"  # the id of the finding of a run that was stopped
 class Output:
     """The output of a run: the target of the JSON document, and the printed lines.
 
-    No lines are printed if `silent`.
+    No lines are printed if `silent`. Raises ValueError for output that is quiet and verbose.
     """
 
     json: str = ""
     quiet: bool = False
     verbose: bool = False
     silent: bool = False
+
+    def __post_init__(self) -> None:
+        if self.quiet and self.verbose:
+            raise InputError("--quiet and --verbose contradict each other: give one of them")
 
 
 @dataclass(frozen=True)
