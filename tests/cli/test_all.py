@@ -16,7 +16,8 @@ from toys import found, good, run, silent, stopped, strict, unsure
 
 from verify.claim import Run, claim, option
 from verify.cli import main as cli
-from verify.cli.running import Checked, news, summary
+from verify.cli import parallel
+from verify.cli.running import Checked, Output, news, summary
 from verify.finding import Finding, Verdict
 
 ROOT = Path(__file__).parents[2]
@@ -110,6 +111,13 @@ except KeyboardInterrupt:
         os.killpg(running.pid, signal.SIGINT)
         assert running.communicate(timeout=60) == ("", "")
     assert running.returncode == 130
+
+
+def test_an_interrupt_between_two_tasks_ends_the_later_ones(monkeypatch):
+    monkeypatch.setattr(parallel._Process, "is_interrupted", True)
+    with pytest.raises(KeyboardInterrupt):
+        parallel._apart(parallel.Task("facts", {}, True, 0, Output(quiet=True)))
+    assert not parallel._Process.is_busy
 
 
 def test_a_claim_without_its_package_is_not_counted_as_shown(claims, capsys):

@@ -53,6 +53,16 @@ def test_the_least_automaton_of_an_expression():
     assert {*found.values()} == {HOLDS}
 
 
+def test_a_random_automaton_of_too_many_joint_states_has_too_many_states(monkeypatch, tmp_path):
+    monkeypatch.setattr(import_module("theory.computation.cascade"), "MOST_STATES", 500)
+    with rejects("states", "5", "seed"):
+        verdicts(Run(quick=True, seed=2), states=5)
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(random_semiautomaton(5, 2, 2).transitions), encoding="utf-8")
+    with rejects("stages", "own"):
+        verdicts(file=path)
+
+
 def test_one_state_is_known_without_looking(tmp_path):
     path = tmp_path / "one.json"
     path.write_text("[[0], [0]]", encoding="utf-8")
@@ -79,7 +89,7 @@ def test_a_cascade_that_is_too_large_is_rejected_before_the_first_finding(monkey
     module = import_module("theory.computation.cascade")  # its function has the same name
     monkeypatch.setattr(module, "MOST_STATES", 300)  # enough for the automata of NAMES
     for given in ({}, {"compact": True}):
-        with rejects("states", "5"):
+        with rejects("states", "5", "seed"):
             next(shortcut.findings(Run(seed=2), states=5, **given))
 
 

@@ -37,6 +37,16 @@ def test_the_smaller_of_machine_and_container_counts(monkeypatch):
     assert machine.available_memory() == 8192
 
 
+@pytest.mark.parametrize(("limit", "left"), [(5000, 5000), (0, 0), (-1, 0), (10**5, 8192)])
+def test_the_limit_of_the_process_counts(limit, left, monkeypatch):
+    resource = pytest.importorskip("resource")
+    in_use = 3 * resource.getpagesize()
+    said = {"meminfo": "MemAvailable: 8 kB", "memory.max": "max", "statm": "3 2 1"}
+    monkeypatch.setattr(machine.Path, "read_text", lambda path, **_: said.get(path.name, "0"))
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (in_use + limit, in_use + limit))
+    assert machine.available_memory() == left
+
+
 def test_annotations_are_checked_while_tests_run():
     # a function of whose calls none was made yet
     first = annotations.checked(machine.fits_in_memory.__wrapped__)
