@@ -95,12 +95,13 @@ class _Integrals:
     def __init__(self, c: arb | None) -> None:
         self.c = c
         self.single, self.signed = cache(self._single), cache(self._signed)
-        self.above, self.squared = cache(self._above), cache(self._squared)
+        self.squared = cache(self._squared)
+        self.above, self.above_twice = _Tails(c), _Tails(None if c is None else 2 * c)
         self.parts: defaultdict[int, list[arb]] = defaultdict(list)
 
     def _single(self, i: int) -> arb:
         """∫ x^i e^{−x} dx."""
-        return factorial(i) - self.above(i)
+        return factorial(i) - self.above[i]
 
     def _signed(self, i: int, j: int) -> arb:
         """∫∫ sgn(y − x) x^i y^j e^{−x−y} dx dy: twice the part y > x, minus the whole.
@@ -112,22 +113,27 @@ class _Integrals:
         while len(parts) <= j:
             k = len(parts)
             parts.append((k * parts[-1] if k else 0) + self.squared(i + k))
-        return 2 * parts[j] - self.single(i) * (self.single(j) + 2 * self.above(j))
-
-    def _above(self, i: int) -> arb:
-        """∫_c^∞ x^i e^{−x} dx."""
-        return _tail(i, self.c)
+        return 2 * parts[j] - self.single(i) * (self.single(j) + 2 * self.above[j])
 
     def _squared(self, i: int) -> arb:
         """The integral ∫ x^i e^{−2x} dx, by the substitution 2x → x."""
-        doubled = None if self.c is None else 2 * self.c
-        return (factorial(i) - _tail(i, doubled)) / 2 ** (i + 1)
+        return (factorial(i) - self.above_twice[i]) / 2 ** (i + 1)
 
 
-def _tail(i: int, c: arb | None) -> arb:
-    """∫_c^∞ x^i e^{−x} dx = e^{−c} Σ_{m ≤ i} (i!/m!) c^m."""
-    from flint import arb
+class _Tails:
+    """The integrals ∫_c^∞ x^i e^{−x} dx by i: i times that of i − 1, plus c^i e^{−c}."""
 
-    if c is None:
-        return arb(0)
-    return (-c).exp() * sum(factorial(i) // factorial(m) * c**m for m in range(i + 1))
+    def __init__(self, c: arb | None) -> None:
+        self.c = c
+        self.found: list[arb] = []
+
+    def __getitem__(self, i: int) -> arb:
+        from flint import arb
+
+        if self.c is None:
+            return arb(0)
+        end = (-self.c).exp()
+        while len(self.found) <= i:
+            k = len(self.found)
+            self.found.append(k * self.found[-1] + self.c**k * end if k else end)
+        return self.found[i]
