@@ -138,11 +138,6 @@ def mlp(stream: Stream, primitives: Iterable[Primitive]) -> MLP:
             place = np.concatenate([stream.placement(name) for name in _each(neuron.into)])
             by = neuron.times.matrix if isinstance(neuron.times, Map) else neuron.times
             width = len(by) if isinstance(by, np.ndarray) else len(place)
-            if weights.shape[1] == 1 < width:
-                raise InputError(
-                    f"'{primitive}': a read of width 1 is written to {width} coordinates: give a "
-                    f"read of width {width}"
-                )
             if weights.shape[1] != width or np.shape(by)[1:] not in ((), (len(place),)):
                 raise InputError(
                     f"'{primitive}': a read of width {weights.shape[1]} is written to {width} "

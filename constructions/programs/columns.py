@@ -227,8 +227,7 @@ class Columns:
         values = whole(function, label)
         reading = self._combined(leaf.columns, function, values)
         if reading is None:
-            base = int(np.argmin(leaf.codes)) if leaf.codes else 0
-            self._add(leaf, values - values[base], label)
+            self._add(leaf, values - values[0], label)  # 0 at the smallest code
             reading = self._combined(leaf.columns, function, values)
             assert reading is not None
         return reading
