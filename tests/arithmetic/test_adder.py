@@ -204,6 +204,11 @@ def test_rounded_cosines_by_balls_are_those_of_the_weights():
         assert (turn(period, 14) == wanted).all()
 
 
+def test_cosines_of_more_digits_than_are_computed_are_not_rounded():
+    with pytest.raises(ArithmeticError, match="half"):
+        turn(7, 10**4)
+
+
 def test_halves_are_rounded_up():
     assert round_to_multiple([3, 9, 2], 6).tolist() == [6, 12, 0]
 

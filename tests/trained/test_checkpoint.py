@@ -107,10 +107,15 @@ def test_weights_beyond_float16_do_not_ship(copy, tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "SHIPPED", tmp_path)
     path = copy / "model.safetensors"
     model = load(path)
-    next(model.parameters()).view(-1)[0] = 65600.0
+    largest = next(model.parameters()).view(-1)
+    largest[0] = 65600.0
     checkpoint.save(model, path, sidecar(path))
     with rejects("6.56e+04", "float16"):
         checkpoint.ship(path)
+    largest[0] = 65504.0  # the largest number of float16
+    checkpoint.save(model, path, sidecar(path))
+    shipped_model = load(checkpoint.ship(path))
+    assert next(shipped_model.parameters()).view(-1)[0] == 65504.0
 
 
 def test_changed_weights_are_rejected(copy):

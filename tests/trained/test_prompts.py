@@ -95,6 +95,14 @@ def test_bigrams_follow_their_chain():
     assert np.abs(frequencies.var(0) - 1 / 12).max() < 0.03
 
 
+def test_bigrams_are_symbols_where_probabilities_sum_to_less_than_one(monkeypatch):
+    """By rounding, a cumulative sum can end below the largest number that is drawn."""
+    largest = 1 - 2.0**-24
+    monkeypatch.setattr(torch, "rand", lambda size, **_: torch.full(size, largest))
+    tokens, following = Bigrams(64, 3).sequences(200, generator())
+    assert int(tokens.max()) == int(following.max()) == 63
+
+
 @pytest.mark.parametrize("name", BENCHMARK_AUTOMATA)
 def test_states_are_those_of_the_automaton(name):
     """At the word's symbols and nowhere else, for all T + 1 beginnings."""

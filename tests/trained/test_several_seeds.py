@@ -211,6 +211,22 @@ def test_which_runs_are_evaluated_at_once(tmp_path):
     assert not stacked(replace(TINY, batch_size=800, shape=TransformerShape(1, 2, 8, 2000)))
 
 
+def test_weights_on_which_no_loss_depends_have_gradient_zero(tmp_path, monkeypatch):
+    """Also where the losses of all runs are evaluated at once."""
+
+    def loss(task, model, *batch):
+        return next(model.parameters()).square().sum()
+
+    monkeypatch.setattr(type(TINY.task), "loss", loss)
+    runs = Group([begun(each, tmp_path) for each in of_seeds(TINY)])
+    assert runs.stacked
+    runs.optimizer.zero_grad(set_to_none=False)
+    runs.backward(*runs.draw(1))
+    size = next(runs.runs[0].model.parameters()).numel()
+    assert torch.equal(runs.weights.grad[:, :size], 2 * runs.weights[:, :size])
+    assert not runs.weights.grad[:, size:].any()
+
+
 def test_a_run_that_diverges_does_not_stop_the_others(tmp_path, monkeypatch):
     """Its state is the last one before; the others end as they end alone."""
     clip, calls = Group.clip, []
