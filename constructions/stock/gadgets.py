@@ -59,7 +59,7 @@ from typing import Annotated, Any, TypeAlias
 import torch
 
 from constructions.exactness import significand
-from theory.kinds import Count, InputError, Instance, NonNegative, Positive, Within, checked
+from theory.kinds import Count, Instance, NonNegative, Positive, Within, checked
 
 NumberOrTensor: TypeAlias = torch.Tensor | NonNegative
 """A tensor of numbers ≥ 0, or one finite number ≥ 0."""
@@ -217,11 +217,6 @@ def chosen(order: int, dtype: torch.dtype, n: int, square: float) -> Gadgets:
     the sink. K is the smallest power of two for which the error of layer norms is below the
     rounding error, for a stream v with ‖v‖² ≤ `square`.
     """
-    if not dtype.is_floating_point:
-        raise InputError(
-            f"{dtype} is not a floating-point dtype: give a floating-point dtype, such as "
-            "torch.float32"
-        )
     u, most = unit_roundoff(dtype), -round(math.log2(torch.finfo(dtype).smallest_normal))
     thetas = 2.0 ** -torch.arange(-1, 28, dtype=torch.float64)
     scores = [Gadgets(order, 1.0, bits, 1.0, 1.0) for bits in range(4, min(80, most) + 1)]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -118,6 +119,20 @@ def test_an_interrupt_between_two_tasks_ends_the_later_ones(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         parallel._apart(parallel.Task("facts", {}, True, 0, Output(quiet=True)))
     assert not parallel._Process.is_busy
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_an_interrupt_stops_a_process_at_once_only_within_a_task(busy, monkeypatch):
+    monkeypatch.setattr(parallel._Process, "is_busy", busy)
+    monkeypatch.setattr(parallel._Process, "is_interrupted", False)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        parallel._take_signals()
+        with pytest.raises(KeyboardInterrupt) if busy else nullcontext():
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert parallel._Process.is_interrupted
 
 
 def test_a_claim_without_its_package_is_not_counted_as_shown(claims, capsys):

@@ -93,6 +93,7 @@ BAD_INPUT = {
     "list --markdown memory": ("--markdown", "memory"),
     "build hop --at k=99999999999999999999": ("k=99999999999999999999", "18 digits"),
     "show newtn": ("newtn", "newton"),
+    "show newton --latex --bibtex": ("--latex", "--bibtex"),
     "newton --plot picture.gif": ("picture.gif",),
     "newton --plot nowhere/p.png": ("nowhere",),
     "newton --json nowhere/f.json": ("nowhere",),

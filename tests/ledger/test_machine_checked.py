@@ -114,6 +114,23 @@ def test_theorems_are_asked_for_their_axioms_from_outside_their_files(monkeypatc
     assert "Print Assumptions weightwright.a.two.\n" in asked
 
 
+@pytest.mark.parametrize(
+    ("printed", "wrong"),
+    [
+        ([], "prints 0 of 1"),
+        ([check.CLOSED] * 2, "prints 2 of 1"),
+        (["Axioms:"], "easy depends on axioms"),
+        (["Section Variables:"], "easy depends on axioms"),
+    ],
+)
+def test_what_is_printed_has_to_be_one_line_without_axioms(printed, wrong, monkeypatch, tmp_path):
+    outputs = [("one", "\n".join(printed))]
+    monkeypatch.setattr(check, "_outputs", lambda *_: iter(outputs))
+    monkeypatch.setattr(check, "_ask_again", lambda *_: None)
+    with pytest.raises(Rejected, match=wrong):
+        checked({"one": PRINTED}, tmp_path)
+
+
 def test_a_file_is_compiled_unless_its_key_and_its_products_are_kept(monkeypatch, tmp_path):
     runs = []
 

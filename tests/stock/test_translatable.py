@@ -1,5 +1,8 @@
 """Which layer of a model has no form in softmax heads, on models of a few layers written for it."""
 
+from contextlib import nullcontext
+
+import numpy as np
 import pytest
 from refusals import rejects
 
@@ -8,6 +11,7 @@ from constructions.assembly import Head, block, embed, moved, unembed
 from constructions.blocks import LayerNorm
 from constructions.examples import Examples
 from constructions.primitives import Move
+from constructions.stock import to_encoder
 from constructions.stock.translatable import check_translatable
 from constructions.stream import Stream, one
 from constructions.transformer import Transformer
@@ -18,13 +22,13 @@ LATER = Head(
 )  # wrong in examples, if causal
 
 
-def of(*layers):
+def of(*layers, stream=STREAM):
     return Transformer(
-        embed(STREAM, x={"x": 1.0}, y={"y": 1.0}),
+        embed(stream, x={"x": 1.0}, y={"y": 1.0}),
         list(layers),
-        unembed(STREAM, STREAM.read("answer")),
+        unembed(stream, stream.read("answer")),
         interface=Examples(1),
-        stream=STREAM,
+        stream=stream,
         stages=(),
         name="layers",
         source="tests",
@@ -74,3 +78,13 @@ def test_layer_norms_of_a_model_s_own_are_refused(place, build):
     setattr(model if place == "ln_final" else model.blocks[-1], place, LayerNorm(model.d_model))
     with rejects("norms"):
         check_translatable(model, causal=False)
+
+
+def test_a_register_with_a_name_of_the_translation_is_named():
+    given = np.ones((2, 1)), np.ones(2), np.ones(1)
+    for name, taken in (("seen", False), ("is_sink", True), ("is_hidden", True)):
+        stream = Stream(x=1, y=1, answer=1, **{name: 1})
+        head = Head(stream.read("x"), stream.read("x"), stream.read("y"), "answer", mask="full")
+        model = of(block(stream, [head]), stream=stream)
+        with rejects(name) if taken else nullcontext():
+            to_encoder(model, *given)

@@ -30,7 +30,7 @@ def test_a_run_by_another_version_is_refused(monkeypatch):
 def cluster(monkeypatch):
     """A fake scheduler: the results of its runs, and the versions of its workers."""
 
-    def ends(error, *said):
+    def ends(error, *said, cancelled=False):
         client, future = MagicMock(), MagicMock()
         client.__enter__.return_value = client
 
@@ -40,7 +40,7 @@ def cluster(monkeypatch):
             return [future]
 
         client.map = submitted
-        future.cancelled.return_value = False
+        future.cancelled.return_value = cancelled
         future.exception.return_value = error
         killed = type("KilledWorker", (Exception,), {})
         dask = SimpleNamespace(KilledWorker=killed, LocalCluster=None, as_completed=list)
@@ -62,5 +62,7 @@ def test_a_run_that_did_not_begin_is_a_workers_or_its_own(cluster):
             cluster(odd, "1", OSError("lost"), said)
     with rejects("a worker that joined has it"):
         cluster(InputError("a worker that joined has it"), "1")
+    with rejects("scheduler"):  # a run that is cancelled has no result
+        cluster(None, cancelled=True)
     (record,) = cluster(odd, "1", OSError("lost"))
     assert (record["error"], record["verdict"]) == ("AttributeError: no run_of", "undecided")
