@@ -116,6 +116,12 @@ def test_a_file_without_statements_verifies_nothing(field, listed):
         list(CHECKERS[field].verified(json.dumps({field: listed}).encode()))
 
 
+@pytest.mark.parametrize("field", FILES)
+def test_a_file_of_other_statements_is_refused(field):
+    with pytest.raises(ValueError, match=field):
+        next(CHECKERS[field].verified(b'{"others": []}'))
+
+
 def test_lookups_need_two_positions():
     wrong(gap_checker, MADE["lookups"]() | {"length": 1}, "sizes")
 
