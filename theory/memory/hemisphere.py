@@ -148,7 +148,7 @@ def hemisphere_rate(
     where m = min_i ⟨w, x_i⟩ for w divided by its length, and QᵀK is the matrix `QK` (d, d) or the
     identity. The proof is in the docstring of the module theory.memory.hemisphere.
 
-    Raises `ValueError` if some ⟨w, x_i⟩ ≤ 0.
+    Raises `ValueError` if w is 0 or some ⟨w, x_i⟩ ≤ 0.
     """
     norm = 1.0 if QK is None else float(np.linalg.norm(QK, 2))
     sides = 2 if form == "SA" else 1
@@ -163,7 +163,7 @@ def cone_diameter(X: UnitTokens, w: Vector) -> np.ndarray:
     w is divided by its length. The points y_i lie in the hyperplane ⟨w, y⟩ = 1. The diameter
     bounds all distances ‖x_i − x_j‖.
 
-    Raises `ValueError` if some ⟨w, x_i⟩ ≤ 0.
+    Raises `ValueError` if w is 0 or some ⟨w, x_i⟩ ≤ 0.
     """
     y = X / (X @ _pole(w, X))[..., None]
     return np.asarray(

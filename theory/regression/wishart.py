@@ -121,7 +121,10 @@ class _Integrals:
 
 
 class _Tails:
-    """The integrals ∫_c^∞ x^i e^{−x} dx by i: i times that of i − 1, plus c^i e^{−c}."""
+    """The integrals ∫_c^∞ x^i e^{−x} dx by i: i times that of i − 1, plus c^i e^{−c}.
+
+    c = None is infinity, where they are 0.
+    """
 
     def __init__(self, c: arb | None) -> None:
         self.c = c
