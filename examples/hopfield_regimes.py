@@ -5,10 +5,14 @@ From a noisy version of one pattern it returns the mean of all patterns at small
 of the cluster in between (a metastable state), and the pattern itself at large β.
 """
 
+import argparse
+
 import numpy as np
 
 from constructions import modern_hopfield_update
 from theory.memory import cluster_radius, modern_hopfield_energy, pattern_weights, separation
+
+argparse.ArgumentParser(description=__doc__).parse_args()
 
 rng = np.random.default_rng(0)
 centres = np.array([[3.0, 0.0, 0.0, 0.0], [-3.0, 0.0, 0.0, 0.0]])

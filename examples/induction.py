@@ -4,10 +4,14 @@ Prints the model in words, what each layer moves in a short sentence, the answer
 convention, its size beside a compiler's, and how sharp a softmax has to be.
 """
 
+import argparse
+
 from constructions import induction_heads
 from theory.retrieval import induction, random_sequences
 from verify.retrieval.narration import narrate
 from verify.retrieval.words import word_tokens
+
+argparse.ArgumentParser(description=__doc__).parse_args()
 
 tokens, words = word_tokens("The dog saw the cat and the cat saw the bird and the")
 vocabulary = list(dict.fromkeys(words))

@@ -4,8 +4,12 @@ Prints a description of the weights, and for each k the distances of the predict
 algorithm and of ordinary least squares.
 """
 
+import argparse
+
 from constructions import newton
 from theory.regression import gaussian_prompts, newton_inverses, ols
+
+argparse.ArgumentParser(description=__doc__).parse_args()
 
 D, N = 5, 20
 

@@ -5,10 +5,14 @@ of the first card, in a depth that does not depend on the length.  For shuffles 
 generate A5 there is no such cascade.
 """
 
+import argparse
+
 import numpy as np
 
 from constructions import semiautomaton, shortcut
 from theory.computation import A5, S4, NotSolvable, Semiautomaton, cascade
+
+argparse.ArgumentParser(description=__doc__).parse_args()
 
 LENGTHS = 16, 256, 1024
 

@@ -3,9 +3,13 @@
 Prints what each of its four layers reads and writes, and the answers to harder questions.
 """
 
+import argparse
+
 from constructions import fact_lookup
 from theory.retrieval import answer, words
 from verify.retrieval.narration import narrate
+
+argparse.ArgumentParser(description=__doc__).parse_args()
 
 TEXT = (
     "Jane is a teacher. Helen is a doctor. The mother of John is Helen. "

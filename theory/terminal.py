@@ -69,8 +69,8 @@ class _Lossy(FileIO):
 
 
 class Once(TyperCommand):
-    """A command that rejects an option with two values, of which one would be ignored; an option
-    whose value is the name of an option, such as a file called -q; and an empty path.
+    """A command that rejects an option that is given twice, since one of the two would be ignored;
+    an option whose value is the name of an option, such as a file called -q; and an empty path.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -82,8 +82,7 @@ class Once(TyperCommand):
                 if value in names:
                     ctx.fail(f"{option.opts[-1]} has no value before {value}: give a value")
         for option, times in Counter(order).items():
-            single = not (option.multiple or getattr(option, "is_flag", False))
-            if single and times > 1 and option.param_type_name == "option":
+            if times > 1 and option.param_type_name == "option" and not option.multiple:
                 ctx.fail(f"{option.opts[-1]} is given {times} times: give it once")
         others = super().parse_args(ctx, args)
         for option in order:

@@ -1,4 +1,4 @@
-"""Examples that draw a picture check their arguments before they compute anything."""
+"""Examples check their arguments before they compute anything."""
 
 import re
 import runpy
@@ -37,6 +37,15 @@ def test_bad_pictures_are_refused_before_anything_is_computed(name, run):
         code, out, err, written = run(name, argument)
         assert (code, out, written) == (2, "", [])
         assert Path(argument).name in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
+def test_unknown_options_are_refused_before_anything_is_computed(name, run):
+    if name == "induction_in_lens":
+        pytest.importorskip("transformer_lens", reason="this example needs it")
+    code, out, err, written = run(name, "--nonsense")
+    assert (code, out, written) == (2, "", [])
+    assert "--nonsense" in err.splitlines()[-1]
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def test_estimates_have_limits(wrong):
         (s.eigenvalues_by_definition, "d", 16),
         (s.walks, "d", 300),
         (s.walks, "steps", 1000),
-        (s.tabulated, "d", 24),
+        (s.tabulated, "d", 22),
         (s.junta_table, "k", 24),
     ],
 )

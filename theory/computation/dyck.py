@@ -14,7 +14,8 @@ from typing import Annotated, TypeAlias
 import numpy as np
 
 from theory import machine
-from theory.kinds import Count, InputError, OneSequence, Seed, Tokens, Within, checked, read
+from theory.kinds import Count, InputError, OneSequence, Seed, Tokens, Within, checked, read, shown
+from theory.waiting import announced
 
 PAIRS = "()", "[]", "{}", "<>"
 ROWS = 8
@@ -124,10 +125,12 @@ def random_dyck(n_words: Count, length: Count, k: Types, seed: Seed) -> np.ndarr
     generator: np.random.Generator = seed
     T, even = length, length + length % 2
     machine.fits_in_memory(
-        f"{n_words} words of {T} symbols", 8 * n_words * even, "give fewer words"
+        f"{shown(n_words)} words of {shown(T)} symbols",
+        8 * n_words * even,
+        "give fewer or shorter words",
     )
     words = np.empty((n_words, even), dtype=np.int64)
-    for row in words:
+    for row in announced(words, "Dyck words"):
         stack = list[int]()
         for i in range(even):
             r, h = even - i, len(stack)
@@ -197,7 +200,7 @@ def _with_inside(
     `made` returns the inserted symbols from two types, which differ if k ≥ 2.
     """
     rows = []
-    for _ in range(ROWS):
+    for _ in announced(range(ROWS), "Dyck words with symbols inserted"):
         a = int(generator.integers(k))
         inside = made(a, (a + 1) % k)
         left = even - len(inside)

@@ -32,8 +32,10 @@ from theory.kinds import (
     read,
     shown,
 )
+from theory.waiting import foretold
 
 MOST_ENTRIES = 10**6  # of the table of a product
+ENTRY = 5e-7  # seconds for an entry of a table that is checked, about
 Map = tuple[int, ...]
 """A map of the states to themselves: entry q is the image of q."""
 
@@ -204,6 +206,7 @@ def table_fits(n_states: int, n_symbols: int) -> None:
     states, symbols = min(n_states, 10**150), min(n_symbols, 10**150)
     what = f"maps of {states:.4g} states for {symbols:.4g} symbols"
     machine.fits_in_memory(what, 100 * states * symbols, "give fewer states or symbols")
+    foretold(what, ENTRY * states * symbols)
 
 
 @checked

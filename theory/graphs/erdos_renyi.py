@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from theory import machine
-from theory.kinds import Count, Probability, Seed, checked
+from theory.kinds import Count, Probability, Seed, checked, shown
 
 
 @checked
@@ -22,7 +22,9 @@ def erdos_renyi(n_graphs: Count, n_nodes: Count, p: Probability, seed: Seed) -> 
     """
     shape = n_graphs, n_nodes, n_nodes
     machine.fits_in_memory(
-        f"{n_graphs} graphs of {n_nodes} nodes", 24 * math.prod(shape), "give fewer graphs"
+        f"{shown(n_graphs)} graphs of {shown(n_nodes)} nodes",
+        24 * math.prod(shape),
+        "give fewer or smaller graphs",
     )
     upper = np.triu(np.random.default_rng(seed).random(shape) < p, 1)
     return (upper | upper.swapaxes(-1, -2) | np.eye(n_nodes, dtype=bool)).astype(np.int64)

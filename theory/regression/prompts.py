@@ -60,7 +60,7 @@ def _drawable(n_prompts: int, n: int, d: int) -> None:
     fits_in_memory(
         f"{shown(n_prompts)} prompts of {shown(n)} examples of dimension {shown(d)}",
         8 * n_prompts * d * (2 * (n + 1) + 3 * d),
-        "draw fewer prompts at a time",
+        "draw fewer or smaller prompts at a time",
     )
 
 

@@ -39,6 +39,7 @@ from theory.kinds import (
 from theory.sensitivity.walsh_hadamard import MOST
 from theory.sequences import all_sequences
 
+MOST_BITS = 22  # of all words of d bits in an array: d·2^d ≤ 2^27
 LARGEST = 100_000  # largest number of bits of a majority: its influence is an exact fraction
 
 
@@ -159,7 +160,7 @@ def multiplexer(words: Bits, address: Count) -> np.ndarray:
 
 @checked
 def tabulated(
-    function: Callable[[np.ndarray], np.ndarray], d: Annotated[Count, Within(most=MOST)]
+    function: Callable[[np.ndarray], np.ndarray], d: Annotated[Count, Within(most=MOST_BITS)]
 ) -> np.ndarray:
     """The values ±1 of a Boolean function for all words of d bits in lexicographic order, (2^d,).
 

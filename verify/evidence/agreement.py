@@ -13,6 +13,7 @@ from verify.evidence.rounding import with_rounding_bound
 from verify.finding import Extra, Finding, Verdict, at_most
 
 WIDEST = 1e-3  # relative to a prediction: a larger rounding bound decides nothing
+FINITE = "within a rounding bound, which exists for finite predictions"
 
 
 def float_agreement(
@@ -33,7 +34,7 @@ def float_agreement(
     (predictions, bounds), (exact, radii) = transformer, recursion
     if not np.isfinite(predictions).all():
         detail = "float64 overflows: with these options the recursion diverges, or k is too large"
-        extra = Extra(words="overflow", wanted="finite predictions", detail=detail)
+        extra = Extra(words="overflow", wanted=FINITE, detail=detail)
         return at_most("float", name, "float", float("nan"), 0, **extra)
     errors, scale = np.abs(predictions - exact) + radii, size_of(exact)
     # A prediction without any rounding (0 from no examples) has bound 0.

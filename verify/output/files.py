@@ -207,7 +207,7 @@ def deliver(path: Path, content: bytes) -> None:
             copy.replace(path)
         finally:
             with suppress(OSError):
-                copy.unlink(missing_ok=True)
+                copy.unlink()
     except OSError as error:
         raise InputError(
             f"cannot write {path} ({error.strerror or error}): choose another path"
