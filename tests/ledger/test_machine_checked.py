@@ -29,6 +29,9 @@ WRONG = PRINTED.replace("reflexivity", "exact wrong")
     [
         (f"Axiom wrong : False.\n{PRINTED}", "Axiom"),
         (f"Parameter wrong : False.\n{PRINTED}", "Parameter"),
+        (f"Parameters wrong other : False.\n{PRINTED}", "Parameter"),
+        (f"Axioms wrong other : False.\n{PRINTED}", "Axiom"),
+        (f"Conjectures wrong other : False.\n{PRINTED}", "Conjecture"),
         (f"{PRINTED}Lemma wrong : False. Proof. Admitted.", "Admitted"),
         (f"{PRINTED}Lemma wrong : False. Proof. admit. Abort.", "admit"),
         (f"{PRINTED}Admit Obligations.", "Admit"),

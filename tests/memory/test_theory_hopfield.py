@@ -229,3 +229,16 @@ def test_more_neurons_than_memory_raise(monkeypatch):
     monkeypatch.setattr("theory.machine.available_memory", lambda: 10**6)
     with rejects("weights", "1000"):
         hebb(np.ones((1, 1000)))
+
+
+def test_fields_are_exact_where_single_overlaps_fit_a_smaller_dtype(monkeypatch):
+    """With a dtype that is exact up to 2^11 in place of float32."""
+
+    def few_bits(largest):
+        return np.float16 if largest <= 2**11 else np.float64
+
+    monkeypatch.setattr("theory.memory.hopfield.exact_dtype", few_bits)
+    for P, d in ((3, 1001), (1001, 3)):
+        ones = np.ones((P, d), dtype=np.int64)
+        assert hebb_fields(ones, ones[0]).tolist() == [P * (d - 1)] * d
+        assert hebb(ones).sum() == P * d * (d - 1)

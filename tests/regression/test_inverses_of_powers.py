@@ -8,7 +8,7 @@ from constructions import gradient_descent, newton
 from constructions.regression.stages import Powers, Prediction
 from theory.regression.matrices import InversesOfPowers, identity, matrix_power, start_matrix
 from verify.domains import Rational
-from verify.domains.sizes import ZERO, TropicalMatrix
+from verify.domains.sizes import LARGEST, ZERO, TropicalMatrix
 from verify.evidence.registers import sides
 from verify.evidence.statement import OverExamples, rational_instance
 
@@ -59,3 +59,11 @@ def test_products_of_upper_bounds_by_definition():
         for a, b in i.tolist():
             wanted = max(max(int(x + y) for x, y in zip(A[a], B[:, b], strict=True)), ZERO)
             assert found[a, b] == wanted
+
+
+@pytest.mark.parametrize("n", [2, 40, 400])  # products of few rows, and of more
+def test_products_of_upper_bounds_end_at_the_largest(n):
+    A = TropicalMatrix(np.full((n, n), LARGEST - 1))
+    for _ in range(4):
+        A = A * A
+        assert (A.array == LARGEST).all()

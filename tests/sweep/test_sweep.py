@@ -1,18 +1,21 @@
 """Sweeps without Dask: what is planned, a line for each run, going on, summaries."""
 
+import inspect
 import json
 from itertools import product
 from math import inf
+from typing import Annotated
 
 import pytest
 from matplotlib.figure import Figure
 from squares import lines, on_dask, run, squares
 
-from verify.claim import Run
+from verify.claim import Run, option
 from verify.cli import main as cli
 from verify.sweep import commands as sweep_commands
 from verify.sweep import workers
 from verify.sweep.results import Swept
+from verify.sweep.values import parts_of
 
 # What is run
 
@@ -30,6 +33,15 @@ def test_all_combinations_are_run_with_all_seeds(out, capsys):
     ]
     assert {(p["most"], p["noise"], p["file"]) for p, _ in ran} == {(1000.0, 0.5, None)}
     assert "squares holds: 32 of 32 runs: 32 holds" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"), [(int, (1, 3)), (int | None, (1, 3)), (float | None, "1..3"), (str, "1..3")]
+)
+def test_integers_have_ranges_also_where_they_are_optional(kind, found):
+    noted = Annotated[kind, option("a number")]
+    parameter = inspect.Parameter("k", inspect.Parameter.KEYWORD_ONLY, annotation=noted)
+    assert parts_of(parameter, "1..3, 7") == [found, "7"]
 
 
 def test_a_run_is_what_the_claim_finds_by_itself(out):
