@@ -162,6 +162,7 @@ def test_labels_of_a_query_are_zero_and_masks_matter() -> None:
         ("context-only", "1", "y"),
         ("context-only", "y", "1"),
         ("context-only", "1", "1"),
+        ("context-only", "x and y", "x and y"),
         ("diagonal", "x", "x"),
         ("diagonal", "1", "y"),
     ],
@@ -169,6 +170,7 @@ def test_labels_of_a_query_are_zero_and_masks_matter() -> None:
 def test_scores_outside_the_theorem_are_rejected(mask: str, query: str, key: str) -> None:
     """The head adds a multiple of a label, or a product of inputs, to the prediction."""
     statement, at = deepcopy(stated("direct")), {"x": (0, 1), "y": (4,), "estimate": (5,)}
+    at["x and y"] = (0, 1, 4)
     heads = statement["model"]["blocks"][-1]["heads"]
     width = len(at.get(query, "1"))
     head = {"rule": "linear", "mask": mask, "b_Q": ["0"] * width, "b_K": ["0"] * width}

@@ -73,6 +73,22 @@ def test_a_token_or_an_answer_given_twice_is_refused(names: str) -> None:
         program_checker.computed(statement)
 
 
+def test_an_answer_that_ties_with_another_is_refused() -> None:
+    """The logit of each answer in turn is raised by the margin, or by a little less."""
+    statement = program_said()
+    margin = Fraction(program_checker.computed(statement)["margin"])
+    ties = 0
+    for answer in range(len(statement["answers"])):
+        for share in (1 - Fraction(1, 2**20), Fraction(1)):
+            raised = deepcopy(statement)
+            bias = raised["model"]["b_unembed"]
+            bias[answer] = str(Fraction(bias[answer]) + share * margin)
+            found = evidence(raised)
+            ties += found is None
+            assert share == 1 if found is None else Fraction(found["margin"]) > 0
+    assert ties > 0
+
+
 def value(text: str) -> Any:
     try:
         return Fraction(text)

@@ -14,7 +14,7 @@ from verify.claim import Run, option
 from verify.cli import main as cli
 from verify.sweep import commands as sweep_commands
 from verify.sweep import workers
-from verify.sweep.results import Swept
+from verify.sweep.results import Swept, _medians
 from verify.sweep.values import parts_of
 
 # What is run
@@ -42,6 +42,11 @@ def test_integers_have_ranges_also_where_they_are_optional(kind, found):
     noted = Annotated[kind, option("a number")]
     parameter = inspect.Parameter("k", inspect.Parameter.KEYWORD_ONLY, annotation=noted)
     assert parts_of(parameter, "1..3, 7") == [found, "7"]
+
+
+def test_medians_are_at_their_abscissas_in_any_order_of_points():
+    points = [(5.0, 1.0), (1.0, 2.0), (3.0, 9.0), (1.0, 4.0), (5.0, 7.0), (5.0, 8.0)]
+    assert _medians(points) == ([1.0, 3.0, 5.0], [3.0, 9.0, 7.0])
 
 
 def test_a_run_is_what_the_claim_finds_by_itself(out):
