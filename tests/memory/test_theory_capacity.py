@@ -42,6 +42,31 @@ def test_unstable_bits_by_the_sum_of_binomials(P, d):
     assert abs(unstable_bit_probability(P, d) - wanted) <= 1e-12 * wanted
 
 
+@pytest.mark.parametrize(
+    ("P", "d"),
+    [(10**3, 10**5), (9000, 14000), (10**4, 14000), (12000, 12000), (800, 10**6), (10**4, 10**6)],
+)
+def test_unstable_bits_of_large_networks_by_ratios_of_binomials(P, d):
+    """On both sides of 2^27 signs, from the centre to probabilities of 10^-274."""
+    n, most = (P - 1) * (d - 1), ((P - 2) * (d - 1) - 1) // 2
+    with mpmath.workdps(40):
+        factorials = [mpmath.loggamma(k + 1) for k in (n, most, n - most)]
+        term = mpmath.exp(factorials[0] - factorials[1] - factorials[2] - n * mpmath.log(2))
+        wanted, k = mpmath.mpf(0), most
+        while term > 1e-18 * wanted:
+            wanted, term, k = wanted + term, term * k / (n - k + 1), k - 1
+        assert abs(unstable_bit_probability(P, d) - wanted) <= 1e-9 * wanted
+
+
+@pytest.mark.parametrize("load", [0.1, 0.3, 1.0])
+def test_the_limit_is_approached_up_to_the_largest_networks(load):
+    """Berry–Esseen for a sum of signs, with a constant of at most 1/2."""
+    for d in (10**5, 10**8, 10**12, 2**50 - 1):
+        P = round(load * d)
+        exactly = stats.norm.cdf(-math.sqrt((d - 1) / (P - 1)))
+        assert abs(unstable_bit_probability(P, d) - exactly) <= 0.5 / math.sqrt((P - 1) * (d - 1))
+
+
 @pytest.mark.parametrize("load", [0.1, 0.3, 1.0])
 def test_the_limit_is_approached(load):
     """De Moivre–Laplace: the error falls, and by d = 10^6 is small."""

@@ -1,7 +1,7 @@
 """Tables, points and sketches at many sizes, compared with definitions."""
 
 from fractions import Fraction
-from math import ceil, floor
+from math import floor
 
 import numpy as np
 import pytest
@@ -61,13 +61,30 @@ def test_the_same_neighbour(n):
     assert np.allclose(structures.same_neighbour_probability(n, u, v), wanted, atol=1e-12)
 
 
-@pytest.mark.parametrize(("n", "T"), [(1, 1), (2, 1), (17, 3), (33, 130), (130, 17), (3, 1024)])
+SIZES = (1, 1), (2, 1), (17, 3), (33, 130), (130, 17), (3, 1024), (64, 1024), (500, 100), (900, 7)
+
+
+@pytest.mark.parametrize(("n", "T"), SIZES)
 def test_accuracies_of_tables(n, T):
-    per = ceil(1024 / T)
-    q = (np.arange(per * T) + 0.5) / (per * T)
+    """By quadrature with 60 nodes on each eighth of a bucket."""
+
+    def found(q):
+        middle = (np.floor(q * T) + 0.5) / T
+        ends = np.minimum(q, middle), np.maximum(q, middle)
+        return structures.same_neighbour_probability(n, *ends)
+
+    wanted = quadrature(found, np.arange(8 * T + 1) / (8 * T), 60)
+    assert structures.table_accuracy(n, T) == pytest.approx(wanted, abs=1e-11)
+
+
+@pytest.mark.parametrize(("n", "T"), [(2, 3), (64, 1024), (200, 1), (300, 700), (1024, 100)])
+def test_accuracies_of_tables_by_simulation(n, T):
+    """Within five standard errors of the fraction of 4000 draws."""
+    points, q = np.sort(RNG.random((4000, n)), axis=-1), RNG.random((4000, 1))
     middle = (np.floor(q * T) + 0.5) / T
-    wanted = structures.same_neighbour_probability(n, np.minimum(q, middle), np.maximum(q, middle))
-    assert structures.table_accuracy(n, T) == pytest.approx(wanted.mean(), abs=1e-12)
+    hits = abs(points - q).argmin(1) == abs(points - middle).argmin(1)
+    wanted = structures.table_accuracy(n, T)
+    assert abs(hits.mean() - wanted) <= 5 * (wanted * (1 - wanted) / 4000) ** 0.5
 
 
 @pytest.mark.parametrize(("N", "d"), [(1, 1), (33, 2), (65, 5), (130, 3), (300, 1), (130, 65)])

@@ -43,8 +43,9 @@ class Log:
 
     `coefficients` is {p: c_p}.  A `Log` is immutable, and any two can be compared.  Two `Log` can
     be added and subtracted, and a `Log` can be multiplied by a rational.  `float` rounds the value
-    of a `Log`, with a relative error of at most 2^−51, and `ball` encloses the value.  Raises
-    `ValueError` unless the keys are primes of at most 64 bits and the coefficients are exact.
+    of a `Log`, with a relative error of at most 2^−51, or to ±∞, 0 or a subnormal number if the
+    value is outside the range of normal float64.  `ball` encloses the value.  Raises `ValueError`
+    unless the keys are primes of at most 64 bits and the coefficients are exact.
     """
 
     def __init__(self, coefficients: Mapping[int, Exact] | None = None) -> None:

@@ -337,10 +337,12 @@ def union_bound_patterns(d: SizeFrom2, beta: Positive, K: Scale, p: OpenUnit) ->
 
     The `failure_bound` is computed in float64 (`scipy.special.betainc`); the claim
     `modern-hopfield` computes a rigorous enclosure. As the `failure_bound` increases with N, N is
-    found by doubling and bisection, up to 2⁵⁰.
+    found by doubling and bisection. The result is at most 2⁵⁰, also if larger N satisfy the bound.
     """
+    if failure_bound(2**50, d, beta, K) <= p:
+        return 2**50
     low, high = 1, 2
-    while high < 2**50 and failure_bound(high, d, beta, K) <= p:
+    while failure_bound(high, d, beta, K) <= p:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2

@@ -10,9 +10,16 @@ of the bucket.  For N independent uniform points on (0, 1), and numbers u ≤ v,
 where A_x is the set of the numbers in (0, 1) that are nearer to u than x is, and B_x the set of the
 numbers that are nearer to v than x is.  A point at x is the nearest point to both u and v iff no
 other point is in the union of A_x and B_x, and this holds for at most one of the N points.  The
-union is the interval from min(x, 2u − x) to max(x, 2v − x), intersected with (0, 1).  Its length as
-a function of x is linear between the numbers 0, u, v, 1, 2u and 2v − 1, so Gauss quadrature with
-⌈N/2⌉ nodes in each piece is exact up to rounding.
+union is the interval from min(x, 2u − x) to max(x, 2v − x), intersected with (0, 1).  Its length ℓ
+is a linear function of x between the numbers 0, u, v, 1, 2u and 2v − 1.  If its slope s in such a
+piece from x = a to x = b is not 0, the integral of N(1 − ℓ)^{N−1} over the piece is the difference
+((1 − ℓ(a))^N − (1 − ℓ(b))^N)/s.
+
+The probability that the table finds the nearest neighbour of a uniform query is the mean of this
+probability over the query, where the other number is the middle of the query's bucket.  Within each
+quarter of a bucket, the order of the numbers 0, u, v, 1, 2u and 2v − 1 is constant, so the
+probability is a polynomial of degree at most N in the query.  Its mean by Gauss quadrature with
+⌊N/2⌋ + 1 nodes is exact up to rounding.
 
 As T → ∞ at fixed N the probability that the table finds the nearest neighbour tends to 1.
 """
@@ -30,7 +37,6 @@ from theory import machine
 from theory.kinds import Count, InputError, Reals, Within, checked
 from theory.structures.points import End, NumberArray, Points, Queries, Size, check_range
 
-GRID = 2**10  # smallest number of queries over which the mean is computed, in all buckets together
 Integrated: TypeAlias = Annotated[Count, Within(most=1024)]
 """An integer from 1 to 1024: a number of points or cells in an integral."""
 Places: TypeAlias = Annotated[Any, Reals("...", Within(least=0, most=1))]
@@ -121,18 +127,21 @@ def table_accuracy(n_points: Integrated, n_cells: Integrated) -> float:
     The `n_points` points and the query are independent and uniform on (0, 1).  The range (0, 1) is
     divided into `n_cells` buckets of equal length.  For each bucket, the table contains the index
     of the point nearest to the middle of the bucket.  The table gives the point whose index it
-    contains for the query's bucket.  The mean over the query is computed over the midpoints of at
-    least 1024 equal intervals.
+    contains for the query's bucket.  The probability is exact up to rounding.
     """
     return _accuracy(n_points, n_cells)
 
 
 @cache
 def _accuracy(n: int, T: int) -> float:
-    per = -(-GRID // T)
-    q = (np.arange(per * T) + 0.5) / (per * T)
-    middle = (np.floor(T * q) + 0.5) / T
-    return float(same_neighbour_probability(n, np.minimum(q, middle), np.maximum(q, middle)).mean())
+    nodes, weights = np.polynomial.legendre.leggauss(n // 2 + 1)
+    within = ((np.arange(4)[:, None] + (nodes + 1) / 2) / 4).ravel()  # in the quarters of a bucket
+    total = 0.0
+    for bucket in range(T):
+        q, middle = (bucket + within) / T, (bucket + 0.5) / T
+        found = same_neighbour_probability(n, np.minimum(q, middle), np.maximum(q, middle))
+        total += float(np.tile(weights, 4) @ found) / 8
+    return total / T
 
 
 @checked
@@ -148,15 +157,18 @@ def same_neighbour_probability(n_points: Integrated, u: Places, v: Places) -> np
         raise InputError(
             "some entry of u is above the entry of v: give u and v with u ≤ v in every entry"
         )
-    nodes, weights = np.polynomial.legendre.leggauss((n_points + 1) // 2)
     zero = np.zeros_like(a)
     breaks = np.stack([zero, a, b, zero + 1, 2 * a, 2 * b - 1], axis=-1)
     breaks = np.sort(np.clip(breaks, 0, 1), axis=-1)
-    half = np.diff(breaks, axis=-1)[..., None] / 2
-    x = breaks[..., :-1, None] + half * (nodes + 1)
-    a, b = a[..., None, None], b[..., None, None]
-    left = np.maximum(0, np.minimum(x, 2 * a - x))
-    right = np.minimum(1, np.maximum(x, 2 * b - x))
-    return np.asarray(
-        n_points * (half * weights * (1 - (right - left)) ** (n_points - 1)).sum((-1, -2))
-    )
+    a, b, middle = a[..., None], b[..., None], (breaks[..., :-1] + breaks[..., 1:]) / 2
+
+    def outside(x: np.ndarray) -> np.ndarray:
+        """The length of (0, 1) without the union for points at x."""
+        left = np.maximum(0, np.minimum(x, 2 * a - x))
+        return np.asarray(1 - np.minimum(1, np.maximum(x, 2 * b - x)) + left)
+
+    slope = np.where(middle > b, 1, -1.0 * (middle > 2 * b - 1))  # of the union's length
+    slope -= np.where(middle < a, 1, -1.0 * (middle < 2 * a))
+    constant = n_points * np.diff(breaks, axis=-1) * outside(middle) ** (n_points - 1)
+    change = -np.diff(outside(breaks) ** n_points, axis=-1)
+    return np.asarray(np.where(slope == 0, constant, change / np.where(slope, slope, 1)).sum(-1))
