@@ -207,6 +207,8 @@ def same(found: str, recorded: str) -> bool:
     """Whether two digests agree, up to rounding."""
     if found.startswith(REFUSED) or recorded.startswith(REFUSED):
         return found == recorded
+    if len(found.split()) != 4:  # an error that is no refusal
+        return False
     (exact, count, total, _), (*others, at, size) = found.split(), recorded.split()
     return [exact, count] == others and abs(float(total) - float(at)) <= SAME * float(size)
 

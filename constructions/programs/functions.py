@@ -15,6 +15,7 @@ from theory.kinds import InputError
 from theory.programs.language import SOp
 
 LARGEST = 2**31  # integers in columns are smaller
+SMALL = 2**30  # integers that are int64 are smaller
 SUMS = 2**52  # sums of them are smaller, so that they are exact in float64
 Function = np.ndarray  # a number for each value: integers, or objects that are Fractions
 
@@ -38,13 +39,17 @@ def rational(value: Any) -> Fraction:
 
 
 def as_function(values: Sequence[Any] | np.ndarray) -> Function:
-    """Numbers as an array: int64, or objects that are Fractions."""
+    """Numbers as an array: int64 if all are integers below 2³⁰, or objects that are Fractions.
+
+    So sums of parts, and products of a difference of such integers with one of a column's, are
+    exact.
+    """
     is_whole = isinstance(values, np.ndarray) and values.dtype == np.int64
     # The absolute value of −2⁶³ is no int64.
-    if is_whole and np.min(values, initial=0) > -(2**62) and np.max(values, initial=0) < 2**62:
+    if is_whole and np.min(values, initial=0) > -SMALL and np.max(values, initial=0) < SMALL:
         return np.array(values)
     numbers = [rational(value) for value in values]
-    if all(each.denominator == 1 and abs(each) < 2**62 for each in numbers):
+    if all(each.denominator == 1 and abs(each) < SMALL for each in numbers):
         return np.array([int(each) for each in numbers], dtype=np.int64)
     return np.array(numbers, dtype=object)
 

@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.special import rel_entr
 
 from theory.kinds import InputError, Reals, Within, checked
 
@@ -40,10 +41,10 @@ class Level(NamedTuple):
     def gain(self) -> float:
         """The decrease kl(p(A)‖g(A)) of the loss, in nats, if g is rescaled on A optimally.
 
-        p is the distribution of the source, and g the model.
+        p is the distribution of the source, and g the model.  The decrease is ∞ if g(A) is 0 or 1
+        and p(A) is another number.
         """
-        both = ((self.p, self.g), (1 - self.p, 1 - self.g))
-        return sum(a * float(np.log(a / b)) for a, b in both if a > 0)
+        return float(rel_entr(self.p, self.g) + rel_entr(1 - self.p, 1 - self.g))
 
 
 @checked
@@ -80,8 +81,7 @@ class StringDistributions:
     @property
     def divergence(self) -> float:
         """The divergence KL(p‖g) = Σ p ln(p/g) of the model g from the source p, in nats."""
-        possible = self.p > 0
-        return float((self.p[possible] * np.log(self.p[possible] / self.g[possible])).sum())
+        return float(rel_entr(self.p, self.g).sum())
 
     @property
     def impossible(self) -> float:
@@ -114,7 +114,7 @@ class StringDistributions:
         − p(A)|, `p` = p(A) and `g` = g(A).
         """
         order = np.argsort(-self.g, kind="stable")
-        p, g = self.p[order].cumsum(), self.g[order].cumsum()
+        p, g = (np.minimum(each[order].cumsum(), 1.0) for each in (self.p, self.g))
         last = np.append(np.diff(self.g[order]) != 0, True)  # the last string of its level
         worst = int(np.argmax(np.where(last, abs(g - p), -1.0)))
         return Level(float(abs(g[worst] - p[worst])), float(p[worst]), float(g[worst]))

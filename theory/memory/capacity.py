@@ -52,8 +52,8 @@ def unstable_bit_probability(n_patterns: Size, d: Size) -> float:
         # P(Bin(n, p) ≤ k) = I_{1−p}(n − k, k + 1), the incomplete beta function
         return float(scipy.special.betainc(n - most, most + 1, 0.5))
     # x is the continuity-corrected number of standard deviations, and r²/2 the divergence from 1/2,
-    # n·((1 + s) ln(1 + s) + (1 − s) ln(1 − s))/2 for s = x/√n.  The approximation is Φ(r) + φ(r)(1/r
-    # − 1/x), where 1/r − 1/x = −x/(12 n), up to terms of higher order in s².
+    # n·((1 + s) ln(1 + s) + (1 − s) ln(1 − s))/2 for s = x/√n.  The approximation is Φ(r) +
+    # φ(r)(1/r − 1/x), where 1/r − 1/x = −x/(12 n), up to terms of higher order in s².
     x = (2 * most + 1 - n) / math.sqrt(n)
     r = x * math.sqrt(1 + x * x / (6 * n) + x**4 / (15 * n * n))
     density = math.exp(-r * r / 2) / math.sqrt(2 * math.pi)
