@@ -38,8 +38,8 @@ class EuclideanFlow:
     """The result of `euclidean_flow`: rescaled tokens and attention matrices at given times.
 
     There are n tokens x_i(t) in R^d, which move under attention with the value matrix V. At each
-    time t, `z` (times, …, n, d) contains the rescaled tokens e^{−tV} x_i(t), and `A` (times, …, n,
-    n) contains the attention matrix.
+    time t of `times`, `rescaled` (times, …, n, d) contains the rescaled tokens e^{−tV} x_i(t), and
+    `attention` (times, …, n, n) contains the attention matrix.
     """
 
     times: np.ndarray
