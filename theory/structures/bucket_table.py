@@ -93,15 +93,17 @@ def _middles(bucket: np.ndarray, T: int, low: Any, high: Any) -> np.ndarray:
     a, b = low.item(), high.item()
     if 2.0 * T * (abs(a) + abs(b)) == inf:
         raise OverflowError  # floats of Python become infinite without an error
-    return np.asarray(2 * T * a + (2 * _wide(bucket, a, b) + 1) * (b - a))
+    if T * max(abs(a), abs(b)) > 2**59:  # 2Ta too could overflow
+        bucket = bucket.astype(object)
+    return np.asarray(2 * T * a + (2 * bucket + 1) * (b - a))
 
 
-def _wide(x: np.ndarray, *factors: float) -> np.ndarray:
-    """The same numbers, as Python's integers if a multiple by a factor could overflow."""
+def _wide(x: np.ndarray, T: int) -> np.ndarray:
+    """The same numbers, as Python's integers if 2T times a difference of them could overflow."""
     if x.dtype.kind not in "iu" or not x.size:
         return x
-    largest = float(max(abs(x.min().item()), abs(x.max().item()), 1))
-    return x.astype(object) if largest * max(map(abs, factors)) > 2**59 else x
+    largest = max(abs(x.min().item()), abs(x.max().item()))
+    return x.astype(object) if T * largest > 2**59 else x
 
 
 @checked
