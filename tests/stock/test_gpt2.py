@@ -77,6 +77,13 @@ def test_answers_over_tokens_are_those_of_hardmax(model):
     assert (stock.logits(tokens) - model.logits(tokens)).abs().max() <= stock.bound()
 
 
+@pytest.mark.parametrize("shape", [(12,), (3, 12), (2, 3, 12)])
+def test_the_unembedding_of_the_last_stream_is_the_logits(shape):
+    stock, tokens = to_gpt2(induction_heads(4, 12)), RNG.integers(0, 4, shape)
+    last = [*stock.streams(tokens)][-1][..., stock.prompt(tokens).answers, :]
+    assert torch.allclose(stock.unembedding(last), stock.logits(tokens), rtol=0, atol=1e-9)
+
+
 def test_tokens_that_are_no_answers_are_never_said():
     model = circuit_evaluator(2, 3)
     rows = RNG.integers(0, 2, (20, 2))

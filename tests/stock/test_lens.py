@@ -73,7 +73,7 @@ def test_logits_are_those_of_our_model(either, name):
     assert torch.equal(model.interface.read(logits, tokens), model(tokens))
 
 
-def random_model(n=12, V=7, D=5, mask="causal", last="softmax", **norms):
+def random_model(n=12, V=7, D=5, mask="causal", last="softmax", width=6, **norms):
     """A model with random weights and biases, in layers of different sizes, some without parts."""
     rng = np.random.default_rng(3)
 
@@ -90,7 +90,7 @@ def random_model(n=12, V=7, D=5, mask="causal", last="softmax", **norms):
     blocks = [
         Block(heads(3, 2, 1, 0.7), mlp(9)),
         Block(None, mlp(4)),
-        Block(heads(2, 1, 6, 1.5, last), **{name: each(D) for name, each in norms.items()}),
+        Block(heads(2, 1, width, 1.5, last), **{name: each(D) for name, each in norms.items()}),
     ]
     return Transformer(
         Embed(normal(V, D)),
@@ -111,6 +111,13 @@ def test_every_weight_is_copied(either, n, mask):
     tokens = random_sequences(2, n, 7, seed=4)
     logits = to_lens(model)(torch.as_tensor(tokens))
     assert (logits - model.logits(tokens)).abs().max() < 1e-10
+
+
+@pytest.mark.parametrize(("width", "padded"), [(2, 4), (4, 4), (5, 16), (16, 16), (17, 64)])
+def test_heads_have_the_smallest_width_of_an_exact_root(either, width, padded):
+    """Scores are divided by its root, which is exact for a power of 4."""
+    weights = to_lens(random_model(width=width)).state_dict()
+    assert len(weights["blocks.0.attn.q.weight"]) == 3 * padded
 
 
 def test_the_stand_in_has_the_weights_of_the_package(lens, stand_in, monkeypatch):
