@@ -36,7 +36,7 @@ from theory.kinds import Choice, Count, FilePath, InputError, NonNegative, check
 AT_ONCE = 20  # steps whose prompts are drawn together
 LINES = 500  # approximate number of lines of the log
 SAVE_EVERY = 30.0  # seconds between saved states
-WORTH_COMPILING = 2000  # number of steps from which on compiling (half a minute) saves time
+WORTH_COMPILING = 2000  # number of steps beyond which compiling (half a minute) saves time
 
 Progress = Callable[[int, float], None]
 
