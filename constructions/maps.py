@@ -11,13 +11,16 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from constructions.tensors import has_tangent
+
 LONG = 2**16  # the number of entries of a stream from which on a search for zeros saves time
 
 
 def span(weights: Tensor) -> tuple[int, int]:
     """The smallest range of rows that contains all non-zero rows of a matrix of weights.
 
-    For meta tensors and for weights with gradients, which may change, the range contains all rows.
+    For meta tensors and for weights with gradients or tangents, which may change, the range
+    contains all rows.
     """
     if unknown(weights):
         return 0, len(weights)
@@ -32,16 +35,17 @@ def all_zero(weights: Tensor) -> bool:
 
 def unknown(weights: Tensor) -> bool:
     """Whether weights have no values, or values that may change."""
-    return weights.requires_grad or weights.is_meta
+    return weights.requires_grad or weights.is_meta or has_tangent(weights)
 
 
 def moved_by(H: Tensor, M: Tensor) -> Tensor:
     """Returns H + H M for H (…, T, D) and M (…, D, D), computed block by block if T is large.
 
-    The sum is computed as one product, H (I + M).  If H has gradients, the product is not computed
-    block by block, because blocks are written in place.
+    The sum is computed as one product, H (I + M).  If H has gradients or a tangent, the product is
+    not computed block by block, because blocks are written in place.
     """
-    if H.numel() < LONG or unknown(M) or (H.requires_grad and torch.is_grad_enabled()):
+    differentiated = (H.requires_grad and torch.is_grad_enabled()) or has_tangent(H)
+    if H.numel() < LONG or unknown(M) or differentiated:
         return H @ (M + torch.eye(M.shape[-1], dtype=M.dtype, device=M.device))
     result = torch.empty_like(H)
     for columns, rows in blocks(M):

@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from constructions.cached_keys import Lookups, Plane, Table, arranged, different, on_paraboloid
+from constructions.tensors import has_tangent
 
 FEWEST = 128  # queries in a block; fewer than twice as many are one block
 ENTRIES = 2**18  # of the scores of a block, which then stay in cache
@@ -54,7 +55,7 @@ def averages(heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
     """
     asking, answering = Q.shape[-2], K.shape[-2]
     causal = heads.normalise == "hardmax" and heads.mask in ("causal", "strictly causal")
-    here = V.device.type == "cpu" and V.numel() and not V.requires_grad
+    here = V.device.type == "cpu" and V.numel() and not _differentiated(V)
     if causal and here and LONG <= asking == answering:
         found = _one_by_one(Q.detach(), K.detach(), V, heads.mask)
         if found is not None:
@@ -121,9 +122,14 @@ def _average(heads: Heads, Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
     if weights.dtype == V.dtype:
         sums = weights @ V
         return sums if isinstance(total, float) else sums / total
-    if not V.requires_grad and exact_in_float32(V, V.new_ones(1, 1), K.shape[-2]):
+    if not _differentiated(V) and exact_in_float32(V, V.new_ones(1, 1), K.shape[-2]):
         return (weights @ V.float()).to(V.dtype) / total
     return weights.to(V.dtype) @ V / total
+
+
+def _differentiated(V: Tensor) -> bool:
+    """Whether derivatives of functions of V are computed, whose numbers are no integers."""
+    return V.requires_grad or has_tangent(V)
 
 
 def exact_in_float32(Q: Tensor, K: Tensor, terms: int = 1) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.autograd import forward_ad
 
 from theory.kinds import InputError, array_of, real
 from theory.kinds.arrays import contain, has
@@ -50,6 +51,11 @@ def require_finite(name: str, *tensors: Tensor) -> None:
         raise InputError(
             f"{name} {contain(name)} NaN or infinite entries: remove or replace these entries first"
         )
+
+
+def has_tangent(tensor: Tensor) -> bool:
+    """Whether a tensor has a tangent, so that derivatives are computed in forward mode."""
+    return forward_ad.unpack_dual(tensor).tangent is not None
 
 
 def weight(values: Tensor) -> nn.Parameter:

@@ -41,6 +41,18 @@ def test_gradients_pass_where_the_stream_is_long():
     assert H.grad.unique(dim=0).tolist() == [[4.0, 1.0]]
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # of torch itself
+@given(given_=matrices())
+def test_tangents_pass_where_the_stream_is_long(given_):
+    """The sum H + H M is linear in H and in M, also where M is 0."""
+    H, M = given_
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(maps, "LONG", 0)
+        assert torch.equal(torch.func.jvp(lambda H: moved_by(H, M), (H,), (H,))[1], H + H @ M)
+        given_M = torch.func.jvp(lambda M: moved_by(H, M), (M,), (torch.ones_like(M),))[1]
+    assert torch.equal(given_M, H @ torch.ones_like(M))
+
+
 @given(given_=matrices())
 def test_blocks_hold_every_column_once_and_everything_that_is_not_zero(given_):
     _, M = given_

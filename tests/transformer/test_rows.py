@@ -96,3 +96,16 @@ def test_values_have_their_gradient():
     weights, total = heads_of("causal", "hardmax").weights(Q, K)
     wanted = (weights / total).sum(-2).unsqueeze(-1).expand(1, 300, 3)
     torch.testing.assert_close(V.grad, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # of torch itself
+@pytest.mark.parametrize("long", [300, 301])
+def test_values_have_their_derivative_in_forward_mode(monkeypatch, long):
+    """The averages are linear in the values, and a tangent is not rounded to float32."""
+    monkeypatch.setattr(rows, "LONG", long)
+    heads = heads_of("causal", "hardmax")
+    Q, K, V = drawn(True, 1, 300, 2), drawn(True, 1, 300, 2, seed=1), drawn(True, 1, 300, 3, seed=2)
+    tangent = drawn(False, 1, 300, 3, seed=3)
+    weights, total = heads.weights(Q, K)
+    found = torch.func.jvp(lambda V: averages(heads, Q, K, V), (V,), (tangent,))[1]
+    torch.testing.assert_close(found, weights.double() @ tangent / total, rtol=1e-12, atol=1e-12)
