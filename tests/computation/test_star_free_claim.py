@@ -200,6 +200,9 @@ def test_too_many_bits_to_list_decide_nothing(monkeypatch):
     (finding,) = bits_restored(model, by)  # 4 and 8 states
     assert (finding.verdict, finding.measured) == (Verdict.UNDECIDED, 0)
     assert "0 of 4 " in finding.words
+    monkeypatch.setattr("verify.computation.temporal_logic.MOST_STATES", 8)
+    (finding,) = bits_restored(model, by)
+    assert (finding.verdict, finding.measured) == (HOLDS, 0)
 
 
 def test_bits_that_are_off_together_leave_no_trace():

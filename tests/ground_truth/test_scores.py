@@ -47,6 +47,7 @@ def test_named_entries_are_the_largest_in_random_order(scores, n):
 def test_rounding_errors_are_no_scores():
     assert magnitudes(np.array([-2.0, 1e-9, 3e-9, 0.0])).tolist() == [2.0, 0.0, 3e-9, 0.0]
     assert magnitudes(np.array([1e-12, -2e-12])).tolist() == [1e-12, 2e-12]
+    assert magnitudes(np.array([1.0, -1e-9, -2e-9])).tolist() == [1.0, 0.0, 2e-9]
     assert magnitudes(np.zeros(2)).tolist() == [0.0, 0.0]
 
 

@@ -32,6 +32,6 @@ def named(scores: np.ndarray, n: int) -> np.ndarray:
 
 
 def magnitudes(found: np.ndarray) -> np.ndarray:
-    """Absolute scores; those below 10⁻⁹ of the largest are rounding errors, and become 0."""
+    """Absolute scores; those up to 10⁻⁹ of the largest are rounding errors, and become 0."""
     sizes = np.abs(found)
     return np.where(sizes > 1e-9 * sizes.max(), sizes, 0.0)

@@ -164,5 +164,7 @@ def test_every_residue_must_be_read_or_not_read_as_stated(turned, monkeypatch):
     accuracies[turned] = 1 - accuracies[turned]
     monkeypatch.setattr(claim_module, "residue_accuracies", lambda E: accuracies)
     E = np.random.default_rng(0).normal(size=(claim_module.NUMBERS, 2))
-    failed = [each.id for each in claim_module.probes(Run(), E, 3) if each.verdict is Verdict.FAILS]
+    found = [*claim_module.probes(Run(), E, 3)]
+    assert [each.wanted.split(" ")[0] for each in found] == ["above", "at"]
+    failed = [each.id for each in found if each.verdict is Verdict.FAILS]
     assert failed == ["probes" if turned in claim_module.READ else "probes-others"]
