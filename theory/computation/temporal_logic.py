@@ -147,7 +147,7 @@ def _written(of: Formula, around: int) -> str:
 
     def joined(word: str, parts: tuple[Formula, ...], level: int) -> str:
         text = f" {word} ".join(_written(part, level) for part in parts)
-        return f"({text})" if around >= level and len(parts) > 1 else text
+        return f"({text})" if around >= level else text
 
     if isinstance(of, Symbol):
         return of.symbol

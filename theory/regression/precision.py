@@ -107,7 +107,7 @@ def newton_digits(
         guard += max(0, math.ceil(-mpmath.log10(g := min(gap, slowest))) - GUARD_DIGITS // 2)
         # ‖I − S M_j‖_F ≤ √d (1 − g)^(2^j) ≤ √d exp(−g 2^j), and one number more for rounding.
         needed = (digits * math.log(10) + math.log(d) / 2) / g
-        most = 2 + max(0, math.ceil(mpmath.log(needed, 2)))
+        most = 2 + math.ceil(mpmath.log(needed, 2))
 
     with mpmath.workdps(digits + guard):
         S = _matrix(gram)
