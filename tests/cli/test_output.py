@@ -78,6 +78,25 @@ def test_a_pipe_without_a_reader_is_announced(tmp_path, monkeypatch):
     assert str(pipe) in line
 
 
+@pytest.mark.parametrize(
+    ("before", "within", "lines"),
+    [
+        ("sys.stderr = None", "print('lost', file=sys.stderr)", 0),
+        ("sys.stdout = None", "print('told', file=sys.stderr)", 1),
+        ("", "sys.stdout.close()", 0),
+    ],
+    ids=["no standard error", "no standard output", "a standard output that is closed"],
+)
+def test_a_command_without_a_standard_stream_keeps_its_exit_code(before, within, lines):
+    """What is for a standard error that is lacking is lost, and not in the standard output."""
+    code = f"import sys; from theory.terminal import run; {before or 'pass'}\n"
+    code += f"sys.exit(run(lambda: {within} or 3))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (3, "", lines)
+
+
 def test_a_link_is_followed_and_stays_one(tmp_path):
     real, link, dangling = tmp_path / "real.json", tmp_path / "link.json", tmp_path / "new.json"
     real.write_text("before")

@@ -44,6 +44,7 @@ from theory.kinds import (
     Within,
     checked,
     kind_of,
+    kinds_of,
     read,
 )
 from theory.kinds.objects import Many
@@ -278,6 +279,22 @@ def test_methods_data_classes_generators_and_any_number():
     assert list(counted(2, "a")) == [0, 1, "a"]
     with rejects("n"):  # before the first one is read
         counted(0)
+
+
+def test_what_declares_no_kind_has_the_kind_none():
+    @checked
+    def several(n: Count, bare, *others: Any, other: Any = 1) -> None: ...
+
+    kinds = kinds_of(several)
+    assert [*kinds] == ["n", "bare", "other"]
+    assert kinds["bare"] is kinds["other"] is None
+
+
+@pytest.mark.parametrize("into", [tuple, list, frozenset])
+def test_an_example_of_many_values_has_one(into):
+    assert kind_of(into[Count, ...] if into is tuple else into[Count]).example == into(
+        [kind_of(Count).example]
+    )
 
 
 def test_a_limit_without_a_kind_is_an_error():
