@@ -127,7 +127,7 @@ def _printable(model: Stack) -> RegisterProgram:
     every = [size for content in contents for size in content.values()]
     if any(sizes.all_bits(size) > MOST_BITS for size in every):
         degree = max(size.degree for size in every)
-        shown = str(degree) if degree < 10**9 else f"more than 10^{len(str(degree)) - 1}"
+        shown = str(degree) if degree < 10**9 else f"at least 2^{degree.bit_length() - 1}"
         raise InputError(
             f"the formulas of {model.name} have degree {shown} in S, and more than "
             f"2^{MOST_BITS.bit_length() - 1} bits: give a model with fewer steps"

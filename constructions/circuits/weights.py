@@ -122,7 +122,7 @@ def vanishes(product: Product) -> bool:
         if not support.any():
             return True
         smallest = [min(np.abs(M[M != 0]).min(), 1.0) for M in product]
-        in_range = bool(np.isfinite(size).all() and np.prod(smallest) > SMALL)
+        in_range = np.prod(smallest) > SMALL
         certain = np.abs(value) > terms * np.finfo(np.float64).eps * size
     return not (in_range and certain.any()) and _exactly_zero(product)
 

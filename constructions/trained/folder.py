@@ -43,7 +43,7 @@ def alone(folder: Path) -> Iterator[None]:
 def cut_log(folder: Path, step: int) -> None:
     """Removes damaged lines of the log and those after a step."""
     path, lines = folder / LOG, []
-    if path.exists() and step:
+    if path.exists():
         for line in path.read_text("utf-8", errors="replace").splitlines():
             with suppress(ValueError, KeyError, TypeError):
                 if json.loads(line)["step"] <= step:
