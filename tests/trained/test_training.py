@@ -287,6 +287,13 @@ def test_a_loss_that_is_no_number_stops(tmp_path):
     assert not (tmp_path / "model.safetensors").exists()
 
 
+def test_on_a_cpu_products_keep_their_precision(tmp_path, monkeypatch):
+    chosen = []
+    monkeypatch.setattr(torch, "set_float32_matmul_precision", chosen.append)
+    train(TINY, tmp_path, device="cpu")
+    assert not chosen
+
+
 def test_a_batch_that_cannot_be_divided(tmp_path, monkeypatch):
     monkeypatch.setattr(Process, "join", lambda device: Process(0, 3, torch.device("cpu")))
     with rejects("batch_size", "processes"):

@@ -50,6 +50,18 @@ def test_arrays_are_recorded_as_they_were_given():
         assert torch.equal(one, other)
 
 
+def test_tensors_are_recorded_as_they_were_given():
+    @construction
+    def of_tensor(W: torch.Tensor) -> Transformer:
+        return newton(len(W), 2, 0.25)
+
+    W = torch.ones(3, requires_grad=True)
+    recorded = of_tensor(W).call.arguments["W"]
+    W.data.zero_()
+    assert recorded.tolist() == [1.0, 1.0, 1.0]
+    assert not recorded.requires_grad
+
+
 def test_of_nested_constructions_the_outermost_is_recorded():
     @construction
     def two_steps(d: Count) -> Transformer:

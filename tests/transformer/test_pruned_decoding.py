@@ -12,7 +12,7 @@ from small_models import MODELS, PUBLIC
 
 from constructions import hulls
 from constructions.attention import Attention
-from constructions.blocks import Block, Embed, PosEmbed, Unembed
+from constructions.blocks import MLP, Block, Embed, PosEmbed, Unembed
 from constructions.cached_keys import FEW, Hulls, Plane, Table, on_paraboloid
 from constructions.computation import scratchpad, turing_machine
 from constructions.decoding import PrunedDecoder, unsuitable
@@ -200,6 +200,23 @@ def test_random_heads(seed):
     model = random_model(seed)
     tokens = np.random.default_rng(seed).integers(0, 3, 14).tolist()
     for by_cache, by_hulls in outputs(model, [3, *tokens]):
+        assert np.allclose(by_hulls, by_cache, rtol=0, atol=1e-12)
+
+
+def test_a_layer_without_heads_and_no_positions():
+    """All keys of the heads are equal, however many coordinates of their queries are not."""
+    model = random_model(0)
+    model.pos_embed = None
+    first, second = model.blocks
+    width = model.d_model
+    first.attn = None
+    first.mlp = MLP(torch.eye(width), torch.ones(width), torch.eye(width), torch.zeros(width))
+    first.mlp.double()
+    with torch.no_grad():
+        second.attn.W_K.zero_()
+        second.attn.W_Q.fill_(1.0)
+        second.attn.b_K.copy_(torch.tensor([-1.0, 0.0, 1.0]).expand_as(second.attn.b_K))
+    for by_cache, by_hulls in outputs(model, [3, 0, 2, 1, 1, 0, 2]):
         assert np.allclose(by_hulls, by_cache, rtol=0, atol=1e-12)
 
 
