@@ -63,9 +63,11 @@ def construction(function: F) -> F:
 
 
 def _copied(value: Any) -> Any:
-    """A copy of an array or a tensor, which the caller cannot change."""
+    """A copy of an array or a tensor, or of a list of them, which the caller cannot change."""
     if isinstance(value, np.ndarray):
         return value.copy()
+    if type(value) in (list, tuple):
+        return type(value)(map(_copied, value))
     return value.detach().clone() if isinstance(value, Tensor) else value
 
 

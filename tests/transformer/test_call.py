@@ -10,7 +10,7 @@ import pytest
 import torch
 from refusals import rejects
 
-from constructions import hop, hopfield_attention, load, newton, save, values
+from constructions import disentangled, hop, hopfield_attention, load, newton, save, values
 from constructions.call import Call, construction
 from constructions.transformer import Transformer
 from theory.computation import S3, formula
@@ -60,6 +60,14 @@ def test_tensors_are_recorded_as_they_were_given():
     W.data.zero_()
     assert recorded.tolist() == [1.0, 1.0, 1.0]
     assert not recorded.requires_grad
+
+
+def test_arrays_in_lists_are_recorded_as_they_were_given():
+    weights = [np.eye(6), np.eye(12)]
+    recorded = disentangled(3, 2, weights, np.ones((24, 3))).call.arguments["weights"]
+    weights[1][:] = 7.0
+    weights.pop()
+    assert [W.tolist() for W in recorded] == [np.eye(6).tolist(), np.eye(12).tolist()]
 
 
 def test_of_nested_constructions_the_outermost_is_recorded():
