@@ -184,6 +184,16 @@ def test_rejected_arguments(call, names):
         call()
 
 
+class Opposite:
+    """A number of another library, from which numbers with a root can be subtracted."""
+
+    def __neg__(self) -> Golden:
+        return Golden(Fraction(0))
+
+    def __rsub__(self, other: Golden) -> str:
+        return "a difference"
+
+
 @pytest.mark.usefixtures("unchecked")
 def test_numbers_with_a_root_are_not_mixed_with_others():
     one = Golden(Fraction(1))
@@ -196,6 +206,7 @@ def test_numbers_with_a_root_are_not_mixed_with_others():
     ):
         with pytest.raises(TypeError):
             mixed()
+    assert one - Opposite() == "a difference"  # of numbers that know roots
     with rejects("b"):
         Golden(Fraction(1), 0.5)
 

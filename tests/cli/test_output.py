@@ -319,6 +319,14 @@ def test_a_program_may_close_standard_output():
     assert (done.returncode, done.stdout, done.stderr) == (3, b"", b"")
 
 
+def test_lines_of_standard_error_are_written_at_once():
+    """So that a notice is read while the work goes on, and also if the process is killed."""
+    words = "import os, sys; from theory.terminal import run; "
+    words += "run(lambda: print('a notice', file=sys.stderr) or os._exit(3))"
+    done = subprocess.run([sys.executable, "-c", words], cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.split()) == (3, b"", [b"a", b"notice"])
+
+
 def test_a_terminal_of_ascii_reads_the_list():
     done = command("list", "regression", env=os.environ | {"PYTHONIOENCODING": "ascii"})
     assert (done.returncode, done.stderr) == (0, "")

@@ -201,6 +201,32 @@ def test_comparisons_of_one_sum_share_their_gates():
     assert made.values(half + three) == [0, 1, 2]
 
 
+def test_steps_of_one_sum_stay_in_its_chain():
+    """A clipped sum [S ≥ 4] + … + [S ≥ 6] and [S ≥ 2]: their product takes no AND."""
+    made = Wiring(2, 6)
+    count = sum((made.symbol(i, 1) for i in range(6)), start=ZERO)
+    clipped = made.relu(count - number(3))
+    two = made.indicator(made.at_least_zero(count - number(2)))
+    assert made.product(clipped, two) == clipped
+    assert made.values(clipped + two) == [0, 1, 2, 3, 4]
+    assert [gate.threshold for gate in made.gates] == [4, 5, 6, 2]
+
+
+def test_a_gate_is_compared_as_the_sum_that_it_compares():
+    made = Wiring(2, 3)
+    count = sum((made.symbol(i, 1) for i in range(3)), start=ZERO)
+    two = made.indicator(made.at_least_zero(count - number(2)))
+    reached, missed = (made.at_least_zero(f) for f in (count - number(2), number(1) - count))
+    for form, positive, at_least_zero in (
+        (two, reached, {}),
+        (two - ONE, None, reached),
+        (ONE - two, missed, {}),
+        (ZERO - two, None, missed),
+    ):
+        assert made.at_least_zero(form, strictly=True) == positive
+        assert made.at_least_zero(form) == at_least_zero
+
+
 def test_conditions_within_the_bounds_of_a_sum_alone_take_gates():
     """A condition that always holds is {}, and one that never holds is None."""
     made = Wiring(2, 4)

@@ -79,6 +79,12 @@ def test_comments_and_strings_are_no_commands():
     assert check.code(text) == ' Definition admitted := "". Unset Strict Implicit.'
 
 
+def test_a_comment_that_ends_without_a_beginning_hides_nothing():
+    text = "(* *) *) Axiom one : False. (* Axiom *) Theorem two : True."
+    assert check.escapes(text) == ["Axiom"]
+    assert theorems(text) == ["two"]
+
+
 def test_the_files_of_the_folder_contain_no_escape_and_print_every_theorem():
     for name, text in sources().items():
         assert check.escapes(text) == [], name

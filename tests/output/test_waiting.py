@@ -1,5 +1,6 @@
 """Long runs are announced."""
 
+import sys
 import time
 from collections.abc import Iterator
 
@@ -88,6 +89,14 @@ def test_hops_are_announced_after_the_first_one(monkeypatch, capsys):
     first, hops = capsys.readouterr().err.splitlines()
     assert "find_by_definition" in first
     assert "2 of 9" in hops
+
+
+def test_without_a_standard_error_no_notice_is_written(monkeypatch, capsys):
+    """As of `2>&-`, for which Python has no stream."""
+    with monkeypatch.context() as without:
+        without.setattr(sys, "stderr", None)
+        foretold("work", 2 * waiting.LONG)
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(("items", "lines"), [(100, 1), (10, 0), (4, 0)])

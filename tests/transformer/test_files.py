@@ -4,6 +4,7 @@ import json
 import math
 import os
 from copy import deepcopy
+from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 
@@ -18,6 +19,7 @@ from constructions.consistency import check_loaded
 from constructions.interface import Interface
 from constructions.margins import Margin
 from constructions.retrieval.previous_token import code_before
+from theory.arithmetic import Golden
 from theory.computation import S3
 from theory.kinds import InputError
 from verify.cli.main import main
@@ -134,6 +136,14 @@ def test_arrays_of_a_partial_stay_apart():
     assert sorted(map(max, writer.tensors.values())) == [2, 9]
     with rejects("holds.args.0"):
         writer.value(np.ones(1), "holds.args.0")
+
+
+def test_a_method_stays_that_of_its_object():
+    one = Golden(Fraction(1), Fraction(2))
+    written = values.Writer().value({"plus": one.__add__, "one": one}, "")
+    again = values.Reader({}).value(json.loads(json.dumps(written)))
+    assert again["plus"].__self__ is again["one"]
+    assert again["plus"](one) == Golden(Fraction(2), Fraction(4))
 
 
 def test_layers_that_are_one_stay_one(tmp_path):
