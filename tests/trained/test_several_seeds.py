@@ -207,6 +207,7 @@ def test_which_runs_are_evaluated_at_once(tmp_path):
     compiled = partial(TINY.task.loss)
     assert Group([begun(TINY, tmp_path)], compiled).loss is compiled
     assert not stacked(replace(TINY, shape=LSTMShape(1, 4)))
+    assert not stacked(KINDS["chomsky"])  # batches of another shape at each step
     # A hidden layer of 2 · 8 · 7 · 2000 · 2 operations for each of 800 prompts, and its gradients.
     assert not stacked(replace(TINY, batch_size=800, shape=TransformerShape(1, 2, 8, 2000)))
 
