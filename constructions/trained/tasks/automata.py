@@ -98,7 +98,7 @@ class Automata(Labelling, kind="automata"):
         state = torch.full((count,), machine.start, device=device)
         symbols, states = [], []
         for uniform in drawn:
-            symbols.append((bounds[state] < uniform).sum(-1))
+            symbols.append((bounds[state] <= uniform).sum(-1))
             states.append(state := table[symbols[-1], state])
         return torch.stack(symbols, dim=-1), torch.stack(states, dim=-1)
 

@@ -122,6 +122,14 @@ def test_a_table_that_knows_all_makes_it_undecided(monkeypatch):
 # ---------------------------------------------------------------- words and places
 
 
+@pytest.mark.parametrize("name", ["parity", "flip-flop"])
+def test_symbols_of_probability_0_are_never_drawn(name, monkeypatch):
+    """Also where the uniform number, which is at least 0 and below 1, is 0."""
+    monkeypatch.setattr("torch.rand", lambda size, **_: torch.zeros(size))
+    words, _ = Automata(automaton=name, length=5, stay=0.0).random_words(3, 0)
+    assert (words == 1).all()
+
+
 def test_words():
     words = words_of(Automata("S3", T))
     assert words.inside.sum(1).tolist() == [T] * 40
