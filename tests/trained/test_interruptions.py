@@ -281,6 +281,14 @@ def test_a_folder_in_which_another_process_trains(tmp_path):
     train(TINY, tmp_path)
 
 
+def test_a_rejected_run_keeps_a_lock_that_it_did_not_make(tmp_path):
+    (tmp_path / "lock").touch()
+    (tmp_path / "model.json").write_text("mine")
+    with rejects("model.json", "another folder"):
+        train(TINY, tmp_path)
+    assert {each.name for each in tmp_path.iterdir()} == {"lock", "model.json"}
+
+
 @pytest.mark.parametrize("name", ["model.safetensors", "model.json"])
 def test_weights_that_are_not_of_a_run_are_not_replaced(name, tmp_path):
     (tmp_path / name).write_text("mine")
