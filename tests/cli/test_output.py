@@ -248,6 +248,27 @@ def test_a_full_device_is_one_line(capsys):
     assert "No space left on device" in done.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("told", [True, False])
+def test_a_full_device_at_the_end_is_told_once(told):
+    """By the program, or else by the terminal."""
+    told_by_program = "print('No space left on device', file=sys.stderr) or 4"
+    words = "import sys; from theory.terminal import run; "
+    words += f"sys.exit(run(lambda: print('output') or {told_by_program if told else 0}))"
+    with Path("/dev/full").open("w") as device:
+        done = subprocess.run(
+            [sys.executable, "-c", words],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONUNBUFFERED": ""},
+            stdout=device,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr.count("\n")) == (4, 1)
+    assert "No space left on device" in done.stderr
+
+
 def test_a_picture_is_put_in_its_place_when_it_is_whole(tmp_path):
     target = tmp_path / "picture.png"
     with output.drawn(target) as picture:
@@ -336,10 +357,10 @@ def test_a_terminal_of_ascii_reads_the_list():
 
 def test_letters_are_spelled():
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="spelled")
-    stream.write("α ≤ λ₀², Σ‖x‖ − 3·2⁻¹ → é, 猫")
+    stream.write("α ≤ λ₀², Σ‖xᵀ‖ − 3·2⁻¹ → é, 猫")
     stream.flush()
     written = stream.buffer.getvalue().decode()
-    assert written == "alpha <= lambda0^2, Sigma||x|| - 3*2^-1 -> e, ?"
+    assert written == "alpha <= lambda0^2, Sigma||x^T|| - 3*2^-1 -> e, ?"
     with pytest.raises(UnicodeDecodeError):
         spelled(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"))
 

@@ -218,6 +218,7 @@ def test_a_gate_is_compared_as_the_sum_that_it_compares():
     two = made.indicator(made.at_least_zero(count - number(2)))
     reached, missed = (made.at_least_zero(f) for f in (count - number(2), number(1) - count))
     for form, positive, at_least_zero in (
+        (number(0), None, {}),
         (two, reached, {}),
         (two - ONE, None, reached),
         (ONE - two, missed, {}),

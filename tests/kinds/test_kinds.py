@@ -213,7 +213,7 @@ def every(
 @pytest.mark.parametrize(
     ("changed", "names"),
     [
-        ({"y": np.ones(3)}, ["y"]),
+        ({"y": np.ones(3)}, ["y", "n of x"]),
         ({"y": np.ones((2, 2))}, ["y"]),
         ({"query": np.ones(4)}, ["query"]),
         ({"x": np.ones((3, 2, 3)), "y": np.ones((3, 2)), "query": np.ones((4, 3))}, ["query"]),
@@ -295,6 +295,14 @@ def test_an_example_of_many_values_has_one(into):
     assert kind_of(into[Count, ...] if into is tuple else into[Count]).example == into(
         [kind_of(Count).example]
     )
+
+
+def test_examples_and_wrong_values_of_limits():
+    """The example is within a limit whatever size it names, and the limits are just exceeded."""
+    assert kind_of(Annotated[Steps, Within(most="n")]).example == 0
+    assert [*Within(least=1, below=4).outside()] == [0, 4]
+    assert [*Within(above=0.5, most="n").outside()] == [0.5]
+    assert {*kind_of(Annotated[Steps, Within(most=9)]).wrong[-2:]} == {-1, 10}
 
 
 def test_a_limit_without_a_kind_is_an_error():
@@ -394,6 +402,31 @@ def applied(function: Callable[[float], float], x: Finite) -> float:
 def test_errors_of_a_given_function_are_not_changed(function):
     with pytest.raises(ZeroDivisionError):
         applied(function, 1.0)
+
+
+def test_overflows_in_a_given_function_are_its_own():
+    """Numpy warns of them, as outside."""
+
+    @checked
+    def larger(function: Callable[[float], float], x: Finite) -> float:
+        return function(x)
+
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        assert larger(np.exp, 1000.0) == np.inf
+
+
+def test_the_type_of_what_is_no_number_is_named():
+    for given, named in ((["one"], "text"), ([1j], "complex128"), ([1, None], "NoneType")):
+        with rejects("x", named):
+            Reals("n").read("x", given)
+
+
+def test_a_long_range_is_kept_if_it_is_only_iterated():
+    steps = Many(kind_of(Steps), keeps_ranges=True)
+    assert steps.read("k", range(10**18)) == range(10**18)
+    for given in (range(-1, 10**18), range(10**18, -2, -1)):
+        with rejects("k"):
+            steps.read("k", given)
 
 
 def test_a_long_value_is_shortened():

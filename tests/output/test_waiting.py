@@ -1,5 +1,6 @@
 """Long runs are announced."""
 
+import io
 import sys
 import time
 from collections.abc import Iterator
@@ -97,6 +98,14 @@ def test_without_a_standard_error_no_notice_is_written(monkeypatch, capsys):
         without.setattr(sys, "stderr", None)
         foretold("work", 2 * waiting.LONG)
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_notice_is_written_at_once(monkeypatch):
+    """Also to a standard error that keeps lines back."""
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(written, encoding="utf-8"))
+    foretold("work", 2 * waiting.LONG)
+    assert written.getvalue().startswith(b"work")
 
 
 @pytest.mark.parametrize(("items", "lines"), [(100, 1), (10, 0), (4, 0)])

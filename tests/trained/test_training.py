@@ -1,6 +1,7 @@
 """The training loop: what it learns, compiled or not, in one process or several."""
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -99,6 +100,22 @@ def test_where_compiling_fails(whole, tmp_path, monkeypatch):
     monkeypatch.setattr(training, "WORTH_COMPILING", 0)
     assert weights(train(TINY, tmp_path)) == weights(whole / "model.safetensors")
     assert not compiled(tmp_path)
+
+
+def test_a_run_says_that_it_was_compiled(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch, "compile", lambda loss, **_: loss)
+    monkeypatch.setattr(training, "WORTH_COMPILING", 0)
+    train(replace(TINY, steps=5), tmp_path)
+    assert compiled(tmp_path)
+
+
+def test_an_infinite_loss_ends_a_run(tmp_path):
+    """Also if its weights are finite."""
+    run = State.begin(TINY, tmp_path, Process(0, 1, torch.device("cpu")))
+    run.step = 7
+    assert training._diverged(run, [1.0, 0.5]) is None
+    for loss in (math.inf, -math.inf, math.nan):
+        assert "step 6" in str(training._diverged(run, [loss, 1.0]))
 
 
 def test_batches_of_several_shapes_are_not_compiled(tmp_path, monkeypatch):
