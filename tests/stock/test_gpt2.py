@@ -16,6 +16,7 @@ from constructions import (
     parity,
     turing_machine,
 )
+from constructions.graphs import search
 from constructions.programs import compiled
 from constructions.stock import Gadgets, to_gpt2
 from theory.computation import MACHINES, random_circuit
@@ -93,6 +94,25 @@ def test_tokens_that_are_no_answers_are_never_said():
     begun = np.pad(prompts, ((0, 0), (1, 0)), constant_values=model.interface.prefix[0])
     logits = module(torch.as_tensor(begun)).logits[:, -1]
     assert (logits[:, answers:].amax(-1) < logits[:, :answers].amin(-1)).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        induction_heads(4, 12),
+        induction_heads(4, 12, no_match="self"),
+        circuit_evaluator(2, 3),
+        search(3, 2),
+    ],
+    ids=["an answer", "a further token", "a further token of many", "an answer of few"],
+)
+def test_generation_ends_with_no_answer_or_with_a_further_token(model):
+    """All tokens of the model, its answers and the token that ends a text have rows."""
+    module, faces = to_gpt2(model).module, model.interface
+    rows, end = len(module.transformer.wte.weight), module.config.eos_token_id
+    known = max(len(model.embed.W_E), model.unembed.W_U.shape[1])
+    assert (end, rows) == ((faces.n_answers, known) if faces.bottom else (known, known + 1))
+    assert len(module.lm_head.weight) == module.config.vocab_size == rows
 
 
 def test_of_a_composition_the_last_token_is_answered():
