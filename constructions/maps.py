@@ -44,8 +44,8 @@ def moved_by(H: Tensor, M: Tensor) -> Tensor:
     The sum is computed as one product, H (I + M).  If H has gradients or a tangent, the product is
     not computed block by block, because blocks are written in place.
     """
-    differentiated = (H.requires_grad and torch.is_grad_enabled()) or has_tangent(H)
-    if H.numel() < LONG or unknown(M) or differentiated:
+    whole = H.numel() < LONG or unknown(M) or has_tangent(H)
+    if whole or (H.requires_grad and torch.is_grad_enabled()):
         return H @ (M + torch.eye(M.shape[-1], dtype=M.dtype, device=M.device))
     result = torch.empty_like(H)
     for columns, rows in blocks(M):
