@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from theory.kinds import InputError
+from theory.kinds.errors import MemoryRefused
 
 
 def available_memory() -> int | None:
@@ -33,11 +33,12 @@ def available_memory() -> int | None:
 def fits_in_memory(what: str, needed: int, instead: str) -> None:
     """Raises ValueError if `what` needs more than the available memory.
 
-    The message states the size needed, the available memory and the remedy `instead`.
+    The message states the size needed, the available memory and the remedy `instead`; a function
+    that is `checked` adds the sizes that it was given.
     """
     available, needed = available_memory(), min(needed, 10**300)
     if available is not None and needed > available:
-        raise InputError(
+        raise MemoryRefused(
             f"{what} need {needed / 2**30:.3g} GiB of memory, but "
             f"{available / 2**30:.3g} GiB are available: {instead}"
         )

@@ -3,17 +3,53 @@
 import json
 
 import annotations
+import numpy as np
 import pytest
 from beartype.roar import BeartypeCallHintViolation
-from refusals import rejects
+from refusals import check_line, rejects
 
-from theory import json_table, machine
+from constructions.computation import gridworld_walk
+from constructions.decoding import PrunedDecoder
+from constructions.retrieval import induction_heads
+from theory import computation, json_table, machine
+from theory.kinds import InputError
 
 
 def test_what_does_not_fit_in_memory():
     machine.fits_in_memory("scores", 0, "pass fewer")
     with rejects("10 scores", "1.13e+15 GiB", "pass fewer"):
         machine.fits_in_memory("10 scores", 2**80, "pass fewer")
+
+
+@pytest.mark.parametrize(
+    ("call", "names"),
+    [
+        (lambda: computation.gridworld(10**12), ["steps is 1000000000000"]),
+        (lambda: computation.tree_sum(10**12, s=2), ["n_machines is 1000000000000", "s is 2"]),
+        (lambda: computation.adder(10**12), ["n_bits is 1000000000000"]),
+        (
+            lambda: computation.window_sums(np.ones((3, 50), int), 2),
+            ["x has shape (3, 50)", "width is 2"],
+        ),
+        (lambda: computation.benchmark_automaton("parity"), ["automaton is 'parity'"]),
+        (lambda: gridworld_walk(10**12, 3), ["steps is 1000000000000", "max_length is 3"]),
+    ],
+)
+def test_a_refusal_for_memory_names_what_the_caller_gave(call, names, monkeypatch):
+    monkeypatch.setattr(machine, "available_memory", lambda: 10)
+    with pytest.raises(InputError) as refused:
+        call()
+    check_line(str(refused.value), "GiB")
+    assert str(refused.value).endswith(f" ({', '.join(names)})")
+
+
+def test_so_does_that_of_a_decoder(monkeypatch):
+    model = induction_heads(5, 10**4)
+    monkeypatch.setattr(machine, "available_memory", lambda: 10)
+    with rejects("GiB", "context is 10000"):
+        model.decoder([], 10**4)
+    with rejects("GiB", "context is 10000"):
+        PrunedDecoder(model, 10**4)
 
 
 def test_what_just_fits_in_memory(monkeypatch):

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import numpy as np
 
 from theory.kinds.arrays import LEADING, Array, Sizes, contain
-from theory.kinds.errors import TOO_MANY_DIGITS, InputError, shown, shown_all
+from theory.kinds.errors import TOO_MANY_DIGITS, InputError, MemoryRefused, shown, shown_all
 from theory.kinds.kind import Kind, Within
 from theory.kinds.numbers import Whole
 from theory.kinds.objects import Choice, Either, Function, Instance, Many, Maybe, Truth
@@ -63,7 +63,8 @@ def checked(function: F) -> F:
     An overflow or a division by 0, a MemoryError or a RecursionError of the function becomes an
     InputError that names the numbers given and the largest entries of arrays, and so does an
     overflow or a division by 0 of numpy, unless an argument is a function or all arguments are
-    objects, as those of models are: then numpy warns. An error that is raised in a function that is
+    objects, as those of models are: then numpy warns. A refusal for memory (`MemoryRefused`) ends
+    with the integers, texts, shapes and names given. An error that is raised in a function that is
     an argument is not changed. Missing or unknown arguments raise Python's TypeError.
     """
     if isinstance(function, type):
@@ -101,10 +102,12 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
             with np.errstate(over="raise", divide="raise"):
                 return function(*given, **kwargs)
         except ERRORS as error:
-            if isinstance(error, InputError) or not (limit := _limit(error)):
-                raise
             places = zip(signature.positional, given, strict=False)
             values = {name: value for (name, _), value in places} | kwargs
+            if isinstance(error, MemoryRefused):
+                error.given(shown_all(filter(None, starmap(_room, values.items()))))
+            if isinstance(error, InputError) or not (limit := _limit(error)):
+                raise
             codes = {_code(value) for value in values.values()}
             if any(frame.f_code in codes for frame, _ in walk_tb(error.__traceback__)):
                 raise  # an error of the caller's function
@@ -136,6 +139,15 @@ def _size(name: str, value: Any) -> str:
     if isinstance(value, np.ndarray) and value.dtype.kind in "if" and 0 < value.size <= ENTRIES:
         return f"max |{name}| = {max(abs(value.max().item()), abs(value.min().item())):.3g}"
     return f"{name} = {shown(value)}" if isinstance(value, int | float) else ""
+
+
+def _room(name: str, value: Any) -> str:
+    """What the memory depends on: an integer, a text, a shape or a name; "" for other values."""
+    if (shape := getattr(value, "shape", None)) is not None:
+        return f"{name} has shape {shown(tuple(shape))}"
+    value = getattr(value, "name", value)
+    told = isinstance(value, int | str) and not isinstance(value, bool)
+    return f"{name} is {shown(value)}" if told else ""
 
 
 def kinds_of(function: Any) -> dict[str, Kind | None] | None:

@@ -27,6 +27,22 @@ class InputError(ValueError):
         super().__init__(message)
 
 
+class MemoryRefused(InputError):
+    """The error for what needs more memory than is available.
+
+    Its line ends with the arguments of the function that was called (`checked`).
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    def given(self, arguments: str) -> None:
+        """Names these arguments, if any, in place of those of a function that this one called."""
+        if arguments:
+            super().__init__(f"{self.message} ({arguments})")
+
+
 class OutsideHypotheses(UserWarning):
     """The warning for inputs outside the hypotheses of a theorem about the model that is called.
 
