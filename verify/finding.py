@@ -11,6 +11,8 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
+from theory.kinds import checked
+
 __all__ = [
     "Finding",
     "Verdict",
@@ -60,6 +62,7 @@ class Verdict(StrEnum):
         return cls.UNDECIDED if cls.UNDECIDED in found or not found else cls.HOLDS
 
 
+@checked
 @dataclass
 class Finding:
     """One result of a claim: a measured value, its bound, the evidence and the verdict.

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import rejects
 
 from verify.finding import (
     Finding,
@@ -49,6 +50,13 @@ def test_a_claim_holds_when_all_of_its_findings_do(verdicts, together):
 
 def test_a_condition_is_a_verdict():
     assert (Verdict.of(True), Verdict.of(False)) == (H, F)
+
+
+def test_unknown_evidence_and_verdicts_are_refused_when_a_finding_is_made():
+    with rejects("evidence", "guess", "exact"):
+        Finding("it", "size", "guess", 3, 4, H)
+    with rejects("verdict", "holds"):
+        Finding("it", "size", "exact", 3, 4, "holds")
 
 
 def test_a_finding_as_json_has_the_keys_of_the_schema():
