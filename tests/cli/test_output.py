@@ -249,6 +249,14 @@ def test_a_full_device_is_one_line(capsys):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_device_is_refused_before_a_run():
+    for target in (output.json_target, lambda name: output.file_target(Path(name))):
+        with rejects("/dev/full"):
+            target("/dev/full")
+        target(os.devnull)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("told", [True, False])
 def test_a_full_device_at_the_end_is_told_once(told):
     """By the program, or else by the terminal."""

@@ -194,6 +194,7 @@ def deliver(path: Path, content: bytes) -> None:
     try:
         if not _is_file(path):
             with _stream(path) as stream:
+                stream.write(b"")  # a full device refuses this, too
                 left = memoryview(content)
                 while left:
                     left = left[stream.write(left) :]
@@ -270,6 +271,8 @@ def _writable(path: Path) -> None:
             raise InputError(f"cannot write to {folder}: choose another folder for {path.name}")
         if _is_file(path):
             _takes_files(folder, path.name)
+        if path.is_char_device():
+            deliver(path, b"")
     except (OSError, RuntimeError) as error:  # a name that is too long, a link to itself
         raise InputError(f"cannot write {path.name[:40]} ({error}): choose another file") from None
 
