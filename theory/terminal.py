@@ -105,6 +105,7 @@ def in_words(error: Exception, *, hint: bool = True) -> str:
     """
     message = " ".join(error.format_message().split()).rstrip(".")  # type: ignore[attr-defined]
     message = re.sub(r"Input should be a valid (integer|number)\b.*", _give, message)
+    message = re.sub(r"Unable to parse .*integer, exceeded.*", "give fewer digits", message)
     message = message.replace("Value error, ", "")
     context = getattr(error, "ctx", None)
     return f"{message}; see `{context.command_path} --help`" if hint and context else message

@@ -161,6 +161,14 @@ def test_bad_input_is_one_line_and_exit_2(line, capsys):
     check_line(errors, *BAD_INPUT[line])
 
 
+@pytest.mark.parametrize("line", ["newton --k", "newton --seed", "selftest newton --seed"])
+def test_an_integer_of_thousands_of_digits_is_one_line_and_exit_2(line, capsys):
+    assert cli.main([*line.split(), "1" * 5000]) == 2
+    said, errors = capsys.readouterr()
+    assert said == ""
+    check_line(errors, line.split()[-1], "give fewer digits")
+
+
 def test_the_version_is_printed(capsys):
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out == f"weightwright {version('weightwright')}\n"
