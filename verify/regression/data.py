@@ -161,4 +161,5 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     vanishes = value == 0 and text.lower().partition("e")[0].strip().strip("+-0.")
-    return None if "_" in text or vanishes else value  # Python reads 1_000 as 1000
+    # Python reads 1_000 as 1000, and digits of all scripts, but the options of a claim are ASCII.
+    return None if "_" in text or not text.strip().isascii() or vanishes else value
