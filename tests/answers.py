@@ -75,6 +75,22 @@ def signs(seed: int, *shape: int) -> np.ndarray:
     return 2 * integers(seed, 0, 1, *shape) - 1
 
 
+def forms(values: Any) -> list[Any]:
+    """The same numbers in every form in which functions take arrays.
+
+    They are lists, a tensor, arrays of other layouts and byte order, and of each type of the same
+    kind, integers or floats, that has all the values.
+    """
+    array = np.asarray(values)
+    types = ("i1", "u1", "i2", "i4", "i8") if array.dtype.kind in "iu" else ("f2", "f4", "f8", "g")
+    with np.errstate(over="ignore"):
+        typed = [array.astype(each) for each in types]
+    backwards = np.flip(np.flip(array).copy())  # with negative strides
+    swapped = array.astype(array.dtype.newbyteorder())
+    found = [array.tolist(), torch.tensor(array), np.asfortranarray(array), backwards, swapped]
+    return found + [each for each in typed if np.array_equal(each, array)]
+
+
 def memory(n_bytes: int, of: Callable[[], Any]) -> Any:
     """What a call returns on a machine with so much free memory."""
     with patch.object(machine, "available_memory", lambda: n_bytes):
@@ -106,6 +122,7 @@ NAMES: dict[str, Any] = {
     "integers": integers,
     "reals": reals,
     "signs": signs,
+    "forms": forms,
     "memory": memory,
     "in_file": in_file,
     "module": import_module,
