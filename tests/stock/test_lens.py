@@ -120,6 +120,17 @@ def test_heads_have_the_smallest_width_of_an_exact_root(either, width, padded):
     assert len(weights["blocks.0.attn.q.weight"]) == 3 * padded
 
 
+def test_models_of_only_mlps_or_only_heads(stand_in):
+    """TransformerLens needs at least one head, and no number of units where there are no MLPs."""
+    mlps, heads = random_model(), random_model()
+    mlps.blocks, heads.blocks = mlps.blocks[1:2], heads.blocks[2:]
+    tokens = random_sequences(2, 12, 7, seed=4)
+    for model, n_heads, d_mlp in ((mlps, 1, 4), (heads, 2, None)):
+        bridge = to_lens(model)
+        assert (bridge.config.n_heads, bridge.config.d_mlp) == (n_heads, d_mlp)
+        assert (bridge(torch.as_tensor(tokens)) - model.logits(tokens)).abs().max() < 1e-10
+
+
 def test_the_stand_in_has_the_weights_of_the_package(lens, stand_in, monkeypatch):
     model = random_model()
     ours = to_lens(model).state_dict()

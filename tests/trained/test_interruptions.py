@@ -120,6 +120,11 @@ def test_a_process_that_is_killed(tmp_path):
     assert kept(tmp_path / "killed") == kept(tmp_path / "whole")
 
 
+def test_a_state_is_not_saved_before_its_time(tmp_path):
+    interrupted(TINY, tmp_path, save_every=1e9)
+    assert not (tmp_path / "state.safetensors").exists()
+
+
 @pytest.mark.parametrize("save_every", [0, 1e9])
 def test_snapshots_are_not_lost(save_every, tmp_path):
     """Stopped after any block of steps, with a state or without."""
@@ -243,7 +248,8 @@ def test_weights_that_are_no_numbers_are_not_saved(whole, tmp_path, monkeypatch)
 
     monkeypatch.setattr(Group, "clip", broken)
     with rejects(str(2 * AT_ONCE), error=Diverged):
-        train(TINY, tmp_path, save_every=0)
+        train(TINY, tmp_path, save_every=0, keep=(2 * AT_ONCE - 1, 2 * AT_ONCE))
+    assert {*kept(tmp_path)} == {f"model-step{2 * AT_ONCE - 1}.safetensors"}
     monkeypatch.undo()
     assert weights(train(TINY, tmp_path)) == weights(whole / "model.safetensors")
 

@@ -226,6 +226,8 @@ def test_steps_without_a_possible_snapshot(tmp_path):
     train(TINY, tmp_path, keep=(30,))
     with rejects("70", "31"):
         train(TINY, tmp_path, keep=(30, 31))
+    with rejects("70"):
+        train(TINY, tmp_path, keep=(30, 70))
     (tmp_path / "model-step30.json").unlink()
     with rejects("30"):
         train(TINY, tmp_path, keep=(30,))
@@ -315,6 +317,12 @@ def test_a_batch_that_cannot_be_divided(tmp_path, monkeypatch):
     monkeypatch.setattr(Process, "join", lambda device: Process(0, 3, torch.device("cpu")))
     with rejects("batch_size", "processes"):
         train(TINY, tmp_path)
+
+
+def test_only_the_first_process_writes(tmp_path, monkeypatch):
+    monkeypatch.setattr(Process, "join", lambda device: Process(1, 1, torch.device("cpu")))
+    train(TINY, tmp_path, save_every=0, keep=(30,))
+    assert [*tmp_path.iterdir()] == []
 
 
 PARALLEL = BEGIN + "train(TINY, Path(sys.argv[1]), keep=(30,))"
