@@ -64,8 +64,9 @@ def predictions(
 
 
 def _as(like: Tensor, inputs: np.ndarray, dtype: torch.dtype | None) -> Tensor:
-    whole = inputs.dtype.kind in "iu"
-    wide = np.ascontiguousarray(inputs, dtype=np.int64 if whole else None)
+    whole, real = inputs.dtype.kind in "iu", inputs.dtype.kind == "f"
+    # A copy: torch lacks some byte orders and sizes of numbers, and warns of read-only arrays.
+    wide = np.array(inputs, np.int64 if whole else np.float64 if real else None, order="C")
     usual = torch.int64 if whole else like.dtype
     return torch.as_tensor(wide, device=like.device).to(dtype or usual)
 

@@ -1,5 +1,7 @@
 """Models that cannot run inside torch's encoder raise an error of one line."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 import torch
@@ -132,3 +134,23 @@ def test_without_the_extra_the_line_that_installs_it(monkeypatch):
     monkeypatch.setattr("constructions.stock.gpt2.import_module", missing)
     with rejects("weightwright[hf]"):
         to_gpt2(HOP)
+
+
+class Built:
+    """What stands in for the translation: it has the number of positions alone."""
+
+    def __init__(self, plan, positions):
+        self.positions = positions
+
+
+def test_positions_of_gpt2_are_those_of_the_model_else_those_asked_for(monkeypatch):
+    """Also without the package transformers."""
+    gpt2 = import_module("constructions.stock.gpt2")
+    monkeypatch.setattr(gpt2, "_transformers", lambda: None)
+    monkeypatch.setattr(gpt2, "StockGPT2", Built)
+    endless, limited = gradient_descent(D, K, 2.0**-5, causal=True), induction_heads(4, 12)
+    assert to_gpt2(endless, X, Y, Q).positions == 1024
+    assert to_gpt2(endless, X, Y, Q, positions=77).positions == 77
+    assert to_gpt2(limited).positions == limited.interface.context
+    with rejects("positions", str(limited.interface.context)):
+        to_gpt2(limited, positions=77)
