@@ -63,7 +63,7 @@ def checked(function: F) -> F:
     An overflow or a division by 0, a MemoryError or a RecursionError of the function becomes an
     InputError that names the numbers given and the largest entries of arrays, and so does an
     overflow or a division by 0 of numpy, unless an argument is a function or all arguments are
-    objects, as those of models are: then numpy warns. A refusal for memory (`MemoryRefused`) ends
+    objects, as those of models are: then numpy warns. The error for memory (`MemoryRefused`) ends
     with the integers, texts, shapes and names given. An error that is raised in a function that is
     an argument is not changed. Missing or unknown arguments raise Python's TypeError.
     """

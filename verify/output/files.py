@@ -194,7 +194,7 @@ def deliver(path: Path, content: bytes) -> None:
     try:
         if not _is_file(path):
             with _stream(path) as stream:
-                stream.write(b"")  # a full device refuses this, too
+                stream.write(b"")  # an error already here if the device is full
                 left = memoryview(content)
                 while left:
                     left = left[stream.write(left) :]
