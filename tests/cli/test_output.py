@@ -348,6 +348,17 @@ def test_a_program_may_close_standard_output():
     assert (done.returncode, done.stdout, done.stderr) == (3, b"", b"")
 
 
+def test_a_standard_error_of_the_caller_is_used_and_its_own_stays_open():
+    """Lines go to the stream that is in its place; the first one can be written to afterwards."""
+    words = "import io, sys; from theory.terminal import run; "
+    words += "first, sys.stderr = sys.stderr, io.TextIOWrapper(io.BytesIO()); "
+    words += "run(lambda: print('kept', file=sys.stderr) or 0); sys.stderr.flush(); "
+    words += "kept = sys.stderr.buffer.getvalue(); sys.stderr = first; run(lambda: 0); "
+    words += "sys.stderr = first; print(kept.decode().split(), file=first)"
+    done = subprocess.run([sys.executable, "-c", words], cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (0, b"['kept']")
+
+
 def test_lines_of_standard_error_are_written_at_once():
     """So that a notice is read while the work goes on, and also if the process is killed."""
     words = "import os, sys; from theory.terminal import run; "
