@@ -5,15 +5,18 @@ import sys
 import time
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from points import Point
 
 from constructions.memory import retrieve
 from theory import computation, memory, retrieval, waiting
+from theory.arithmetic import permutation_maxima
 from theory.computation import flip_flop
 from theory.computation.cascade import cascade
 from theory.computation.turing import Step
 from theory.programs import library as programs
+from theory.regression import polynomial_errors
 from theory.waiting import Pace, announced, foretold
 from verify.claim import Run, claim
 from verify.cli import main as cli
@@ -160,3 +163,17 @@ def test_work_at_a_slow_pace_is_announced_once(total, lines, monkeypatch, capsys
     errors = capsys.readouterr().err
     assert len(errors.splitlines()) == lines
     assert ("10 min" in errors) == bool(lines)
+
+
+@pytest.mark.parametrize(
+    ("of", "call"),
+    [
+        ("polynomial_errors", lambda: polynomial_errors(3, 2, 4)),
+        ("permutation_maxima", lambda: permutation_maxima(np.eye(5), 1, 4, 0)),
+    ],
+)
+def test_long_loops_of_functions_are_announced(of, call, monkeypatch, capsys):
+    for name in ("MEASURED", "LONG"):
+        monkeypatch.setattr(waiting, name, 0.0)
+    call()
+    assert of in capsys.readouterr().err

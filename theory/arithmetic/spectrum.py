@@ -20,6 +20,7 @@ import numpy as np
 from theory import machine
 from theory.arithmetic.fourier import bin_sizes
 from theory.kinds import Count, InputError, RealArray, Reals, Seed, Steps, Within, checked, shown
+from theory.waiting import announced
 
 Rows: TypeAlias = Annotated[Any, Reals("p D")]
 """D features of the numbers 0, …, p − 1, shape (p, D)."""
@@ -68,7 +69,7 @@ def permutation_maxima(E: RealArray, first: Count, trials: Count, seed: Seed) ->
     peak_ratios(E, first)
     machine.fits_in_memory(f"{shown(trials)} trials", 40 * trials, "give fewer trials")
     draws = np.random.default_rng(seed)
-    orders = (draws.permutation(len(E)) for _ in range(trials))
+    orders = (draws.permutation(len(E)) for _ in announced(range(trials), "permutation_maxima"))
     return np.array([peak_ratios(E[order], first)[first:].max() for order in orders])
 
 

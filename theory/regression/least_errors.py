@@ -19,7 +19,8 @@ from math import comb
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from theory.kinds import InputError, Positive, Steps, Within, checked
-from theory.regression.wishart import BITS, Size, wishart_moments
+from theory.regression.wishart import BITS, Size, too_small, wishart_moments
+from theory.waiting import announced
 
 if TYPE_CHECKING:
     from flint import arb
@@ -55,15 +56,15 @@ def polynomial_errors(
     form = [[moments[i + j] for j in powers] for i in powers]
     found = []
     with ctx.workprec(BITS):
-        for t in range(n_terms):
+        for t in announced(range(n_terms), "polynomial_errors"):
             pivot = form[t]
             for row in form[t + 1 :]:
                 factor = row[t] / pivot[t]
                 for column in range(t, n_terms + 1):
                     row[column] -= factor * pivot[column]
             found.append(form[-1][-1])
-    if found[-1].rel_accuracy_bits() < 53:
-        raise _too_many("n_terms", n_terms)
+            if found[-1].rel_accuracy_bits() < 53:
+                raise _too_imprecise("n_terms", n_terms, largest)
     return found
 
 
@@ -85,7 +86,7 @@ def gradient_descent_error(
     """
     found = _power(wishart_moments(n, d, 2 * k + 1, largest), 2 * k, step_size)
     if found.rel_accuracy_bits() < 53:
-        raise _too_many("k", k)
+        raise _too_imprecise("k", k, largest)
     return found
 
 
@@ -115,11 +116,13 @@ def best_step_size(n: Size, d: Size, k: Terms, largest: Positive | None = None) 
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if too_short(middle) else (low, middle)
     if not (slope(low * (1 - 1e-9)) > 0 > slope(high * (1 + 1e-9))):
-        raise _too_many("k", k)
+        raise _too_imprecise("k", k, largest)
     return low
 
 
-def _too_many(name: str, value: int) -> InputError:
+def _too_imprecise(name: str, value: int, largest: float | None) -> InputError:
+    if value == 1 and largest is not None:
+        return too_small(largest)
     return InputError(
         f"{name} is {value}, which is too large for {BITS} bits of precision: give a smaller number"
     )

@@ -38,6 +38,14 @@ Size: TypeAlias = Annotated[Count, Within(most=10**4)]
 """An integer from 1 to 10⁴; larger ones would take too long."""
 
 
+def too_small(largest: float | None) -> InputError:
+    """The refusal of a limit for which the precision does not suffice."""
+    return InputError(
+        f"largest is {largest:g}, which is too small for {BITS} bits of precision: "
+        "give a larger number"
+    )
+
+
 @checked
 def wishart_moments(
     n: Size, d: Size, n_moments: Size, largest: Positive | None = None
@@ -78,10 +86,7 @@ def wishart_moments(
         try:
             inverse = bordered(over.signed, over.single).inv()
         except ZeroDivisionError:
-            raise InputError(
-                f"largest is {largest:g}, which is too small for {BITS} bits of precision: "
-                "give a larger number"
-            ) from None
+            raise too_small(largest) from None
         found = []
         for k in range(n_moments):
             product = inverse * derivative(k)
