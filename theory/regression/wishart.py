@@ -39,7 +39,7 @@ Size: TypeAlias = Annotated[Count, Within(most=10**4)]
 
 
 def too_small(largest: float | None) -> InputError:
-    """The refusal of a limit for which the precision does not suffice."""
+    """The error for a limit for which the precision does not suffice."""
     return InputError(
         f"largest is {largest:g}, which is too small for {BITS} bits of precision: "
         "give a larger number"
