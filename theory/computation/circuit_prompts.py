@@ -43,7 +43,7 @@ def _read(row: list[int], nand: bool) -> list[list[Any]]:
     for place, token in enumerate(row):
         at = n + parts * (place + 1 - end)
         table, wires, values = (NAND if nand else 0), [0, 0], [0, 0]
-        if end > len(row) or at < n:  # a token of the prompt, at which no gate is computed
+        if at < n or at + parts > end or end > len(row):  # no gate is computed at this token
             if not nand and 1 < token < first:
                 table = token - 2
         else:
