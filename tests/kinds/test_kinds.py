@@ -219,8 +219,8 @@ def every(
         ({"x": np.ones((3, 2, 3)), "y": np.ones((3, 2)), "query": np.ones((4, 3))}, ["query"]),
         ({"alpha": [1.0]}, ["alpha"]),
         ({"query": np.ones((2, 3)), "alpha": [1.0] * 3}, ["alpha", "query", "x"]),
-        ({"k": 3}, ["k", "n"]),
-        ({"tokens": [0, 2], "V": 2}, ["tokens", "V"]),
+        ({"k": 3}, ["k", "n of x is 2"]),
+        ({"tokens": [0, 2], "V": 2}, ["tokens", "and V is 2"]),
         ({"d": 4}, ["x", "d"]),
     ],
 )
@@ -295,6 +295,7 @@ def test_an_example_of_many_values_has_one(into):
     assert kind_of(into[Count, ...] if into is tuple else into[Count]).example == into(
         [kind_of(Count).example]
     )
+    assert Many(None, into).example == into()
 
 
 def test_examples_and_wrong_values_of_limits():
@@ -337,6 +338,16 @@ def test_large_powers_are_written_as_such():
     assert str(Within(most=2**53 - 1)) == f" ≤ {2**53 - 1}"
     assert str(Within(most=1024)) == " ≤ 1024"
     assert str(Within(most=10**100)) == " ≤ 10^100"
+    assert str(Within(above=2.0**-1022, most=2**-31)) == " > 2^-1022 and ≤ 2^-31"
+    assert str(Within(least=0.5, below=2.0**-30)) == f" ≥ 0.5 and < {2.0**-30}"
+
+
+@pytest.mark.parametrize(
+    ("shape", "written"),
+    [("", "()"), ("n", "(n,)"), ("n d", "(n, d)"), ("...", "(…,)"), ("+... d", "(…, d)")],
+)
+def test_a_shape_is_written_as_a_tuple(shape, written):
+    assert Reals(shape).what.endswith(f" of shape {written}")
 
 
 def test_hidden_entries_of_a_masked_array_are_not_read():
