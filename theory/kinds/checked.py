@@ -16,7 +16,14 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import numpy as np
 
 from theory.kinds.arrays import LEADING, Array, Sizes, contain
-from theory.kinds.errors import TOO_MANY_DIGITS, InputError, MemoryRefused, shown, shown_all
+from theory.kinds.errors import (
+    TOO_MANY_DIGITS,
+    InputError,
+    MemoryRefused,
+    represented,
+    shown,
+    shown_all,
+)
 from theory.kinds.kind import Kind, Within
 from theory.kinds.numbers import Whole
 from theory.kinds.objects import Choice, Either, Function, Instance, Many, Maybe, Truth
@@ -146,8 +153,9 @@ def _room(name: str, value: Any) -> str:
     if (shape := getattr(value, "shape", None)) is not None:
         return f"{name} has shape {shown(tuple(shape))}"
     value = getattr(value, "name", value)
-    told = isinstance(value, int | str) and not isinstance(value, bool)
-    return f"{name} is {shown(value)}" if told else ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{name} is {represented(value)}"  # of which the message leaves out digits
+    return f"{name} is {shown(value)}" if isinstance(value, str) else ""
 
 
 def kinds_of(function: Any) -> dict[str, Kind | None] | None:
