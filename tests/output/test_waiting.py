@@ -165,6 +165,16 @@ def test_work_at_a_slow_pace_is_announced_once(total, lines, monkeypatch, capsys
     assert ("10 min" in errors) == bool(lines)
 
 
+def test_a_slow_first_piece_of_work_is_no_estimate_yet(monkeypatch, capsys):
+    """By the first four seconds, all would take 400; it takes eight."""
+    now = iter((0, 4, 8))
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: next(now))
+    pace = Pace("work", 100)
+    for amount in (1, 99):
+        pace.done(amount)
+    assert not capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("of", "call"),
     [
