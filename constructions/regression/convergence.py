@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, inf, log2, sqrt
+from math import ceil, inf, isinf, log2, sqrt
 from typing import TypeVar
 
 import torch
@@ -56,6 +56,8 @@ class Convergence:
         if self._holds(gram):
             return ""
         largest = _largest(gram)
+        if isinf(largest):
+            return f"its iteration overflows {x.dtype} on these inputs, as XᵀX does: rescale x"
         if self.method is None:
             value, remedy = 2.0 ** ceil(log2(largest)), ""
         else:

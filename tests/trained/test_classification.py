@@ -198,9 +198,22 @@ def test_what_is_trained_on_noisy_images():
         torch.testing.assert_close(Digits(training=training).loss(model, *batch), wanted)
 
 
-def test_a_missing_package_is_named(monkeypatch):
+def test_only_trainings_with_noise_draw_noisy_images(monkeypatch):
+    known = torch.rand(9, 8, 8, generator=torch.Generator().manual_seed(0)), torch.arange(9)
+    monkeypatch.setattr(digits, "split_digits", lambda: (known, known))
+    for training in ("plain", "augmented", "regularised"):
+        made = preset("digits", model="mlp")
+        images, labels, *noisy = Digits(training=training).draw(made, 4, 0, step=0)
+        assert torch.equal(images, known[0][labels])
+        assert len(noisy) == (training != "plain")
+        for changed in noisy:
+            assert ((changed != images).sum((1, 2)) == 4).all()
+
+
+@pytest.mark.parametrize("spec", [None, SimpleNamespace(submodule_search_locations=None)])
+def test_a_missing_package_is_named(spec, monkeypatch):
     digits.split_digits.cache_clear()
-    monkeypatch.setattr(digits, "find_spec", lambda name: None)
+    monkeypatch.setattr(digits, "find_spec", lambda name: spec)
     with rejects("scikit-learn", "weightwright[digits]"):
         _ = Digits().corpus
 

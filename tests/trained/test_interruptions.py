@@ -213,6 +213,16 @@ def test_a_state_is_read_as_it_was_saved(tmp_path):
     assert torch.equal(again.generator.get_state(), saved.generator.get_state())
 
 
+def test_a_state_before_the_first_step_has_no_moments(tmp_path):
+    saved = State.begin(TINY, tmp_path, Process.join("cpu"))
+    saved.weights += 1
+    saved.save()
+    again = State.begin(TINY, tmp_path, Process.join("cpu"))
+    assert again.step == 0
+    assert torch.equal(again.weights, saved.weights)
+    assert not any(moment.any() for moment in again.moments)
+
+
 def test_a_state_with_weights_that_are_no_numbers(finished):
     (finished / "model.safetensors").unlink()
     change_state(finished, {"weights": lambda W: W * float("nan")})

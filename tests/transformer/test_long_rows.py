@@ -142,6 +142,20 @@ def test_planes_with_queries_of_v_0_and_tables_of_many_keys_compute_all_scores(u
     assert number < MANY
 
 
+def test_tables_on_a_paraboloid_may_have_many_keys(used, monkeypatch):
+    monkeypatch.setattr(rows, "MANY", 1)
+    Q, K = heads_with("paraboloid", 0)
+    averages(heads_of("causal", "hardmax"), Q, K, integers(3, T, 2))
+    assert used == [Table] * 3
+
+
+def test_no_scores_are_computed_if_the_best_keys_are_found(used, monkeypatch):
+    monkeypatch.setattr(rows, "_average", None)
+    Q, K = heads_with("hulls", 0)
+    averages(heads_of("causal", "hardmax"), Q, K, integers(3, T, 2))
+    assert used == [Hulls] * 3
+
+
 def test_other_attention_computes_all_scores(used):
     """Under another mask, with softmax, for few tokens or with gradients of values."""
     Q, K = heads_with("hulls", 0)

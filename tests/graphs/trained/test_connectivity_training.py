@@ -103,7 +103,7 @@ def test_rejected_numbers_of_graphs(call, names):
 @pytest.mark.parametrize("p", [0.99, 1e-9])
 def test_a_distribution_with_too_few_graphs_of_the_kind_is_rejected(p, monkeypatch):
     monkeypatch.setattr(module, "ATTEMPTS", 20)
-    with rejects(str(p)):
+    with rejects(str(p), "beyond"):
         Connectivity(8, p, "beyond").random_graphs(4, generator())
 
 
