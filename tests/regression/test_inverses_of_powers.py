@@ -29,6 +29,25 @@ def test_inverses_in_any_order(start, powers):
         assert S * of[p] == unit - matrix_power(Q, E, p)
 
 
+class Counting:
+    """A matrix that counts the products of which it is the first factor."""
+
+    def __init__(self, matrix):
+        self.matrix, self.products = matrix, 0
+
+    def __mul__(self, other):
+        self.products += 1
+        return self.matrix * other
+
+
+def test_powers_in_turn_take_two_products_each():
+    of = InversesOfPowers(Q, S, 0.25, "gram")
+    of.E = Counting(of.E)
+    for p in range(1, 40):
+        of[p]
+        assert of.E.products == 2 * p
+
+
 def test_invariants_of_other_labels_of_the_same_inputs():
     prediction = Prediction(2, Powers(0.25, "gram"))
     query, labels = fmpq_mat(1, 2, [1, -2]), [fmpq_mat(3, 1, y) for y in ([1, 2, -3], [0, 1, 5])]
