@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ class _Softening:
         return Transformer(
             embed,
             blocks,
-            Unembed(torch.as_tensor(self.grown(unembed.W_U)), unembed.b_U),
+            Unembed(torch.as_tensor(self.grown(unembed.W_U)), deepcopy(unembed.b_U)),
             pos_embed=positions,
             interface=interface,
             stream=self.stream,

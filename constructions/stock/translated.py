@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,7 +86,7 @@ class StockModel(Model):
 
     def __init__(self, kind: str, module: nn.Module, plan: Plan) -> None:
         super().__init__()
-        self.module, self.interface = module, plan.soft.interface
+        self.module, self.interface = module, deepcopy(plan.soft.interface).to(plan.dtype)
         self._plan = (plan,)  # in a tuple, so that its tensors are not parameters of this module
         self.stream, self.stages = plan.soft.stream, plan.soft.stages
         self.name, self.source = f"{kind}({plan.original.name})", plan.original.source

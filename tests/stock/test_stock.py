@@ -1,5 +1,6 @@
 """Our models inside torch's own encoder: answers, bounds, registers, and errors."""
 
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from constructions import (
     hop,
     hyperpower,
     induction_heads,
+    linear_adder,
     modern_hopfield_update,
     newton,
     newton_with_pauses,
@@ -24,6 +26,7 @@ from constructions import (
 )
 from constructions.blocks import MLP
 from constructions.exactness import hardmax_numbers
+from constructions.memory import hebbian_attention
 from constructions.stock import Gadgets, to_encoder
 from constructions.stock.bound import prompts_bound
 from constructions.stock.gadgets import chosen
@@ -385,3 +388,30 @@ def test_a_bound_for_answers_that_are_vectors():
     assert off.shape == bound.shape == (4, 3)
     assert (off <= bound).all()
     assert bound.max() < 1e-11
+
+
+@pytest.mark.parametrize(
+    "memory", [modern_hopfield_update(np.eye(2), 1.0), hebbian_attention([[1, -1]])]
+)
+@pytest.mark.parametrize("own", [torch.float64, torch.float32], ids=str)
+def test_the_original_stays_as_it_was(memory, own):
+    """Patterns of a memory are weights of its interface, and biases have no part in norms."""
+    adder, states = linear_adder(3), torch.ones(1, 2, dtype=own)
+    for model, given in ((deepcopy(memory).to(own), states), (adder.to(own), [[1, 2]])):
+        before, answers = deepcopy(model.state_dict()), model(given)
+        stock = to_encoder(model, given, dtype=torch.float64)
+        for weights in stock.parameters():
+            weights.add_(1.0)
+        assert all(torch.equal(W, before[name]) for name, W in model.state_dict().items())
+        assert {W.dtype for W in model.state_dict().values()} == {own}
+        assert torch.equal(model(given), answers)
+
+
+def test_patterns_are_rounded_in_the_translation_only():
+    states = [[0.3, 0.4]]
+    model = modern_hopfield_update(RNG.normal(size=(3, 2)), 1.0)
+    before = model(states)
+    stock = to_encoder(model, states, dtype=torch.float16, error=0.5)
+    assert torch.equal(model(states), before)
+    assert {W.dtype for W in stock.parameters()} == {torch.float16}
+    assert ((stock(states) - before).abs() <= stock.bound(states)).all()
