@@ -60,13 +60,15 @@ def save(model: Model, path: FilePath, statement: Mapping[str, Any] | None = Non
         "weightwright": VERSION,
         "name": model.name,
         "source": model.source,
-        "statement": dict(statement or {}),
+        "statement": None,
         **_described(model),
         "format": str(model.like.dtype).removeprefix("torch."),
         "model": written,
     }
     sidecar = path.with_suffix(".json")
     try:
+        # Keys become text, by which the digest sorts them when the file is read.
+        record["statement"] = json.loads(json.dumps(dict(statement or {}), allow_nan=False))
         record["sha256"] = _digest(weights, record)
         text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
         described = text.encode()

@@ -227,6 +227,15 @@ def test_what_json_does_not_hold_is_no_statement(tmp_path, value):
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.parametrize("sizes", [{2: "a", 10: "b"}, {2: "a", "10": "b"}, {1.5: 0, True: 1}])
+def test_keys_of_a_statement_are_text(tmp_path, sizes):
+    """As JSON has them; sorted as numbers, 2 is before 10."""
+    path = tmp_path / "a.safetensors"
+    record = json.loads(save(newton(1, 0, 1.0), path, {"sizes": sizes}).read_text())
+    assert record["statement"] == json.loads(json.dumps({"sizes": sizes}))
+    load(path)
+
+
 CLASSES = (
     "os:system",
     "constructions:nothing",
