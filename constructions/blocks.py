@@ -186,9 +186,10 @@ class Stage:
     `holds` is written with functions of the package `theory`. In models over tokens,
     `holds(tokens)` maps tokens (…, T) to an array (…, T, width), where `width` is the width of the
     register. The array has no entry for the tokens that the model puts in front of every prompt
-    (`interface.prefix`). In models over examples, `holds(domain, X, y, queries)` computes in the
-    number system `domain`, for example the rational numbers, from the examples X (n × d), their
-    labels y (n × 1) and the queries (m × d). It returns one row for each answer.
+    (`interface.prefix`), but entries for the tokens that it puts behind a sequence. It may have
+    entries for the answers only. In models over examples, `holds(domain, X, y, queries)` computes
+    in the number system `domain`, for example the rational numbers, from the examples X (n × d),
+    their labels y (n × 1) and the queries (m × d). It returns one row for each answer.
     """
 
     after: Steps

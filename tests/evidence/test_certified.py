@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,18 @@ import pytest
 import torch
 from refusals import rejects
 
-from constructions import gradient_descent, induction_heads, majority, modern_hopfield_update
+from constructions import (
+    adder,
+    gradient_descent,
+    induction_heads,
+    linear_adder,
+    majority,
+    modern_hopfield_update,
+    modular_addition,
+)
 from constructions import newton as newton_model
 from constructions.margins import Margin
+from constructions.programs import chomsky_task
 from tests.evidence.own_models import (
     distinct,
     distinct_model,
@@ -157,6 +167,53 @@ def test_averages_are_not_exact_in_float64() -> None:
     model = majority(3)
     found = certify(model, against=lambda tokens: model(tokens).tolist())
     assert found.findings[0].evidence == "float"
+
+
+@pytest.mark.parametrize(
+    ("task", "against"),
+    [
+        ("parity check", lambda tokens: sum(tokens) % 2),
+        ("reverse string", lambda tokens: tokens[::-1]),
+        ("duplicate string", lambda tokens: tokens + tokens),
+    ],
+)
+def test_registers_are_compared_at_the_answers(task: str, against: Any) -> None:
+    """Their definitions are also about the tokens before the answers."""
+    model = chomsky_task(task, 3)
+    assert verdicts(certify(model, against=against))["registers"] == "holds"
+
+
+def test_a_register_that_differs_names_its_token() -> None:
+    model = chomsky_task("reverse string", 2)
+    *stages, last = model.stages
+
+    def other(tokens: np.ndarray) -> np.ndarray:
+        found = last.holds(tokens).astype(float)
+        found[..., 3:, :] += 1
+        return found
+
+    model.stages = (*stages, replace(last, holds=other))
+    (wrong,) = (each for each in certify(model, against=lambda tokens: tokens[::-1]) if each.detail)
+    assert wrong.id == "registers"
+    assert "token 4 of" in wrong.detail
+
+
+@pytest.mark.parametrize(
+    ("model", "against"),
+    [
+        (adder(4), sum),
+        (linear_adder(4), sum),
+        (modular_addition(3), lambda tokens: sum(tokens) % 3),
+    ],
+)
+def test_an_adder_has_its_answer_at_the_token_behind(model: Any, against: Any) -> None:
+    found = certify(model, against=against)
+    assert found.holds
+    assert {"answers", "rational", "margin", "registers"} <= verdicts(found).keys()
+    assert certify(model, against=lambda tokens: [against(tokens)]).holds
+    wrong = certify(model, against=lambda tokens: against(tokens) + (tokens == [2, 1]))
+    assert verdicts(wrong) == {"answers": "fails"}
+    assert "[2, 1]" in wrong.findings[0].detail
 
 
 # Certificates

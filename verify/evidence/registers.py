@@ -20,6 +20,7 @@ from verify.domains import (
     streams,
 )
 from verify.domains.base import Entry, Matrix
+from verify.evidence.function_of_tokens import answered
 from verify.evidence.statement import Case, Inputs, OverTokens
 from verify.finding import Evidence, Finding, Verdict, equal, rounded_up
 
@@ -117,11 +118,14 @@ def first_difference(case: Case, given: Inputs) -> str:
 def registers_in_float64(
     model: Transformer, *inputs: np.ndarray
 ) -> Iterator[tuple[Stage, np.ndarray, np.ndarray]]:
-    """For each layer invariant, times·register at the answers in float64, and the proved value."""
+    """For each layer invariant, times·register at the answers in float64, and the proved value.
+
+    The rows of an invariant for tokens before the answers are left out.
+    """
     passed, answers = list(model.streams(*inputs)), model.prompt(*inputs).answers
     for stage in sorted(model.stages, key=lambda stage: stage.after):
         held = passed[stage.after][..., answers, model.stream[stage.register]].double().numpy()
-        yield stage, stage.times * held, stage.holds(*inputs)
+        yield stage, stage.times * held, stage.holds(*inputs)[..., -held.shape[-2] :, :]
 
 
 def register_differences(
@@ -135,8 +139,9 @@ def register_differences(
         differs = (held != wanted).any(-1)
         if differs.any():
             row, position = at = tuple(map(int, np.argwhere(differs)[0]))
+            token = answered(model, rows.shape[-1])[position] - len(model.interface.prefix) + 1
             yield (
-                f"after layer {stage.after}, register {stage.register}, token {position + 1} of "
+                f"after layer {stage.after}, register {stage.register}, token {token} of "
                 f"{statement.shown(rows[row])}: {held[at]}, should be {wanted[at]}"
             )
 
