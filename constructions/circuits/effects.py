@@ -328,7 +328,7 @@ def _named(whole: bool, source: Tensor, firsts: list[int], n_values: int) -> Sou
 
 def _patterns(written: Tensor) -> list[int]:
     """The first sequence with each of the different contributions (T, width)."""
-    rows = written.flatten(1).numpy()
+    rows = written.flatten(1).double().numpy()
     return sorted(np.unique(rows, axis=0, return_index=True)[1].tolist())
 
 
@@ -337,7 +337,7 @@ def _values(batches: list[Batch], node: Node, span: slice) -> Value:
     all_rows, place = [], []
     for b, batch in enumerate(batches):
         here = batch.written[node][..., span]
-        rows, first = np.unique(here.flatten(0, 1).numpy(), axis=0, return_index=True)
+        rows, first = np.unique(here.flatten(0, 1).double().numpy(), axis=0, return_index=True)
         all_rows.append(rows)
         place += [(b, *divmod(int(i), here.shape[1])) for i in first]
     rows, first = np.unique(np.concatenate(all_rows), axis=0, return_index=True)

@@ -36,6 +36,13 @@ def test_a_redundant_edge_does_not_matter():
     }
 
 
+def test_a_model_in_bfloat16_has_the_same_effects():
+    """Its tensors are read although numpy lacks their dtype."""
+    short, long = induction_heads(2, 3).to(torch.bfloat16), induction_heads(2, 3)
+    found, wanted = (circuit(each).edges_that_matter(3) for each in (short, long))
+    assert (found.mattering, found.others) == (wanted.mattering, wanted.others)
+
+
 def test_the_previous_token_by_hand():
     """The answer is the token that the head attends to, so queries, keys and values all matter."""
     found = circuit(previous_token(2, 4)).edges_that_matter(4)

@@ -446,6 +446,19 @@ def test_too_many_sequences_are_counted(monkeypatch: pytest.MonkeyPatch) -> None
         certify(earlier_model(4, 2), against=earlier)
 
 
+def test_models_in_bfloat16_are_certified(tmp_path: Path) -> None:
+    """Tensors in this dtype are read although numpy lacks it."""
+    cases: tuple[tuple[Any, Any, Any], ...] = (
+        (earlier_model(2, 3), earlier, checker),
+        (gradient_descent(2, 2, 0.125), descent, formula_checker),
+    )
+    for model, function, by in cases:
+        found = certify(model.to(torch.bfloat16), against=function)
+        assert found.holds
+        found.write(tmp_path / "c.json")
+        assert checks(by, tmp_path / "c.json") == 0
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ["embed.W_E", "pos_embed.W_pos", "blocks.1.attn.b_K"])
 def test_weights_without_numbers_are_rejected(name: str) -> None:

@@ -274,7 +274,8 @@ def _linear_neurons(W_in: np.ndarray, b_in: np.ndarray, W_out: np.ndarray) -> li
 
 
 def _array(weights: Tensor) -> np.ndarray:
-    return weights.detach().cpu().numpy()
+    found = weights.detach().cpu()
+    return (found.double() if found.is_floating_point() else found).numpy()  # bfloat16 too
 
 
 def _affine(H: Matrix, W: np.ndarray, b: np.ndarray, domain: Domain) -> Matrix:

@@ -234,7 +234,7 @@ def exactly(number: float) -> str:
 
 
 def _rows(weights: Tensor) -> Any:
-    array = weights.detach().cpu().numpy().astype(np.float64)
+    array = weights.detach().cpu().double().numpy()
     return np.vectorize(exactly, otypes=[object])(array).tolist() if array.size else array.tolist()
 
 

@@ -193,7 +193,7 @@ def distances(
 
     `outputs` are the logits of the model on the sequences `rows`.
     """
-    logits, right = outputs.numpy(), statement.answers(rows)[..., None]
+    logits, right = outputs.double().numpy(), statement.answers(rows)[..., None]
     if logits.shape[-1] == 1:  # there is no other logit
         return []
     right = np.where(right < 0, model.interface.n_answers, right)
