@@ -10,7 +10,7 @@ from constructions.tokens.positions import (
     rows_fit,
     sizes,
 )
-from constructions.tokens.sequences import Tokens, decode
+from constructions.tokens.sequences import Tokens, decode, in_front
 
 __all__ = [
     "Tokens",
@@ -18,6 +18,7 @@ __all__ = [
     "binary_codes",
     "counted",
     "decode",
+    "in_front",
     "inverse",
     "latest",
     "lattice",

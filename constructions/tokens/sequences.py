@@ -250,6 +250,16 @@ class Tokens(Interface):
         return said + [-1] * (steps - len(said))
 
 
+def in_front(model: Model) -> int:
+    """Returns the number of tokens that a model over tokens puts in front, such as 1 for BOS.
+
+    Raises ValueError for a model that is not over tokens.
+    """
+    if not isinstance(model.interface, Tokens):
+        raise InputError(f"model is {model.name}: give a model over tokens")
+    return len(model.interface.prefix)
+
+
 def _in_place(tokens: np.ndarray, slots: Sequence[range]) -> None:
     """Raises ValueError for a token (…, T) outside the range of its position."""
     low, end = np.array([(slot.start, slot.stop) for slot in slots]).T

@@ -176,6 +176,8 @@ BAD = {
         lambda: probe(online_gradient_descent(D, N), FITTED),
         ["query", "outputs"],
     ),
+    "one output": (lambda: predictions_of(lambda *_: 0, FITTED), ["outputs", "0"]),
+    "one output without a probe": (lambda: outputs(lambda *_: 0, FITTED), ["outputs", "0"]),
     "an output of another shape": (
         lambda: predictions_of(lambda x, y, q: x[..., 0], FITTED),
         ["outputs"],

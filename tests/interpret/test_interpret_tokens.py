@@ -6,7 +6,7 @@ import torch
 from refusals import rejects
 from torch import nn
 
-from constructions import gradient_descent, induction_heads
+from constructions import gradient_descent, induction_heads, modern_hopfield_update, tripling
 from constructions.blocks import Block
 from constructions.trained import PatchedAttention, RedirectedAttention, load
 from theory.retrieval import find, induction
@@ -216,6 +216,22 @@ BAD = {
     "over examples": (
         lambda: attention(gradient_descent(2, 1, 0.1), TOKENS, lambda t: BEFORE),
         ["gradient_descent", "tokens"],
+    ),
+    "redirected over examples": (
+        lambda: redirected(gradient_descent(2, 1, 0.1), 1, TOKENS),
+        ["gradient_descent", "tokens"],
+    ),
+    "registers over examples": (
+        lambda: registers(gradient_descent(2, 1, 0.1), TOKENS, contents()),
+        ["gradient_descent", "tokens"],
+    ),
+    "contents over graphs": (
+        lambda: contents_of(tripling(3, 1), np.eye(3, dtype=int)),
+        ["tripling", "tokens"],
+    ),
+    "contents over patterns": (
+        lambda: contents_of(modern_hopfield_update(np.eye(2), 1.0), [[0, 1]]),
+        ["modern_hopfield_update", "tokens"],
     ),
     "a pattern that fails": (lambda: attention(BUILT, TOKENS, lambda t: 1 // 0), ["function"]),
     "three sequences": (lambda: registers(BUILT, TOKENS[:3], {"a": TOKENS[:3]}), ["tokens"]),

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from torch import Tensor
 
-from constructions.tokens import Tokens
+from constructions.tokens import in_front
 from constructions.transformer import Transformer
 from theory.kinds import InputError, Integers, Within, array_of, checked, shown
 from verify.evidence.statistics import Mean, fraction_of
@@ -114,13 +114,12 @@ def _patterns(
             f"patterns is None, and {shown(model)} is no transformer of this library: give a "
             "function that returns its attention patterns"
         )
+    given = inputs_for(model, tokens)
     found: Iterable[Any]
     if patterns is None:
-        if not isinstance(model.interface, Tokens):
-            raise InputError(f"model is {model.name}: give a model over tokens")
-        found = _without_prefix(model, *inputs_for(model, tokens))
+        found = _without_prefix(model, *given)
     else:
-        found = called(patterns, model, *inputs_for(model, tokens), of=model)
+        found = called(patterns, model, *given, of=model)
         require_several("patterns", found)
     for layer, each in enumerate(found, start=1):
         pattern = as_array(each, f"the attention pattern of layer {layer}")
@@ -142,7 +141,7 @@ def patterns_of(model: Transformer, tokens: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _without_prefix(model: Transformer, tokens: np.ndarray) -> Iterator[Tensor]:
-    front = len(model.interface.prefix)
+    front = in_front(model)
     return (pattern[..., front:, front:] for pattern in model.patterns(tokens))
 
 

@@ -8,6 +8,7 @@ from copy import deepcopy
 import numpy as np
 
 from constructions.attention import Attention
+from constructions.tokens import in_front
 from constructions.trained import PatchedAttention, RedirectedAttention
 from constructions.trained.patching import Places, Weights
 from constructions.transformer import Transformer
@@ -23,10 +24,10 @@ def redirected(model: Transformer, layer: Count, places: Places) -> Transformer:
     as BOS that the model puts in front of a sequence. The result can be called with m sequences of
     T tokens; it shares its weights with the model.
 
-    Raises `ValueError` for a layer that the model does not have or that has no heads, and for
-    positions that a sequence of T tokens does not have.
+    Raises `ValueError` for a model that is not over tokens, for a layer that the model does not
+    have or that has no heads, and for positions that a sequence of T tokens does not have.
     """
-    front = len(model.interface.prefix)
+    front = in_front(model)
     moved = np.where(places >= 0, places + front, -1)
     filled = np.pad(moved, ((0, 0), (front, 0)), constant_values=-1)
     return changed(model, layer, lambda heads: RedirectedAttention(heads, filled))

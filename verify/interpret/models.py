@@ -110,7 +110,7 @@ def _streams_after(
 def answers_of(model: Any, x: np.ndarray, y: np.ndarray, x_query: np.ndarray) -> np.ndarray:
     """The outputs (m, …) of a model on m prompts, computed for some prompts at a time."""
     given = (inputs_for(model, x[i], y[i], x_query[i]) for i in chunks(len(x)))
-    return np.concatenate([as_array(called(model, *some), "outputs") for some in given])
+    return np.concatenate([as_array(called(model, *some), "outputs", dims=1) for some in given])
 
 
 def chunks(m: int) -> Iterator[slice]:
@@ -299,8 +299,8 @@ def called(function: Any, *given: Any, of: Any = None) -> Any:
         ) from error
 
 
-def as_array(value: Any, name: str) -> np.ndarray:
-    """A tensor of any dtype and device, or an array, as finite float64."""
+def as_array(value: Any, name: str, dims: int = 0) -> np.ndarray:
+    """A tensor of any dtype and device, or an array of at least `dims` axes, as finite float64."""
     if isinstance(value, Tensor):
         value = value.detach().cpu()
         value = (value if value.is_complex() else value.to(torch.float64)).numpy()
@@ -313,7 +313,11 @@ def as_array(value: Any, name: str) -> np.ndarray:
         raise InputError(
             f"{name} is {shown(value)}: give arrays or tensors of real numbers"
         ) from None
-    if not np.isfinite(found).all():
+    if found.ndim < dims or not np.isfinite(found).all():
+        if found.ndim < dims:
+            raise InputError(
+                f"{name} of the model is {shown(value)}: give a model with a number for each prompt"
+            )
         raise InputError(
             f"{name} of the model has entries that are not finite: give smaller inputs, or a model "
             "in a dtype of larger range"

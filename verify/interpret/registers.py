@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from constructions.tokens import in_front
 from constructions.transformer import Transformer
 from theory.kinds import InputError, checked, shown
 from verify.evidence.statistics import Mean
@@ -94,9 +95,12 @@ def contents_of(model: Transformer, tokens: Sequences) -> dict[str, np.ndarray]:
     """The last contents (m, T, w) of each register of a hand-built model, on m sequences.
 
     Tokens that the model puts in front of a sequence, such as BOS, are left out.
+
+    Raises `ValueError` for a model that is not over tokens.
     """
+    front = in_front(model)
     *_, final = model.streams(*inputs_for(model, tokens))
-    stream = final[:, len(model.interface.prefix) :].cpu().double().numpy()
+    stream = final[:, front:].cpu().double().numpy()
     return {name: stream[..., model.stream[name]] for name in model.stream}
 
 
@@ -120,7 +124,7 @@ def _streams(model: Any, tokens: np.ndarray, streams: Sources | None) -> Iterato
                 f"streams is None, and {shown(model)} is no transformer of this library: give "
                 "names of its modules, or a function that returns its streams"
             )
-        front, found = len(model.interface.prefix), model.streams(tokens)
+        front, found = in_front(model), model.streams(tokens)
     elif callable(streams):
         found = called(streams, model, *given, of=model)
         require_several("streams", found)
