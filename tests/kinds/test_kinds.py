@@ -132,6 +132,14 @@ def test_what_a_kind_reads(hint, given, read):
     assert type(value) is type(read)
 
 
+@pytest.mark.parametrize("hint", [Tokens, Inputs, Labels, PerPrompt])
+@pytest.mark.parametrize("mode", ["r", "rb"])
+def test_an_open_file_is_no_array(hint, mode):
+    """Like a tensor, it has a method `detach`."""
+    with open(__file__, mode) as file, rejects("it"):
+        kind_of(hint).read("it", file)
+
+
 @pytest.mark.parametrize(
     ("hint", "given", "read"),
     [

@@ -15,6 +15,7 @@ with this name has it as its value.  The leading dimensions come first and are o
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -54,8 +55,9 @@ def array_of(name: str, value: Any) -> np.ndarray:
         raise InputError(
             f"{name} {has(name)} masked entries: replace them, for example with {name}.filled(0)"
         )
+    torch = sys.modules.get("torch")  # which is imported if there is a tensor
     try:
-        if callable(getattr(value, "detach", None)):
+        if torch is not None and isinstance(value, torch.Tensor):
             value = value.detach().cpu()
             if str(value.dtype).startswith(("torch.bfloat16", "torch.float8")):  # numpy lacks them
                 value = value.float()

@@ -189,7 +189,7 @@ class Many(Kind):
         if isinstance(value, str | bytes):
             raise self.error(name, value)
         if self.keeps_ranges and isinstance(value, range) and isinstance(self.each, Whole):
-            for i in {0, len(value) - 1} if value else ():
+            for i in {0, value.index(value[-1])} if value else ():  # len would overflow
                 self.each.read(f"{name}[{i}]", value[i])
             return value
         try:

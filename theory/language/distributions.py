@@ -73,7 +73,8 @@ def check_alike(**distributions: Sequence[Fraction]) -> None:
 
 def outcomes(name: str, chosen: Iterable[int], count: int) -> frozenset[int]:
     """Returns the chosen outcomes as a set; raises `ValueError` for outcomes above count − 1."""
-    found = frozenset(chosen)
+    ends = {chosen[0], chosen[-1]} if isinstance(chosen, range) and chosen else set()
+    found = frozenset(ends if max(ends, default=0) >= count else chosen)  # a range may be long
     if found and max(found) >= count:
         raise InputError(f"{name} contains {max(found)}: give numbers from 0 to {count - 1}")
     return found
