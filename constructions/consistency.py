@@ -1,4 +1,4 @@
-"""Checks of the parts of a transformer: finite weights, and shapes that fit together."""
+"""Checks of the parts of a transformer: finite weights, dtypes and shapes that fit together."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ Shape = tuple[int, ...]
 
 
 def check_loaded(model: Model) -> None:
-    """Raises ValueError for weights that are NaN or infinite, and for shapes that do not fit.
+    """Raises ValueError for weights that are NaN or infinite, and for parts that do not fit.
 
-    Shapes are checked for a `Stack`: all parts of the model must read and write one stream of
-    width D, and the heads of a layer must have one width.
+    Parts are checked for a `Stack`: all parts of the model must have weights of one dtype and read
+    and write one stream of width D, and the heads of a layer must have one width.
     """
     if not isinstance(getattr(model, "interface", None), Interface):
         raise InputError("the model has no attribute `interface`: give a Model of this library")
     check_finite(model)
     if isinstance(model, Stack):
+        check_dtypes(model)
         check_shapes(model)
         check_registers(model)
 
@@ -39,6 +40,17 @@ def check_finite(model: Model) -> None:
             raise InputError(
                 f"{name} has entries that are not finite numbers: train the weights "
                 "again, or restore them"
+            )
+
+
+def check_dtypes(model: Stack) -> None:
+    """Raises ValueError for weights of different dtypes."""
+    (first, wanted), *others = model.named_parameters()
+    for name, weights in others:
+        if weights.dtype != wanted.dtype:
+            found, of_first = (str(each.dtype).removeprefix("torch.") for each in (weights, wanted))
+            raise InputError(
+                f"{name} has dtype {found} and {first} has {of_first}: give weights of one dtype"
             )
 
 

@@ -138,7 +138,7 @@ def load(path: FilePath) -> Model:
     Raises ValueError if one of these two files is missing, if one of them was changed, or if they
     were not written together. Raises ValueError for a JSON file that is not a sidecar, and for a
     sidecar of another version. Also raises ValueError if the sidecar names classes or functions of
-    other packages, if weights are not finite, or if the shapes of weights do not fit together.
+    other packages, if weights are not finite, or if their dtypes or shapes do not fit together.
     """
     path = _weights(path)
     sidecar = path.with_suffix(".json")

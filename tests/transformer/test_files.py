@@ -410,6 +410,17 @@ def test_shapes_that_do_not_fit_are_refused_whoever_wrote_them(saved):
     load(saved)
 
 
+def test_weights_of_another_dtype_are_refused_whoever_wrote_them(saved):
+    for name in ("embed.W_E", "unembed.W_U"):
+        before = load_file(saved)[name]
+        short = before.float()
+        signed(saved, lambda weights, name=name, to=short: weights.update({name: to}))
+        with rejects("model.json", "unembed.W_U", "float32"):
+            load(saved)
+        signed(saved, lambda weights, name=name, was=before: weights.update({name: was}))
+    load(saved)
+
+
 def test_models_that_do_not_fit_together_are_refused():
     def changed(change):
         change(model := newton(1, 0, 1.0))
