@@ -20,7 +20,7 @@ from constructions import (
 from constructions.graphs import search
 from constructions.programs import compiled
 from constructions.stock import Gadgets, to_gpt2
-from theory.computation import MACHINES, S3, random_circuit
+from theory.computation import A5, MACHINES, random_circuit
 from theory.programs import evaluate
 from theory.programs.library import order, patterns
 
@@ -66,7 +66,7 @@ def test_what_the_last_norm_takes_away_is_in_the_bound():
     [
         induction_heads(4, 12),
         hop(3, 4, 12),
-        semiautomaton(S3, 12),  # of more answers than tokens
+        semiautomaton(A5, 12),  # of more answers than tokens
         turing_machine(MACHINES["busy-beaver-2"], 6),
         turing_machine(MACHINES["busy-beaver-2"], 6, addressed=True),
     ],
