@@ -54,7 +54,7 @@ MODULES = (
     "constructions.trained.nearest_program",
     *("verify.evidence.statistics", "verify.evidence.groups", "verify.evidence.enclosure"),
     *("verify.evidence.agreement", "verify.evidence.rounding", "verify.regression.convergence"),
-    "verify.domains",
+    *("verify.domains", "verify.checker"),
 )
 for each in MODULES:
     import_module(each)
