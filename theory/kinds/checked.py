@@ -150,7 +150,7 @@ def _size(name: str, value: Any) -> str:
 
 def _room(name: str, value: Any) -> str:
     """What the memory depends on: an integer, a text, a shape or a name; "" for other values."""
-    if (shape := getattr(value, "shape", None)) is not None:
+    if isinstance(shape := getattr(value, "shape", None), tuple):  # also that of a tensor
         return f"{name} has shape {shown(tuple(shape))}"
     value = getattr(value, "name", value)
     if isinstance(value, int) and not isinstance(value, bool):
