@@ -293,6 +293,8 @@ def test_a_picture_is_put_in_its_place_when_it_is_whole(tmp_path):
         stopped()
     with rejects("picture"), output.drawn(target):
         pass  # what is there stays
+    with rejects("picture"), output.drawn(target):
+        raise OSError(errno.EFBIG, "File too large")
     assert target.read_bytes() == b"whole"
     assert list(tmp_path.iterdir()) == [target]
 

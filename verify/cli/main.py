@@ -1,6 +1,6 @@
 """The command line: `python -m verify list | show NAME | NAME [options] | all | report | …`.
 
-Exit codes: 0 holds · 1 fails · 2 usage · 3 undecided · 4 internal error.
+Exit codes: 0 holds · 1 fails · 2 usage · 3 undecided · 4 internal error · 130 interrupted.
 """
 
 from __future__ import annotations

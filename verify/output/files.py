@@ -161,14 +161,21 @@ def json_target(target: str) -> str:
 def drawn(target: Path | None) -> Iterator[Path | None]:
     """A context with a temporary file for a picture; at the end, the file is moved to the target.
 
-    Raises ValueError if nothing was drawn.
+    Raises ValueError if nothing was drawn, and if the picture is larger than a file may be.
     """
     if target is None:
         yield None
         return
     with TemporaryDirectory() as folder:
         picture = Path(folder) / f"picture{target.suffix if target.suffix in DRAWN else '.png'}"
-        yield picture
+        try:
+            yield picture
+        except OSError as error:
+            if error.errno != errno.EFBIG:
+                raise
+            raise InputError(
+                f"cannot write {target} ({error.strerror}): choose another path"
+            ) from None
         if not picture.exists():
             raise InputError(f"nothing was drawn with these options: omit --plot {target}")
         deliver(target, picture.read_bytes())
