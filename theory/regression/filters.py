@@ -40,6 +40,7 @@ Knots: TypeAlias = Annotated[Count, Within(most=1000)]
 POWERS = 2.0 ** np.arange(-2, 2.5, 0.5)
 STEPS = 2.0 ** np.arange(-1, 20, 1.5)
 TINY = 1e-100  # squared errors below TINY times the squared components cannot be fitted
+NORMAL = np.finfo(float).smallest_normal
 GUESSED = 8  # the initial guess is fitted to the largest eighth of the errors
 
 
@@ -87,11 +88,14 @@ def fitted_filter(
     default. If `power` is given, p = `power` and only m is fitted. The result is a `Filter`, which
     contains p, m and the unexplained fraction of the squared errors.
 
-    Raises `ValueError` for fewer than 8 errors, if all errors are 0, or if squares overflow.
+    Raises `ValueError` for fewer than 8 errors, if all errors are 0, if squares overflow, or if
+    `power` is so small that 1 − z^power underflows.
     """
     from scipy.optimize import least_squares
 
     total = _total(errors, components)
+    if power is not None and min(power, _logarithms(z, power)[2].min()) < NORMAL:
+        raise InputError(f"power is {power:g}, and 1 − z^power underflows: give a larger power")
 
     def guessed() -> tuple[float, float]:
         largest = np.argsort(-np.abs(errors), kind="stable")[: -(-len(errors) // GUESSED)]
