@@ -24,7 +24,7 @@ class DistinctSymbols(Kind):
     def read(self, name: str, value: Any) -> str:
         if not isinstance(value, str) or not value.isalnum() or len({*value}) < len(value):
             raise self.error(name, value)
-        return value
+        return str(value)
 
 
 Alphabet: TypeAlias = Annotated[str, DistinctSymbols()]

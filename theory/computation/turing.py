@@ -293,6 +293,11 @@ def read_machine(path: MachineFile) -> TuringMachine:
     form.
     """
     given = json_table(path, ("rules", "start", "name"))
+    if not isinstance(given["rules"], dict):
+        raise InputError(
+            f"the rules in {path} are {shown(given['rules'])}: give a JSON object with a row such "
+            'as ["1RB", "1LB"] for each state'
+        )
     return machine_of(given["rules"], str(given.get("name", path.stem)), given.get("start"))
 
 

@@ -395,9 +395,13 @@ def checked_network(weights: np.ndarray, bias: np.ndarray | None = None) -> Netw
         sizes = np.abs(w, dtype=np.float64).sum(axis=1) + np.abs(b, dtype=np.float64)
         total = sizes.sum()
     if not total < np.inf:
+        largest = ", ".join(
+            f"the largest {what} is {np.abs(each, dtype=np.float64).max():.3g}"
+            for what, each in (("weight", w), ("bias", b))
+            if each.any()
+        )
         raise InputError(
-            f"sums of weights overflow (the largest weight is {np.abs(w).max():.3g}): "
-            "scale the weights down"
+            f"sums of weights and biases overflow ({largest}): scale the weights and biases down"
         )
     if w.dtype.kind == "f" or b.dtype.kind == "f":
         return Network(w.astype(np.float64, copy=False), b.astype(np.float64), np.float64)

@@ -43,6 +43,8 @@ def exact(value: Any) -> Value:
     """
     if getattr(value, "shape", None) == () and hasattr(value, "item"):  # of numpy or torch
         value = value.item()
+    if isinstance(value, np.longdouble):  # whose item is no float
+        value = Fraction(*value.as_integer_ratio()) if np.isfinite(value) else float(value)
     if isinstance(value, bool):
         return int(value)
     if type(value) is tuple:
