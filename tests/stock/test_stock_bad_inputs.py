@@ -143,6 +143,7 @@ class Built:
         self.positions = positions
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_positions_of_gpt2_are_those_of_the_model_else_those_asked_for(monkeypatch):
     """Also without the package transformers."""
     gpt2 = import_module("constructions.stock.gpt2")
