@@ -247,7 +247,7 @@ def row_of(points: Tensor, n: int) -> None:
 
 def check_dtype(like: Tensor, largest: int) -> None:
     """Raise ValueError if the dtype of `like` rounds half-integers up to `largest`."""
-    if 1 / torch.finfo(like.dtype).eps < 2 * largest:
+    if 1 / torch.finfo(like.dtype).eps < largest:
         raise InputError(
             f"{str(like.dtype).removeprefix('torch.')} does not represent half-integers up to "
             f"{largest:.3g}: use float64, or a smaller `largest`"

@@ -459,6 +459,13 @@ def test_models_in_bfloat16_are_certified(tmp_path: Path) -> None:
         assert checks(by, tmp_path / "c.json") == 0
 
 
+def test_logits_are_those_in_the_dtype_of_the_model() -> None:
+    for dtype in (torch.float32, torch.float64):
+        found = certify(earlier_model(2, 3).to(dtype), against=earlier)
+        words = next(each.words for each in found if each.id == "rational")
+        assert f"the {dtype} logits".replace("torch.", "") in words
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ["embed.W_E", "pos_embed.W_pos", "blocks.1.attn.b_K"])
 def test_weights_without_numbers_are_rejected(name: str) -> None:

@@ -73,6 +73,17 @@ def test_a_token_or_an_answer_given_twice_is_refused(names: str) -> None:
         program_checker.computed(statement)
 
 
+def test_a_negation_of_several_selectors_is_refused() -> None:
+    """Else the negation would be that of the first of them."""
+    sop = SelectorWidth(~Select(tokens, tokens, "=="))
+    statement = computes_program(compiled(sop, "ab", 3), sop, "none", causal=False)
+    assert program_checker.computed(statement)["contents"] > 0
+    (negation,) = (each for each in statement["operations"] if each["op"] == "not")
+    negation["of"] *= 2
+    with rejects("several", error=ArithmeticError):
+        program_checker.computed(statement)
+
+
 def test_an_answer_that_ties_with_another_is_refused() -> None:
     """The logit of each answer in turn is raised by the margin, or by a little less."""
     statement = program_said()

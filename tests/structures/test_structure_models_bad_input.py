@@ -73,18 +73,18 @@ def test_what_is_rejected(call, parameter):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64], ids=str)
 def test_half_integers_of_a_dtype(dtype):
-    """Half-integers up to twice the largest number are exact, and one above is rounded."""
-    most = int(1 / torch.finfo(dtype).eps) // 2
+    """Half-integers up to the largest number are exact, and one above is rounded."""
+    most = int(1 / torch.finfo(dtype).eps)
     like = torch.zeros(1, dtype=dtype)
     check_dtype(like, most)
-    assert (like + 2 * most - 1) + 0.5 == (like + 2 * most) - 0.5 < 2 * most
-    assert (like + 2 * most) + 0.5 == 2 * most
-    with rejects(str(most + 1) if most < 1000 else "half-integers"):
+    assert (like + most - 1) + 0.5 == (like + most) - 0.5 < most
+    assert (like + most) + 0.5 == most
+    with rejects("half-integers"):
         check_dtype(like, most + 1)
 
 
-def test_a_sketch_in_float16_counts_at_most_256_items():
+def test_a_sketch_in_float16_counts_at_most_512_items():
     hashes = [[0, 1], [1, 0]]
-    assert count_min(hashes, 2, max_length=256).half()([0] * 256, [0, 1]).tolist() == [256, 0]
+    assert count_min(hashes, 2, max_length=512).half()([0] * 512, [0, 1]).tolist() == [512, 0]
     with rejects("float16"):
-        count_min(hashes, 2, max_length=257).half()([0], [0])
+        count_min(hashes, 2, max_length=513).half()([0], [0])

@@ -80,7 +80,8 @@ def on_all_sequences(model: Transformer, answers: Answers, lengths: range) -> It
         return
     some, rounds = _some(whole, MOST_OVER_Q), evidence == "float"
     compared = announced(some, "certify, rational arithmetic")
-    equal = "" if rounds else ", and logits equal the float64 logits"
+    dtype = str(model.like.dtype).removeprefix("torch.")
+    equal = "" if rounds else f", and logits equal the {dtype} logits"
     yield no_counterexample(
         "rational",
         f"answers{'' if rounds else ' and logits'} in rational arithmetic on {_scope(some, whole)}",

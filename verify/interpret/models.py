@@ -313,11 +313,11 @@ def as_array(value: Any, name: str, dims: int = 0) -> np.ndarray:
         raise InputError(
             f"{name} is {shown(value)}: give arrays or tensors of real numbers"
         ) from None
-    if found.ndim < dims or not np.isfinite(found).all():
-        if found.ndim < dims:
-            raise InputError(
-                f"{name} of the model is {shown(value)}: give a model with a number for each prompt"
-            )
+    if found.ndim < dims:
+        raise InputError(
+            f"{name} of the model is {shown(value)}: give a model with a number for each prompt"
+        )
+    if not np.isfinite(found).all():
         raise InputError(
             f"{name} of the model has entries that are not finite: give smaller inputs, or a model "
             "in a dtype of larger range"
