@@ -33,6 +33,11 @@ def json_table(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
             f"{path} is not JSON ({where}): write the {known[0]}, or an object with the field "
             f"{known[0]!r}, as JSON"
         ) from None
+    if not isinstance(given, dict | list):
+        raise InputError(
+            f"{path} contains {shown(given)}: write the {known[0]}, or an object with the field "
+            f"{known[0]!r}, as JSON"
+        )
     fields = given if isinstance(given, dict) else {known[0]: given}
     unknown = sorted(fields.keys() - set(known))
     if unknown or known[0] not in fields:

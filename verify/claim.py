@@ -32,6 +32,7 @@ import numpy as np
 import typer
 
 from theory.kinds import Choice, InputError, Steps, read, shown
+from theory.waiting import tell
 from verify.finding import Finding, Verdict
 from verify.ledger import plugins
 
@@ -70,6 +71,7 @@ class Run:
     rng: np.random.Generator = field(init=False)
     shown: tuple[Any, ...] | None = field(init=False, default=None)
     runs: tuple[Claim, dict[str, Any]] | None = field(init=False, default=None)
+    told: set[int] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         read(Steps, "seed", self.seed)
@@ -83,8 +85,24 @@ class Run:
         return self.fault(model) if self.fault else model
 
     def limited(self, number: int, few: int) -> int:
-        """The value of an option, such as a number of samples: in a quick run at most `few`."""
-        return min(number, few) if self.quick else number
+        """The value of an option, such as a number of samples: in a quick run at most `few`.
+
+        If a user has given the value, a line on standard error states the one that is used.
+        """
+        if not self.quick or number <= few:
+            return number
+        if self.runs is not None:
+            claim, options = self.runs
+            given = {**claim.defaults, **options}
+            alike = [name for name, value in given.items() if value is number]
+            if (
+                any(given[name] != claim.defaults[name] for name in alike)
+                and number not in self.told
+            ):
+                self.told.add(number)
+                which = f"--{alike[0].replace('_', '-')} " if len(alike) == 1 else ""
+                tell(f"--quick: at most {few} instead of {which}{number}")
+        return few
 
     def draw(self, *shown: Any) -> None:
         """Sets the data of the claim's picture, if a picture is requested."""

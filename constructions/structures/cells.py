@@ -52,8 +52,8 @@ def exact_range(largest: int, factor: int, power: int = 1) -> int:
             most -= 1
         if most < 2:
             raise InputError(
-                f"sums up to {factor:.3g} times `largest` are not "
-                "exact in float64: give fewer cells"
+                f"sums up to {factor:.3g} times `largest` are not exact in float64: give fewer "
+                "points, cells or lookups"
             )
         raise InputError(
             f"the parameter largest is {largest}: give at least 2 and at most {most}, so that "

@@ -162,6 +162,33 @@ def test_quick_reaches_the_claims(claims):
     assert seen == [(True, 5), (False, 0), (True, 0)]
 
 
+def test_quick_states_the_value_that_it_uses_instead_of_the_users(claims, capsys):
+    @claim()
+    def draws(
+        run: Run,
+        *,
+        samples: Annotated[int, option("samples")] = 900,
+        d: Annotated[int, option("d")] = 4,
+    ) -> Iterator[Finding]:
+        """Notes how many it drew."""
+        for _ in range(2):
+            used.append((run.limited(samples, 20), run.limited(d, 4)))
+        yield found(Verdict.HOLDS)
+
+    claims(it=draws)
+    for words, numbers, told in (
+        ([], (20, 4), ""),
+        (["--samples", "19"], (19, 4), ""),
+        (["--samples", "901"], (20, 4), "--quick: at most 20 instead of --samples 901\n"),
+        (["--d", "5"], (20, 4), "--quick: at most 4 instead of --d 5\n"),
+        (["--d", "21", "--samples", "21"], (20, 4), "--quick: at most 20 instead of 21\n"),
+    ):
+        used = list[tuple[int, int]]()
+        assert run("it", "--quick", *words) == 0
+        assert used == [numbers] * 2
+        assert capsys.readouterr().err == told
+
+
 @pytest.fixture
 def replication(claims, monkeypatch):
     """The claim `it` about what need not hold, with this on record, beside one that must."""

@@ -70,13 +70,14 @@ def test_sizes_bound_the_polynomial_itself(n, d, k, start, layout):
     assert_bounded(model, polynomial, n, d)
 
 
+@pytest.mark.parametrize("mask", ["full", "causal"])
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
-def test_sizes_bound_polynomials_divided_by_n(n):
+def test_sizes_bound_polynomials_divided_by_n(n, mask):
     """One ReLU head divides by n; with n = 3 or 6 the denominator is no power of two."""
     stream = Stream(x=1, y=1, out=1)
     x, y = stream.read("x"), stream.read("y")
     heads = signed_pair(Head(x, x, 0.75 * y, "out"))
-    layer = block(stream, heads, [Move(0.5 * y, "y")], normalise="relu")
+    layer = block(stream, heads, [Move(0.5 * y, "y")], mask=mask, normalise="relu")
     model = plain(
         embed(stream, x={"x": 1.0}, y={"y": 1.0}),
         [layer, layer],
@@ -87,10 +88,15 @@ def test_sizes_bound_polynomials_divided_by_n(n):
     domain = Symbolic(names)
     pairs = zip(domain.variables[::2], domain.variables[1::2], strict=True)
     written = entered([[a, b] for a, b in pairs])
-    for (polynomial,) in outputs(model, written, domain).tolist():
-        denominators, heights = Denominators(), Heights()
-        (exponent,) = outputs(model, entered([[0, 0]] * n), denominators).tolist()[0]
-        (height,) = outputs(model, entered([[arb(1), arb(1)]] * n), heights).tolist()[0]
+    denominators, heights, degrees = Denominators(), Heights(), Degrees()
+    sizes = [
+        outputs(model, entered([[entry] * 2] * n), of).tolist()
+        for entry, of in ((0, denominators), (arb(1), heights), (1, degrees))
+    ]
+    for (polynomial,), (exponent,), (height,), (degree,) in zip(
+        outputs(model, written, domain).tolist(), *sizes, strict=True
+    ):
+        assert polynomial.total_degree() <= degree
         assert clears(denominators.base**exponent, polynomial)
         assert denominators.bits(exponent) == pytest.approx(exponent * math.log2(denominators.base))
         assert total(polynomial) <= 2 ** math.ceil(bits(height))
@@ -123,7 +129,7 @@ def assert_bounded(model, polynomial, n, d):
     assert denominators.base == 2
     assert clears(2**exponent, polynomial)
     (height,) = predict(model, Heights(), *filled(arb(1), n, d))
-    assert height.upper() >= arb(total(polynomial))
+    assert height.bound.upper() >= arb(total(polynomial))
     assert total(polynomial) <= 2 ** math.ceil(bits(height))
 
 
@@ -132,6 +138,28 @@ def test_sizes_that_do_not_fit_are_cut_upwards():
     (degree,) = predict(newton(1, 100, 0.5), Degrees(), *filled(1, 2, 1))
     assert degree == LARGEST
     assert error_probability(degree, 1.0) > 1
+
+
+def test_sizes_of_numbers():
+    """Of products, of differences, whose heights are added, and of negative numbers."""
+    half, third = (1, 2), (1, 3)
+    denominators = Denominators()
+    a, b = denominators.number(*half), denominators.number(*third)
+    assert [a * a, a * b, a + b, a - b, -b, a * a * a * b] == [2, 2, 1, 1, 1, 4]
+    assert denominators.base == 6
+    a, b = Heights().number(*half), Heights().number(-1, 4)
+    found = [a * b, a + b, a - b, -a, (a - b) * a, 2 * a, a * -2, 1 - a]
+    assert [float(each.bound) for each in found] == [0.125, 0.75, 0.75, 0.5, 0.375, 1, 1, 1.5]
+    zero, one = Degrees().number(0), Degrees().number(-3)
+    assert [one * one, one + zero, -one, zero * one, zero + zero] == [0, 0, 0, zero, zero]
+    for domain, entry in ((Degrees(), 3), (denominators, 3), (Heights(), arb(3))):
+        matrix, number = domain.matrix([[entry]]), domain.number(5, 2)
+        assert (
+            (matrix * number).tolist()
+            == (number * matrix).tolist()
+            == (-(number * matrix)).tolist()
+        )
+        assert ((number * number) * matrix).tolist() == (number * (number * matrix)).tolist()
 
 
 def test_zero_polynomials_have_no_degree():

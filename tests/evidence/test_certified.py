@@ -333,6 +333,27 @@ def test_another_function_of_examples_fails() -> None:
     assert "smallest instance" in str(found)
 
 
+@pytest.mark.parametrize(
+    "against",
+    [
+        lambda of, X, y, Q: Q * (X.transpose() * y) * of.number(1, 2),
+        lambda of, X, y, Q: -(of.number(-1, 2) * (Q * (X.transpose() * y))),
+        lambda of, X, y, Q: -of.number(-1, 2) * (Q * (of.number(0) * X - -X).transpose() * y),
+    ],
+)
+def test_numbers_on_either_side_and_negatives(against: Any) -> None:
+    found = certify(gradient_descent(2, 1, 0.5), against=against)
+    assert found.holds
+    assert not certify(gradient_descent(2, 1, 0.25), against=against).holds
+
+
+def test_a_plain_number_is_rejected_with_what_to_write() -> None:
+    with rejects("of.number"):
+        certify(
+            gradient_descent(2, 1, 0.5), against=lambda of, X, y, Q: 2 * (Q * X.transpose() * y)
+        )
+
+
 def test_models_without_a_formula_have_the_other_evidence(tmp_path: Path) -> None:
     for model in (gradient_descent(1, 2, 0.125), gradient_descent(2, 2, 0.125, causal=True)):
         prefixes = model.interface.every_prefix

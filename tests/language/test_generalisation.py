@@ -99,7 +99,8 @@ def test_the_least_of_samples_is_information():
     assert greatest_probability(50, 3, 27) == 1.0
     assert greatest_probability(50, 3, 0) < 0.1
     most = greatest_probability(50, 3, 13)
-    assert least_samples(50, 3, most) == 13 < least_samples(50, 3, most + 0.001)
+    assert least_samples(50, 3, most - 0.001) == 13 < least_samples(50, 3, most)
+    assert greatest_probability(10, 1, 1) == 0.595  # from one sample, 0.594291 is not excluded
 
 
 def test_the_gradient_of_the_head_is_that_of_its_loss():

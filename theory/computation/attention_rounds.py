@@ -155,6 +155,8 @@ def attention_in_rounds(
     """
     N = len(Q)
     d, d_value = (len(next(iter(rows), ())) for rows in (Q, V))
+    if N and not d:
+        raise InputError(f"Q has shape ({N}, 0): give queries and keys of at least one entry")
     for name, rows, width in (("Q", Q, d), ("K", K, d), ("V", V, d_value), ("seen", seen, N)):
         if len(rows) != N or not N or any(len(row) != width for row in rows):
             raise InputError(

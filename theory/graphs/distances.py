@@ -15,6 +15,7 @@ import numpy as np
 
 from theory.graphs.adjacency import Graphs, OneGraph
 from theory.kinds import Steps, Within, checked
+from theory.waiting import Pace
 
 UNCONNECTED = -1
 MOST_LAYERS = 10_000  # 3^10000 has 4772 digits
@@ -28,17 +29,20 @@ def distances(A: Graphs) -> np.ndarray:
     """The distances between all pairs of nodes, (…, n, n) int64; −1 for nodes not connected.
 
     The graphs are given by their adjacency matrices A (…, n, n). The function takes at most 1 + D
-    products of n × n matrices, where D is the largest distance.
+    products of n × n matrices, where D is the largest distance. One line on standard error
+    announces a computation that may take more than a minute.
     """
     edges = A.astype(np.float32)
     reached = np.broadcast_to(np.eye(edges.shape[-1], dtype=bool), edges.shape)
     found = np.where(reached, 0, UNCONNECTED)
+    pace = Pace(f"distances in graphs with n = {edges.shape[-1]} nodes", edges.shape[-1] - 1)
     for k in range(1, edges.shape[-1]):
         further = (reached.astype(np.float32) @ edges) > 0
         found[further & ~reached] = k
         if np.array_equal(further, reached):
             break
         reached = further
+        pace.done(1)
     return found
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from theory import machine
-from theory.graphs.adjacency import as_adjacency, from_edges
+from theory.graphs.adjacency import NodeGraphs, from_edges
 from theory.kinds import Count, CountFrom2, InputError, checked, read, shown
 
 
@@ -80,7 +80,7 @@ def side_by_side(*graphs: np.ndarray) -> np.ndarray:
     Raises `ValueError` if (a) there is no argument, or (b) an argument is not a single graph (n,
     n).
     """
-    each = [as_adjacency(A) for A in graphs]
+    each = [read(NodeGraphs, f"graphs[{i}]", A) for i, A in enumerate(graphs)]
     if not each or any(A.ndim != 2 for A in each):
         shapes = [A.shape for A in each]
         raise InputError(

@@ -56,14 +56,16 @@ def _shortened(digits: re.Match[str]) -> str:
 
 
 def represented(value: Any, form: Callable[[Any], str] = repr) -> str:
-    """Returns `form(value)`, or words for what Python does not print: integers of many digits, and
-    values in very many others."""
+    """Returns `form(value)`, or words for what Python does not print: integers of many digits,
+    values in very many others, and values whose own method for it fails."""
     try:
         return form(value)
     except ValueError:
         return "an integer of thousands of digits"
     except RecursionError:
         return "a value with too many nested ones"
+    except Exception:
+        return f"<an object of the class {type(value).__name__}>"
 
 
 def shown(value: Any) -> str:

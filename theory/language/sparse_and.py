@@ -280,8 +280,8 @@ def greatest_probability(
     """An upper bound, by Fano's inequality, on the probability of finding a random conjunction.
 
     The conjunction is the AND of k of T bits, uniformly drawn.  A learner finds it from `samples`
-    random words and their labels.  The result is the largest multiple of 1/1000 that the inequality
-    allows.
+    random words and their labels.  The result is the smallest multiple of 1/1000 that the
+    inequality excludes, or 1 if it excludes none.  What it allows is an interval from 0.
     """
-    grid = np.arange(0, 1001) / 1000
-    return float(max(p for p in grid if least_samples(T, k, float(p)) <= samples))
+    grid = (np.arange(0, 1001) / 1000).tolist()
+    return next((p for p in grid if least_samples(T, k, p) > samples), 1.0)

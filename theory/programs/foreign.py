@@ -93,8 +93,8 @@ def _kind(expression: Any) -> str:
         name = expression.__name__
         raise InputError(f"{name} is a function: give the s-op that it returns, such as {name}()")
     raise InputError(
-        f"{shown(expression)} is of the class {type(expression).__name__}: give an s-op or a "
-        "selector"
+        f"{shown(expression)} in a program is of the class {type(expression).__name__}: give an "
+        "s-op or, where one is wanted, a selector"
     )
 
 

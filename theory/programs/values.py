@@ -41,7 +41,7 @@ def exact(value: Any) -> Value:
     exact, too. Other values must be hashable, and are returned unchanged. Raises ValueError for
     NaN, infinities and values that are not hashable.
     """
-    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # of numpy or torch
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # of numpy or torch
         value = value.item()
     if isinstance(value, np.longdouble):  # whose item is no float
         value = Fraction(*value.as_integer_ratio()) if np.isfinite(value) else float(value)

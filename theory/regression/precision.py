@@ -26,7 +26,12 @@ class Rationals(Reals):
     def _entries(self, name: str, array: np.ndarray) -> np.ndarray:
         floats = super()._entries(name, array)
         exact = array if array.dtype.kind in "iuO" else floats
-        return np.frompyfunc(Fraction, 1, 1)(exact.astype(object))
+        return np.frompyfunc(_fraction, 1, 1)(exact.astype(object))
+
+
+def _fraction(entry: Any) -> Fraction:
+    """The number as a fraction; of numpy's floats, `Fraction` takes float64 only."""
+    return Fraction(*entry.as_integer_ratio() if isinstance(entry, np.floating) else [entry])
 
 
 Examples: TypeAlias = Annotated[Any, Rationals("n d")]

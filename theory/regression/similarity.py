@@ -50,14 +50,18 @@ class Estimate:
 
         Raises `ValueError` for fewer than 2 prompts.
         """
-        m = values.shape[-1]
-        if m < 2:
-            raise InputError(
-                f"values has shape {values.shape}, and its last axis indexes the prompts: give at "
-                "least 2 prompts"
-            )
-        error = values.std(-1, ddof=1) / np.sqrt(m)
-        return Estimate(np.asarray(values.mean(-1)), np.asarray(error))
+        return _over_prompts(values)
+
+
+def _over_prompts(values: np.ndarray) -> Estimate:
+    m = values.shape[-1]
+    if m < 2:
+        raise InputError(
+            f"values has shape {values.shape}, and its last axis indexes the prompts: give at "
+            "least 2 prompts"
+        )
+    error = values.std(-1, ddof=1) / np.sqrt(m)
+    return Estimate(np.asarray(values.mean(-1)), np.asarray(error))
 
 
 @checked
@@ -73,7 +77,7 @@ def error_similarity(first: First, second: Second, labels: PromptLabels) -> Esti
 
     Raises `ValueError` for fewer than 2 prompts.
     """
-    return Estimate.over_prompts(error_cosines(first, second, labels))
+    return _over_prompts(error_cosines(first, second, labels))
 
 
 @checked
@@ -102,7 +106,7 @@ def error_distance(first: First, second: Second, labels: PromptLabels) -> Estima
 
     Raises `ValueError` for fewer than 2 prompts.
     """
-    return Estimate.over_prompts(error_distances(first, second, labels))
+    return _over_prompts(error_distances(first, second, labels))
 
 
 @checked
@@ -163,7 +167,7 @@ def weight_similarity(first: FirstWeights, second: SecondWeights) -> Estimate:
 
     Raises `ValueError` for fewer than 2 prompts.
     """
-    return Estimate.over_prompts(weight_cosines(first, second))
+    return _over_prompts(weight_cosines(first, second))
 
 
 @checked

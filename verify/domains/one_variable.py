@@ -37,6 +37,9 @@ class OneByOne:
     def tolist(self) -> list[list[OneByOne]]:
         return [[self]]
 
+    def __neg__(self) -> OneByOne:
+        return OneByOne(-self.entry)
+
     def __add__(self, other: OneByOne) -> OneByOne:
         return OneByOne(self.entry + other.entry)
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, fmpq
@@ -27,8 +29,37 @@ LARGEST = 2**61  # larger sizes are replaced by this size, for which `error_prob
 SMALL = 2**15  # products of entries, below which equal rows are not looked for
 
 
+class Size(int):
+    """An element of the semiring (max, +): the size of a number or of a polynomial.
+
+    A plain integer c counts as a number of size |c|, which is no smaller than the size of c, and
+    the product with 0 has the size of a constant.
+    """
+
+    def __add__(self, other: int) -> Size:
+        return Size(max(int(self), _size(other)))
+
+    __radd__ = __sub__ = __rsub__ = __add__
+
+    def __mul__(self, other: Any) -> Any:
+        if not isinstance(other, int):
+            return NotImplemented
+        if not (isinstance(other, Size) or other):
+            return Size(0)
+        return Size(min(max(int(self) + _size(other), ZERO), LARGEST))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Size:
+        return self
+
+
+def _size(of: int) -> int:
+    return int(of) if isinstance(of, Size) else abs(of)
+
+
 class TropicalMatrix:
-    """A matrix over (max, +), in int64."""
+    """A matrix over (max, +), in int64; its entries are read as `Size`."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
@@ -39,19 +70,24 @@ class TropicalMatrix:
     def ncols(self) -> int:
         return self.array.shape[1]
 
-    def tolist(self) -> list[list[int]]:
-        return self.array.tolist()
+    def tolist(self) -> list[list[Size]]:
+        return [[*map(Size, row)] for row in self.array.tolist()]
 
     def transpose(self) -> TropicalMatrix:
         return TropicalMatrix(self.array.T)
+
+    def __neg__(self) -> TropicalMatrix:
+        return self
 
     def __add__(self, other: TropicalMatrix) -> TropicalMatrix:
         return TropicalMatrix(np.maximum(self.array, other.array))
 
     __sub__ = __add__
 
-    def __mul__(self, other: TropicalMatrix) -> TropicalMatrix:
+    def __mul__(self, other: TropicalMatrix | int) -> TropicalMatrix:
         """The product; equal rows, and equal columns, are computed once."""
+        if isinstance(other, int):
+            return other * self
         if self.array.size * other.ncols() <= SMALL:
             sums = self.array[:, :, None] + other.array[None, :, :]
             return TropicalMatrix(np.clip(sums.max(axis=1), ZERO, LARGEST))
@@ -63,7 +99,7 @@ class TropicalMatrix:
         return TropicalMatrix(np.clip(product, ZERO, LARGEST)[np.ix_(row_of, column_of)])
 
     def __rmul__(self, factor: int) -> TropicalMatrix:
-        return TropicalMatrix(np.clip(self.array + factor, ZERO, LARGEST))
+        return TropicalMatrix(np.clip(self.array + _size(factor), ZERO, LARGEST))
 
 
 def _distinct(array: np.ndarray) -> tuple[np.ndarray, list[int]]:
@@ -84,8 +120,8 @@ class Degrees:
     name = "degrees"
     ordered = False
 
-    def number(self, numerator: int, denominator: int = 1) -> int:
-        return 0 if numerator else ZERO
+    def number(self, numerator: int, denominator: int = 1) -> Size:
+        return Size(0 if numerator else ZERO)
 
     def matrix(self, rows: Sequence[Sequence[int]]) -> TropicalMatrix:
         return TropicalMatrix(np.array(rows, dtype=np.int64))
@@ -108,13 +144,13 @@ class Denominators(Degrees):
     def __init__(self) -> None:
         self.base = 2
 
-    def number(self, numerator: int, denominator: int = 1) -> int:
+    def number(self, numerator: int, denominator: int = 1) -> Size:
         if not numerator:
-            return ZERO
+            return Size(ZERO)
         twos = (denominator & -denominator).bit_length() - 1
         odd = denominator >> twos
         self.base = 2 * math.lcm(self.base // 2, odd)
-        return max(twos, int(odd > 1))
+        return Size(max(twos, int(odd > 1)))
 
     def bits(self, exponent: int) -> float:
         """The base-2 logarithm of the common denominator base^exponent."""
@@ -124,8 +160,34 @@ class Denominators(Degrees):
         return cached_weights(self, array, self.name)
 
 
+@dataclass(frozen=True)
+class Height:
+    """An upper bound on absolute values; the bound of a difference is the sum."""
+
+    bound: arb
+
+    def __add__(self, other: Any) -> Height:
+        return Height(self.bound + _bound(other))
+
+    __radd__ = __sub__ = __rsub__ = __add__
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, AbsoluteMatrix):
+            return NotImplemented
+        return Height(self.bound * _bound(other))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Height:
+        return self
+
+
+def _bound(of: Any) -> arb:
+    return of.bound if isinstance(of, Height) else abs(arb(of))
+
+
 class AbsoluteMatrix:
-    """A matrix of upper bounds on absolute values; the bound of a difference is the sum."""
+    """A matrix of upper bounds on absolute values; its entries are read as `Height`."""
 
     def __init__(self, bounds: arb_mat) -> None:
         self.bounds = bounds
@@ -136,22 +198,26 @@ class AbsoluteMatrix:
     def ncols(self) -> int:
         return self.bounds.ncols()
 
-    def tolist(self) -> list[list[arb]]:
-        return self.bounds.tolist()
+    def tolist(self) -> list[list[Height]]:
+        return [[*map(Height, row)] for row in self.bounds.tolist()]
 
     def transpose(self) -> AbsoluteMatrix:
         return AbsoluteMatrix(self.bounds.transpose())
+
+    def __neg__(self) -> AbsoluteMatrix:
+        return self
 
     def __add__(self, other: AbsoluteMatrix) -> AbsoluteMatrix:
         return AbsoluteMatrix(self.bounds + other.bounds)
 
     __sub__ = __add__
 
-    def __mul__(self, other: AbsoluteMatrix) -> AbsoluteMatrix:
-        return AbsoluteMatrix(self.bounds * other.bounds)
+    def __mul__(self, other: AbsoluteMatrix | Height) -> AbsoluteMatrix:
+        factor = other.bounds if isinstance(other, AbsoluteMatrix) else _bound(other)
+        return AbsoluteMatrix(self.bounds * factor)
 
-    def __rmul__(self, factor: arb) -> AbsoluteMatrix:
-        return AbsoluteMatrix(factor * self.bounds)
+    def __rmul__(self, factor: Height) -> AbsoluteMatrix:
+        return self * factor
 
 
 class Heights:
@@ -163,19 +229,19 @@ class Heights:
     name = "heights"
     ordered = False
 
-    def number(self, numerator: int, denominator: int = 1) -> arb:
-        return arb(fmpq(abs(numerator), denominator))
+    def number(self, numerator: int, denominator: int = 1) -> Height:
+        return Height(arb(fmpq(abs(numerator), denominator)))
 
-    def matrix(self, rows: Sequence[Sequence[arb]]) -> AbsoluteMatrix:
-        return AbsoluteMatrix(arb_mat([list(row) for row in rows]))
+    def matrix(self, rows: Sequence[Sequence[Height | arb]]) -> AbsoluteMatrix:
+        return AbsoluteMatrix(arb_mat([[_bound(each) for each in row] for row in rows]))
 
     def weights(self, array: np.ndarray) -> AbsoluteMatrix:
         return cached_weights(self, array, self.name)
 
 
-def bits(height: arb) -> float:
+def bits(height: Height | arb) -> float:
     """The base-2 logarithm of a height, slightly rounded up."""
-    mantissa, exponent = height.upper().man_exp()
+    mantissa, exponent = _bound(height).upper().man_exp()
     return float(min(int(exponent), LARGEST)) + int(mantissa).bit_length() if mantissa else 0.0
 
 
@@ -190,8 +256,8 @@ def miss_probability(values: Callable[[Domain, Entry], Iterable[Entry]]) -> floa
     f and g or, for the sum of coefficients, twice the larger.
     """
     denominators = Denominators()
-    degree = max(0, *values(Degrees(), 1))  # the degree of the zero polynomial is below all others
-    exponent = max(values(denominators, 0))
+    degree = int(max(0, *values(Degrees(), 1)))  # that of the zero polynomial is below all others
+    exponent = int(max(values(denominators, 0)))
     height = max(map(bits, values(Heights(), Heights().number(1))))
     return error_probability(degree, denominators.bits(exponent) + height + 1)
 

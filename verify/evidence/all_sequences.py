@@ -55,7 +55,8 @@ def on_all_sequences(model: Transformer, answers: Answers, lengths: range) -> It
     # The answers of a causal model to a sequence include those to its prefixes.
     whole = [part for part in rows if part.shape[1] == lengths[-1]] if model.is_causal else rows
     span = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths[0]}"
-    where = f"every sequence of {span} tokens of {plural(of.vocabulary_size, 'symbol')}"
+    tokens = "token" if span == "1" else "tokens"
+    where = f"every sequence of {span} {tokens} of {plural(of.vocabulary_size, 'symbol')}"
     statement = OverTokens("", lambda V, n: model, answers, symbols=of.vocabulary_size)
     has_margin = of.margin is not None and not of.frequencies and model.unembed.W_U.shape[-1] > 1
     has_gaps = any(block.margins for block in model.blocks)

@@ -48,7 +48,10 @@ class Predictions:
     def __call__(self, of: Any, X: Any, y: Any, Q: Any, _: int) -> Any:
         rows = X.nrows() + 1 if self.every_prefix else Q.nrows()
         sizes = f"X ({X.nrows()} × {X.ncols()}), y and Q ({Q.nrows()} × {Q.ncols()})"
-        remedy = f"give a function (of, X, y, Q) that returns a matrix {rows} × 1"
+        remedy = (
+            f"give a function (of, X, y, Q) that returns a matrix {rows} × 1, computed by "
+            "+, −, *, transpose() and numbers of.number(numerator, denominator)"
+        )
         try:
             found = self.against(of, X, y, Q)
         except Exception as error:

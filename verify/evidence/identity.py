@@ -231,4 +231,4 @@ def chance_of_error(case: Case) -> float:
 
 def _degree(case: Case) -> int:
     result = case.by_definition(case.filled(Degrees(), 1))
-    return max(max(row) for row in result.tolist())
+    return int(max(max(row) for row in result.tolist()))

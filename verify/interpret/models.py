@@ -293,9 +293,12 @@ def called(function: Any, *given: Any, of: Any = None) -> Any:
         shapes = ", ".join(str(x.shape) for x in given if isinstance(x, np.ndarray))
         shapes += ", ".join(str(tuple(x.shape)) for x in given if isinstance(x, Tensor))
         what = "the model" if of is None else f"the function {shown(function)}"
+        remedy = "give prompts of a size, and a model of a form, that fit"
+        if of is function:
+            what, remedy = f"stated, {shown(function)},", "give a function of tokens (m, n)"
         raise InputError(
             f"{what} raises {type(error).__name__} ({reason}) for inputs of shape {shapes}: "
-            "give prompts of a size, and a model of a form, that fit"
+            f"{remedy}"
         ) from error
 
 

@@ -199,4 +199,4 @@ def _fano(run: Run, T: int) -> Finding:
     known = m * (log2(8) / 8 - 7 / 8 * log2(7 / 8))  # the entropy of m labels, in bits
     chosen = log2(T * (T - 1) * (T - 2) / 6)
     found_ones = (p for p in bits if p / 1000 * chosen - bits[p] - bits[1000 - p] <= known)
-    return as_stated(finding, most, max(found_ones) / 1000)
+    return as_stated(finding, most, (max(found_ones) + 1) / 1000)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from constructions.blocks import plural
 from theory.kinds import InputError
 from theory.reading import content_of
 from theory.regression import gaussian_prompts
@@ -118,7 +119,7 @@ def _read(path: Path) -> tuple[list[str], list[int], np.ndarray]:
         raise InputError(f"cannot read {path} as CSV: {error}") from None
     if len(lines) < 4:
         raise InputError(
-            f"{path.name} has {max(len(lines) - 1, 0)} rows below its header: "
+            f"{path.name} has {plural(max(len(lines) - 1, 0), 'row')} below its header: "
             "give at least three rows, two for training and one to hold out"
         )
     (_, header), body = lines[0], lines[1:]
