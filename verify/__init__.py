@@ -14,7 +14,7 @@ __all__ = ["Certified", "certify"]
 
 
 def __getattr__(name: str) -> Any:
-    """The names above, imported when they are used: `python -m verify list` needs neither torch."""
+    """The names above, imported when they are used: `python -m verify list` does not need torch."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from verify import certified
