@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from fractions import Fraction
 from itertools import product
@@ -429,7 +429,11 @@ ONE = np.array([[0, 0, 0, 1], [0, 0, 0, 1], [2, 2, 0, 1], [0, 0, 0, 1]])  # 8 at
 
 
 def attended(
-    scores: Any, does: Any, entries: tuple[int, ...] = (7, 7, 8, 0), other: int = 0
+    scores: Any,
+    does: Any,
+    entries: tuple[int, ...] = (7, 7, 8, 0),
+    other: int = 0,
+    operations: Any = OPERATIONS,
 ) -> program_checker.Attended:
     """A head with these scores of queries (rows) and keys, in sequences of two tokens 7 or 8.
 
@@ -450,7 +454,7 @@ def attended(
         "V": [[0], [0], [0], [0], [1], [0], [0]],
         "O": [[0, 0, 0, 0, 0, 1, other]],
     }
-    spec = {"operations": OPERATIONS, "causal": False}
+    spec = {"operations": operations, "causal": False}
     of = program_checker.Program(program_checker.Exact(10**6), spec)
     of.n = 2
     known = [program_checker.Token(i, of.at(i, v), rows[at]) for (i, v), at in IDS.items()]
@@ -506,3 +510,184 @@ def test_the_length_of_a_causal_program_is_the_number_of_tokens_so_far() -> None
     statement = computes_program(model, length, "length", causal=True)
     assert right(statement)
     assert program_checker.computed(statement)["contents"] > 0
+
+
+def small(*operations: dict[str, Any], causal: bool = False, n: int = 3) -> program_checker.Program:
+    """A program that begins with the operations 0: indices and 1: tokens, in n tokens."""
+    spec = {"operations": [{"op": "indices"}, {"op": "tokens"}, *operations], "causal": causal}
+    of = program_checker.Program(program_checker.Exact(10**6), spec)
+    of.n = n
+    return of
+
+
+def standing(of: program_checker.Program, symbols: Any = (7, 8)) -> list[program_checker.Token]:
+    """All tokens that may stand at each position before the first layer."""
+    return [
+        program_checker.Token(i, of.at(i, symbol), ()) for i in range(of.n) for symbol in symbols
+    ]
+
+
+def select(keys: int, queries: int, pairs: Any) -> dict[str, Any]:
+    return {"op": "select", "keys": keys, "queries": queries, "pairs": pairs}
+
+
+REFERRING: dict[str, Callable[[int], dict[str, Any]]] = {
+    "keys": lambda k: select(k, 0, "=="),
+    "queries": lambda k: select(0, k, "=="),
+    "selector": lambda k: {"op": "width", "selector": k},
+    "of": lambda k: {"op": "mean", "selector": 2, "of": k, "default": "None"},
+    "one of several": lambda k: {"op": "linear", "of": [0, k, 1], "factors": ["1"] * 3},
+}
+
+
+@pytest.mark.parametrize("what", REFERRING)
+def test_operations_refer_to_earlier_ones_alone(what: str) -> None:
+    """Else a value might be read before it is computed, or be defined by itself."""
+    selector, last = select(0, 0, "=="), {"op": "width", "selector": 2}
+    small(selector, REFERRING[what](2), last)
+    for later in (3, 4):
+        with rejects("3", f"{later}", error=ArithmeticError):
+            small(selector, REFERRING[what](later), last)
+
+
+def test_keys_are_alike_only_if_they_are_widths_of_an_order() -> None:
+    """Each position has one width, by which it is found; all else may select several."""
+    order = select(0, 0, "<"), {"op": "width", "selector": 2}, select(3, 0, "==")
+    parts = *order, select(1, 0, "true")
+    for both in ([4, 5], [5, 4]):
+        of = small(*parts, {"op": "and", "of": both})
+        assert of.alike(6, 0, standing(of))
+    others = {
+        "either": (*parts, {"op": "or", "of": [4, 5]}),
+        "the others": (*order, {"op": "not", "of": [4]}),
+        "neither of two": (*parts, select(1, 0, "=="), {"op": "and", "of": [5, 6]}),
+        "more widths": (*order[:2], select(3, 0, "<=")),
+        "pairs": (*order[:2], select(3, 0, [[0, 0]])),
+        "no widths": (*order[:2], select(1, 0, "==")),
+        "widths of one for two": (  # 7 at position 0 precedes itself: 7, 7, 7 have widths 1, 1, 2
+            select(0, 0, "<"),
+            select(0, 0, [[0, 0]]),
+            select(1, 1, [[7, 7]]),
+            {"op": "and", "of": [3, 4]},
+            {"op": "or", "of": [2, 5]},
+            {"op": "width", "selector": 6},
+            select(7, 0, "=="),
+        ),
+    }
+    for what, operations in others.items():
+        of = small(*operations)
+        assert not of.alike(len(of.ops) - 1, 0, standing(of)), what
+    of = small(select(0, 0, [[0, 1], [0, 2], [1, 2]]), *order[1:])
+    assert of.alike(4, 0, standing(of))
+    of = small(*order, causal=True)  # widths of what is seen: the last of them is unknown
+    assert not of.alike(4, 0, standing(of))
+
+
+def test_maps_and_linear_combinations_of_no_value_are_none() -> None:
+    """And those of a value that no head has computed yet are not known."""
+    of = small(
+        {"op": "mean", "selector": 0, "of": 0, "default": "None"},
+        {"op": "map", "of": [1, 2], "table": [[7, 5, 9]]},
+        {"op": "linear", "of": [1, 2], "factors": [2, 3]},
+    )
+    unknown = program_checker.UNKNOWN
+    assert of.filled([0, 7, 5, unknown, unknown]) == (0, 7, 5, 9, 29)
+    assert of.filled([0, 7, "None", unknown, unknown]) == (0, 7, "None", "None", "None")
+    assert of.filled([0, 7, unknown, unknown, unknown]) == (0, 7, *[unknown] * 3)
+    assert of.filled([0, "None", unknown, unknown, unknown]) == (0, "None", *[unknown] * 3)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_no_number_of_positions_that_is_possible_is_left_out(causal: bool) -> None:
+    """A token sees all positions, or those up to its own."""
+    of = small(
+        select(0, 0, "true"),
+        {"op": "width", "selector": 2},
+        {"op": "sum", "selector": 2, "of": [3], "factors": [1]},
+        causal=causal,
+    )
+    found = [
+        program_checker.Token(i, (i, 7, ..., v, v), ()) for i in range(3) for v in range(-1, 5)
+    ]
+    kept = of.occurring(found, found[0].labels)
+    assert [(t.place, t.labels[4]) for t in kept] == [
+        (i, v) for i in range(3) for v in range((i + 1 if causal else 3) + 1)
+    ]
+
+
+def test_one_head_computes_a_width_and_the_length() -> None:
+    of = [*OPERATIONS, {"op": "width", "selector": 7}, {"op": "length"}]
+    scores = np.vstack([np.ones((3, 4), int), [[0, 0, 0, 1]]])
+    found = attended(scores, [[9, 5], [10, 6]], (0, 0, 0, 1), other=1, operations=of)
+    assert found.after == [{((2, Fraction(1, 3)),) * 2}] * 4
+
+
+@pytest.mark.parametrize("rows", [[[1, 2], [1, 2, 3]], [[1, 2, 3], [1, 2]], [[1], [1]]])
+def test_rows_that_are_longer_or_shorter_than_a_matrix_do_not_fit(rows: Any) -> None:
+    assert program_checker.Exact(100).mul([[1, 2], [3, 4]], [[5], [6]]) == [[17], [39]]
+    with rejects("shapes", error=ArithmeticError):
+        program_checker.Exact(100).mul(rows, [[5], [6]])
+
+
+def test_there_is_one_row_for_each_token_and_enough_for_positions() -> None:
+    """Else a token would be left out, or have the row of BOS."""
+    statement = program_said("histogram", 3)
+    model = statement["model"]
+    rows = len(model["embed"])
+    assert rows == len(statement["tokens"]) + 1
+    positions = [["0"] * len(model["embed"][0])] * 4  # of BOS and three tokens
+    statement["model"] = model | {"positions": positions}
+    found = program_checker.computed(statement)
+    statement["model"] = model | {"positions": [*positions, positions[0]]}
+    assert program_checker.computed(statement)["margin"] == found["margin"]
+    embed = model["embed"]
+    wrong: list[dict[str, Any]] = [{"positions": positions[1:]}]
+    for place in range(rows):
+        wrong.append({"embed": [*embed[:place], *embed[place + 1 :]]})
+        wrong.append({"embed": [*embed[: place + 1], *embed[place:]]})
+    for change in wrong:
+        statement["model"] = model | change
+        with rejects("rows", error=ArithmeticError):
+            program_checker.computed(statement)
+
+
+def test_the_largest_number_of_contents_may_be_that_of_shorter_sequences() -> None:
+    """Only of two tokens are those counted that are 'a'."""
+    program = SelectorWidth(Select(tokens, length, lambda token, n: token == "a" and n == 2))
+    statement = computes_program(compiled(program, "ab", 3), program, "of two", causal=False)
+    found = [program_checker.computed(statement | {"length": n})["contents"] for n in (1, 2, 3)]
+    assert found[0] < found[1] == found[2]
+
+
+def test_its_limits_are_where_they_are_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = program_checker.Exact(10)
+    exact.spend(8)
+    with pytest.raises(program_checker.TooLarge):
+        exact.spend(0)
+    statement = program_said("histogram", 3)
+    contents = program_checker.computed(statement)["contents"]
+    monkeypatch.setattr(program_checker, "MOST_CONTENTS", contents + 1)
+    assert program_checker.computed(statement)["contents"] == contents
+    monkeypatch.setattr(program_checker, "MOST_CONTENTS", contents)
+    with pytest.raises(program_checker.TooLarge):
+        program_checker.computed(statement)
+
+
+def test_equal_rows_are_multiplied_once() -> None:
+    """So many tokens of few contents are within the limit."""
+    one, many = (program_checker.Exact(10**6) for _ in range(2))
+    one.mul([[1, 2]], [[5], [6]])
+    many.mul([[1, 2]] * 9, [[5], [6]])
+    assert many.work == one.work + 8
+
+
+def test_the_length_is_that_of_the_sequence_unless_the_program_is_causal() -> None:
+    """A model that answers 1 + i by its positions computes the length of causal programs alone."""
+    rows = [["1", "0"], ["0", "1"]]
+    model = {"embed": [["0", "0"]] * 3, "positions": [["0", "0"], *rows], "blocks": []}
+    model |= {"unembed": rows, "b_unembed": ["0", "0"]}
+    statement = {"kind": "program", "name": "", "operations": [{"op": "length"}], "layers": []}
+    statement |= {"tokens": ["a", "b"], "answers": ["1", "2"], "length": 2, "model": model}
+    assert program_checker.computed(statement | {"causal": True})["margin"] == "1"
+    with rejects("answer", error=ArithmeticError):
+        program_checker.computed(statement | {"causal": False})
