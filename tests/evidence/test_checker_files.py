@@ -76,6 +76,13 @@ def test_what_is_no_certificate_gets_one_line(
 
 
 @each
+@pytest.mark.parametrize("text", ["1", "null", '["KIND"]', '"KIND"', "{}"])
+def test_a_file_without_the_field_has_no_statements(kind: str, text: str) -> None:
+    with pytest.raises(ValueError, match=kind):
+        next(CHECKERS[kind].verified(text.replace("KIND", kind).encode()))
+
+
+@each
 def test_a_file_for_another_checker_names_this_checker(kind: str, tmp_path: Path) -> None:
     for other in CHECKERS.keys() - {kind}:
         write_certificate(tmp_path / "c.json", "some", STATED[other]())

@@ -204,7 +204,7 @@ def test_matrices_of_formulas_have_the_widths_of_the_registers(weights):
             inside[weights].append(["0"] * len(inside[weights][0]))
         else:
             inside[weights] = [[*row, "0"] for row in inside[weights]]
-        with pytest.raises(ArithmeticError):
+        with rejects(*[weights] * (weights == "unembed"), error=ArithmeticError):
             formula_checker.computed(changed)
 
 
@@ -225,3 +225,71 @@ def test_numbers_have_fewer_than_2048_bits_with_their_denominators(exact):
         exact.dot([2**1023], [2**1023])
     with rejects("digits", error=ArithmeticError):
         exact.dot([Fraction(2**1000, 3**200)], [Fraction(2**800 - 1, 5)])
+
+
+def test_the_margin_is_the_smallest_distance_to_any_other_logit():
+    """Of two sequences, and of three logits."""
+    model = {"embed": [["1"], ["2"]], "positions": [], "blocks": [], "unembed": [["3", "1", "0"]]}
+    said = {"kind": "sequences", "name": "", "letters": 2, "length": 1, "prefix": [], "examples": 0}
+    said |= {"table": [[0], [0]], "model": model | {"b_unembed": ["0"] * 3}}
+    assert checker.computed(said)["margin"] == "2"
+    said["model"]["b_unembed"][1] = "3/2"
+    assert checker.computed(said)["margin"] == "1/2"
+    said["model"]["b_unembed"][1] = "2"
+    wrong(checker, said, "differs")
+
+
+def lookups_with(answer, raised):
+    """Lookups of which one answer has a larger logit."""
+    said = MADE["lookups"]()
+    bias = said["model"]["b_unembed"]
+    bias[answer] = str(Fraction(bias[answer]) + raised)
+    return said
+
+
+@pytest.mark.parametrize("answer", [0, 1, 2])
+def test_the_margin_of_lookups_is_that_of_the_worst_answer(answer):
+    margin = Fraction(gap_checker.computed(MADE["lookups"]())["margin"])
+    for share in (Fraction(1, 4), 1 - Fraction(1, 2**20)):
+        found = gap_checker.computed(lookups_with(answer, share * margin))
+        assert Fraction(found["margin"]) == (1 - share) * margin
+    wrong(gap_checker, lookups_with(answer, margin), "answer")
+
+
+def test_the_answer_at_bos_is_no_part_of_lookups():
+    """A coordinate that only BOS has raises a logit there."""
+    said = MADE["lookups"]()
+    found, model = gap_checker.computed(said), said["model"]
+    for rows in (model["embed"], model["positions"]):
+        for row in rows:
+            row.append("0")
+    model["embed"][-1][-1] = "1"
+    for head in (block["heads"][0] for block in model["blocks"]):
+        for part in "QKV":
+            head[part].append(["0"] * len(head[part][0]))
+        head["O"] = [[*row, "0"] for row in head["O"]]
+    assert not any(block["mlp"] for block in model["blocks"])
+    model["unembed"].append(["1000"] + ["0"] * (len(model["b_unembed"]) - 1))
+    assert {**gap_checker.computed(said), "sha256": ""} == {**found, "sha256": ""}
+
+
+def counters(carries, copied=1):
+    """Two counters of 1s modulo 2, the second by `carries`, and a copy of stage `copied`."""
+    first = {"kind": "counter", "size": 2, "first": 0, "reads": [0], "rows": {"0": 0, "1": 1}}
+    rows = {
+        f"{symbol} {low}": int(symbol and low in carries) for symbol in (0, 1) for low in (0, 1)
+    }
+    second = first | {"reads": [0, 1], "rows": rows}
+    copy = {"kind": "table", "size": 2, "first": 0, "reads": [copied], "rows": {"0": 0, "1": 1}}
+    values = [(symbol, low, high) for symbol in (0, 1) for low in (0, 1) for high in (0, 1)]
+    states = {f"{s} {low} {high}": (s + low + 2 * high) % 4 for s, low, high in values}
+    answer = {"reads": [0, 3, 2], "rows": states}
+    automaton = {"automaton": [[0, 1, 2, 3], [1, 2, 3, 0]], "start": 0, "answer": answer}
+    return {"kind": "cascade", "name": "", **automaton, "stages": [first, second, copy]}
+
+
+def test_counters_read_earlier_values_of_other_stages_and_tables_those_of_now():
+    """The second counter is carried to where the first was 1; the answer reads a copy of that."""
+    assert checker.computed(counters([1]))["states"] == 4
+    for said in (counters([0]), counters([]), counters([1], copied=2), counters([1], copied=0)):
+        wrong(checker, said, "state")

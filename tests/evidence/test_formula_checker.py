@@ -125,6 +125,8 @@ def test_a_changed_weight_is_rejected_unless_no_prediction_changes(name: str) ->
         ("V", lambda rows: [row[:-1] for row in rows]),
         ("O", lambda rows: [[*row, "0"] for row in rows]),
         ("O", lambda rows: [rows[0][:-1], *rows[1:]]),
+        ("O", lambda rows: [[*rows[0], "0"], *rows[1:]]),
+        ("O", lambda rows: [*rows[:-1], [*rows[-1], "1"]]),
         ("b_K", lambda numbers: numbers[:-1]),
         ("b_Q", lambda numbers: [*numbers, "0"]),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from tests.evidence.test_certified_scope import largest_of_all, repeating
 from tests.evidence.test_checker_files import CHECKERS, STATED
+from tests.evidence.test_formula_checker import nothing
+from tests.evidence.test_hostile_certificates import MADE, counter
 from theory.kinds import InputError
-from verify import certify, checker
+from verify import certify, checker, formula_checker, gap_checker
 from verify.claim import Run
 from verify.evidence import certificates
 from verify.evidence.certificates import Recursion, weights, write_certificate
@@ -205,3 +208,155 @@ def test_all_inputs_of_a_size_are_left_out_beside_the_formula_only(
     of = OverExamples(lambda *_: gradient_descent(2, 2, 0.125), lambda *_: None, formula=True)
     certificates.certify(Run(), of.at(d, 3, 1), Recursion("Newton", steps, 0.25))
     assert len(stated) == statements
+
+
+def test_numbers_over_q_have_fewer_than_14200_bits_above_and_below() -> None:
+    for long in (2**14198, Fraction(1, 2**14198)):
+        assert checker.Numbers().dot([long], [1]) == long
+    for longer in (2**14199, Fraction(1, 2**14199)):
+        with rejects("digits", error=ArithmeticError):
+            checker.Numbers().dot([longer], [1])
+
+
+def test_the_work_of_a_statement_is_less_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    R = checker.Numbers()
+    R.spend(checker.MOST_WORK - 2, 0)
+    with rejects("multiplications", error=ArithmeticError):
+        R.spend(0, 0)
+    said = MADE["formula"]()
+    work = formula_checker.Statement(formula_checker.read(said)).work
+    monkeypatch.setattr(formula_checker, "MOST_WORK", work + 1)
+    assert formula_checker.computed(said)
+    monkeypatch.setattr(formula_checker, "MOST_WORK", work)
+    with rejects("multiplications", error=ArithmeticError):
+        formula_checker.computed(said)
+
+
+def test_a_cascade_has_at_most_so_many_stages_and_symbols() -> None:
+    assert checker.computed(counter(1, 64, 1014)) | {"sha256": ""} == {"states": 1, "sha256": ""}
+    with rejects("stages", error=ArithmeticError):
+        checker.computed(counter(1, 64, 1015))
+
+
+def recursion(**sizes: Any) -> dict[str, Any]:
+    """The statement that a model that answers 0 makes 0 steps from 0, on 255 examples."""
+    x, y = ([f"{v}{i}{end}" for i in range(1, 256)] for v, end in (("x", "_1"), ("y", "")))
+    prompt = [[*x, *y, "q1"]]
+    model = {"embed": [["0"]] * len(prompt[0]), "positions": [], "blocks": [], "unembed": [["0"]]}
+    said = {"kind": "polynomial", "name": "", "n": 255, "d": 1, "order": 1, "examples": 0}
+    said |= {
+        "start": "identity",
+        "alpha": "0",
+        "prompt": prompt,
+        "model": model | {"b_unembed": ["0"]},
+    }
+    return said | sizes
+
+
+def test_the_size_of_a_recursion_is_less_than_the_limit() -> None:
+    """2^24 = 2^16 · (255 + 1)."""
+    assert checker.computed(recursion(steps=9, points=2))["degree"] == 0
+    with rejects("points", error=ArithmeticError):  # it is not too large
+        checker.computed(recursion(steps=2**16 - 2, points=1))
+    with rejects("large", error=ArithmeticError):
+        checker.computed(recursion(steps=2**16 - 1, points=1))
+
+
+def test_a_polynomial_is_compared_modulo_different_primes(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Constant:
+        """A hash in which nothing counts, so that each prime is drawn twice."""
+
+        value = next(k for k in range(2**10) if checker.prime(2**60 + k))
+
+        def __init__(self, text: bytes) -> None:
+            pass
+
+        def copy(self) -> Constant:
+            return self
+
+        def update(self, text: bytes) -> None:
+            pass
+
+        def hexdigest(self) -> str:
+            return f"{self.value:x}"
+
+    said = recursion(steps=0, points=2)
+    assert len(checker.computed(said)["answers"]) == 3
+    monkeypatch.setattr(checker, "sha256", Constant)
+    with rejects("twice", error=ArithmeticError):
+        checker.computed(said)
+
+
+def test_the_sequences_of_a_statement_are_at_most_so_many() -> None:
+    model = {"embed": [], "positions": [], "blocks": [], "unembed": [["1", "0"]]}
+    said = {"kind": "sequences", "name": "", "length": 2, "prefix": [], "examples": 0}
+    said |= {"table": [[0]], "model": model | {"b_unembed": ["0", "0"]}}
+    for letters, wrong in ((2**10, "table"), (2**10 + 1, "sequences")):
+        with rejects(wrong, error=ArithmeticError):
+            checker.computed(said | {"letters": letters})
+
+
+def test_sizes_of_polynomials_have_fewer_bits_than_the_largest_prime() -> None:
+    for place in range(3):
+        half, less = ([0, 0, 0] for _ in range(2))
+        half[place], less[place] = 2**4094, 2**4094 - 1
+        one, other = formula_checker.Size(half), formula_checker.Size(less)
+        assert (one * other)[place] == 2**4095 - 1
+        with rejects("degree", error=ArithmeticError):
+            one * one
+
+
+def test_a_prime_has_at_most_so_many_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = nothing()
+    bits = int(formula_checker.computed(said)["prime"]).bit_length()
+    monkeypatch.setattr(formula_checker, "MOST_BITS", bits)
+    assert formula_checker.computed(said)
+    monkeypatch.setattr(formula_checker, "MOST_BITS", bits - 1)
+    with rejects("degree", error=ArithmeticError):
+        formula_checker.computed(said)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "wrong"),
+    [
+        ((512, 2, 1), "heads"),
+        ((205, 5, 1), "sizes"),
+        ((2, 2, 1023), "heads"),
+        ((2, 2, 1024), "sizes"),
+    ],
+)
+def test_sizes_of_lookups_are_at_most_the_limits(sizes: tuple[int, ...], wrong: str) -> None:
+    """A model without heads is wrong too, but not too large."""
+    said = MADE["lookups"]() | dict(zip(("length", "letters", "hops"), sizes, strict=True))
+    said["first"] = "behind"
+    said["model"]["blocks"] = []
+    with rejects(wrong, error=ArithmeticError):
+        gap_checker.computed(said)
+
+
+def test_the_contents_after_a_lookup_are_counted_before_they_are_made() -> None:
+    """One token brings one content, and another brings two."""
+
+    class Brings(gap_checker.Exact):
+        def affine(self, H: Any, W: Any, b: Any) -> Any:
+            return [[0]] * len(H)
+
+        def mul(self, A: Any, *Bs: Any) -> Any:
+            return [(row[0],) for row in A]
+
+    width = 2**20
+    head = {
+        "rule": "hardmax",
+        "mask": "causal",
+        **dict.fromkeys(("Q", "K", "V", "O", "b_Q", "b_K")),
+    }
+    rows = [(k, *[0] * (width - 1)) for k in range(3)]
+    known = {
+        (gap_checker.Token(t, t, 2, 0, 0, 2), rows[t + k]) for t, k in ((0, 0), (1, 0), (1, 1))
+    }
+    with rejects(
+        "6291456", error=ArithmeticError
+    ):  # 3 tokens with 2 contents each, in 2^20 numbers
+        gap_checker.looked(
+            Brings(), known, head, "causal", "symbol", "symbol", {"answer": "symbol"}
+        )
