@@ -609,6 +609,20 @@ def test_no_number_of_positions_that_is_possible_is_left_out(causal: bool) -> No
     ]
 
 
+def test_selectors_of_a_sum_are_compared_once_it_is_known() -> None:
+    """Twice the number of all positions is not that number."""
+    of = small(
+        select(0, 0, "true"),
+        {"op": "width", "selector": 2},
+        {"op": "sum", "selector": 2, "of": [3], "factors": [2]},
+    )
+    unknown, known = ([program_checker.Token(0, (0, 7, ..., *v), ())] for v in ((...,) * 2, (1, 2)))
+    assert of.occurring(unknown, unknown[0].labels) == unknown
+    assert of.occurring(known, known[0].labels) == known  # after another layer
+    with rejects("sum", error=ArithmeticError):
+        of.occurring(known, unknown[0].labels)
+
+
 def test_one_head_computes_a_width_and_the_length() -> None:
     of = [*OPERATIONS, {"op": "width", "selector": 7}, {"op": "length"}]
     scores = np.vstack([np.ones((3, 4), int), [[0, 0, 0, 1]]])
