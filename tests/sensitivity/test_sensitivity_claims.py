@@ -61,7 +61,7 @@ def test_a_function_of_ones_own(tmp_path):
         ("[null, 1]", "values"),
         ("[NaN, 1]", "values"),
         ("[1" + "0" * 400 + ", 1]", "values"),
-        ("7", "values"),
+        ("7", "table"),
         ("{}", "table"),
         ('{"table": [1, -1], "more": 1}', "more"),
         ("not JSON", "JSON"),
