@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Annotated, Any, Literal, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_origin
 
 import numpy as np
 import pytest
@@ -348,6 +348,7 @@ def test_large_powers_are_written_as_such():
     assert str(Within(most=10**100)) == " ≤ 10^100"
     assert str(Within(above=2.0**-1022, most=2**-31)) == " > 2^-1022 and ≤ 2^-31"
     assert str(Within(least=0.5, below=2.0**-30)) == f" ≥ 0.5 and < {2.0**-30}"
+    assert str(Within(least=1e-12)) == " ≥ 1e-12"
 
 
 @pytest.mark.parametrize(
@@ -384,7 +385,7 @@ def test_limits_of_the_machine_are_one_line(kind):
         scaled(kind, 1e6)
 
 
-@pytest.mark.parametrize("given", [["a", "b"], [True], [Fraction(1, 3)], [None]])
+@pytest.mark.parametrize("given", [["a", "b"], [True], [Fraction(1, 3)], [None], []])
 def test_the_size_of_an_array_is_named_only_for_numbers_of_the_machine(given):
     with pytest.raises(InputError, match="exponent") as caught:
         kept(np.array(given), 3)
@@ -446,6 +447,7 @@ def test_a_long_range_is_kept_if_it_is_only_iterated():
     for given in (range(-1, 10**18), range(10**18, -2, -1)):
         with rejects("k"):
             steps.read("k", given)
+    assert [*map(type, Many(kind_of(Finite), keeps_ranges=True).read("x", range(3)))] == [float] * 3
 
 
 def test_a_long_value_is_shortened():
@@ -483,5 +485,6 @@ def test_the_message_on_a_seed_names_the_library_of_the_generator():
 
 
 def test_only_annotations_that_declare_a_kind_are_read():
+    assert kind_of(TypeVar("T")) is None
     with pytest.raises(TypeError):
         read(int, "it", 3)

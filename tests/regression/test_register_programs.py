@@ -203,3 +203,13 @@ def test_many_random_programs_have_formulas_and_many_have_none():
 
     count()
     assert min(outcomes.values()) >= 20
+
+
+def test_a_register_that_is_still_zero_asks_for_nothing():
+    """Also where keys are b: all scores are 0, so nothing is added."""
+    gathers = ([({("1", "s"): Fraction(1)}, {("u", "v"): Fraction(1)})], {}, {})
+    asks = ([({("w", "v"): Fraction(1)}, {("u", "u"): Fraction(1)})], {}, {})
+    program = replace(program_of([gathers, asks]), kinds={**NAMES, "w": "vector"})
+    _, gathered, last = program.contents(Polynomials())
+    assert "b" in last["v"]
+    assert last == gathered

@@ -245,6 +245,7 @@ def test_gates_print_as_formulas():
         "(a and not b) → out, exact on bits, one of which may be a fraction"
     )
     assert str(Or((a, one - b), "c", 2.0)) == "2·(a or not b) → c, exact on bits"
+    assert str(Or((one - a - b, a), "c")) == "(1 − a − b or a) → c, exact on bits"
 
 
 @given(st.integers(1, 9), st.integers(1, 3), st.integers(0, 99))

@@ -14,7 +14,7 @@ import torch
 from refusals import rejected, rejects
 from safetensors.torch import load_file, save_file
 
-from constructions import files, induction_heads, load, newton, save, shortcut, values
+from constructions import files, induction_heads, load, newton, save, shortcut, trained, values
 from constructions.consistency import check_loaded
 from constructions.interface import Interface
 from constructions.margins import Margin
@@ -435,6 +435,17 @@ def test_models_that_do_not_fit_together_are_refused():
         check_loaded(changed(lambda model: setattr(model.unembed, "W_U", wide)))
     with rejects("interface"):
         check_loaded(changed(lambda model: delattr(model, "interface")))
+
+
+@pytest.mark.parametrize("name", ["ln_final.w", "ln_final.b", "b_U"])
+def test_shapes_of_normalisations_and_of_output_biases_are_checked(name):
+    model = trained.load("regression-small-seed0")
+    part, own = (model.unembed, name) if name == "b_U" else (model.ln_final, name[-1])
+    twice = torch.cat([getattr(part, own)] * 2).detach()
+    check_loaded(model)
+    setattr(part, own, torch.nn.Parameter(twice))
+    with rejects(name, "shape", str(tuple(twice.shape))):
+        check_loaded(model)
 
 
 def test_damaged_files_are_refused(saved):

@@ -39,6 +39,9 @@ def test_gradients_pass_where_the_stream_is_long():
     H = torch.ones(maps.LONG // 2, 2, dtype=torch.float64, requires_grad=True)
     moved_by(H, torch.tensor([[0.0, 3.0], [0.0, 0.0]], dtype=torch.float64)).sum().backward()
     assert H.grad.unique(dim=0).tolist() == [[4.0, 1.0]]
+    M = torch.tensor([[0.0, 3.0], [0.0, 0.0]], dtype=torch.float64, requires_grad=True)
+    moved_by(H.detach(), M).sum().backward()
+    assert (M.grad == maps.LONG // 2).all()  # also where M is 0
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # of torch itself

@@ -102,6 +102,8 @@ def test_readings_print_as_formulas(reading, text):
         (0.1, "0.1"),
         (-1.25, "−1.25"),
         (3e-7, "3e−07"),
+        (1e15 - 1, "9" * 15),
+        (1e15, "1e+15"),
         (3 * 2.0**500, f"{3 * 2.0**500:g}"),
     ],
 )
@@ -114,6 +116,10 @@ def test_widths_that_do_not_fit_are_refused():
         STREAM.read("x") + STREAM.read("y")
     with rejects("x", "1", "3"):
         STREAM.matrix(Stream(x=1).read("x"))
+    two = Stream(x=3, a=2).read("a")
+    assert (two - two + one).width == 2  # a constant, of which each coordinate has its own
+    with rejects("x", "3", "2"):
+        STREAM.read("x") + (two - two + one)
 
 
 def test_maps_that_do_not_fit_are_refused():
