@@ -11,6 +11,7 @@ import torch
 from refusals import rejects
 
 from constructions import newton
+from constructions.blocks import MLP
 from constructions.transformer import Transformer
 from theory.regression import NoFormula
 from verify.claim import Run
@@ -35,6 +36,15 @@ def test_a_derivation_is_read_from_the_tensors():
         model.blocks[1].attn.W_V *= -3
     assert "head 1: score ⟨u, x⟩, value 3/2 u → u" in model.derivation()
     assert "n = 3 examples" in newton(2, 1, 0.25, "paper", n=3).derivation()
+
+
+def test_a_derivation_shows_constants_that_are_added():
+    model = newton(2, 1, 0.25)
+    bias = torch.zeros(model.d_model)
+    bias[model.stream["y"]] = 0.5
+    to_none = torch.zeros(1, model.d_model)
+    model.blocks[-1].mlp = MLP(to_none.T, torch.zeros(1), to_none, bias)
+    assert model.derivation().count("mlp: ½ → y\n") == 1
 
 
 @pytest.mark.parametrize(
