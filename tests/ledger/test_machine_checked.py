@@ -73,6 +73,13 @@ def test_what_a_proof_may_not_contain_is_rejected_before_anything_is_compiled(
     assert not any(tmp_path.iterdir())
 
 
+def test_the_folder_of_compiled_files_is_below_the_current_one_by_default(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Rejected, match="Axiom"):
+        checked({"one": f"Axiom wrong : False.\n{PRINTED}"})
+    assert (tmp_path / "build" / "proofs").is_dir()
+
+
 def test_comments_and_strings_are_no_commands():
     text = '(* (* Axiom *) Admitted, *) Definition admitted := "Axiom". Unset Strict Implicit.'
     assert check.escapes(text) == []
