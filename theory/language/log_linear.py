@@ -32,6 +32,7 @@ from theory.language.logs import Log, log
 
 STEPS = 200
 SLACK = 1e-9  # tolerance of the optimum of a linear program of small integers
+LARGE = 2.0**40  # larger coefficients are scaled, since the solver rejects those from 10¹⁵ on
 FITS = 1e-10  # tolerance of the moments of the maximiser, relative to the features
 
 
@@ -152,6 +153,7 @@ def separating_direction(family: LogLinear, p: Distribution) -> tuple[int, ...] 
     rows = [f for q, f in zip(family.base, family.features, strict=True) if q]
     apart = [[a - b for a, b in zip(row, moments, strict=True)] for row in rows]
     A = np.array(apart, dtype=np.float64)
+    A /= max(1.0, abs(A).max() / LARGE)
     found = linprog(-A.sum(0), A_ub=-A, b_ub=np.zeros(len(A)), bounds=(-1, 1))
     if found.status != 0 or -found.fun < SLACK:
         return None
