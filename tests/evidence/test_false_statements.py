@@ -288,6 +288,17 @@ def counters(carries, copied=1):
     return {"kind": "cascade", "name": "", **automaton, "stages": [first, second, copy]}
 
 
+@pytest.mark.parametrize("value", [-1, 1])
+def test_a_stage_of_a_cascade_has_values_below_its_size(value: int) -> None:
+    stage = {"kind": "table", "size": 1, "first": 0, "reads": [0], "rows": {"0": value}}
+    answer = {"reads": [1], "rows": {"0": 0, f"{value}": 0}}
+    automaton = {"automaton": [[0, 0]], "start": 0, "answer": answer}
+    said = {"kind": "cascade", "name": "", **automaton, "stages": [stage]}
+    with rejects("value", error=ArithmeticError):
+        checker.computed(said)
+    assert checker.computed(said | {"stages": [stage | {"rows": {"0": 0}}]})["states"] == 1
+
+
 def test_counters_read_earlier_values_of_other_stages_and_tables_those_of_now():
     """The second counter is carried to where the first was 1; the answer reads a copy of that."""
     assert checker.computed(counters([1]))["states"] == 4

@@ -123,6 +123,7 @@ def test_covers(d, k):
         (1, 1.0, 1.0, 1.0, 1.0, 1, 0.5),
         (130, 7.0, 0.3, 2.5, 0.01, 10**6, 1e-9),
         (9, 0.2, 50.0, 0.5, 3.0, 33, 0.9),
+        (1, 0.7, 1.5, 1.5, 0.36, 1000, 0.5),  # 16V²B²/γ² is above 625 by a rounding error
     ],
 )
 def test_certificates(d, A, V, B, margin, samples, delta):
@@ -135,11 +136,13 @@ def test_certificates(d, A, V, B, margin, samples, delta):
     for size in (0.0, 3.5, 1e6):
         wanted = (size + math.log(1 / delta)) / samples
         assert L.occam(size, samples, delta) == pytest.approx(wanted, rel=1e-12, abs=0)
-    k_q = math.ceil(16 * (V * A * B * B / margin) ** 2 * (1 - 1e-14))
-    k_v = math.ceil(16 * (V * B / margin) ** 2 * (1 - 1e-14))
+    exactly = {name: F(value) for name, value in zip("AVBm", (A, V, B, margin), strict=True)}
+    by_value = exactly["V"] * exactly["B"] / exactly["m"]
+    k_q = math.ceil(16 * (by_value * exactly["A"] * exactly["B"]) ** 2)
+    k_v = math.ceil(16 * by_value**2)
     wanted = ((k_q + k_v) * math.log(2 * d + 1) + math.log(1 / delta)) / samples
     found = L.margin_certificate(d, A, V, B, margin, samples, delta)
-    assert found == pytest.approx(wanted, rel=1e-6, abs=0)
+    assert found == pytest.approx(wanted, rel=1e-12, abs=0)
     assert L.margin_certificate(1, 1.0, 9e99, 1.0, 1.0, 1, 0.5) > 1
     with rejects("margin"):
         L.margin_certificate(1, 1.0, 1.1e100, 1.0, 1.0, 1, 0.5)

@@ -163,5 +163,8 @@ def margin_certificate(
             f"the larger of V·B²·A/margin and V·B/margin is {max(ratios):g}: "
             "give a smaller V, B or A, or a larger margin"
         )
-    k_q, k_v = (math.ceil(16 * each**2) for each in ratios)
-    return occam(_log_size(d, k_q + k_v), samples, delta)
+    # In rational arithmetic, since a rounded square may be below an integer that it exceeds.
+    by_value = Fraction(V) * Fraction(B) / Fraction(margin)
+    by_query = by_value * Fraction(B) * Fraction(A)
+    k = math.ceil(16 * by_query**2) + math.ceil(16 * by_value**2)
+    return occam(_log_size(d, k), samples, delta)

@@ -156,12 +156,13 @@ def newton_steps(condition: Condition, epsilon: OpenUnit, start: Start = "gram")
 
 @checked
 def newton_steps_estimate(condition: Condition, epsilon: OpenUnit, start: Start = "gram") -> float:
-    """An upper estimate of `newton_steps`, as a real number that is not rounded.
+    """An upper estimate of the steps that Newton–Schulz needs, as a real number.
 
     The number is 2 log₂κ + log₂ ln(1/ε) for start "gram" and log₂κ + log₂ ln(1/ε) for "identity",
     where ε = `epsilon` and κ = `condition` is the condition number of XᵀX, as in [Fu2024]. If the
-    number is positive, the number rounded up is at least `newton_steps`, because −ln(1 − t) ≥ t for
-    t = 1/κ² and t = 1/κ. If the number is not positive, 0 steps suffice.
+    number is positive, as many steps as the number rounded up suffice, because −ln(1 − t) ≥ t for
+    t = 1/κ² and t = 1/κ. If the number is not positive, 0 steps suffice. `newton_steps` may be one
+    more, where its allowance for rounding exceeds the difference.
     """
     power = 2 if start == "gram" else 1
     return power * math.log2(condition) + math.log2(-math.log(epsilon))

@@ -181,6 +181,9 @@ class Height:
     def __neg__(self) -> Height:
         return self
 
+    def __float__(self) -> float:
+        return float(self.bound)
+
 
 def _bound(of: Any) -> arb:
     return of.bound if isinstance(of, Height) else abs(arb(of))
