@@ -62,7 +62,7 @@ def test_where_a_picture_finds_no_room_a_line_says_so(name, tmp_path):
     )
     assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
     assert "Traceback" not in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("error: cannot write x.png: ")
+    assert done.stderr.splitlines()[-1].startswith("error: cannot write x.png (File too large): ")
 
 
 def test_every_picture_of_an_example_is_saved_by_the_floor():
