@@ -71,7 +71,7 @@ class Run:
     rng: np.random.Generator = field(init=False)
     shown: tuple[Any, ...] | None = field(init=False, default=None)
     runs: tuple[Claim, dict[str, Any]] | None = field(init=False, default=None)
-    told: set[int] = field(init=False, default_factory=set)
+    told: set[str] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         read(Steps, "seed", self.seed)
@@ -84,24 +84,19 @@ class Run:
         model = construction(*args, **kwargs)
         return self.fault(model) if self.fault else model
 
-    def limited(self, number: int, few: int) -> int:
+    def limited(self, few: int, **option: int) -> int:
         """The value of an option, such as a number of samples: in a quick run at most `few`.
 
-        If a user has given the value, a line on standard error states the one that is used.
+        The option is given by its name, as in `run.limited(8, samples=samples)`. If a user has
+        given a value above `few`, a line on standard error states that `few` is used.
         """
+        ((name, number),) = option.items()
         if not self.quick or number <= few:
             return number
-        if self.runs is not None:
-            claim, options = self.runs
-            given = {**claim.defaults, **options}
-            alike = [name for name, value in given.items() if value is number]
-            if (
-                any(given[name] != claim.defaults[name] for name in alike)
-                and number not in self.told
-            ):
-                self.told.add(number)
-                which = f"--{alike[0].replace('_', '-')} " if len(alike) == 1 else ""
-                tell(f"--quick: at most {few} instead of {which}{number}")
+        claim, options = self.runs or (None, {})
+        if claim and name in options and number != claim.defaults[name] and name not in self.told:
+            self.told.add(name)
+            tell(f"--quick: at most {few} instead of --{name.replace('_', '-')} {number}")
         return few
 
     def draw(self, *shown: Any) -> None:

@@ -172,18 +172,25 @@ def test_quick_states_the_value_that_it_uses_instead_of_the_users(claims, capsys
     ) -> Iterator[Finding]:
         """Notes how many it drew."""
         for _ in range(2):
-            used.append((run.limited(samples, 20), run.limited(d, 4)))
+            used.append(
+                (run.limited(20, samples=samples), run.limited(4, d=d), run.limited(3, k=21))
+            )
         yield found(Verdict.HOLDS)
 
     claims(it=draws)
     for words, numbers, told in (
-        ([], (20, 4), ""),
-        (["--samples", "19"], (19, 4), ""),
-        (["--samples", "901"], (20, 4), "--quick: at most 20 instead of --samples 901\n"),
-        (["--d", "5"], (20, 4), "--quick: at most 4 instead of --d 5\n"),
-        (["--d", "21", "--samples", "21"], (20, 4), "--quick: at most 20 instead of 21\n"),
+        ([], (20, 4, 3), ""),
+        (["--samples", "19"], (19, 4, 3), ""),
+        (["--samples", "901"], (20, 4, 3), "--quick: at most 20 instead of --samples 901\n"),
+        (["--d", "5"], (20, 4, 3), "--quick: at most 4 instead of --d 5\n"),
+        (["--samples", "4"], (4, 4, 3), ""),
+        (
+            ["--d", "21", "--samples", "21"],
+            (20, 4, 3),
+            "--quick: at most 20 instead of --samples 21\n--quick: at most 4 instead of --d 21\n",
+        ),
     ):
-        used = list[tuple[int, int]]()
+        used = list[tuple[int, int, int]]()
         assert run("it", "--quick", *words) == 0
         assert used == [numbers] * 2
         assert capsys.readouterr().err == told

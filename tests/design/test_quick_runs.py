@@ -13,8 +13,8 @@ FILES = sorted(Path(verify.__file__).parent.rglob("*.py"))
 
 @pytest.mark.parametrize(("given", "taken"), [(3, 3), (8, 8), (100, 8)])
 def test_a_number_is_limited_in_quick_runs_alone(given, taken):
-    assert Run(quick=True).limited(given, 8) == taken
-    assert Run().limited(given, 8) == given
+    assert Run(quick=True).limited(8, samples=given) == taken
+    assert Run().limited(8, samples=given) == given
 
 
 def replaced(text: str) -> list[str]:

@@ -43,7 +43,7 @@ def fourier_matrix(
     if p % 2 == 0:
         raise InputError(f"p is {p}: give an odd number p")
     yield orthonormal(p + 10 - p % 10)
-    yield from defects(run.limited(p, 101))
+    yield from defects(run.limited(101, p=p))
 
 
 def orthonormal(p: int) -> Finding:

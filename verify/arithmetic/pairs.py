@@ -27,7 +27,7 @@ Alpha = Annotated[
 
 def of_size(run: Run, largest: int) -> int:
     """The largest number that is added in the given run."""
-    return run.limited(largest, SMALL)
+    return run.limited(SMALL, largest=largest)
 
 
 def called_with(model: Transformer, *names: str) -> list[Any]:

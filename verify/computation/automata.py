@@ -60,7 +60,7 @@ def automata(
     softmax at any inverse temperature β ≥ ln(32(n − 1) + 2) has the same outputs, and this bound on
     β does not depend on T.
     """
-    max_length = run.limited(max_length, QUICK)
+    max_length = run.limited(QUICK, max_length=max_length)
     semiautomata = [*chosen(run, automaton, file, NAMES, states, regex)]
     if run.certificates is not None and all(A.n_states == 1 for A in semiautomata):
         raise InputError(

@@ -71,7 +71,7 @@ def circuits_by_chain_of_thought(
         f"every circuit of {', or of '.join(_sizes(n, G) for n, G in small)}, on all inputs",
         (runs(statement.at(n, G).model, [*all_circuits(n, G, tables)]) for n, G in small),
     )
-    many = range(run.limited(samples, 2))
+    many = range(run.limited(2, samples=samples))
     drawn = [random_circuit(n_inputs, n_gates, run.rng, tables) for _ in many]
     hard = [*drawn, *adversarial(n_inputs, n_gates, nand)]
     yield decoded(

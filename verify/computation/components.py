@@ -54,7 +54,7 @@ def components(
     numbered in random order.  There all outputs are right after far fewer layers, about 2·log₂n in
     the runs of this claim.  This number of layers is observed, not proved.
     """
-    n = run.limited(n_nodes, QUICK)
+    n = run.limited(QUICK, n_nodes=n_nodes)
     model = built(run, n, n)
     stated = [size(model, "connected-components", n=n, m=n), units([(model, UNITS)])]
     yield from labelled(LABEL, stated)

@@ -61,7 +61,7 @@ def constant_depth_circuits(
     word problem of the alternating group A5.
     """
     drawn = {}
-    max_length = run.limited(max_length, QUICK)
+    max_length = run.limited(QUICK, max_length=max_length)
     for of, weights in models(run):
         found = [translate(of, shortest_words(of, max_length))]
         found += [translate(of, [12] if run.quick else FURTHER)]

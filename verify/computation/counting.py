@@ -175,7 +175,7 @@ def _agreement(
         "all-short", f"every word of at most {max_length} symbols", statement, [(short, words)]
     )
     n = model.interface.max_length
-    families = words_of(run, statement.label, V, n, run.limited(samples, 8))
+    families = words_of(run, statement.label, V, n, run.limited(8, samples=samples))
     yield answers_equal(
         "long",
         f"random and adversarial words of {n} symbols",

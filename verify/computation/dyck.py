@@ -82,7 +82,7 @@ def dyck(
     """
     given = read(Count, "types", 2 if types is None else types), depth
     several = CASES[::2] if run.quick else CASES
-    max_length = run.limited(max_length, QUICK)
+    max_length = run.limited(QUICK, max_length=max_length)
     for k, most in several if types is depth is None else (given,):
         statement = judges(run, k, most)
         model = statement.at(2 * k, max_length).model

@@ -78,7 +78,7 @@ def hard_attention_cannot(
     that average different values are not translated to such circuits.
     """
     drawn = {}
-    max_length = run.limited(max_length, QUICK)
+    max_length = run.limited(QUICK, max_length=max_length)
     for of in models(run):
         found = [translate(of, shortest_words(of, max_length))]
         found += [translate(of, [12] if run.quick else FURTHER)]

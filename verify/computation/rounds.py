@@ -147,7 +147,7 @@ def _messages(run: Run, n: int) -> Iterator[Finding]:
 
 def _random(run: Run, count: int) -> Iterator[Finding]:
     """Evidence on random programs with all kinds of steps and operations."""
-    found = [random_program(run.rng) for _ in range(run.limited(count, 10))]
+    found = [random_program(run.rng) for _ in range(run.limited(10, count=count))]
     pairs = [(run.build(pram, program), program) for program in found]
     yield registers_follow(
         f"{FOLLOW}, for {len(found)} random programs",

@@ -66,7 +66,7 @@ def agreement(
 
     Raises ValueError if the statement builds no model, or defines answers of another shape.
     """
-    sizes = run.limited(symbols, 3), run.limited(longest, 4)
+    sizes = run.limited(3, symbols=symbols), run.limited(4, longest=longest)
     yield from labelled(statement.label, _agreement(run, statement, V, n, samples, sizes))
 
 
@@ -84,7 +84,7 @@ def _agreement(
         statement,
         _all_short(statement, few, longest),
     )
-    families = families_of(run, V, n, run.limited(samples, 8))
+    families = families_of(run, V, n, run.limited(8, samples=samples))
     model = statement.at(V, n).model
     batches = [(model, rows) for rows in families.values()] + list(longer(run, statement, V, n))
     lengths = " and ".join(f"{length}" for length in sorted({rows.shape[1] for _, rows in batches}))

@@ -65,7 +65,7 @@ def _model(
     yield agrees(found, g)
     true = numbers(facts, BASE).tolist()
     exact = 1 - sum(g[each] for each in true)
-    yield drawn(run, model, true, float(exact), run.limited(samples, 200))
+    yield drawn(run, model, true, float(exact), run.limited(200, samples=samples))
     yield bounded(found, counts, true)
 
 

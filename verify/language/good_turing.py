@@ -59,7 +59,7 @@ def good_turing(
     yield from counted(run)
     yield most_mean()
     yield most_square(run)
-    drawn = differences(run, facts, documents, run.limited(worlds, 20))
+    drawn = differences(run, facts, documents, run.limited(20, worlds=worlds))
     yield deviates(drawn, documents)
     yield typical(drawn, facts, documents)
     run.draw(drawn, documents)

@@ -41,7 +41,7 @@ def is_it_valid(
     completely out of" as after "he lost it and was completely out of".  So whatever probabilities a
     trigram model gives to "her" and "his", its mean error is ½.
     """
-    count = run.limited(instances, 200)
+    count = run.limited(200, instances=instances)
     yield _calibrated(run, count)
     yield _attained()
     yield _averaged(run, count)

@@ -68,7 +68,7 @@ def linear_tokens(
     positions = chosen(run, d, k)
     statement = counts_down(run, positions, d)
     model = statement.at(2, d).model
-    words = run.rng.integers(2, size=(run.limited(samples, 8), d))
+    words = run.rng.integers(2, size=(run.limited(8, samples=samples), d))
     yield size(model, "linear-tokens", d=d, k=k)
     yield same("units", "number of ReLUs", units(model), [0], words=f"{sum(units(model))}")
     yield decoded("long", f"decoding random words of {d} bits", [runs(run, positions, words)])

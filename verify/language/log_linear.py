@@ -58,7 +58,7 @@ def log_linear(
     symbols given the earlier symbols, and the excess of the loss of models that see only the last
     few symbols, are computed exactly.
     """
-    draws = run.limited(draws, 4)
+    draws = run.limited(4, draws=draws)
     yield no_counterexample(
         "decomposition",
         "the loss −E_p ln p_θ of a member p_θ of a log-linear family on data p equals "

@@ -59,7 +59,7 @@ def parity_with_steps(
     positions = run.rng.permutation(d)[:k].tolist()
     statement = specified(run, d, positions)
     model = statement.at(2, d).model
-    words = run.rng.integers(2, size=(run.limited(samples, 8), d))
+    words = run.rng.integers(2, size=(run.limited(8, samples=samples), d))
     yield size(model, "parity-with-steps", d=d, k=k)
     yield same("units", "number of ReLUs", units(model), [4], words=f"{sum(units(model))}")
     yield gap_finding("tree", model, tree_states(model, d, positions))

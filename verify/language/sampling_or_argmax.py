@@ -64,7 +64,7 @@ def sampling_or_argmax(
     for alpha in (Fraction(1, 2), Fraction(1)):
         yield two_uses(run, alpha)
     yield between(run.quick)
-    yield excess(run, run.limited(draws, 20))
+    yield excess(run, run.limited(20, draws=draws))
     yield greedy()
     yield likeliest()
     yield memoriser()

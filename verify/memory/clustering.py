@@ -73,7 +73,7 @@ def clustering(
         yield from labelled(form, _energy_identity(run, n, d, beta, form))
     yield _energy_rises(run, n, d, beta)
     yield from _antipodal(run, d)
-    samples = run.limited(samples, 40)
+    samples = run.limited(40, samples=samples)
     yield from labelled("hemisphere", hemisphere_findings(run, n, d, beta, samples))
     yield from labelled("orthogonal start", orthogonal_findings(run))
     yield _leaders(run, n)

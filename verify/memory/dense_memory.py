@@ -73,7 +73,7 @@ def dense_memory(
     yield _near_ties(run)
     yield _exponential_signs(run)
     sizes = SIZES[:2] if run.quick else SIZES
-    networks = run.limited(samples, 30)
+    networks = run.limited(30, samples=samples)
     for degree, d in run.progress(sizes, "thresholds"):
         yield from _thresholds(run, degree, d, networks)
     yield _recovery(run, 30 if run.quick else 40, networks)

@@ -43,7 +43,7 @@ class Table(NamedTuple):
 
 def gaussian_examples(run: Run, samples: int, n: int, d: int) -> Examples:
     """`samples` Gaussian prompts (8 in a quick run) of n examples in d dimensions."""
-    prompts = gaussian_prompts(run.limited(samples, 8), n, d, seed=run.rng)
+    prompts = gaussian_prompts(run.limited(8, samples=samples), n, d, seed=run.rng)
     return Examples(prompts.x, prompts.y, prompts.x_query)
 
 

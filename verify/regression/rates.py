@@ -68,7 +68,7 @@ def rates(
     yield from _chebyshev_every_count(run, problem)
     yield _conjugate_gradient_every_step(problem)
     yield from map(_stated_count, COUNTS)
-    yield _digits_double(run, run.limited(digits, 500))
+    yield _digits_double(run, run.limited(500, digits=digits))
     run.draw(problem.x, problem.y, problem.w, condition)
 
 

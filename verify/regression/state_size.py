@@ -69,7 +69,7 @@ def state_size(
         counts[name] = [theorem(name).sizes["layers"](k=k) for k in counts[steps]]
     yield from _few_layers(counts)
     conditions = CONDITIONS[1:4] if run.quick else CONDITIONS[2:]
-    examples = one_pass_examples(run, conditions, run.limited(samples, 16))
+    examples = one_pass_examples(run, conditions, run.limited(16, samples=samples))
     yield _one_pass(examples)
     run.draw(CONDITIONS, counts, examples)
 

@@ -97,7 +97,7 @@ def _tables(run: Run, statement: OverTokens, s: int, samples: int) -> Iterator[F
     back, shift = here[::-1], (here + 1) % s
     extreme = (here, here), (0 * here, here), (back, back), (shift, shift)
     tables = [composition_prompt(f, g, np.array(s - 1)) for f, g in extreme]
-    every = np.concatenate([_random_rows(run, s, run.limited(samples, 8)), tables])
+    every = np.concatenate([_random_rows(run, s, run.limited(8, samples=samples)), tables])
     yield answers_equal("large", f"{names} tables of {s} entries", statement, [(model, every)])
     yield margin_kept(statement, [*small, (model, every[:64])])
     t = min(s, 16)

@@ -40,7 +40,7 @@ def fact_findings(run: Run, texts: int) -> Iterator[Finding]:
     statement = facts(run)
     reader = statement.at(len(DEFAULT.words), MOST_WORDS).model
     yield _answers_as(reader, "talk", EXAMPLE)
-    rows = _padded(random_texts(run, run.limited(texts, 8)))
+    rows = _padded(random_texts(run, run.limited(8, texts=texts)))
     unknown = int((statement.answers(rows).max(1) < 0).sum())
     yield answers_equal(
         "texts",

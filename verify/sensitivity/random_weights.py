@@ -62,7 +62,7 @@ def random_weights(
     functions f ⊕ parity. Because Sens(f ⊕ parity) = 1 − Sens(f), the second control must find a
     difference of known size.
     """
-    table = measured(run, run.limited(draws, FEW))
+    table = measured(run, run.limited(FEW, draws=draws))
     for distribution in DISTRIBUTIONS:
         for threshold in THRESHOLDS:
             words = shown(table[distribution], threshold)

@@ -46,9 +46,9 @@ def spectral_bias(
     random polynomials Φ. The inequality μ_k ≥ μ_{k+1} may fail: for Φ(t) = t² and d = 6 the
     eigenvalues μ_0, …, μ_6 are 1/6, 0, 1/18, 0, 0, 0, 0.
     """
-    sizes = range(1, run.limited(d, 8) + 1)
+    sizes = range(1, run.limited(8, d=d) + 1)
     yield from labelled("proof", _steps(sizes))
-    series = [random_series(run.rng) for _ in range(run.limited(draws, 20))]
+    series = [random_series(run.rng) for _ in range(run.limited(20, draws=draws))]
     cubes = [int(run.rng.integers(3, d + 1)) for _ in series]
     found = [eigenvalues(c, size) for c, size in zip(series, cubes, strict=True)]
     yield _on_cubes(series, cubes, found)

@@ -65,7 +65,7 @@ def extra_space(
     cell.
     """
     yield from labelled("table", _as_layers(run, n_points, n_cells))
-    yield from labelled("uniform", _uniform(run, run.limited(samples, 4000)))
+    yield from labelled("uniform", _uniform(run, run.limited(4000, samples=samples)))
     yield from labelled("one cell", _one_cell(run))
     run.draw(FIGURES, run.rng)
 

@@ -89,7 +89,7 @@ def layouts(
     """
     yield from labelled("layout", _laid_out(run, levels))
     yield from labelled("descent", _descent(run, levels))
-    sets = run.limited(samples, 5000)
+    sets = run.limited(5000, samples=samples)
     found = plane(run, 32, 5, sets)
     yield from _plane(found, 32)
     if not run.quick:

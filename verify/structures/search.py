@@ -77,7 +77,7 @@ def search(
         points = 2 * _orders(run, N) if label == "binary" else _sets(run, N)
         yield from labelled(label, _searched(run, small, points))
         yield from labelled(label, [one_cell(run, wide)])
-    count = run.limited(samples, 4000)
+    count = run.limited(4000, samples=samples)
     means: dict[int, dict[str, list[Mean]]] = {}
     yield from labelled("uniform", _uniform(run, count, means))
     yield from labelled("hard", _hard(run, count))

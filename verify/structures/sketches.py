@@ -84,7 +84,7 @@ def sketches(
     items in a stream of n items without error.
     """
     yield from labelled("count-min", _as_layers(run))
-    sets = run.limited(samples, 1000)
+    sets = run.limited(1000, samples=samples)
     distribution, counts, estimates = drawn(run, sets)
     yield _between(counts, estimates)
     errors = {name: mean_errors(distribution, counts, each) for name, each in estimates.items()}

@@ -62,7 +62,7 @@ def number_embeddings(
         yield absent()
         return
     numbers = minilm.number_tokens(place) if place is not None else minilm.planted(run.rng)
-    E, trials = numbers.rows, run.limited(permutations, 100)
+    E, trials = numbers.rows, run.limited(100, permutations=permutations)
     what = "planted noise instead of embeddings: " * (embeddings == "planted")
     yield same("package", f"{what}number of numbers and of features", list(E.shape), list(SHAPE))
     ratios, bound = measured(run, E, trials)

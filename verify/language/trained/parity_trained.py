@@ -71,7 +71,7 @@ def parity_trained(
     """
     steps, answer = (models_of(name, KIND) for name in NAMES)
     task = steps[0].task
-    drawn = torch.from_numpy(run.rng.integers(2, size=(run.limited(words, QUICK), task.d)))
+    drawn = torch.from_numpy(run.rng.integers(2, size=(run.limited(QUICK, words=words), task.d)))
     with_cot, without = (
         {seed(m.name): seen(m.model, m.task, drawn) for m in of} for of in (steps, answer)
     )

@@ -66,7 +66,7 @@ def chomsky_trained(
             continue
         [(label, model, task)] = models_of(name, KIND)
         if task.problem not in drawn:
-            T, count = task.length, run.limited(inputs, QUICK)
+            T, count = task.length, run.limited(QUICK, inputs=inputs)
             within, beyond = (-(-count // lengths) for lengths in (T, task.longest - T))
             drawn[task.problem] = Inputs(task, within, beyond, run.seed)
             yield from labelled(task.problem, built(drawn[task.problem]))

@@ -57,7 +57,7 @@ def linear_depth(
     """
     depths = {L: models_of(f"regression-linear-{L}-layer{'s' * (L > 1)}", LINEAR) for L in DEPTHS}
     task = depths[1][0].task
-    count = run.limited(samples, QUICK)
+    count = run.limited(QUICK, samples=samples)
     n, p = task.points - 1, usual(prompts_of(task, count, run.rng), CUTOFFS[-1])
     _, most = tripled_and_most(DEPTHS[-1])
     best = {

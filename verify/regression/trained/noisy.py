@@ -46,7 +46,7 @@ def noisy(
     models, others = models_of(checkpoint, TRANSFORMER), models_of(noiseless, TRANSFORMER)
     for trained in models:
         check_prompts(trained, others)
-    count = run.limited(samples, QUICK)
+    count = run.limited(QUICK, samples=samples)
     noise, p = models[0].task.noise, prompts_of(models[0].task, count, run.rng)
     known, penalties = algorithms(p), noise**2 * 2.0**POWERS
     ridge, squares = known.spectrum.ridge(penalties), {}

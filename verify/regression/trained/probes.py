@@ -29,6 +29,6 @@ class Probed(ProbedLayers):
     def of(run: Run, trained: Trained, samples: int) -> Probed:
         """A trained model with probes, on `samples` fresh prompts of its task."""
         probes = fitted_probes(run, trained)
-        count = run.limited(samples, QUICK)
+        count = run.limited(QUICK, samples=samples)
         layers = probes.on(prompts_of(trained.task, count, run.rng), trained.task.noise)
         return Probed(**vars(layers), trained=trained)

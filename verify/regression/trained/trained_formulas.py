@@ -47,7 +47,7 @@ def trained_formulas(
     above 3 are omitted, as in the claim linear-depth. The thresholds were chosen after a first look
     at other prompts.
     """
-    count, task = run.limited(samples, QUICK), None
+    count, task = run.limited(QUICK, samples=samples), None
     for depth in DEPTHS[1:]:
         models = models_of(f"regression-linear-{depth}-layers", LINEAR)
         if task is None:

@@ -88,7 +88,7 @@ def digits_sensitivity(
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
         return
     seeds = seeds_of(NAMES)
-    inputs = digits.split_digits()[0][0].numpy()[: run.limited(images, 100)]
+    inputs = digits.split_digits()[0][0].numpy()[: run.limited(100, images=images)]
     curves = measured(run, seeds, inputs)
     for kind, each in seeds.items():
         for seen, rows in zip(each, curves.trained[kind], strict=True):

@@ -104,7 +104,7 @@ def sensitivity_regulariser(
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
         return
-    count = run.limited(images, 60)
+    count = run.limited(60, images=images)
     found = {
         training: [measured(run, seen, count) for seen in each]
         for training, each in run.progress(seeds_of(NAMES).items(), "models")

@@ -76,7 +76,7 @@ def learned_clouds(
     untrained, each seed: before training, the accuracy after the last lookup is below that of
                SimHash (sphere-30) or of the kd-tree (plane-15).
     """
-    count = run.limited(samples, 1000)
+    count = run.limited(1000, samples=samples)
     sphere = sphere_sets(run, count)
     hashed, centred = by_simhash(run, sphere), by_k_means(run, sphere)
     sphere_found = found_by("sphere-30", sphere)

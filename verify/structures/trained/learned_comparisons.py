@@ -68,7 +68,7 @@ def learned_comparisons(
     untrained, each seed: before training, the tree (compare-7) finds fewer than 7 targets, and the
               network (hard-15) finds fewer targets than such a strategy can find.
     """
-    count = run.limited(samples, 2000)
+    count = run.limited(2000, samples=samples)
     yield from of_compare(run, count)
     yield from of_hard(run, count)
 

@@ -111,7 +111,10 @@ def learned_digits(
     if not digits.installed():
         yield absent("digits", f"{digits.NAME} is not installed", 'install "weightwright[digits]"')
         return
-    drawn, seen = pictures(run, run.limited(samples, 1000)), models_of("search-digits-16", KIND)
+    drawn, seen = (
+        pictures(run, run.limited(1000, samples=samples)),
+        models_of("search-digits-16", KIND),
+    )
     shown, measured, numbers = images(run, LABELS), {}, {}
     for name, model, _ in seen:
         found, numbers[name] = found_by(model, drawn), made(model, shown)

@@ -72,7 +72,7 @@ def learned_layout(
               below the accuracy of the kd-tree.
     permuted  if the cells are permuted at random, they explain less than 5 % of the variance.
     """
-    count = run.limited(samples, 2000)
+    count = run.limited(2000, samples=samples)
     plane = plane_sets(run, count)
     fixed = by_kd_tree(*plane)
     rows = by_rows(run, count)

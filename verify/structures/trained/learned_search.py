@@ -78,7 +78,7 @@ def learned_search(
     frozen    query networks trained equally long with an untrained data network are less accurate
               than binary search at the last lookup.
     """
-    count = run.limited(samples, 2000)
+    count = run.limited(2000, samples=samples)
     seen = {name: models_of(f"search-{name}", KIND) for name in ("uniform-16", "frozen-16")}
     plane = uniform_sets(run, count)
     uniform = {each.name: measure(each.model, *plane) for each in seen["uniform-16"]}

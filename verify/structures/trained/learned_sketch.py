@@ -69,7 +69,7 @@ def learned_sketch(
     untrained before training, at most 20 % of items are read in the cell that they increment, and
               the mean error is above the mean error of count-min.
     """
-    count = run.limited(samples, 1000)
+    count = run.limited(1000, samples=samples)
     distribution, streams, counts = drawn(run, count)
     fixed = known(run, distribution, streams, counts)
     seen = models_of("counts-sketch-32", KIND)

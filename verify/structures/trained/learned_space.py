@@ -79,7 +79,7 @@ def learned_space(
     untrained: before training, the fraction of `names` is below one half, and the accuracy is below
       the accuracy of interpolation search.
     """
-    count = run.limited(samples, 1000)
+    count = run.limited(1000, samples=samples)
     points, queries = uniform_sets(run, count)
     beside = by_interpolation(points, queries)
     free, hints = (models_of(f"search-{name}", KIND) for name in ("extra-16", "hints-16"))

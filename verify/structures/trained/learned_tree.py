@@ -83,7 +83,7 @@ def learned_tree(
     permuted  if the frequencies are permuted at random, the mean accuracy of the tree is below the
               mean accuracy of a treap.
     """
-    sets, weights = queried_sets(run, run.limited(samples, 2000)), frequencies()
+    sets, weights = queried_sets(run, run.limited(2000, samples=samples)), frequencies()
     seen = models_of("search-zipf-15", KIND)
     levels = {"treap": treap_depths(weights), "binary search": depths(N)}
     for name, model, _ in seen:
