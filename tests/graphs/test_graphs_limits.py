@@ -10,6 +10,7 @@ from refusals import rejects
 
 from constructions.graphs.random_graphs import random_graphs
 from theory import graphs as g
+from theory import waiting
 from theory.graphs.adjacency import check_adjacency
 
 
@@ -59,3 +60,14 @@ def test_further_limits():
     assert g.cycles(3).all()
     with rejects("size"):
         g.cycles(3, 2)
+
+
+def test_distances_announce_more_than_a_minute(monkeypatch, capsys):
+    g.distances(g.path(4))
+    monkeypatch.setattr(waiting, "MEASURED", 0.0)
+    g.distances(g.path(4))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(waiting, "LONG", 0.0)
+    g.distances(g.path(4))
+    (told,) = capsys.readouterr().err.splitlines()
+    assert "n = 4" in told

@@ -153,8 +153,8 @@ def test_errors_within_a_model_of_this_library_are_its_own():
     with pytest.raises(RuntimeError) as caught:
         called(model, TOKENS)
     assert not isinstance(caught.value, InputError)
-    with rejects("function"):
-        called(lambda tokens: model(tokens), TOKENS, of=BUILT)
+    with rejects("streams", "function"):
+        called(lambda tokens: model(tokens), TOKENS, of=BUILT, name="streams")
 
 
 def test_functions_that_return_no_arrays():

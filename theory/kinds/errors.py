@@ -60,11 +60,11 @@ def represented(value: Any, form: Callable[[Any], str] = repr) -> str:
     values in very many others, and values whose own method for it fails."""
     try:
         return form(value)
-    except ValueError:
-        return "an integer of thousands of digits"
     except RecursionError:
         return "a value with too many nested ones"
-    except Exception:
+    except Exception as error:
+        if TOO_MANY_DIGITS in str(error):
+            return "an integer of thousands of digits"
         return f"<an object of the class {type(value).__name__}>"
 
 

@@ -44,7 +44,7 @@ def attention(
     m, T = tokens.shape
     if m < 2:
         raise InputError(f"tokens has {m} sequence: give at least 2 sequences")
-    wanted = array_of("the result of stated", called(stated, tokens.copy(), of=stated))
+    wanted = array_of("the result of stated", called(stated, tokens.copy(), name="stated"))
     if wanted.dtype != bool or wanted.shape not in ((m, T, T), (T, T)):
         raise InputError(
             f"stated returns an array of {wanted.dtype} of shape {wanted.shape}: give a function "
@@ -119,7 +119,7 @@ def _patterns(
     if patterns is None:
         found = _without_prefix(model, *given)
     else:
-        found = called(patterns, model, *given, of=model)
+        found = called(patterns, model, *given, of=model, name="patterns")
         require_several("patterns", found)
     for layer, each in enumerate(found, start=1):
         pattern = as_array(each, f"the attention pattern of layer {layer}")

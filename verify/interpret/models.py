@@ -188,7 +188,7 @@ class Streams:
                 )
             return iter(self.model.representations(*given))
         if callable(self.source):
-            found = called(self.source, self.model, *given, of=self.model)
+            found = called(self.source, self.model, *given, of=self.model, name="streams")
             if not isinstance(found, Iterable):
                 raise InputError(
                     f"streams returns {shown(found)}: give a function that returns a list of arrays"
@@ -272,11 +272,12 @@ def require_several(name: str, found: Any) -> None:
         raise InputError(f"{name} returns {shown(found)}: give a function that returns arrays")
 
 
-def called(function: Any, *given: Any, of: Any = None) -> Any:
+def called(function: Any, *given: Any, of: Any = None, name: str = "") -> Any:
     """The result of a function or module; modules from elsewhere run without gradients.
 
-    `of` is the model if the function is another one. Errors become ValueError. A model of this
-    library has no gradients, and raises ValueError itself.
+    `of` is the model if the function is another one, and `name` is the name of the parameter by
+    which a function was given. Errors become ValueError. A model of this library has no gradients,
+    and raises ValueError itself.
     """
     model = function if of is None else of
     try:
@@ -292,13 +293,11 @@ def called(function: Any, *given: Any, of: Any = None) -> Any:
         reason = " ".join(str(error).split())[:120]
         shapes = ", ".join(str(x.shape) for x in given if isinstance(x, np.ndarray))
         shapes += ", ".join(str(tuple(x.shape)) for x in given if isinstance(x, Tensor))
-        what = "the model" if of is None else f"the function {shown(function)}"
-        remedy = "give prompts of a size, and a model of a form, that fit"
-        if of is function:
-            what, remedy = f"stated, {shown(function)},", "give a function of tokens (m, n)"
+        what = f"{name}, {shown(function)}," if name else "the model"
+        fitting = f"a function for {name}" if name else "a model of a form"
         raise InputError(
             f"{what} raises {type(error).__name__} ({reason}) for inputs of shape {shapes}: "
-            f"{remedy}"
+            f"give prompts of a size, and {fitting}, that fit"
         ) from error
 
 

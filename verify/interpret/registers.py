@@ -126,7 +126,7 @@ def _streams(model: Any, tokens: np.ndarray, streams: Sources | None) -> Iterato
             )
         front, found = in_front(model), model.streams(tokens)
     elif callable(streams):
-        found = called(streams, model, *given, of=model)
+        found = called(streams, model, *given, of=model, name="streams")
         require_several("streams", found)
     else:
         found = hooked(model, streams, given)
