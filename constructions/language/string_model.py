@@ -41,6 +41,7 @@ from theory.kinds import Count, Exact, InputError, Integers, Within
 from theory.language.documents import next_symbol
 
 NEVER = -64.0  # the logit of an impossible symbol
+SMALL = Fraction(1, 2**1000)  # numbers down to it are normal in float64
 MOST = 500  # largest number of symbols of a string: each has a head
 
 
@@ -156,9 +157,16 @@ def _table(
         if len(prefix) == L or not (whole := mass(prefix)):
             continue
         following = [mass((*prefix, v)) / whole for v in range(V)]
-        logits.append([log(p) if p else NEVER for p in following])
+        logits.append([_logit(p) for p in following])
         prefixes.append([*prefix, *[V] * (L - 1 - len(prefix))])
     return np.array(prefixes), np.array(logits)
+
+
+def _logit(p: Fraction) -> float:
+    """The logarithm of a probability, which may be below all numbers of float64."""
+    if not p:
+        return NEVER
+    return log(p) if p > SMALL else log(p.numerator) - log(p.denominator)
 
 
 def _symbol(codes: np.ndarray, k: int, tokens: np.ndarray) -> np.ndarray:
@@ -176,7 +184,7 @@ def _logits(
         following = next_symbol(given, probabilities, V, prefix)
         if following is None:
             return [0.0] * V
-        return [log(p) if p else NEVER for p in following]
+        return [_logit(p) for p in following]
 
     symbols = tokens.reshape(-1, tokens.shape[-1])[:, 1:].tolist()
     found = [[after(row[:t]) for t in range(len(row) + 1)] for row in symbols]
