@@ -15,6 +15,7 @@ from theory.kinds import InputError, shown
 
 Value = Hashable
 MOST_BITS = 2**20  # of a power
+MOST_PLACES = 10**5  # of a Decimal, which becomes a fraction of as many digits
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -39,7 +40,7 @@ def exact(value: Any) -> Value:
     True is 1 and False is 0, a float or a Decimal is the rational number that it represents, and an
     array of shape () is its entry; so equal numbers are one value. The entries of a tuple become
     exact, too. Other values must be hashable, and are returned unchanged. Raises ValueError for
-    NaN, infinities and values that are not hashable.
+    NaN, infinities, Decimals of more than 10^5 places and values that are not hashable.
     """
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # of numpy or torch
         value = value.item()
@@ -50,9 +51,11 @@ def exact(value: Any) -> Value:
     if type(value) is tuple:
         return tuple(map(exact, value))
     if isinstance(value, float | Decimal):
-        signals = isinstance(value, Decimal) and value.is_snan()  # which has no float
-        if signals or not math.isfinite(value):
+        # A Decimal may be finite and beyond all floats.
+        if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
             raise InputError(f"a value is {value}: values are finite numbers or other objects")
+        if isinstance(value, Decimal) and abs(value.adjusted()) > MOST_PLACES:
+            raise InputError(f"a value is {value}: give an exponent of at most {MOST_PLACES}")
         value = Fraction(value)
     if isinstance(value, Fraction) and value.denominator == 1:
         return int(value)
