@@ -108,14 +108,15 @@ def test_weights_beyond_float16_do_not_ship(copy, tmp_path, monkeypatch):
     path = copy / "model.safetensors"
     model = load(path)
     largest = next(model.parameters()).view(-1)
-    largest[0] = 65600.0
-    checkpoint.save(model, path, sidecar(path))
-    with rejects("6.56e+04", "float16"):
-        checkpoint.ship(path)
-    largest[0] = 65504.0  # the largest number of float16
-    checkpoint.save(model, path, sidecar(path))
-    shipped_model = load(checkpoint.ship(path))
-    assert next(shipped_model.parameters()).view(-1)[0] == 65504.0
+    for sign in (1, -1):
+        largest[0] = sign * 65600.0
+        checkpoint.save(model, path, sidecar(path))
+        with rejects("6.56e+04", "float16"):
+            checkpoint.ship(path)
+        largest[0] = sign * 65504.0  # the largest number of float16
+        checkpoint.save(model, path, sidecar(path))
+        shipped_model = load(checkpoint.ship(path))
+        assert next(shipped_model.parameters()).view(-1)[0] == sign * 65504.0
 
 
 def test_changed_weights_are_rejected(copy):
@@ -207,11 +208,12 @@ def test_weights_that_are_none(copy):
         replace_weights(copy, content)
         with rejects("model.safetensors"):
             load(path)
-    tensors = safetensors.torch.load(whole)
-    tensors["unembed.bias"].fill_(float("nan"))
-    replace_weights(copy, safetensors.torch.save(tensors))
-    with rejects("model.safetensors"):
-        load(path)
+    for value in (float("nan"), float("inf"), -float("inf")):
+        tensors = safetensors.torch.load(whole)
+        tensors["unembed.bias"][-1] = value
+        replace_weights(copy, safetensors.torch.save(tensors))
+        with rejects("model.safetensors"):
+            load(path)
 
 
 def test_a_log_that_is_none(copy):

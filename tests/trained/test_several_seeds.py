@@ -130,6 +130,16 @@ def test_files_are_those_of_runs_alone(kind, tmp_path):
         assert record["loss"] == pytest.approx(other["loss"], rel=1e-5)
 
 
+def test_every_run_has_the_snapshots_that_it_has_passed(tmp_path):
+    made = of_seeds(replace(TINY, steps=2), seeds=(0, 1))
+    folders = [tmp_path / name for name in ("first", "second")]
+    for each, folder, keep in zip(made, folders, ((1,), ()), strict=True):
+        train(each, folder, keep=keep)
+    for order in (1, -1):
+        with rejects("keep is 1", "second"):
+            train_together(made[::order], folders[::order], keep=(1,))
+
+
 @pytest.mark.parametrize("kind", slow_unless(["modular", "lstm"], FEW))
 def test_interrupted_together_and_resumed_together(kind, tmp_path):
     """To the last bit."""
