@@ -27,6 +27,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from theory.kinds import Count, InputError, Positive, Reals, Within, checked
+from theory.scaling import near_one
 
 Errors: TypeAlias = Annotated[Any, Reals("N")]
 """Errors of predictions, shape (N,)."""
@@ -93,7 +94,9 @@ def fitted_filter(
     """
     from scipy.optimize import least_squares
 
-    total = _total(errors, components)
+    _total(errors, components)
+    _, unit = near_one(errors, 0)  # a fit of small errors would end at once: its slopes are small
+    errors, components = np.ldexp(errors, -unit), np.ldexp(components, -unit)
     if power is not None and min(power, _logarithms(z, power)[2].min()) < NORMAL:
         raise InputError(f"power is {power:g}, and 1 − z^power underflows: give a larger power")
 
@@ -124,7 +127,7 @@ def fitted_filter(
         bounds=(-7, 25),
         x_scale="jac",
     )
-    return Filter(*at(found.x), float(2 * found.cost / total))
+    return Filter(*at(found.x), float(2 * found.cost / (errors**2).sum()))
 
 
 @checked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import hypot
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ class Mean(NamedTuple):
 
 def estimated(values: np.ndarray) -> Mean:
     """The mean of `values` (m,), one for each of m independent prompts, and its standard error."""
-    error = float(values.std(ddof=1) / np.sqrt(values.size))
+    error = float(hypot(*(values - values.mean())) / np.sqrt(values.size * (values.size - 1)))
     return Mean(float(values.mean()), error, values.size - 1)
 
 
