@@ -33,6 +33,7 @@ from typing import Any
 from unittest.mock import patch
 
 import figures
+import mpmath
 import numpy as np
 import torch
 from small_models import TOPICS
@@ -185,6 +186,8 @@ def leaves(value: Any) -> Iterator[Any]:
             yield from leaves(value.tolist())
     elif value is None or isinstance(value, bool | int | str | bytes | Fraction | np.generic):
         yield value.item() if isinstance(value, np.generic) else value
+    elif isinstance(value, mpmath.mpf):  # its number is in no attribute
+        yield str(value)
     elif isinstance(value, Mapping):
         yield len(value)
         for pair in value.items():

@@ -11,6 +11,7 @@ import answers
 import numpy as np
 import pytest
 from flint import arb, fmpq
+from mpmath import mpf
 from small_models import TOPICS
 
 from theory.kinds import Choice, Kind, Maybe, Truth, kinds_of
@@ -76,7 +77,7 @@ def test_a_changed_entry_type_or_shape_changes_the_digest():
     assert not answers.same(answers.digest(A.T), digest)
     assert not answers.same(answers.REFUSED, digest)
     pairs = ((1, True), ([1, 2], [2, 1]), (np.zeros(2), np.zeros(3)), (1.0, np.inf))
-    for one, other in (*pairs, (fmpq(1, 3), fmpq(2, 3)), (arb(1), arb(2))):
+    for one, other in (*pairs, (fmpq(1, 3), fmpq(2, 3)), (arb(1), arb(2)), (mpf(1), mpf(2))):
         assert not answers.same(answers.digest(one), answers.digest(other))
     with pytest.raises(TypeError, match="no digest"):
         answers.digest(object())

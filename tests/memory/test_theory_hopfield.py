@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
 
+from theory.memory import hopfield
+from theory.memory import patterns as pattern_module
 from theory.memory.hopfield import (
     asynchronous_update,
     asynchronous_update_by_definition,
@@ -242,3 +244,30 @@ def test_fields_are_exact_where_single_overlaps_fit_a_smaller_dtype(monkeypatch)
         ones = np.ones((P, d), dtype=np.int64)
         assert hebb_fields(ones, ones[0]).tolist() == [P * (d - 1)] * d
         assert hebb(ones).sum() == P * d * (d - 1)
+
+
+def test_each_sum_is_exact_in_the_dtype_of_its_bound(monkeypatch):
+    """The bounds for which a dtype is chosen are at least the sums of patterns of ones."""
+    P, d = 5, 13
+    few, many = np.ones((P, d), dtype=int), np.ones((d, P), dtype=int)
+    cases = (
+        (hebb, (many,), [d]),
+        (hebb_fields, (few, few), [d, P * d]),
+        (overlap, (few, few), [d]),
+        (hebb_synchronous_run, (few, few), [P * d]),
+        (hebb_synchronous_run, (many, many), [d, d * (P - 1)]),
+        (hopfield_fields, (few[:, :P] - np.eye(P, dtype=int), few[:, :P]), [P - 1]),
+    )
+    bounds = list[float]()
+
+    def asked(largest):
+        bounds.append(largest)
+        return np.int64
+
+    for module in (hopfield, pattern_module):
+        monkeypatch.setattr(module, "exact_dtype", asked)
+    for function, arguments, sums in cases:
+        bounds.clear()
+        function(*arguments)
+        assert len(bounds) == len(sums)
+        assert (np.sort(bounds) >= np.sort(sums)).all()

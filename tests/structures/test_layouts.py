@@ -52,6 +52,18 @@ def test_the_search_by_a_list(points, data):
     assert ((x - q) ** 2).sum(-1).min() == ((x[nearest_in_cloud(x, [q])] - q) ** 2).sum()
 
 
+def test_distances_beyond_int64():
+    x = np.array([[-(2**63)], [0], [2**63 - 1]])
+    assert kd_search(x, x, 4).tolist() == [[1, 0, 2, 2], [1, 2, 0, 0], [1, 2, 0, 0]]
+    far = np.array([[-7], [-6], [-5]]) * 10**18
+    assert kd_search(far, [[6 * 10**18]], 3).tolist() == [[1, 2, 0]]
+
+
+def test_tiny_coordinates_in_a_row_from_right_to_left():
+    points = np.array([[1e-20, 0.1], [2e-20, 0.8], [3e-20, 0.9], [5e-20, 0.2]])
+    assert band_order(points, 2).tolist() == row_order(points, 2).tolist() == [0, 3, 2, 1]
+
+
 def test_in_one_dimension_the_descent_is_binary_search():
     x, q = np.arange(1, 8), np.arange(9)
     assert (kd_search(x[:, None], q[:, None], 3) == looked_at(binary_search, x, q, 3)).all()

@@ -105,12 +105,19 @@ def kd_search(points: Cloud, queries: CloudQueries, lookups: LookupCount) -> np.
         cell = np.where(inside, (lo + hi) // 2, cell)
         cells[:, i] = cell
         axis = depth % d
-        away = each_query[each, axis] - flat[row, cell, axis]
-        right = away >= 0
+        own, plane = each_query[each, axis], flat[row, cell, axis]
+        right, away = own >= plane, _distance(own, plane)
         below = np.stack([lo, cell, depth + 1], axis=1), np.stack([cell + 1, hi, depth + 1], axis=1)
         far = np.where(right[:, None], *below)
         left_over = inside & (far[:, 1] > far[:, 0])
         pending[:, i] = far
-        distance[:, i] = np.where(left_over, abs(away), np.inf)
+        distance[:, i] = np.where(left_over, away, np.inf)
         bracket = np.where(inside[:, None], np.where(right[:, None], *below[::-1]), bracket)
     return cells.reshape(*q.shape[:-1], M)
+
+
+def _distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The distances |a − b| of numbers; those of int64 can exceed int64, but fit in uint64."""
+    if a.dtype.kind == b.dtype.kind == "i":
+        return np.maximum(a, b).astype(np.uint64) - np.minimum(a, b).astype(np.uint64)
+    return np.asarray(abs(a - b))

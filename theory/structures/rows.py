@@ -56,7 +56,7 @@ def row_order(points: InSquare, n_rows: Size) -> np.ndarray:
 
 
 def _back_and_forth(x: np.ndarray, row: np.ndarray) -> np.ndarray:
-    along = np.where(row % 2 == 0, x[..., 0], 1 - x[..., 0])
+    along = np.where(row % 2 == 0, x[..., 0], -x[..., 0])
     return np.lexsort((along, row), axis=-1)
 
 
