@@ -46,8 +46,10 @@ class Format(NamedTuple):
         ulp = self.ulp(value)
         rounded = round(value / ulp) * ulp
         if abs(rounded) >= Fraction(2) ** (2 ** (self.exponent - 1)):
+            power = value.numerator.bit_length() - value.denominator.bit_length()
+            size = f"{float(value):g}" if power < 1000 else f"about 2^{power}"
             raise InputError(
-                f"a partial sum of {float(value):g} is too large for {self.exponent} bits of "
+                f"a partial sum of {size} is too large for {self.exponent} bits of "
                 "exponent: give a format with more bits of exponent"
             )
         return rounded
