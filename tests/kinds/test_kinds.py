@@ -417,7 +417,14 @@ def applied(function: Callable[[float], float], x: Finite) -> float:
 
 
 @pytest.mark.parametrize(
-    "function", [lambda x: x / 0, partial(lambda y, x: x / y, 0), Ratio(), partial(Ratio())]
+    "function",
+    [
+        lambda x: x / 0,
+        partial(lambda y, x: x / y, 0),
+        Ratio(),
+        partial(Ratio()),
+        lambda x: Ratio()(x),  # in a function that it calls
+    ],
 )
 def test_errors_of_a_given_function_are_not_changed(function):
     with pytest.raises(ZeroDivisionError):
