@@ -139,6 +139,7 @@ def test_train_and_evaluate_automata(tmp_path, capsys):
         ("train", "task"),
         ("evaluate text-small-lstm-2-layers-last-seed0 --prompts 5", "--prompts"),
         ("evaluate facts-tiny-2-layers-seed0 --seed 1000000", "--seed"),
+        ("evaluate facts-tiny-2-layers-seed0 --seed 0", "--seed"),
         ("evaluate nothing", "nothing"),
         ("evaluate nothing --prompts 0", "--prompts"),
         ("melt", "melt"),
