@@ -145,8 +145,9 @@ class LookupShape:
             )
         first, more = self.rows(interface)
         M, each = interface.lookups, first + self.hidden + interface.n + T
+        count, width = min(M, 10**300), min(self.hidden, 10**300)  # which a float can show
         machine.fits_in_memory(
-            f"{M:.4g} query networks of width {self.hidden:.4g}",
+            f"{count:.4g} query networks of width {width:.4g}",
             4 * self.hidden * (M * each + more * M * (M - 1) // 2),
             "build a smaller model",
         )
