@@ -1,7 +1,8 @@
-"""Annotations of the three packages are checked while the tests run.
+"""Annotations of the three packages are checked while the tests run, and claims count their work.
 
 An import hook puts `checked` on every function of a module and every method of a class.  Functions
 within functions are left to mypy: they would be decorated anew whenever the outer one is called.
+The functions of modules with claims and their evidence also count what they do (see `work.py`).
 """
 
 import ast
@@ -15,6 +16,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any, TypeGuard, get_type_hints
 
+import counting
 from beartype import BeartypeConf, beartype
 
 # An int is accepted for a float, as in PEP 484.
@@ -80,13 +82,17 @@ class Checked(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
         tree = ast.parse(self.get_data(path), path)
+        if counting.is_counted(path):
+            counting.count(tree)
         _decorate(tree.body)
         imports = [line for node in tree.body if _asks_for_types(node) for line in node.body]
         _for_types[fullname] = compile(ast.Module(imports, []), path, "exec", dont_inherit=True)
         return compile(tree, path, "exec", dont_inherit=True)
 
     def exec_module(self, module: ModuleType) -> None:
-        vars(module).update(__checked__=checked, __checked_fields__=checked_fields)
+        vars(module).update(
+            __checked__=checked, __checked_fields__=checked_fields, **counting.NAMES
+        )
         super().exec_module(module)
 
 

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from functools import cache
 from types import ModuleType
 
+import counting
 import numpy as np
 import pytest
+import torch
 import work
 
-from theory.computation import window_sums
+from constructions import newton
+from verify.claim import installed
+from verify.evidence.size import units
+
+
+def module(text: str, **names: object) -> ModuleType:
+    """A module whose functions count."""
+    made, tree = ModuleType("verify.made"), ast.parse(text)
+    counting.count(tree)
+    vars(made).update(names, **counting.NAMES)
+    exec(compile(tree, "made.py", "exec"), vars(made))
+    return made
+
+
+def given(A: object, *, B: object = None) -> None:
+    """Arrays are given to it."""
+
 
 SOURCE = """
 def run(n, A):
@@ -19,42 +38,83 @@ def run(n, A):
 """
 
 
-def module(package: str, text: str, **names: object) -> ModuleType:
-    """A module as if it were in a file of a package."""
-    made = ModuleType(f"{package}.made")
-    vars(made).update(names)
-    exec(compile(text, f"{work.FILE.parent.parent / package}/made.py", "exec"), vars(made))
-    return made
-
-
-@pytest.mark.parametrize("owner", ["theory", "constructions", "verify"])
-def test_lines_and_entries_are_counted_that_verify_runs_and_gives(owner):
-    given = module(owner, "def given(A, *, B=None): return A.sum()").given
-    run = module("verify", SOURCE, given=given).run
+def test_steps_and_entries_are_counted():
+    run = module(SOURCE, given=given).run
     ones = np.ones((3, 5))
-    (_, (lines, entries)), *others = (
+    (_, (steps, entries)), *others = (
         work.of(lambda n=n, A=A: run(n, A))
         for n, A in ((4, ones), (4, ones[:2]), (3, ones), (4, ones))
     )
     assert entries == 4 * 2 * 15
     assert [found[1] == entries for _, found in others] == [False, False, True]
-    assert [found[0] == lines for _, found in others] == [True, False, True]
+    assert [found[0] == steps for _, found in others] == [True, False, True]
 
 
-def test_entries_given_to_checked_functions_are_counted_once():
-    run = module("verify", "def run(A): window_sums(A, 2)", window_sums=window_sums).run
-    assert work.of(lambda: run(np.ones((3, 7))))[1] == (1, 21)
+@pytest.mark.parametrize(
+    ("body", "steps", "entries"),
+    [
+        ("pass", 1, 0),
+        ("for i in range(n): pass", 1 + 1 + 3, 0),
+        ("return [i for i in range(n)]", 1 + 1 + 3, 0),
+        ("return {i for i in range(n)}", 1 + 1 + 3, 0),
+        ("return {i: i for i in range(n)}", 1 + 1 + 3, 0),
+        ("return sum(i for i in range(n))", 1 + 1 + 1 + 3, 0),
+        ("return [A for i in range(n)]", 1 + 1 + 3, 3 * 6),
+        ("given(A, B=A)", 1 + 2, 2 * 6),
+        ("given(*[A], **{'B': A})", 1, 0),
+        ("given(A[:1])", 1 + 1, 3),
+        ("given(torch.from_numpy(A))", 1 + 1 + 1, 2 * 6),
+        ("given(7)", 1, 0),
+        ("return (lambda x: x)(A)", 1 + 1 + 1, 2 * 6),
+        ("x: 'given(A)' = given(A)", 1 + 1, 6),
+        ("x: 'given(A)'", 1, 0),
+        ("def inner(x=given(A)): return x\n  inner()", 1 + 1 + 1, 0),
+        ("if n: pass\n  elif given(A): pass", 1 + 1, 0),
+        ("if not n: pass\n  elif given(A): pass", 1 + 1 + 1, 6),
+        ("try: given(A) / 0\n  except TypeError: return n", 1 + 1 + 1 + 1, 6),
+        ("match n:\n    case 3: given(A)", 1 + 1 + 1, 6),
+        ("yield from [given(A)]", 0, 0),
+    ],
+)
+def test_each_statement_argument_and_element_is_a_step(body, steps, entries):
+    source = f'def run(n, A):\n  """What it does."""\n  {body}\nA = given(7)'
+    made = module(source, given=given, torch=torch)
+    assert made.run.__doc__ == "What it does."
+    assert work.of(lambda: made.run(3, np.ones((2, 3))))[1] == (steps, entries)
 
 
-@pytest.mark.parametrize("file", ["theory", "constructions", "verify/cli", "verify/domains"])
-def test_lines_of_other_folders_are_not_counted(file):
-    given = module("theory", "def given(A): return A.sum()").given
-    run = module(file, SOURCE, given=given).run
-    assert work.of(lambda: run(4, np.ones(3)))[1] == (0, 0)
+def test_functions_return_what_they_returned():
+    source = "def run(f, xs):\n  try:\n    return {x: f(x) for x in xs}, sorted(xs, key=f)\n"
+    source += "  except ZeroDivisionError as error:\n    return str(error)"
+    plain: dict[str, object] = {}
+    exec(source, plain)
+    for xs in ([3, 1, -2], [0, 1], []):
+        assert module(source).run(lambda x: 1 / x, xs) == plain["run"](lambda x: 1 / x, xs)
+
+
+def test_modules_of_claims_count_and_others_do_not():
+    model = newton(1, 1, 0.5)
+    assert work.of(lambda: units(model))[1][0] > 0
+    assert work.of(lambda: installed()["newton"].load())[1][0] == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "counted"),
+    [
+        ("verify/regression/newton.py", True),
+        ("verify/cli/main.py", False),
+        ("verify/domains/sizes.py", False),
+        ("verify/program_checker.py", False),
+        ("theory/regression/newton.py", False),
+        ("constructions/transformer.py", False),
+    ],
+)
+def test_the_work_of_claims_is_in_their_folders(file, counted):
+    assert counting.is_counted(str(work.FILE.parent.parent / file)) == counted
 
 
 def test_caches_are_emptied_before_a_run(monkeypatch):
-    made = module("verify", "def listed(n): return [i for i in range(n)]\ndef run(): listed(7)")
+    made = module("def listed(n): return [i for i in range(n)]\ndef run(): listed(7)")
     once = work.of(made.run)[1]
     monkeypatch.setattr(made, "listed", cache(made.listed))
     monkeypatch.setitem(sys.modules, "verify.made", made)

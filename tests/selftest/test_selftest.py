@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import record
 from refusals import rejected, rejects
 
 from constructions import (
@@ -254,7 +255,10 @@ def test_a_quick_claim_notices_every_fault_and_all_its_findings_can_fail():
 def test_every_claim_notices_every_fault_and_all_its_findings_can_fail(name):
     faults = function_faults()
     trained = any(entry.trained for entry in faults if entry.claim == name)
-    report = report_on(name, installed()[name].load(), 0, faults, trained=trained)
+    first = [document for document, _ in record.recorded().get(name, [])][:1]  # with its defaults
+    ids = [each["id"] for document in first for each in document["findings"]] or None
+    it = installed()[name].load()
+    report = report_on(name, it, 0, faults, trained=trained, by_default=ids)
     if report.absent:
         pytest.skip("an optional package of this claim is not installed")
     assert report.missed == []
@@ -298,6 +302,8 @@ def test_a_finding_made_only_by_default_is_dead_if_none_of_its_kind_had_faults()
             yield same("other", "1 is 1", 1, 1)
 
     assert report_on("it", grows, 0, [fault(fails=("k=*",))]).dead == ["other"]
+    ids = ["k=0", "k=7", "more"]
+    assert report_on("it", grows, 0, [fault(fails=("k=*",))], by_default=ids).dead == ["more"]
 
 
 @pytest.mark.slow

@@ -107,12 +107,14 @@ def report_on(
     faults: Iterable[FunctionFault] = (),
     *,
     trained: bool = False,
+    by_default: Iterable[str] | None = None,
     progress: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items,
 ) -> Report:
     """Runs all mutants of a claim; returns the results.
 
     Mutants of functions are run first, then mutants of weights. With `trained`, only mutants of
-    functions are run.
+    functions are run. `by_default` has the ids of the findings of a run with default options; if it
+    is None, the claim is run with them.
     """
     report = Report(name)
     cases = () if trained else claim.faults_seen
@@ -129,11 +131,11 @@ def report_on(
         if healthy is not None:
             _plant_in_tensors(report, claim, seed, options, healthy, progress)
     if (report.killed or report.missed) and not claim.needs_options and not trained:
-        _with_defaults(report, claim, seed)
+        _with_defaults(report, claim, seed, by_default)
     return report
 
 
-def _with_defaults(report: Report, claim: Claim, seed: int) -> None:
+def _with_defaults(report: Report, claim: Claim, seed: int, ids: Iterable[str] | None) -> None:
     """Adds as dead the findings of a run with default options whose kind was not tested.
 
     Ids of the same kind differ only in sizes: "k=16/size" and "k=2/size".
@@ -142,10 +144,13 @@ def _with_defaults(report: Report, claim: Claim, seed: int) -> None:
     def kind(id: str) -> str:
         return re.sub(r"\d+", "#", id)
 
-    tested, default = {kind(id) for id in report.killed}, Report(report.claim)
-    run_healthy(claim, seed, {}, default)
-    report.missed += default.missed
-    report.killed |= {id: "" for id in default.killed if kind(id) not in tested}
+    if ids is None:
+        default = Report(report.claim)
+        run_healthy(claim, seed, {}, default)
+        report.missed += default.missed
+        ids = default.killed
+    tested = {kind(id) for id in report.killed}
+    report.killed |= {id: "" for id in ids if kind(id) not in tested}
 
 
 def _plant_in_function(
