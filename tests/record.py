@@ -44,6 +44,17 @@ def run(
     return document
 
 
+def by_ledger() -> dict[tuple[str, int], dict[str, Any]]:
+    """The options of each run: by claim and number, the option sets of the ledger; not of claims
+    that need a user's data."""
+    return {
+        (name, number): options
+        for name, point in installed().items()
+        if not point.load().needs_options
+        for number, options in enumerate(option_sets(name))
+    }
+
+
 def picture_of(name: str, number: int) -> Path:
     """Where the picture of a claim's run with one of its option sets is."""
     return PICTURES / f"{name}-{number}.png"
@@ -75,8 +86,7 @@ def recorded() -> dict[str, list[tuple[dict[str, Any], Path]]]:
 
 
 def make() -> None:
-    """Run each claim with each of its option sets, unless that was done; not what needs a user's
-    data."""
+    """Run each claim with each of its option sets, unless that was done."""
     if recorded():
         return
     KEY.unlink(missing_ok=True)
@@ -84,10 +94,7 @@ def make() -> None:
     PICTURES.mkdir(parents=True)
     made = key()
     tasks = [
-        (name, options, picture_of(name, number))
-        for name, point in installed().items()
-        if not point.load().needs_options
-        for number, options in enumerate(option_sets(name))
+        (name, options, picture_of(name, number)) for (name, number), options in by_ledger().items()
     ]
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
         documents = [*pool.map(run, *zip(*tasks, strict=True))]

@@ -68,15 +68,10 @@ def recorded() -> dict[str, Work]:
 
 def by_ledger() -> dict[str, tuple[str, dict[str, Any]]]:
     """Runs with the options of the ledger: by `newton #0`, the claim and the options."""
-    from verify.claim import installed
-    from verify.ledger.theorems import option_sets
+    import record
 
-    return {
-        f"{name} #{number}": (name, options)
-        for name, point in installed().items()
-        if not point.load().needs_options
-        for number, options in enumerate(option_sets(name))
-    }
+    runs = record.by_ledger().items()
+    return {f"{name} #{number}": (name, options) for (name, number), options in runs}
 
 
 def found(run: str) -> Work | None:
