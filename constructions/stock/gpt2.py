@@ -149,7 +149,9 @@ def _gpt2(plan: Plan, doubled: Doubled, positions: int) -> Any:
     hf, soft = _transformers(), plan.soft
     # Two copies with opposite signs; float64 doubles the memory.
     needed = 4 * 8 * positions * (soft.d_model + 1)
-    machine.fits_in_memory(f"{positions:.4g} positions", needed, "give fewer positions")
+    machine.fits_in_memory(
+        f"{min(positions, 10**300):.4g} positions", needed, "give fewer positions"
+    )
     rows, columns = soft.embed.W_E, soft.unembed.W_U
     vocabulary = max(len(rows), columns.shape[1])
     special: dict[str, int] = {}

@@ -15,7 +15,8 @@ from constructions.stream import Stream
 from constructions.trained.form import SOURCE, Form
 from constructions.trained.numbers import FORMS, SMALL, Numbers, Tied, number_rows
 from constructions.transformer import Transformer
-from theory.kinds import Choice, Count, InputError, Steps, checked
+from theory import machine
+from theory.kinds import Choice, Count, InputError, Steps, checked, shown
 
 
 @checked
@@ -63,8 +64,14 @@ class TransformerShape:
         """
         stream = Stream(stream=self.d_model)
         stream.fits(self.n_layers)
+        rows, M = form.d_in + form.d_out + form.positions, self.d_mlp
+        machine.fits_in_memory(
+            f"the weights of d_mlp = {shown(M)} and of {shown(rows)} tokens and positions",
+            8 * self.d_model * (self.n_layers * (4 * self.d_model + 2 * M) + rows),
+            "build a smaller model",
+        )
         generator = torch.Generator().manual_seed(seed)
-        D, M, heads, depth = self.d_model, self.d_mlp, self.n_heads, math.sqrt(2 * self.n_layers)
+        D, heads, depth = self.d_model, self.n_heads, math.sqrt(2 * self.n_layers)
         width = D // heads
         # Linear attention is cubic in the stream, whose norm grows from layer to layer.
         small = 0.1 if self.normalise == "linear" else 1.0
@@ -94,9 +101,9 @@ class TransformerShape:
 
         places = torch.randn(form.positions, D, generator=generator)
         whole = form.d_in == form.d_out  # tokens to tokens: one row of W_E is read for each
-        rows = form.rows or (1 if whole else form.d_in)
+        summed = form.rows or (1 if whole else form.d_in)
         model = Transformer(
-            Embed(normal(form.d_in, D, rows=rows)),
+            Embed(normal(form.d_in, D, rows=summed)),
             [block() for _ in range(self.n_layers)],
             Unembed(normal(D, form.d_out, rows=D), torch.zeros(form.d_out)),
             pos_embed=PosEmbed(places) if form.positions else None,

@@ -367,7 +367,9 @@ def test_hidden_entries_of_a_masked_array_are_not_read():
 
 
 @checked
-def scaled(kind: Literal["power", "ratio", "memory", "depth"], x: Finite = 1.0) -> Any:
+def scaled(
+    kind: Literal["power", "ratio", "memory", "tensor", "size", "depth"], x: Finite = 1.0
+) -> Any:
     match kind:
         case "power":
             return x**400
@@ -375,11 +377,15 @@ def scaled(kind: Literal["power", "ratio", "memory", "depth"], x: Finite = 1.0) 
             return 1 / (x - x)
         case "memory":
             return np.empty((10**9, 10**9))
+        case "tensor":
+            return torch.empty(10**9, 10**9)
+        case "size":
+            return torch.rand(10**30)
         case "depth":
             return scaled.__wrapped__(kind, x)
 
 
-@pytest.mark.parametrize("kind", ["power", "ratio", "memory", "depth"])
+@pytest.mark.parametrize("kind", ["power", "ratio", "memory", "tensor", "size", "depth"])
 def test_limits_of_the_machine_are_one_line(kind):
     with rejects("scaled", "x", "1000000.0"):
         scaled(kind, 1e6)
@@ -397,12 +403,13 @@ def kept(given: Any, exponent: Finite) -> float:
     return (1e300 * exponent) ** 2
 
 
-def test_an_error_for_another_reason_stays_as_it_is():
+@pytest.mark.parametrize("kind", [ValueError, TypeError, RuntimeError])
+def test_an_error_for_another_reason_stays_as_it_is(kind):
     @checked
     def failing(x: Finite) -> float:
-        raise ValueError("another reason")
+        raise kind("another reason")
 
-    with pytest.raises(ValueError, match=r"^another reason$"):
+    with pytest.raises(kind, match=r"^another reason$"):
         failing(1.0)
 
 

@@ -46,14 +46,16 @@ LIMITS: dict[type[Exception], str] = {
     RecursionError: "needs too many nested calls: give smaller sizes",
 }
 """Errors of Python where a computation with allowed arguments exceeds a limit of the machine."""
-VALUE_ERRORS = {
+TEXTS = {
     TOO_MANY_DIGITS: "would write an integer of more digits than Python prints: give "
     "smaller numbers",
     "array is too big": MEMORY,
     "Maximum allowed": MEMORY,
+    "you tried to allocate": MEMORY,
+    "Overflow when unpacking long": MEMORY,
 }
-"""Parts of the messages of ValueErrors of Python and numpy for the same reason."""
-ERRORS: tuple[type[Exception], ...] = (*LIMITS, ValueError)
+"""Parts of the messages of errors of Python, numpy and torch for the same reason."""
+ERRORS: tuple[type[Exception], ...] = (*LIMITS, RuntimeError, TypeError, ValueError)
 ENTRIES = 10**8
 """Of larger arrays, a message has not the largest entry."""
 NO_KIND = {Any, int, float, complex, object, np.ndarray, np.random.Generator, NoneType}
@@ -67,12 +69,13 @@ def checked(function: F) -> F:
     The function gets the converted values; defaults are not converted. For a dataclass, the kinds
     are declared by its fields. Parameters whose annotation declares no kind, *args and **kwargs are
     passed on unchecked. InputError for a wrong argument is raised before the function is entered.
-    An overflow or a division by 0, a MemoryError or a RecursionError of the function becomes an
-    InputError that names the numbers given and the largest entries of arrays, and so does an
-    overflow or a division by 0 of numpy, unless an argument is a function or all arguments are
-    objects, as those of models are: then numpy warns. The error for memory (`MemoryRefused`) ends
-    with the integers, texts, shapes and names given. An error that is raised in a function that is
-    an argument is not changed. Missing or unknown arguments raise Python's TypeError.
+    An overflow or a division by 0, a MemoryError or a RecursionError of the function, or an error
+    of torch for memory, becomes an InputError that names the numbers given and the largest entries
+    of arrays, and so does an overflow or a division by 0 of numpy, unless an argument is a function
+    or all arguments are objects, as those of models are: then numpy warns. The error for memory
+    (`MemoryRefused`) ends with the integers, texts, shapes and names given. An error that is raised
+    in a function that is an argument is not changed. Missing or unknown arguments raise Python's
+    TypeError.
     """
     if isinstance(function, type):
         made = function.__init__  # type: ignore[misc]
@@ -137,7 +140,7 @@ def _code(value: Any) -> Any:
 def _limit(error: Exception) -> str:
     """The limit of the machine that an error is about, or "" for other errors."""
     by_class = (words for kind, words in LIMITS.items() if isinstance(error, kind))
-    by_text = (words for part, words in VALUE_ERRORS.items() if part in str(error))
+    by_text = (words for part, words in TEXTS.items() if part in str(error))
     return next(by_class, "") or next(by_text, "")
 
 

@@ -18,7 +18,8 @@ from constructions.trained.models import Shape
 from constructions.trained.numbers import FORMS
 from constructions.trained.tasks.task import CHUNK, Batch, FreshPrompts, Labelling, PromptCount
 from constructions.trained.transformers import TiedShape
-from theory.kinds import CountFrom2, Steps, checked
+from theory import machine
+from theory.kinds import CountFrom2, Steps, checked, shown
 
 TRAINED = 0.8  # fraction of the unordered pairs for training
 SPLIT = 0  # seed of the partition, the same in all runs
@@ -46,7 +47,9 @@ class Addition(Labelling, kind="addition"):
 
     def pairs(self, trained: bool) -> Tensor:
         """All m training pairs (a, b), a ≤ b, or all held-out pairs unless `trained`, (m, 2)."""
-        pairs = np.stack(np.triu_indices(self.numbers), axis=1)
+        n = self.numbers
+        machine.fits_in_memory(f"the pairs of numbers = {shown(n)}", 30 * n**2, "give fewer")
+        pairs = np.stack(np.triu_indices(n), axis=1)
         order = np.random.default_rng(SPLIT).permutation(len(pairs))
         cut = round(TRAINED * len(pairs))
         return torch.from_numpy(pairs[order[:cut] if trained else order[cut:]])

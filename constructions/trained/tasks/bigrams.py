@@ -28,6 +28,7 @@ class Bigrams(TokenTask, kind="bigrams"):
     @checked
     def sequences(self, count: PromptCount, seed: TorchSeed) -> Batch:
         V, T, device = self.vocabulary_size, self.length, seed.device
+        self.fits(count, 36 * T + 12 * V * (V + 2))
 
         def rows(*size: int) -> Tensor:
             """Cumulative sums of a Dirichlet(1) vector: exponential variables over their sum."""

@@ -32,6 +32,7 @@ class Hop(TokenTask, kind="hop"):
 
     @checked
     def sequences(self, count: PromptCount, seed: TorchSeed) -> Batch:
+        self.fits(count, 64 * self.length)
         size, device = (count, self.length), seed.device
         tokens = torch.randint(self.vocabulary_size, size, generator=seed, device=device)
         after = following_latest_copy(tokens)

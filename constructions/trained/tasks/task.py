@@ -22,7 +22,8 @@ from constructions.seeds import torch_generator
 from constructions.tokens import Tokens
 from constructions.trained.form import Form
 from constructions.trained.models import Shape
-from theory.kinds import Count, Steps, Within, checked
+from theory import machine
+from theory.kinds import Count, Steps, Within, checked, shown
 
 Batch = tuple[Tensor, ...]
 CHUNK = 250  # prompts per forward pass of an evaluation
@@ -172,12 +173,21 @@ class Labelling(Task):
 class TokenTask(Labelling):
     """The base class of tasks with sequences of `length` tokens whose targets are tokens."""
 
-    vocabulary_size: Count
+    vocabulary_size: Annotated[Count, Within(below=2**63)]  # tokens are int64
     length: Count
 
     def form(self, shape: Shape) -> Form:
         V, T = self.vocabulary_size, self.length
         return Form(Tokens(V, T), V, V, positions=T)
+
+    def fits(self, count: int, each: int) -> None:
+        """Raises ValueError if `count` sequences of `each` bytes do not fit in memory."""
+        machine.fits_in_memory(
+            f"sequences of length = {shown(self.length)} with vocabulary_size = "
+            f"{shown(self.vocabulary_size)}",
+            count * each,
+            "give smaller numbers",
+        )
 
 
 class Corpus(Task):
