@@ -92,7 +92,8 @@ class StringDistributions:
     def cross_entropies(self) -> list[float]:
         """The cross-entropy of the model for each of the T bits given the earlier bits, in nats.
 
-        The strings are drawn from the source.  The result has T entries.
+        The strings are drawn from the source.  The result has T entries.  An entry is ∞ if the
+        model gives probability 0 to bits, up to this bit, with which a possible string begins.
         """
         T = self.length
         prefixes = [
@@ -101,8 +102,10 @@ class StringDistributions:
         found = []
         for (_, before), (p, after) in pairwise(prefixes):
             possible = p > 0
-            given = after[possible] / before.repeat(2)[possible]
-            found.append(-float((p[possible] * np.log(given)).sum()))
+            after, wide = after[possible], before.repeat(2)[possible]
+            given = np.divide(after, wide, out=np.zeros_like(after), where=wide > 0)
+            with np.errstate(divide="ignore"):
+                found.append(-float((p[possible] * np.log(given)).sum()))
         return found
 
     @property
