@@ -1,10 +1,12 @@
 """Probes are least squares for streams of any scale and origin."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from theory.regression import gaussian_prompts
-from verify.interpret import probe
+from verify.interpret import induced_weights, probe
 
 FITTED, MEASURED = (gaussian_prompts(m, 6, 3, seed=m) for m in (300, 40))
 LABELS = np.concatenate([FITTED.y, FITTED.y_query[:, None]], -1)
@@ -63,3 +65,45 @@ def test_correlated_coordinates_are_read():
 
     found = probe(None, FITTED, mixed).on(MEASURED).predictions[0]
     np.testing.assert_allclose(found, wanted(), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-160, 1e160, 1e200])
+def test_prompts_of_any_scale_have_probes(scale):
+    """Squares of the stream, or of the labels, leave float64."""
+
+    def inputs(model, x, y, x_query):
+        return [np.concatenate([x, x_query[:, None]], 1)]
+
+    near = probe(None, FITTED, inputs).weights[0][0]
+    scaled = replace(FITTED, x=FITTED.x * scale, x_query=FITTED.x_query * scale)
+    found = probe(None, scaled, inputs).weights[0][0]
+    np.testing.assert_allclose(found * np.r_[scale, scale, scale, 1], near, rtol=1e-9)
+    larger = replace(FITTED, y=FITTED.y * scale, y_query=FITTED.y_query * scale)
+    np.testing.assert_allclose(probe(None, larger, inputs).weights[0][0] / scale, near, rtol=1e-9)
+
+
+def squared(model, x, y, x_query):
+    """Predictions that are no linear functions of the query."""
+    return [np.concatenate([x, x_query[:, None]], 1) ** 2]
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-170, 1e-100, 1e100])
+def test_the_fit_of_induced_weights_does_not_depend_on_the_scale_of_labels(scale):
+    queries = np.random.default_rng(3).standard_normal((40, 9, 3))
+    near = induced_weights(probe(None, FITTED, squared), MEASURED, queries)
+    larger = replace(FITTED, y=FITTED.y * scale, y_query=FITTED.y_query * scale)
+    found = induced_weights(probe(None, larger, squared), MEASURED, queries)
+    np.testing.assert_allclose(found.explained, near.explained, rtol=1e-9)
+    assert found.explained.mean() < 0.9
+
+
+def test_squares_that_leave_float64_are_refused():
+    queries = np.random.default_rng(3).standard_normal((40, 9, 3))
+    probes = probe(None, FITTED, squared)
+    for scale in (1e-170, 1e-155, 1e155, 1e170):
+        with pytest.raises(ValueError, match="closer to 1"):
+            induced_weights(probes, replace(MEASURED, w=MEASURED.w * scale), queries)
+    assert induced_weights(probes, replace(MEASURED, w=0 * MEASURED.w), queries).silent.max() == 0
+    larger = replace(FITTED, y=FITTED.y * 1e170, y_query=FITTED.y_query * 1e170)
+    with pytest.raises(ValueError, match="closer to 1"):
+        induced_weights(probe(None, larger, squared), MEASURED, queries)

@@ -256,7 +256,8 @@ class Nearer:
         prompts.
         """
         verdict = sign_of(*self.difference)
-        same = self.halves[0] * self.halves[1] > 0
+        one, other = self.halves
+        same = one > 0 < other or one < 0 > other
         return verdict if same else Verdict.UNDECIDED
 
     def to_json(self) -> dict[str, Any]:

@@ -14,12 +14,14 @@ import numpy as np
 
 from theory.kinds import InputError, Reals, Steps, checked
 from theory.regression import PrefixSpectrum, Prompts, similarity, weight_cosines
+from theory.scaling import near_one
 from verify.evidence.statistics import estimated, sign_of
 from verify.finding import Verdict
 from verify.interpret.algorithms import FACTORS, read_prompts
 from verify.interpret.probes import Probes
 from verify.interpret.similarity import Likeness
 
+TINY = np.finfo(float).tiny
 ManyQueries: TypeAlias = Annotated[Any, Reals("m T d")]
 """Queries after the same examples, shape (m, T, d)."""
 Progress: TypeAlias = Callable[[Iterable[int]], Iterable[int]]
@@ -43,7 +45,8 @@ def induced_weights(
     `first` is the index of the first layer, and `progress` is called with the numbers t.
 
     Raises `ValueError` for T ≤ d, for queries of another number of prompts or another dimension,
-    for a layer that the model does not have, and in the cases in which `probe` does.
+    for a layer that the model does not have, for squares that overflow or are rounded to 0, and in
+    the cases in which `probe` does.
     """
     p = read_prompts(prompts)
     samples, n, d = p.x.shape
@@ -59,19 +62,28 @@ def induced_weights(
     truth = np.matvec(queries, p.w)
     size = (n_layers - first, samples, n)
     weights = np.empty((*size, d))
-    squares, nonlinear, error = np.empty((3, *size))
-    for t in progress(range(1, n + 1)):
-        predicted = probes.after(p.x[:, :t], p.y[:, :t], queries)[first:]
-        w, _ = similarity.induced_weights(
-            np.broadcast_to(queries, (*predicted.shape, d)), predicted
+    squares, nonlinear, error, explained = np.empty((4, *size))
+    with np.errstate(over="ignore"):
+        for t in progress(range(1, n + 1)):
+            predicted = probes.after(p.x[:, :t], p.y[:, :t], queries)[first:]
+            near, power = near_one(predicted, -1)
+            w, _ = similarity.induced_weights(np.broadcast_to(queries, (*near.shape, d)), near)
+            square = (near**2).mean(-1)
+            left = ((near - np.matvec(queries, w)) ** 2).sum(-1) / (T - d)
+            weights[:, :, t - 1] = np.ldexp(w, power)
+            squares[:, :, t - 1] = np.ldexp(square, 2 * power[..., 0])
+            nonlinear[:, :, t - 1] = np.ldexp(left, 2 * power[..., 0])
+            error[:, :, t - 1] = ((predicted - truth) ** 2).mean(-1)
+            explained[:, :, t - 1] = 1 - left / np.maximum(square, TINY)
+        silent = (truth**2).mean(-1, keepdims=True)
+    rounded = truth.any() and silent.mean() < TINY
+    if rounded or not np.isfinite([squares, nonlinear, error]).all():
+        raise InputError(
+            "the squares of predictions overflow, or those of labels are rounded to 0: give "
+            "prompts of numbers closer to 1"
         )
-        weights[:, :, t - 1] = w
-        squares[:, :, t - 1] = (predicted**2).mean(-1)
-        nonlinear[:, :, t - 1] = ((predicted - np.matvec(queries, w)) ** 2).sum(-1) / (T - d)
-        error[:, :, t - 1] = ((predicted - truth) ** 2).mean(-1)
-    silent = (truth**2).mean(-1, keepdims=True)
     names = probes.streams.names(n_layers)[first:]
-    return InducedWeights(p, weights, squares, nonlinear, error, silent, names)
+    return InducedWeights(p, weights, squares, nonlinear, error, silent, explained, names)
 
 
 @dataclass(frozen=True)
@@ -84,7 +96,8 @@ class InducedWeights:
     `predicted` (layers, m, n) of the predictions, `error` (layers, m, n) of the errors, and
     `silent` (m, 1) of the errors of the constant 0. `nonlinear` (layers, m, n) is the sum of
     squares of the residuals of the linear fit divided by T − d. The expectation of this quotient
-    does not depend on T. `names` are the names of the layers.
+    does not depend on T. `explained` (layers, m, n) is the R² of the linear fit to the predictions,
+    1 − nonlinear/predicted, and 1 if all predictions are 0. `names` are the names of the layers.
     """
 
     prompts: Prompts
@@ -93,16 +106,8 @@ class InducedWeights:
     nonlinear: np.ndarray
     error: np.ndarray
     silent: np.ndarray
+    explained: np.ndarray
     names: tuple[str, ...] = ()
-
-    @property
-    def explained(self) -> np.ndarray:
-        """The R² (layers, m, n) of the linear fit to the predictions, corrected for overfitting.
-
-        There is an R² for each layer, each of m prompts, and each number of examples from 1 to n.
-        The correction accounts for the number d of fitted weights.
-        """
-        return 1 - self.nonlinear / np.maximum(self.predicted, np.finfo(float).tiny)
 
     @property
     def first(self) -> int | None:

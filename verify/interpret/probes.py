@@ -12,6 +12,7 @@ import numpy as np
 from theory.kinds import InputError, NonNegative, Reals, Steps, Within, checked
 from theory.kinds.errors import shown_all
 from theory.regression import Prompts
+from theory.scaling import near_one
 from verify.evidence.statistics import Mean, estimated
 from verify.interpret.algorithms import Algorithms, labels_of, read_prompts
 from verify.interpret.models import (
@@ -75,25 +76,33 @@ def _best(streams: Streams, fitted: Prompts) -> list[list[np.ndarray]]:
 
     The coordinates of a stream are measured from their means on the first prompts, in units of
     their standard deviations: normal equations square ratios of sizes. Directions in which the
-    stream of a layer is constant have weight 0.
+    stream of a layer is constant have weight 0. Streams and labels are divided by powers of two
+    that bring them near 1, so that no product underflows.
     """
-    wanted = labels_of(fitted)[..., None]
+    wanted, of_labels = near_one(labels_of(fitted)[..., None], (0, 1, 2))
     moments: dict[tuple[int, int], np.ndarray] = {}
     origins: dict[int, np.ndarray] = {}
+    powers: dict[int, np.ndarray] = {}
     for place, found in _featured(streams.of, fitted.x, fitted.y, fitted.x_query):
         for layer, H in enumerate(found):
             if layer not in origins:
                 origins[layer] = np.append(H[..., :-1].mean((0, 1)), 0.0)
-            both = np.concatenate([H - origins[layer], wanted[place]], axis=-1)
+                _, power = np.frexp(np.abs(H - origins[layer])[..., :-1].max(initial=0.0))
+                powers[layer] = np.append(np.full(H.shape[-1] - 1, power), 0)
+            Z = np.ldexp(H - origins[layer], -powers[layer])
+            both = np.concatenate([Z, wanted[place]], axis=-1)
             for half in range(2):
                 rows = both[half::2].reshape(-1, both.shape[-1])
                 moments[half, layer] = moments.get((half, layer), 0.0) + rows.T @ rows
 
     def best(*halves: int) -> list[np.ndarray]:
-        layers = range(len(moments) // 2)
+        scaled = [np.ldexp(origins[layer], -power) for layer, power in powers.items()]
+        weights = [
+            _solved(sum(moments[half, layer] for half in halves), origin)
+            for layer, origin in enumerate(scaled)
+        ]
         return [
-            _solved(sum(moments[half, layer] for half in halves), origins[layer])
-            for layer in layers
+            np.ldexp(each, of_labels.ravel() - powers[layer]) for layer, each in enumerate(weights)
         ]
 
     return [best(0, 1), best(0), best(1)]
