@@ -104,7 +104,10 @@ def cover_radius(A: Positive, V: Positive, B: Positive, k_q: Counted, k_v: Count
     the negative of a unit vector.  The bound is VB²A/√k_q + VB/√k_v.  It holds for the nearest head
     of the finite set.
     """
-    return V * B**2 * A / math.sqrt(k_q) + V * B / math.sqrt(k_v)
+    # In rational arithmetic, since a product of some of the factors may underflow.
+    by_value = Fraction(V) * Fraction(B)
+    by_query = by_value * Fraction(B) * Fraction(A)
+    return float(by_query) / math.sqrt(k_q) + float(by_value) / math.sqrt(k_v)
 
 
 @checked
