@@ -203,6 +203,8 @@ def test_show_says_where_everything_stands(capsys):
         assert part in shown
     assert run("show", "attention-patterns") == 0  # a claim: all that it shows
     assert capsys.readouterr().out.count("(theorem, retrieval;") == 3
+    assert run("show", "composition") == 0  # a statement and a claim: the statement
+    assert capsys.readouterr().out.count("(theorem, ") == 1
 
 
 def test_env_names_what_computes(capsys):
