@@ -14,7 +14,7 @@ from s_(b) to s_(b+1) is 2(b − a) + 1 times their distance, so its minimum is 
 import torch
 from torch import Tensor
 
-from theory.kinds import Positive, checked
+from theory.kinds import Positive, Reals, checked
 
 
 @checked
@@ -24,6 +24,7 @@ def neural_sort(scores: Tensor, tau: Positive) -> Tensor:
     Row a = 0, …, N − 1 is the softmax over j of ((2a + 1 − N) s_j − Σ_k |s_j − s_k|)/τ, where s_j
     is the j-th score and τ = `tau`.
     """
+    Reals("... N").fit("scores", scores.shape)
     N = scores.shape[-1]
     far = (scores[..., :, None] - scores[..., None, :]).abs().sum(-1)
     times = torch.arange(1 - N, N, 2, device=scores.device, dtype=scores.dtype)
@@ -37,6 +38,7 @@ def soft_sort(scores: Tensor, tau: Positive) -> Tensor:
     Row a = 0, …, N − 1 is the softmax over j of −|s_(a) − s_j|/τ, where s_j is the j-th score,
     s_(a) is the a-th smallest score, counted from 0, and τ = `tau`.
     """
+    Reals("... N").fit("scores", scores.shape)
     ordered = scores.sort(-1).values
     return (-(ordered[..., :, None] - scores[..., None, :]).abs() / tau).softmax(-1)
 

@@ -27,7 +27,8 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.sketch import SketchShape, counted
 from constructions.trained.tasks.task import CHUNK, Batch, FreshPrompts, Task, Training
-from theory.kinds import Count, NonNegative, Steps, checked
+from theory import machine
+from theory.kinds import Count, NonNegative, Steps, checked, shown
 from theory.structures import one_row_error, zipf
 
 UNTIL = 0.6  # fraction of the steps with an entropy bonus
@@ -63,6 +64,11 @@ class Counts(Task, kind="counts"):
         """
         generator = torch_generator(seed)
         device = generator.device
+        machine.fits_in_memory(
+            f"streams of stream = {shown(self.stream)} tokens over items = {shown(self.items)}",
+            8 * (count * (self.items + self.stream) + self.items),
+            "give smaller numbers",
+        )
         frequencies = torch.as_tensor(zipf(self.items, self.exponent), device=device).float()
         rank = torch.rand(count, self.items, generator=generator, device=device).argsort(-1)
         p = frequencies[rank]

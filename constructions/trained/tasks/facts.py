@@ -20,7 +20,8 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.tasks.task import Batch, Corpus, FreshPrompts
 from constructions.trained.transformers import TransformerShape
-from theory.kinds import Count, CountFrom2, InputError, Steps, Within, checked
+from theory import machine
+from theory.kinds import Count, CountFrom2, InputError, Steps, Within, checked, shown
 from theory.language import Levels, fact_strings
 from theory.language.documents import numbers
 
@@ -66,6 +67,11 @@ class Facts(Corpus, kind="facts"):
     @cached_property
     def counts(self) -> np.ndarray:
         """The number of documents that state each fact, (number of facts,)."""
+        machine.fits_in_memory(
+            f"documents = {shown(self.documents)} of {self.length} symbols",
+            32 * self.documents * self.length,
+            "give fewer",
+        )
         drawn = np.random.default_rng((self.world, 1)).integers(
             len(self.facts), size=self.documents
         )

@@ -16,8 +16,9 @@ from constructions.trained.form import Form
 from constructions.trained.models import Shape
 from constructions.trained.quadratic import QuadraticShape
 from constructions.trained.tasks.task import Batch, Corpus, Labelling, PromptCount
+from theory import machine
 from theory.arithmetic.congruence import odd_modulus
-from theory.kinds import Count, NonNegative, Within, checked
+from theory.kinds import Count, NonNegative, Within, checked, shown
 
 
 @checked
@@ -47,13 +48,17 @@ class ModularAddition(Corpus, Labelling, kind="modular"):
     @property
     def corpus(self) -> Batch:
         """All pairs of numbers below p, (p², 2), and their sums modulo p, (p², 1)."""
+        machine.fits_in_memory(
+            f"pairs below p = {shown(self.p)}", 40 * self.p**2, "give a smaller p"
+        )
         pairs = torch.cartesian_prod(torch.arange(self.p), torch.arange(self.p))
         return pairs, pairs.sum(-1, keepdim=True) % self.p
 
     @checked
     def sequences(self, count: PromptCount, seed: TorchSeed) -> Batch:
+        corpus = self.corpus
         chosen = torch.randint(self.p**2, (count,), generator=seed, device=seed.device)
-        return tuple(part.to(seed.device)[chosen] for part in self.corpus)
+        return tuple(part.to(seed.device)[chosen] for part in corpus)
 
     def loss(self, model: Model, *batch: Tensor) -> Tensor:
         squares = sum((table**2).sum(1) for table in model.parameters())

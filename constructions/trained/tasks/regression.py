@@ -26,7 +26,8 @@ from constructions.trained.lstm import LSTMShape
 from constructions.trained.models import Shape
 from constructions.trained.tasks.task import CHUNK, Batch, Curriculum, FreshPrompts, Task, Training
 from constructions.trained.transformers import TransformerShape
-from theory.kinds import Count, InputError, NonNegative, Steps, checked
+from theory import machine
+from theory.kinds import Count, InputError, NonNegative, Steps, checked, shown
 from theory.regression import PrefixSpectrum, gaussian_prompts, ill_conditioned_prompts
 
 LARGE = 100.0  # the large eigenvalues of the ill-conditioned task
@@ -67,11 +68,13 @@ class Regression(Task, kind="regression"):
         if self.covariance == "isotropic":
             return 1.0
         large = self.d // 2
-        return math.sqrt((large * LARGE + self.d - large) / self.d)
+        return math.sqrt((large * int(LARGE) + self.d - large) / self.d)
 
     def form(self, shape: Shape) -> Form:
         n = self.points - 1
         if _queries(shape) > 1:
+            if not n:
+                raise InputError("points is 1: give at least 2 points for linear attention")
             interface = Examples(self.d, packed, n=n, scale=self.scale)
             return Form(interface, self.d + 1, 1, mask="context-only", scale=1 / n)
         interface = Examples(self.d, alternating, n=n, at_most=True, scale=self.scale)
@@ -104,6 +107,11 @@ class Regression(Task, kind="regression"):
         """
         generator = torch_generator(seed)
         device = generator.device
+        machine.fits_in_memory(
+            f"prompts of points = {shown(points)} in d = {shown(self.d)} dimensions",
+            4 * count * (points * (d + self.d) + (d * d) * (self.covariance != "isotropic")),
+            "give smaller numbers",
+        )
 
         def normal(*shape: int) -> Tensor:
             return torch.randn(shape, generator=generator, device=device)

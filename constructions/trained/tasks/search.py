@@ -40,7 +40,8 @@ from constructions.trained.tasks.distributions import (
     frequencies,
 )
 from constructions.trained.tasks.task import CHUNK, Batch, FreshPrompts, Task, Training
-from theory.kinds import Choice, Count, InputError, NonNegative, Steps, checked
+from theory import machine
+from theory.kinds import Choice, Count, InputError, NonNegative, Steps, checked, shown
 from theory.structures import (
     accuracy_by_lookup,
     binary_accuracy,
@@ -131,6 +132,12 @@ class Search(Task, kind="search"):
         For points of d coordinates, the shapes are (count, N, d), (count, m, d) and (count, m). The
         nearest points are given by their indices.
         """
+        machine.fits_in_memory(
+            f"sets of points = {shown(self.points)} with {shown(m)} queries in d = "
+            f"{shown(self.d)} dimensions",
+            8 * count * self.points * m * (1 if self.law == "images" else self.d),
+            "give smaller numbers",
+        )
         sampler = Sampler(count, self.points, m, self.d, seed, held_out)
         return DISTRIBUTIONS[self.law](sampler)
 
