@@ -260,3 +260,14 @@ def test_a_chain_of_links_is_one_cluster(n):
     X = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     assert n_clusters(X, np.cos(0.15)) == 1
     assert n_clusters(X, np.cos(0.05)) == n
+
+
+@pytest.mark.parametrize(("beta", "time"), [(10.0, 0.01), (13.0, 1e-3), (20.0, 1e-6)])
+def test_a_trial_step_far_from_the_sphere_is_no_overflow(beta, time):
+    """Unnormalised attention with fast tokens: the first step that is tried may be too long."""
+    gamma = float(orthogonal_start(2, beta, [time], "USA")[0])
+    later = sphere_flow(np.eye(2), beta, [time], "USA").tokens[0]
+    assert abs(later[0] @ later[1] - gamma) < 1e-9
+    found = sphere_flow([[1, 0], [0.6, 0.8]], beta, [time], "USA")
+    assert found.drift < 1e-9
+    assert found.tokens[0, 0] @ found.tokens[0, 1] > 0.6

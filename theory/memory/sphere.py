@@ -33,6 +33,7 @@ SPHERE_FORMS: tuple[SphereForm, ...] = ("SA", "USA")
 LARGEST_EXPONENT = 709.0  # e^709 is a float64, e^710 is not
 MOST_WORK = 1e6  # bound on rate × time: takes minutes at most
 TOLERANCE = 1e-12  # error of one integration step, relative to the length of the tokens
+FARTHEST = 1.01  # length to which tokens of a trial step are shortened
 INTEGRATION = 1e-9  # allowance for the error of the whole integration
 
 
@@ -133,7 +134,11 @@ def sphere_flow(
         )
 
     def velocity(_: float, state: np.ndarray) -> np.ndarray:
-        return _velocity(state.reshape(X.shape), beta, form, QK).ravel()
+        moving = state.reshape(X.shape)
+        # A trial step, which is then rejected, may lead so far from the sphere that exponents
+        # overflow: tokens longer than FARTHEST are shortened to this length.
+        lengths = np.linalg.norm(moving, axis=-1, keepdims=True)
+        return _velocity(moving / np.maximum(1, lengths / FARTHEST), beta, form, QK).ravel()
 
     moved = integrate(velocity, X.ravel(), times).reshape(len(times), *X.shape)
     lengths = np.linalg.norm(moved, axis=-1, keepdims=True)
