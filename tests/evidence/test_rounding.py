@@ -306,8 +306,9 @@ def test_a_product_alone_is_rounded():
     assert abs(float(exact)) <= float(_local_error(layer, tokens, 1)[0, 1]) <= 1e-15
 
 
-def test_a_layer_that_normalises_has_no_bound():
+@pytest.mark.parametrize("norm", ["ln1", "ln2"])
+def test_a_layer_that_normalises_has_no_bound(norm):
     model = newton(2, 1, 0.1)
-    model.blocks[0].ln1 = LayerNorm(model.d_model)
+    setattr(model.blocks[0], norm, LayerNorm(model.d_model))
     with pytest.raises(ValueError, match="normalises the stream"):
         with_rounding_bound(model, np.ones((3, 2)), np.ones(3), np.ones(2))
