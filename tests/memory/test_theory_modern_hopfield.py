@@ -1,6 +1,7 @@
 """Modern Hopfield networks in numpy against their formulas in 60 digits, and the bounds on them."""
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -209,6 +210,20 @@ def test_a_fixed_point_lies_within_the_cluster_radius(cluster, beta, seed):
     images = modern_hopfield_step(X, m + offsets, beta)
     rounding = rounding_bound(X, beta, 1, np.linalg.norm(m) + radius)
     assert (np.linalg.norm(images - m, axis=1) <= radius * (1 + 1e-9) + rounding).all()
+
+
+@pytest.mark.parametrize("slope", [0.3, 0.5, 0.9, 0.97])
+@pytest.mark.parametrize("m", [2.0**-26, 1.0])
+def test_the_radius_of_a_cluster_of_all_patterns_is_not_below_the_smallest(m, slope):
+    """g(r) = slope·(m + r) for ρ = 1, so that the smallest r is slope·m/(1 − slope)."""
+    smallest = Fraction(slope) * Fraction(m) / (1 - Fraction(slope))
+    radius = Fraction(cluster_radius([[m + 1], [m - 1]], [0, 1], slope))
+    assert smallest <= radius <= smallest * (1 + Fraction(1, 2**30))
+
+
+def test_the_weight_of_far_patterns_does_not_underflow_to_0():
+    assert 0 < cluster_radius([[1.0], [0.0]], [0], 1e5) < 1e-300
+    assert cluster_radius([[1.0]], [0], 1e5) == 0
 
 
 def test_cluster_radius_in_the_three_regimes():

@@ -73,12 +73,14 @@ class Conjunction(NamedTuple):
 
         The value is 1 if the bits at all positions of the conjunction are 1, and otherwise 0.
         Words may have fewer than T bits, if they include all positions of the conjunction.  Raises
-        `ValueError` unless words consist of 0 and 1.
+        `ValueError` unless words consist of 0 and 1 and positions are at least 0.
         """
         array = read(Bits, "words", words)
-        if array.shape[-1] <= max(self.positions):
+        if min(self.positions, default=0) < 0:
+            raise InputError(f"positions are {self.positions}: give integers from 0 on")
+        if array.shape[-1] <= max(self.positions, default=-1):
             raise InputError(f"words have shape {array.shape}: give words of shape (…, {self.T})")
-        return np.asarray(array[..., list(self.positions)].min(axis=-1))
+        return np.asarray(array[..., list(self.positions)].min(axis=-1, initial=1))
 
 
 @checked

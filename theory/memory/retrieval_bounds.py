@@ -27,6 +27,7 @@ from theory.kinds import (
 from theory.memory.kinds import Digits, Numeric, PatternVectors, Size, SizeFrom2
 from theory.memory.modern_hopfield import required_separation, separation, squares_fit
 
+LEAST = 2.0**-1074  # the smallest positive float: weights of patterns are not rounded to 0
 Cluster: TypeAlias = Annotated[Any, Integers("m", Within(least=0, below="N"))]
 """Indices of patterns, shape (m,)."""
 
@@ -196,11 +197,12 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
     gives the first term of g(r). Since Σ_{k∈C} e^{beta⟨x_k, ξ⟩} ≥ |C|·e^{beta⟨m, ξ⟩}, the minimum
     in the second term bounds the total weight of the patterns in O.
 
-    The result is the smallest r with g(r) ≤ r. As g is increasing, iteration of g from 0 finds this
-    r. By Brouwer's theorem the ball of radius r around m contains a fixed point. The result is
-    infinite if no such r is found. There are three regimes. A cluster of all patterns gives the
-    global average, at small beta. A cluster of some patterns gives a metastable state. A cluster of
-    one pattern gives retrieval, where ρ = 0.
+    By Brouwer's theorem the ball of radius r around m contains a fixed point if g(r) ≤ r. As g is
+    increasing, iteration of g from 0 approaches the smallest such r from below. The result is this
+    limit, enlarged by the smallest relative 2^i, i ≥ −40, for which g, computed in float64, is at
+    most 1 − 2⁻⁴⁴ times it. The result is infinite if no such r is found. There are three regimes. A
+    cluster of all patterns gives the global average, at small beta. A cluster of some patterns
+    gives a metastable state. A cluster of one pattern gives retrieval, where ρ = 0.
 
     Raises `ValueError` for repeated indices, and for patterns whose squares overflow.
     """
@@ -212,13 +214,19 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
     spread, away = longest(inside - m), longest(outside - m)
     gap = float(((m - outside) @ m).min()) if len(outside) else np.inf
     slope, ratio = beta * spread**2, len(outside) / len(inside)
+
+    def g(r: float) -> float:
+        with np.errstate(over="ignore", under="ignore"):
+            weight = max(float(np.exp(-beta * (gap - r * away))), LEAST)
+        other = min(1.0, ratio * weight)
+        return slope * (float(np.linalg.norm(m)) + r) + (away + spread) * other
+
     r = 0.0
     for _ in range(1000):
-        with np.errstate(over="ignore", under="ignore"):
-            other = min(1.0, ratio * float(np.exp(-beta * (gap - r * away)))) if ratio else 0.0
-        image = slope * (float(np.linalg.norm(m)) + r) + (away + spread) * other
+        image = g(r)
         if image <= r * (1 + 1e-12):
-            return image
+            larger = (image * (1 + 2.0**i) for i in range(-40, 0))
+            return next((r for r in larger if g(r) <= r * (1 - 2.0**-44)), float("inf"))
         if not image < 1e300:
             break
         r = image

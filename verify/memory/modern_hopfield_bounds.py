@@ -232,7 +232,7 @@ def _regime(name: str, X: np.ndarray, cluster: list[int], beta: float) -> Findin
     """
     with Ball.precision(BITS):
         network = ModernNetwork(X, beta)
-        radius = arb(cluster_radius(X, cluster, beta) * (1 + 2.0**-30))
+        radius = arb(cluster_radius(X, cluster, beta))
         m = [sum(column) / len(cluster) for column in zip(*exactly(X[cluster]), strict=True)]
         z = network.settled(m, arb(2) ** -150)
         error = network.fixed_point_near(z, arb(2) ** -40)
