@@ -21,7 +21,7 @@ from constructions.stock.neutral import EPSILON, Doubled
 from constructions.stock.translated import Plan, StockModel, planned, rounded
 from constructions.tokens import Tokens
 from theory import machine
-from theory.kinds import Count, InputError, Positive, checked
+from theory.kinds import Count, InputError, Positive, checked, shown
 
 MOST_POSITIONS = 1024  # number of positions of GPT-2, for prompts of unbounded length
 
@@ -149,9 +149,7 @@ def _gpt2(plan: Plan, doubled: Doubled, positions: int) -> Any:
     hf, soft = _transformers(), plan.soft
     # Two copies with opposite signs; float64 doubles the memory.
     needed = 4 * 8 * positions * (soft.d_model + 1)
-    machine.fits_in_memory(
-        f"{min(positions, 10**300):.4g} positions", needed, "give fewer positions"
-    )
+    machine.fits_in_memory(f"{shown(positions)} positions", needed, "give fewer positions")
     rows, columns = soft.embed.W_E, soft.unembed.W_U
     vocabulary = max(len(rows), columns.shape[1])
     special: dict[str, int] = {}

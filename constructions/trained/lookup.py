@@ -36,7 +36,7 @@ from constructions.trained.form import SOURCE, Form
 from constructions.trained.relaxed_sort import RELAXED
 from constructions.trained.transformers import TransformerShape
 from theory import machine
-from theory.kinds import Choice, Count, InputError, checked
+from theory.kinds import Choice, Count, InputError, checked, shown
 
 WAVES, FASTEST = 6, 6.0  # number of Fourier frequencies; standard deviation of random ones
 SINUSOIDS, FINE = 32, 64  # number of random sinusoids; multiples of 1/64 are exact in float16
@@ -145,9 +145,8 @@ class LookupShape:
             )
         first, more = self.rows(interface)
         M, each = interface.lookups, first + self.hidden + interface.n + T
-        count, width = min(M, 10**300), min(self.hidden, 10**300)  # which a float can show
         machine.fits_in_memory(
-            f"{count:.4g} query networks of width {width:.4g}",
+            f"{shown(M)} query networks of width {shown(self.hidden)}",
             4 * self.hidden * (M * each + more * M * (M - 1) // 2),
             "build a smaller model",
         )

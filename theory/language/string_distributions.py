@@ -92,8 +92,8 @@ class StringDistributions:
     def cross_entropies(self) -> list[float]:
         """The cross-entropy of the model for each of the T bits given the earlier bits, in nats.
 
-        The strings are drawn from the source.  The result has T entries.  An entry is ∞ if the
-        model gives probability 0 to bits, up to this bit, with which a possible string begins.
+        The strings are drawn from the source.  The result has T entries.  An entry is ∞ if a
+        possible string begins with bits, up to this one, to which the model gives probability 0.
         """
         T = self.length
         prefixes = [

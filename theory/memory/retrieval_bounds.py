@@ -27,7 +27,7 @@ from theory.kinds import (
 from theory.memory.kinds import Digits, Numeric, PatternVectors, Size, SizeFrom2
 from theory.memory.modern_hopfield import required_separation, separation, squares_fit
 
-LEAST = 2.0**-1074  # the smallest positive float: weights of patterns are not rounded to 0
+LEAST = 2.0**-900  # weights of patterns below it count as it, so that products do not underflow
 Cluster: TypeAlias = Annotated[Any, Integers("m", Within(least=0, below="N"))]
 """Indices of patterns, shape (m,)."""
 
@@ -199,10 +199,14 @@ def cluster_radius(patterns: PatternVectors, cluster: Cluster, beta: Positive) -
 
     By Brouwer's theorem the ball of radius r around m contains a fixed point if g(r) ≤ r. As g is
     increasing, iteration of g from 0 approaches the smallest such r from below. The result is this
-    limit, enlarged by the smallest relative 2^i, i ≥ −40, for which g, computed in float64, is at
-    most 1 − 2⁻⁴⁴ times it. The result is infinite if no such r is found. There are three regimes. A
-    cluster of all patterns gives the global average, at small beta. A cluster of some patterns
-    gives a metastable state. A cluster of one pattern gives retrieval, where ρ = 0.
+    limit, enlarged by the smallest relative 2^i, i ≥ −40, for which g is at most 1 − 2⁻⁴⁴ times it.
+    The result is infinite if no such r is found. Here g is computed in float64, with weights
+    e^{−beta(γ − r·h)} of at least 2⁻⁹⁰⁰, and its rounding errors are not bounded: the claim
+    `modern-hopfield` recomputes g in ball arithmetic for its patterns.
+
+    There are three regimes. A cluster of all patterns gives the global average, at small beta. A
+    cluster of some patterns gives a metastable state. A cluster of one pattern gives retrieval,
+    where ρ = 0.
 
     Raises `ValueError` for repeated indices, and for patterns whose squares overflow.
     """
