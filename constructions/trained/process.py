@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 from dataclasses import dataclass
+from importlib import import_module
 
 import torch
 from torch import Tensor, distributed
@@ -41,6 +42,7 @@ class Process:
                 "start one process for each GPU"
             )
         if size > 1 and not distributed.is_initialized():
+            import_module("torch._dynamo")  # if imported after the group is made, it keeps it
             try:
                 distributed.init_process_group("nccl" if device == "cuda" else "gloo")
             except ValueError as error:
@@ -57,7 +59,7 @@ class Process:
 
 
 def _leave() -> None:
-    """Destroys the process group: its threads sometimes abort a program that ends with them."""
+    """Destroys the process group and its threads, which sometimes abort a program that ends."""
     if distributed.is_initialized():
         distributed.destroy_process_group()
 
