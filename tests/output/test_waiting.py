@@ -95,6 +95,14 @@ def test_hops_are_announced_after_the_first_one(monkeypatch, capsys):
     assert "2 of 9" in hops
 
 
+def test_predictions_by_definition_are_announced(monkeypatch, capsys):
+    monkeypatch.setattr(waiting, "MEASURED", 0.0)
+    monkeypatch.setattr(waiting, "LONG", 0.0)
+    retrieval.dirichlet_predictor_by_definition([0, 1], 3, 2, 1)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("dirichlet_predictor_by_definition: takes at most about")
+
+
 def test_without_a_standard_error_no_notice_is_written(monkeypatch, capsys):
     """As of `2>&-`, for which Python has no stream."""
     with monkeypatch.context() as without:

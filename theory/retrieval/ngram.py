@@ -25,6 +25,7 @@ from theory.kinds import (
 )
 from theory.machine import fits_in_memory
 from theory.retrieval.ranks import Few, ranks
+from theory.waiting import Pace
 
 
 @checked
@@ -153,7 +154,7 @@ def _marginal_likelihood(
         followers.setdefault(tuple(row[j - order + 1 : j]), []).append(row[j])
     likelihood = Fraction(1)
     for seen in followers.values():
-        for v in range(vocabulary_size):
+        for v in set(seen):  # the factors of all other symbols are 1
             likelihood *= _rising(alpha, seen.count(v))
         likelihood /= _rising(vocabulary_size * alpha, len(seen))
     return likelihood
@@ -174,20 +175,20 @@ def dirichlet_predictor_by_definition(
     v)/P(tokens[0..i]), computed in rational arithmetic for one sequence. For i < order − 2 the
     context is incomplete, and the prediction is the prior mean 1/V, where V = `vocabulary_size`. By
     a theorem the result equals that of `ngram_by_definition` with the same alpha; the computation
-    does not use this theorem.
+    does not use this theorem.  More than a minute is announced on standard error.
     """
     row = tokens.tolist()
     predictions = []
+    pace = Pace("dirichlet_predictor_by_definition", len(row) * vocabulary_size)
     for i in range(len(row)):
         if i < order - 2:
             predictions.append([Fraction(1, vocabulary_size)] * vocabulary_size)
             continue
         past = row[: i + 1]
         evidence = _marginal_likelihood(past, vocabulary_size, order, alpha)
-        predictions.append(
-            [
-                _marginal_likelihood([*past, v], vocabulary_size, order, alpha) / evidence
-                for v in range(vocabulary_size)
-            ]
-        )
+        predictions.append([])
+        for v in range(vocabulary_size):
+            likelihood = _marginal_likelihood([*past, v], vocabulary_size, order, alpha)
+            predictions[-1].append(likelihood / evidence)
+            pace.done(1)
     return predictions
