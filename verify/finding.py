@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from theory.kinds import checked
+from theory.kinds import InputError, NonNegative, checked, errors
 
 __all__ = [
     "Finding",
@@ -122,6 +122,7 @@ class Extra(TypedDict, total=False):
     detailed: bool
 
 
+@checked
 def equal(
     id: str,
     name: str,
@@ -220,6 +221,8 @@ def within(
 
     (low, high) is `bound`. The finding is undecided in the same cases as `at_most`.
     """
+    if not isinstance(bound, tuple) or len(bound) != 2:
+        raise InputError(f"bound is {errors.shown(bound)}: give a pair (low, high)")
     low, high = bound
     each = measured if isinstance(measured, list) else [measured]
     verdicts = [
@@ -240,6 +243,7 @@ def within_bounds(
     return at_most(id, name, evidence, ratio, 1.0, **said)
 
 
+@checked
 def each_at_most(
     id: str,
     name: str,
@@ -262,13 +266,16 @@ def each_at_most(
     return Finding(id, name, evidence, measured, bounds, Verdict.together(each), **said)
 
 
-def as_stated(finding: Finding, computed: Value, stated: Value, *, terms: float = 0.0) -> Finding:
+@checked
+def as_stated(
+    finding: Finding, computed: Value, stated: Value, *, terms: NonNegative = 0.0
+) -> Finding:
     """The finding, which fails unless a bound that it uses is the bound of its statement.
 
     `computed` is the bound of the library, and `stated` the formula of the statement, written
     independently. Both are numbers, or numbers in a list or by name. A difference of 2^−40 times
     the number, or times the size of the `terms` of a sum, is allowed: the rounding of some thousand
-    operations in float64.
+    operations in float64. Raises ValueError for values of different forms.
     """
     pairs = _pairs(computed, stated)
     near = {"rel_tol": 2.0**-40, "abs_tol": 2.0**-40 * terms}
@@ -296,19 +303,35 @@ def _has_no_number(value: Any) -> bool:
 
 def _pairs(computed: Value, stated: Value) -> list[tuple[float, float]]:
     """The pairs of numbers of two values of the same form."""
-    if isinstance(computed, dict):
-        if computed.keys() != stated.keys():
-            raise ValueError(f"the bounds {[*computed]} and the formulas {[*stated]} differ")
+    if isinstance(computed, dict) and isinstance(stated, dict) and computed.keys() == stated.keys():
         computed, stated = [*computed.values()], [stated[name] for name in computed]
-    if not isinstance(computed, list | tuple | np.ndarray):
-        return [(float(computed), float(stated))]
+    many = [isinstance(each, list | tuple | np.ndarray) for each in (computed, stated)]
+    if many == [False, False]:
+        return [(_number(computed), _number(stated))]
+    if many != [True, True] or len(computed) != len(stated):
+        raise InputError(
+            f"the bound is {errors.shown(computed)} and its formula gives {errors.shown(stated)}: "
+            "give two numbers, two lists of the same length, or two dicts with the same names"
+        )
     each = (_pairs(a, b) for a, b in zip(computed, stated, strict=True))
     return [pair for pairs in each for pair in pairs]
 
 
 def _ends(value: Value) -> tuple[float, float]:
-    low, high = value if isinstance(value, tuple) else (value, value)
-    return float(low), float(high)
+    ends = value if isinstance(value, tuple) else (value, value)
+    if len(ends) != 2:
+        raise InputError(f"an interval has {len(ends)} ends: give a pair (low, high)")
+    return _number(ends[0]), _number(ends[1])
+
+
+def _number(value: Value) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"a measured value or bound is {errors.shown(value)}: give a number that float64 "
+            "represents, or a pair (low, high)"
+        ) from None
 
 
 def plain(value: Value) -> Any:

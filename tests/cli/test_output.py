@@ -7,7 +7,6 @@ import os
 import stat
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -43,39 +42,6 @@ def test_a_device_is_written_and_not_replaced(tmp_path):
     assert run("--json", str(link)) == 0
     assert link.is_symlink()
     assert stat.S_ISCHR(link.stat().st_mode)
-
-
-def test_a_pipe_is_written_and_not_replaced(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    read = []
-    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
-    reader.start()
-    assert run("--json", str(pipe)) == 0
-    reader.join(timeout=10)
-    assert json.loads(read[0])["verdict"] == "holds"
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
-    assert list(tmp_path.iterdir()) == [pipe]
-
-
-def test_a_pipe_without_a_reader_is_announced(tmp_path, monkeypatch):
-    pipe, read, told = tmp_path / "pipe", [], []
-    os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
-
-    def tell(line):
-        told.append(line)
-        reader.start()
-
-    monkeypatch.setattr(output, "tell", tell)
-    late = threading.Timer(30, reader.start)  # without a notice, the test fails and does not hang
-    late.start()
-    assert run("--json", str(pipe)) == 0
-    late.cancel()
-    reader.join(timeout=10)
-    assert json.loads(read[0])["verdict"] == "holds"
-    [line] = told
-    assert str(pipe) in line
 
 
 @pytest.mark.parametrize(
@@ -398,12 +364,6 @@ def test_no_columns_are_the_usual_columns(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "0")
     assert cli.main(["it", "--k", "1"]) == 0
     assert "holds" in capsys.readouterr().out
-
-
-def test_a_pipe_that_is_gone_is_not_waited_for(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        output._pipe(tmp_path / "gone")
-    assert not list(tmp_path.iterdir())
 
 
 def test_an_error_without_a_number_is_told_in_its_own_words(tmp_path, capsys):

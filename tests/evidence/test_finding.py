@@ -196,6 +196,54 @@ def test_numbers_and_bounds_have_the_same_names():
             each_at_most("x", "x", "float", measured, {"a": 2, "b": 4})
 
 
+@pytest.mark.parametrize(
+    "value", [None, "x", [1], 10**400, (1, 2, 3), ("x", 1)], ids=lambda value: f"{value!r:.9}"
+)
+@pytest.mark.usefixtures("unchecked")
+def test_measured_values_and_bounds_are_numbers_or_pairs(value):
+    for compared in (at_most, at_least):
+        with rejects():
+            compared("it", "size", "float", value, 2)
+        with rejects():
+            compared("it", "size", "float", 2, value)
+    for measured in ([value], value if value != [1] else None):
+        with rejects():
+            within("it", "size", "float", measured, (1, 2))
+    with rejects():
+        within_bounds("it", "size", "float", value)
+    with rejects():
+        each_at_most("it", "size", "float", {"a": value}, {"a": 2})
+
+
+@pytest.mark.parametrize("bound", [3.0, (1, 2, 3), None, "ab", [1, 2]], ids=str)
+@pytest.mark.usefixtures("unchecked")
+def test_a_range_is_a_pair(bound):
+    with rejects("bound"):
+        within("it", "size", "float", 1.5, bound)
+
+
+def test_the_parts_of_a_finding_are_checked():
+    found = at_most("it", "size", "float", 1, 2)
+    with rejects("wrong"):
+        equal("it", "size", 3)
+    with rejects("measured"):
+        each_at_most("it", "size", "float", [1], {"a": 2})
+    with rejects("finding"):
+        as_stated(None, 1, 1)
+    with rejects("terms"):
+        as_stated(found, 1, 1, terms=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("computed", "stated"),
+    [([1], 1), (1, [1]), ([1], [1, 2]), ("x", 1), (1, None), ({"a": 1}, 1), ([[1]], [1])],
+    ids=str,
+)
+def test_a_bound_and_its_formula_have_the_same_form(computed, stated):
+    with rejects():
+        as_stated(at_most("it", "size", "float", 1, 2), computed, stated)
+
+
 def test_labels_stand_before_names_and_ids():
     (finding,) = labelled("k = 2", [equal("size", "its size", None)])
     assert (finding.id, finding.name) == ("k-=-2/size", "k = 2: its size")

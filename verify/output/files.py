@@ -256,6 +256,8 @@ def _pipe(path: Path) -> FileIO:
     except OSError as error:
         if error.errno != errno.ENXIO:
             raise
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None  # the run was interrupted: nobody waits
         tell(f"no process reads the pipe {path}: waiting for a reader")
         return FileIO(path, "w")
     os.set_blocking(descriptor, True)
