@@ -67,13 +67,19 @@ def checked_fields(cls: type) -> type:
     return cls
 
 
+def hold(checking: bool) -> bool:
+    """From now on, annotations are checked or not; returns whether they were until now."""
+    global _checking
+    before, _checking = _checking, checking
+    return before
+
+
 @contextmanager
 def unchecked() -> Iterator[None]:
     """Nothing is held against annotations meanwhile."""
-    global _checking
-    _checking = False
+    before = hold(False)
     yield
-    _checking = True
+    hold(before)
 
 
 class Checked(SourceFileLoader):

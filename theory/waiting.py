@@ -41,8 +41,9 @@ def announced(items: Iterable[Any], what: str) -> Iterator[Any]:
         if done == 1:
             start += seconds
         elif done > 1 and not told and seconds > MEASURED:
-            told, all_of_them = True, seconds / (done - 1) * total
-            if all_of_them > LONG:
+            all_of_them = seconds / (done - 1) * total
+            told = all_of_them > LONG  # else they may still become slow
+            if told:
                 tell(f"{what}: {done} of {total}; all take about {_minutes(all_of_them)}")
         yield item
 
@@ -51,7 +52,7 @@ class Pace:
     """The pace of work of known size, which is announced once if it takes more than a minute.
 
     `total` is the amount of work, for example a number of sequences; it may shrink while the work
-    is done, and the announcement then states an upper bound.
+    is done, and the estimate is then an upper bound.
     """
 
     def __init__(self, what: str, total: float) -> None:
@@ -62,11 +63,11 @@ class Pace:
         """Counts an amount of work that is done."""
         self.amount += amount
         seconds = time.monotonic() - self.start
-        if self.told or seconds <= MEASURED:
+        if self.told or not self.amount or seconds <= MEASURED:
             return
-        self.told, all_of_it = True, seconds / self.amount * self.total
-        if all_of_it > LONG:
-            tell(f"{self.what}: takes at most about {_minutes(all_of_it)}")
+        all_of_it = seconds / self.amount * self.total
+        self.told = all_of_it > LONG  # else it may still become slow
+        foretold(self.what, all_of_it)
 
 
 def _minutes(seconds: float) -> str:

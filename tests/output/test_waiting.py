@@ -100,7 +100,7 @@ def test_predictions_by_definition_are_announced(monkeypatch, capsys):
     monkeypatch.setattr(waiting, "LONG", 0.0)
     retrieval.dirichlet_predictor_by_definition([0, 1], 3, 2, 1)
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("dirichlet_predictor_by_definition: takes at most about")
+    assert line.startswith("dirichlet_predictor_by_definition: ")
 
 
 def test_without_a_standard_error_no_notice_is_written(monkeypatch, capsys):
@@ -173,6 +173,20 @@ def test_work_at_a_slow_pace_is_announced_once(total, lines, monkeypatch, capsys
     assert ("10 min" in errors) == bool(lines)
 
 
+def _at_a_pace():
+    pace = Pace("it", 20)
+    for _ in range(20):
+        pace.done(1)
+
+
+@pytest.mark.parametrize("work", [_at_a_pace, lambda: list(announced(range(20), "it"))])
+def test_work_that_becomes_slow_is_announced_then(work, monkeypatch, capsys):
+    now = iter([0, *range(8), *range(20, 2000, 20)])  # one second each, and later twenty
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: next(now))
+    work()
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
 def test_a_slow_first_piece_of_work_is_no_estimate_yet(monkeypatch, capsys):
     """By the first four seconds, all would take 400; it takes eight."""
     now = iter((0, 4, 8))
@@ -188,6 +202,8 @@ def test_a_slow_first_piece_of_work_is_no_estimate_yet(monkeypatch, capsys):
     [
         ("polynomial_errors", lambda: polynomial_errors(3, 2, 4)),
         ("permutation_maxima", lambda: permutation_maxima(np.eye(5), 1, 4, 0)),
+        ("integration", lambda: memory.euclidean_flow(np.eye(2), [0.0, 1.0])),
+        ("integration", lambda: memory.sphere_flow(np.eye(2), 1.0, [0.0, 1.0])),
     ],
 )
 def test_long_loops_of_functions_are_announced(of, call, monkeypatch, capsys):

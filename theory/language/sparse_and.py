@@ -76,11 +76,10 @@ class Conjunction(NamedTuple):
         `ValueError` unless words consist of 0 and 1 and positions are at least 0.
         """
         array = read(Bits, "words", words)
-        if min(self.positions, default=0) < 0:
-            raise InputError(f"positions are {self.positions}: give integers from 0 on")
-        if array.shape[-1] <= max(self.positions, default=-1):
+        positions = read(tuple[Steps, ...], "positions", self.positions)
+        if array.shape[-1] <= max(positions, default=-1):
             raise InputError(f"words have shape {array.shape}: give words of shape (…, {self.T})")
-        return np.asarray(array[..., list(self.positions)].min(axis=-1, initial=1))
+        return np.asarray(array[..., list(positions)].min(axis=-1, initial=1))
 
 
 @checked

@@ -26,6 +26,7 @@ import scipy  # its submodules are loaded when they are used
 
 from theory.kinds import InputError, NonNegative, SignedUnit, SquareMatrix, checked
 from theory.memory.kinds import Times, UnitTokens
+from theory.waiting import Pace
 
 SphereForm = Literal["SA", "USA"]
 SPHERE_FORMS: tuple[SphereForm, ...] = ("SA", "USA")
@@ -196,12 +197,23 @@ def step_rounding(n: int, d: int, beta: float, step_size: float) -> float:
 def integrate(
     velocity: Callable[[float, np.ndarray], np.ndarray], start: np.ndarray, times: np.ndarray
 ) -> np.ndarray:
-    """The solution (times, size) of y' = velocity(t, y), y(0) = `start` (size,), at given times."""
+    """The solution (times, size) of y' = velocity(t, y), y(0) = `start` (size,), at given times.
+
+    More than a minute is announced.
+    """
     if times[-1] == 0 or start.size == 0:
         return np.broadcast_to(start, (len(times), start.size)).copy()
     distinct, place = np.unique(times, return_inverse=True)
+    pace, reached = Pace(f"the integration to time {times[-1]:g}", times[-1]), 0.0
+
+    def paced(t: float, state: np.ndarray) -> np.ndarray:
+        nonlocal reached
+        pace.done(max(t - reached, 0.0))
+        reached = max(t, reached)
+        return velocity(t, state)
+
     solved = scipy.integrate.solve_ivp(
-        velocity,
+        paced,
         (0.0, times[-1]),
         start,
         method="DOP853",
