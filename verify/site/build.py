@@ -95,7 +95,8 @@ def runs_in(file: Path) -> list[Mapping[str, Any]]:
             raise ValueError
     except (ValueError, AttributeError, TypeError, RecursionError):
         raise InputError(
-            f"{file} contains no runs: write runs to it with `python -m verify NAME --json {file}`"
+            f"{file} is damaged or contains no runs: give a file that `python -m verify NAME "
+            "--json FILE` has written"
         ) from None
     schemas = {run["schema"] for run in runs} - {SCHEMA}
     if schemas:
