@@ -97,7 +97,8 @@ def to_encoder(
     scores of these heads are proportional to the scores of the linear head, divided by the largest
     score on these inputs, which is rounded up to a power of two. One more token, which takes up
     attention weight, is put in front of prompts. For a model over tokens with proved gaps between
-    the largest score and all others, `inputs` can be omitted.
+    the largest score and all others, `inputs` can be omitted; the translation does not depend on
+    them.
 
     `error` is the allowed distance of the answers from the answers of the original, on these
     inputs. For a model over tokens, it is the allowed distance of the logits, on all inputs. The

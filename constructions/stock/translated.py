@@ -159,6 +159,8 @@ def planned(
             f"dtype is {dtype}: give a real floating-point dtype, such as torch.float64"
         )
     if all_gaps_known(model):
+        if inputs:
+            model.prompt(*inputs)  # wrong ones are refused
         return _for_all_prompts(model, causal, error, dtype, gadgets)
     return _for_these(model, inputs, causal, error, dtype, gadgets)
 

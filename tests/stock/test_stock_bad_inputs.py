@@ -46,6 +46,12 @@ def test_layers_of_different_sharpness_are_refused_as_bounds_are_for_one():
             to_encoder(mixed)
 
 
+@pytest.mark.parametrize("inputs", [("abc",), ([4],), ([0], [0])], ids=str)
+def test_inputs_on_which_the_translation_does_not_depend_are_checked(inputs):
+    with rejects():
+        to_encoder(induction_heads(4, 12), *inputs)
+
+
 def test_prompts_whose_scores_no_memory_holds_are_refused_before_they_are_computed():
     # Broadcast, so that the prompts themselves take none.
     x, y, query = np.ones((10**7, 1)), np.ones(10**7), np.ones(1)
