@@ -1,5 +1,6 @@
 """Sensitivity over tokens: both conventions, the Efron–Stein parts, and bad input."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -68,6 +69,12 @@ def test_fractions_give_fractions_and_floats_floats():
     for function in (s.change_when_redrawn, s.hybrid_bound):
         assert isinstance(function([0, 1], 2, Fraction(1, 3)), Fraction)
         assert isinstance(function([0, 1], 2, 1 / 3), float)
+
+
+@pytest.mark.parametrize("value", [math.nan, 0.5, "a", None, np.zeros(1)], ids=str)
+def test_values_of_a_function_that_are_no_integers_are_refused(value):
+    with rejects("function"):
+        s.forced_profile_by_definition(lambda row: value, 3, 2)
 
 
 def test_too_many_sets_and_pairs_are_refused():

@@ -34,7 +34,7 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from theory.kinds import Count, CountFrom2, InputError, Integers, checked
+from theory.kinds import Count, CountFrom2, InputError, Integer, Integers, checked, read
 from theory.sensitivity.noise import NoiseRate, changed
 
 WORK = 2**27  # largest number of sequences times sets, or of pairs of sequences
@@ -115,7 +115,7 @@ def forced_profile_by_definition(
     − 1, where V is `vocabulary_size`. The influence of position i is the probability that the value
     changes when token i of a uniform sequence is replaced by a uniform symbol among the V − 1
     symbols that differ from token i. It is computed by enumeration of all sequences and
-    replacements.
+    replacements. Raises ValueError for values that are neither integers nor bools.
     """
     V, T = vocabulary_size, length
     if T * V ** min(T + 1, 64) > WORK:
@@ -123,7 +123,8 @@ def forced_profile_by_definition(
             f"vocabulary_size is {V} and length is {T}, which requires more than {WORK} "
             "evaluations: give a smaller vocabulary_size or length"
         )
-    values = {row: function(row) for row in product(range(V), repeat=T)}
+    rows = product(range(V), repeat=T)
+    values = {row: read(Integer | bool, "the value of function", function(row)) for row in rows}
     changed = [0] * T
     for row, value in values.items():
         for i, u in product(range(T), range(V)):
