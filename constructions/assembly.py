@@ -250,7 +250,7 @@ def unembed(stream: Stream, *readings: LinearRead, bias: np.ndarray | None = Non
             f"'{_joined(readings)}' has a constant term: pass this constant to `unembed` as "
             "the argument `bias`"
         )
-    return Unembed(torch.as_tensor(columns), None if bias is None else torch.as_tensor(bias))
+    return Unembed(torch.as_tensor(columns), None if bias is None else torch.tensor(bias))
 
 
 def _stack(stream: Stream, readings: LinearReads) -> tuple[np.ndarray, np.ndarray]:

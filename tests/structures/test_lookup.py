@@ -124,6 +124,12 @@ def test_what_is_chosen_at_once_and_first():
     assert all(set(np.unique(table[n])) <= set(range(1, n + 1)) for n in range(1, 9))
 
 
+def test_a_table_of_the_likeliest_can_be_changed():
+    table, kept = likeliest(3), likeliest(3)
+    table[...] = 77
+    np.testing.assert_array_equal(likeliest(3), kept)
+
+
 def test_greedy_bayes_looks_first_at_the_likeliest():
     x, q = uniform_points(500, 16, 1, np.random.default_rng(2), low=0, high=1)
     (first,) = looked_at(greedy_bayes(0, 1), x, q, 1).T.reshape(1, -1)

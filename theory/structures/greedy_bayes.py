@@ -127,7 +127,7 @@ def greedy_bayes(low: End, high: End) -> Strategy:
                 f"but the range is {low:g} to {high:g}: "
                 "give bounds low and high that enclose all points and queries"
             )
-        table = likeliest(N)
+        table = _likeliest(N)
         lo, hi = np.full(q.shape, -1), np.full(q.shape, N)
         v_lo, v_hi = np.full(q.shape, float(low)), np.full(q.shape, float(high))
         while True:
@@ -154,7 +154,7 @@ def likeliest(n_points: PointCount) -> np.ndarray:
     the right end.  The last axis is the place of the query, in 2048 equal intervals between the
     ends.  Rank 1 is the lowest of the n points, and the entry for n = 0 is 0.
     """
-    return _likeliest(n_points)
+    return _likeliest(n_points).copy()  # the table is kept for later calls
 
 
 @cache
