@@ -225,7 +225,10 @@ class Array(Kind):
         dims, last = self.dims, len(shape) - len(self.dims)
         fits = last >= 0 if self.leading else last == 0
         if not fits or not (self.empty or all(shape[last:])):
-            raise InputError(f"{name} {has(name)} shape {shape}: give {self.what}")
+            found = zip(dims, shape[last:], strict=True) if fits else ()
+            named = [f"{dim} ≥ 1" for dim, size in found if not size and not dim.isdigit()]
+            least = f" with {' and '.join(named)}" * bool(named)
+            raise InputError(f"{name} {has(name)} shape {shape}: give {self.what}{least}")
         for dim, size in zip(dims, shape[last:], strict=True):
             who, wanted = ("", int(dim)) if dim.isdigit() else sizes.setdefault(dim, (name, size))
             if size != wanted:
