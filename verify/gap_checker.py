@@ -88,7 +88,7 @@ def read(spec: Any, at: str = "") -> Any:
     require(bool(ok), f"{at.rstrip(':.') or 'the statement'} {verb} {spec!a:.300}")
     if isinstance(spec, dict):
         known = [sorted(fields.split()) for fields in FIELDS.split(";")]
-        require(sorted([*spec, f"@{at}"]) in known, f"unknown fields {[*spec]!a:.300}")
+        require(sorted([*spec, f"@{at}"]) in known, f"no part has the fields {[*spec]!a:.300}")
         return {k: read(v, k) for k, v in spec.items()}
     if isinstance(spec, list):
         return [read(v, f"{at}:") for v in spec]
@@ -227,11 +227,11 @@ def verified(text: bytes) -> Iterator[str]:
     if "gaps" not in fields:
         others = [f"use {CHECKERS[each]}.py for its {each}" for each in fields if each in CHECKERS]
         raise ValueError("; ".join(["it has no field 'gaps'", *others]))
-    require({*fields} <= {"claim", *CHECKERS}, f"unknown fields {fields!a:.300}")
+    require({*fields} <= {"claim", *CHECKERS}, f"of its fields {fields!a:.300} not all are known")
     require(isinstance(file["gaps"], list) and file["gaps"] != [], "it has no gaps")
     for one in file["gaps"]:
         spec, evidence = one["statement"], one["evidence"]
-        require(len(one) == 2, f"unknown fields {[*one]!a:.300}")
+        require(len(one) == 2, f"besides statement and evidence, {[*one]!a:.300} has more")
         found = computed(spec)
         same = json.dumps(found, sort_keys=True) == json.dumps(evidence, sort_keys=True)
         require(same, f"the evidence is {evidence!a:.200}, not that of this statement, {found}")
@@ -244,7 +244,7 @@ if __name__ == "__main__":
     try:
         try:
             if len(sys.argv) != 2 or not isfile(sys.argv[1]):  # a pipe would be waited for
-                raise ValueError("give one regular file: python gap_checker.py FILE")
+                raise ValueError("give one existing regular file: python gap_checker.py FILE")
             with open(sys.argv[1], "rb") as file:
                 for sentence in verified(file.read(MOST_BYTES + 1)):
                     print(f"verified: {sentence}", flush=True)
