@@ -104,8 +104,9 @@ def check_format(model: Stack, dtype: torch.dtype) -> None:
     """Raises ValueError for a dtype in which rounding of partial sums could make answers wrong.
 
     For models with a margin between logits (`interface.margin`), the dtype must satisfy `exact_in`.
-    For other constructions, no non-zero weight may become 0.  float64, in which the weights were
-    written, is always accepted.
+    For other constructions, no non-zero weight may become 0; if answers are labels, as those of
+    `parity_bounded`, dtypes of 16 bits are refused, and float32 is accepted without proof.
+    float64, in which the weights were written, is always accepted.
     """
     if not dtype.is_floating_point or dtype.itemsize < 2:  # torch adds no numbers of 8 bits
         raise InputError(
@@ -120,6 +121,11 @@ def check_format(model: Stack, dtype: torch.dtype) -> None:
             raise InputError(
                 f"a non-zero weight of {model.name} becomes 0 in {dtype}, whose smallest "
                 f"normal number is {torch.finfo(dtype).tiny:.2g}: keep the model in float64"
+            )
+        if getattr(model.interface, "labels", None) and dtype.itemsize < 4:
+            raise InputError(
+                f"in {dtype} the answers of {model.name} could be wrong, because there is no bound "
+                "on the difference of its largest logits: use float32 or float64"
             )
     if model.interface.margin is None:
         return

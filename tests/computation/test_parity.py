@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import rejects
 
-from constructions.computation import parity, parity_bounded
+from constructions.computation import first_symbol_bounded, parity, parity_bounded
 from theory.computation import parity as definition
 from theory.computation.ones import bits_lost, by_ones, cross_entropy, extremes, words_by_ones
 from theory.computation.parity import (
@@ -202,6 +202,18 @@ def test_short_formats_are_rejected_or_right(kind):
         assert (model(words).numpy() == definition(words)[:, -1:]).all()
     assert allowed
     assert 1000 not in allowed
+
+
+@pytest.mark.parametrize("built", [parity_bounded, first_symbol_bounded])
+@pytest.mark.parametrize("layer_norm", [False, True])
+def test_labels_without_a_margin_are_not_computed_in_16_bits(built, layer_norm):
+    """In bfloat16, parities of 33 bits were wrong, and in float16 those of 900."""
+    model, words = built(33, layer_norm=layer_norm), words_by_ones(33)
+    for kind in (torch.float16, torch.bfloat16):
+        with rejects(model.name.partition("(")[0]):
+            model.to(kind)
+    answers = model(words)
+    assert torch.equal(model.to(torch.float32)(words), answers)
 
 
 def test_the_smallest_sharpness_is_above_ln_2():
