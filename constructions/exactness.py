@@ -105,7 +105,7 @@ def check_format(model: Stack, dtype: torch.dtype) -> None:
 
     For models with a margin between logits (`interface.margin`), the dtype must satisfy `exact_in`.
     For other constructions, no non-zero weight may become 0; if answers are labels, as those of
-    `parity_bounded`, dtypes of 16 bits are refused, and float32 is accepted without proof.
+    `parity_bounded`, dtypes of 16 bits raise ValueError, and float32 is accepted without proof.
     float64, in which the weights were written, is always accepted.
     """
     if not dtype.is_floating_point or dtype.itemsize < 2:  # torch adds no numbers of 8 bits

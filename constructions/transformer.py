@@ -143,6 +143,19 @@ class Transformer(Stack):
         converted: Transformer = super()._apply(fn, recurse)
         return converted
 
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> Any:
+        """Loads weights as `nn.Module.load_state_dict` does.
+
+        With `assign`, the tensors keep their dtypes; raises ValueError for a dtype in which
+        answers could be wrong.
+        """
+        if assign:
+            for dtype in {each.dtype for each in state_dict.values()}:
+                check_format(self, dtype)
+        return super().load_state_dict(state_dict, strict, assign)
+
     @checked
     def residual_stream(self, prompt: Prompt) -> Iterator[Tensor]:
         """Yields the residual stream (…, T, D) after the embedding and after each layer.

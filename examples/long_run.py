@@ -14,13 +14,12 @@ from theory.kinds import Count, read
 
 options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
 options.add_argument("steps", nargs="?", type=int, default=100_000, help="number of steps")
+wolfram = MACHINES["wolfram-2-3"]  # 2 states, 3 symbols; it never halts on a blank tape
 try:
     steps = read(Count, "steps", options.parse_args().steps)
+    model = turing_machine(wolfram, steps)
 except ValueError as error:
     options.error(f"{error}")
-
-wolfram = MACHINES["wolfram-2-3"]  # 2 states, 3 symbols; it never halts on a blank tape
-model = turing_machine(wolfram, steps)
 history = model.interface
 print(model, "\n")
 

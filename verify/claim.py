@@ -88,8 +88,11 @@ class Run:
         """The value of an option, such as a number of samples: in a quick run at most `few`.
 
         The option is given by its name, as in `run.limited(8, samples=samples)`. If a user has
-        given a value above `few`, a line on standard error states that `few` is used.
+        given a value above `few`, a line on standard error states that `few` is used. Raises
+        ValueError unless one option is given.
         """
+        if len(option) != 1:
+            raise InputError(f"limited has {len(option)} options: give one, such as samples=8")
         ((name, number),) = option.items()
         if not self.quick or number <= few:
             return number

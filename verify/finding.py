@@ -224,6 +224,8 @@ def within(
     if not isinstance(bound, tuple) or len(bound) != 2:
         raise InputError(f"bound is {errors.shown(bound)}: give a pair (low, high)")
     low, high = bound
+    if _number(low) > _number(high):
+        raise InputError(f"bound is {errors.shown(bound)}: give the smaller number first")
     each = measured if isinstance(measured, list) else [measured]
     verdicts = [
         at_most(id, name, evidence, smaller, larger).verdict

@@ -46,7 +46,8 @@ from itertools import combinations
 
 from constructions.computation.exact_weights import ExactHead, ExactModel
 from theory.computation.threshold_circuits import ThresholdCircuit
-from theory.computation.wiring import ONE, ZERO, Form, Wiring, number
+from theory.computation.wiring import ONE, ZERO, Form, Ranges, Wiring, number
+from theory.waiting import Pace
 
 LEVELS = 6  # the largest number of levels of gates in a layer
 LEVELS_TO_ANSWER = 2
@@ -77,6 +78,15 @@ class _Built:
     def __init__(self, model: ExactModel) -> None:
         self.model, self.wiring = model, Wiring(model.vocabulary_size, model.n_symbols)
         self.stream = cache(self._stream)
+        tokens = len(model.embedding)
+        asking = [range(tokens)] * (len(model.layers) - 1) + [[model.answered]]
+        comparisons = sum(
+            len(head.seen(token, tokens)) ** 2
+            for step, those in zip(model.layers, asking, strict=True)
+            for head in step.heads
+            for token in those
+        )
+        self.pace = Pace(f"the circuit of {model.name} at n = {model.n_symbols}", comparisons)
 
     def _stream(self, layer: int, token: int) -> Row:
         """The stream at a token after a number of layers."""
@@ -108,9 +118,10 @@ class _Built:
         scores = [
             sum(map(wiring.product, query, head.key(other, ONE)), start=ZERO) for other in stream
         ]
-        chosen = [
-            wiring.together(wiring.at_least_zero(s - other) for other in scores) for s in scores
-        ]
+        chosen = list[Ranges | None]()
+        for score in scores:
+            chosen.append(wiring.together(wiring.at_least_zero(score - other) for other in scores))
+            self.pace.done(len(scores))
         seen = [j for j, ranges in enumerate(chosen) if ranges is not None]
         wires = [wiring.indicator(chosen[j]) for j in seen]
         values = [head.value(stream[j], ONE) for j in seen]

@@ -160,7 +160,7 @@ def planned(
         )
     if all_gaps_known(model):
         if inputs:
-            model.prompt(*inputs)  # wrong ones are refused
+            model.prompt(*inputs)  # raises ValueError for wrong ones
         return _for_all_prompts(model, causal, error, dtype, gadgets)
     return _for_these(model, inputs, causal, error, dtype, gadgets)
 

@@ -64,11 +64,13 @@ def train_command(
         ),
     ] = None,
     covariance: Annotated[
-        str, typer.Option(help="of the inputs: isotropic or ill-conditioned (regression)")
-    ] = "isotropic",
+        str | None,
+        typer.Option(help="of the inputs: isotropic (default) or ill-conditioned (regression)"),
+    ] = None,
     noise: Annotated[
-        float, typer.Option(help="standard deviation of the label noise (regression)")
-    ] = 0.0,
+        float | None,
+        typer.Option(help="standard deviation of the label noise, by default 0 (regression)"),
+    ] = None,
     n_layers: Annotated[
         int | None,
         # The commands recorded in sidecars have --layers.
@@ -76,8 +78,9 @@ def train_command(
     ] = None,
     k: Annotated[int | None, typer.Option(help="number of hops, 4 by default (hop)")] = None,
     automaton: Annotated[
-        str, typer.Option(help="a benchmark automaton, such as S3 or flip-flop (automata)")
-    ] = "parity",
+        str | None,
+        typer.Option(help="a benchmark automaton, such as S3, by default parity (automata)"),
+    ] = None,
     stay: Annotated[
         float | None,
         typer.Option(help="probability of the symbols that change no state (automata)"),

@@ -309,6 +309,20 @@ def test_json_for_a_closed_standard_output_is_refused(monkeypatch, capsys):
     assert run() == 0
 
 
+def test_an_interruption_while_modules_are_imported_is_one_line():
+    words = """
+import runpy, sys
+class Interrupts:
+    def find_spec(self, name, *_):
+        if name == "verify.cli.main":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupts())
+runpy.run_module("verify", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", words], cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"interrupted\n")
+
+
 def test_a_program_may_close_standard_output():
     words = "import sys; from theory.terminal import run; "
     words += "sys.exit(run(lambda: sys.stdout.close() or 3))"

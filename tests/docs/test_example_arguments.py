@@ -79,5 +79,11 @@ def test_help_says_what_it_is(name, run):
     assert re.search(r"usage: .*\[picture\]", out)
 
 
+def test_a_run_that_no_memory_holds_is_refused(run):
+    code, out, err, written = run("long_run", "1" + "0" * 21)
+    assert (code, out, written) == (2, "", [])
+    assert "memory" in err.splitlines()[-1]
+
+
 def test_there_are_such_examples():
     assert len(DRAWING) == 7

@@ -158,3 +158,16 @@ def test_relu_heads_are_exact_in_no_format_and_rejected():
     for ask in (exact_in, hardmax_numbers):
         with rejects("layer 1", "sort"):
             ask(sort(2))
+
+
+def test_weights_that_are_assigned_keep_their_dtype_only_if_answers_stay_right():
+    model, tokens = induction_heads(8, 700), np.arange(700) % 7
+    answers = model(tokens)
+    short = {name: each.to(torch.bfloat16) for name, each in model.state_dict().items()}
+    with rejects("bfloat16"):
+        model.load_state_dict(short, assign=True)
+    assert model.like.dtype == torch.float64
+    single = {name: each.to(torch.float32) for name, each in model.state_dict().items()}
+    model.load_state_dict(single, assign=True)
+    assert model.like.dtype == torch.float32
+    assert torch.equal(model(tokens), answers)

@@ -5,11 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from refusals import rejects
 
 from constructions import hop as hop_model
 from constructions import induction_heads
 from theory.retrieval import doubling_layers, hop, hop_layers, random_sequences
-from verify.claim import Run
+from verify.claim import Run, installed
 from verify.finding import Verdict
 from verify.retrieval.hop import _layers, certified
 
@@ -59,3 +60,11 @@ def test_one_layer_more_or_fewer_for_one_number_of_hops_fails(added, monkeypatch
     assert _layers(Run(quick=True), 4).verdict is Verdict.HOLDS
     monkeypatch.setattr("verify.retrieval.hop.construction", layers)
     assert _layers(Run(quick=True), 4).verdict is Verdict.FAILS
+
+
+def test_more_hops_than_a_certificate_states_are_refused_before_any_finding():
+    it = installed()["hop"].load()
+    run = Run(quick=True, certificates=[])
+    with rejects("k", "9999"):
+        next(it.findings(run, **{**it.defaults, "k": 10**4}))
+    next(it.findings(run, **{**it.defaults, "k": 9999, "max_length": 8}))

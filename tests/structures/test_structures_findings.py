@@ -203,7 +203,7 @@ def test_accuracies_in_the_plane_are_compared(method, by, ids):
     ],
 )
 def test_accuracies_of_searches_are_compared(method, off, ids, monkeypatch):
-    def drawn(run, name, N, M, samples):
+    def drawn(run, name, N, M, samples, pace):
         found = np.array(published(name, N)) + np.multiply(off, name == method)
         return [Mean(float(each), 0.1) for each in found]
 

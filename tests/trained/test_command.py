@@ -135,6 +135,9 @@ def test_train_and_evaluate_automata(tmp_path, capsys):
         ("train regression --noise 1e200", "noise"),
         ("train regression --noise 1e-200", "noise"),
         ("train automata --automaton S3 --stay 0.5", "S3"),
+        ("train regression --automaton parity", "automaton"),  # a default, of another task
+        ("train automata --noise 0", "noise"),
+        ("train hop --covariance isotropic", "covariance"),
         ("train hop --stay 0.5", "stay"),
         ("train", "task"),
         ("evaluate text-small-lstm-2-layers-last-seed0 --prompts 5", "--prompts"),

@@ -350,7 +350,7 @@ class Integers(Array):
             if type(entry) is int and not -(2**63) <= entry < 2**63:
                 raise self.contains(name, shown(entry), "; int64 ends at 9223372036854775807")
         if array.dtype.kind not in "iu":
-            dtype = "type text" if array.dtype.kind in "US" else f"dtype {array.dtype}"
+            dtype = "text" if array.dtype.kind in "US" else array.dtype
             raise InputError(f"{name} {has(name)} entries of type {dtype}: give {self.what}")
         if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
             raise self.contains(name, array.max(), "; int64 ends at 9223372036854775807")

@@ -32,6 +32,7 @@ DomainName = Literal["all", "formula", "float", "exact", "modular", "symbolic"]
 WANTED_ERROR = 1e-20  # random primes are added until the error probability is below this
 # coefficients of a dense polynomial of the prediction's degree, for the symbolic domain
 MOST_TERMS = 3e7
+LARGEST_SYMBOLIC = 3e8  # of these, beyond which FLINT may take minutes
 MOST_EXACT = 1e7  # n·d·degree beyond which the rationals take hours
 LARGEST_MODULAR = 2**40  # degree for which the error probability of a 61-bit prime is small
 LARGEST_EXACT = 5e4  # n·d·degree beyond which the rationals take seconds, and modular takes over
@@ -66,11 +67,10 @@ def _affordable(case: Case, domain: DomainName) -> None:
             "the domain float or exact"
         )
     if domain == "symbolic":
-        variables, degree = n * d + n + d, _degree(case)
-        if comb(variables + degree, variables) > MOST_TERMS:
+        if _terms(case) > MOST_TERMS:
             raise InputError(
-                f"{sizes} is too large for the symbolic domain ({variables} variables, degree "
-                f"{degree}): give d = 2, n = 2, k = 2, or give the modular domain"
+                f"{sizes} is too large for the symbolic domain ({n * d + n + d} variables, degree "
+                f"{_degree(case)}): give d = 2, n = 2, k = 2, or give the modular domain"
             )
 
 
@@ -91,7 +91,10 @@ def _in_domains(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
     if domain == "symbolic":
         yield symbolically(run, case)
     if domain == "all":
-        yield symbolically(run, of.at(min(d, 2), min(n, 2), min(k, 2)))
+        few, tries = (min(d, 2), min(n, 2)), range(min(k, 2), 0, -1)
+        sizes = [*((*few, j) for j in tries), (1, 1, 1), (1, 1, 0)] if k else [(*few, 0)]
+        cases = (of.at(*each) for each in sizes)
+        yield symbolically(run, next(each for each in cases if _terms(each) <= LARGEST_SYMBOLIC))
 
 
 def _largest(of: OverExamples, k: int, affordable: Callable[[Case], bool]) -> int:
@@ -227,6 +230,12 @@ def chance_of_error(case: Case) -> float:
         return [value for matrix in (ours, theirs) for row in matrix.tolist() for value in row]
 
     return miss_probability(both)
+
+
+def _terms(case: Case) -> int:
+    """The number of coefficients of a dense polynomial in the inputs, of the prediction's degree."""
+    variables = case.n * case.d + case.n + case.d
+    return comb(variables + _degree(case), variables)
 
 
 def _degree(case: Case) -> int:

@@ -20,6 +20,7 @@ from theory.graphs import (
 )
 from theory.graphs import search as by_edges
 from theory.sequences import all_sequences
+from theory.waiting import announced
 from verify.claim import Run, claim, option
 from verify.computation.decoding import decoded, softened
 from verify.evidence.gaps import States, at_positions, averaging, gap_finding
@@ -171,7 +172,8 @@ def whole_component(model: Transformer, graphs: list[Started]) -> Finding:
     components = [reachable(edges, interface.n_nodes, source) for edges, source in graphs]
 
     def search() -> Iterator[str]:
-        for (edges, source), wanted in zip(graphs, components, strict=True):
+        pairs = [*zip(graphs, components, strict=True)]
+        for (edges, source), wanted in announced(pairs, "decoding of whole components"):
             tokens = model.generate(interface.prompt(edges, source), len(wanted)).tolist()
             if tokens[-1] != -1 or sorted([source, *interface.found(tokens)]) != sorted(wanted):
                 yield f"{model.name} from {source} in {edges.tolist()}: {tokens}"

@@ -10,6 +10,7 @@ import numpy as np
 
 from constructions import hop as construction
 from constructions.transformer import Transformer
+from theory.kinds import InputError
 from theory.retrieval import (
     all_sequences,
     doubling_layers,
@@ -29,6 +30,7 @@ from verify.finding import Finding, same
 from verify.retrieval.matching import matching
 from verify.retrieval.options import Length, LogitError, Samples, Sharpness, Symbols
 
+MOST_CERTIFIED = 9999  # hops that the checker of gaps reads
 CERTIFIED = 3  # hops; in sequences of nine tokens, more hops reach few further positions
 
 
@@ -63,6 +65,11 @@ def hop(
     this case.
     """
     V, n = vocabulary_size, max_length
+    if run.certificates is not None and k > MOST_CERTIFIED:
+        raise InputError(
+            f"k is {k}: a certificate is for at most {MOST_CERTIFIED} hops; give a smaller k, or "
+            "omit --certificate"
+        )
     statement = hops(run, k)
     model = statement.at(V, n).model
     softmax_options(statement, model, error, sharpness)

@@ -21,6 +21,7 @@ from theory.structures import (
     nearest,
     uniform_points,
 )
+from theory.waiting import Pace
 from verify.claim import Run, claim, option
 from verify.evidence.invariants import wrong_in_float64, wrong_over_q
 from verify.evidence.size import size
@@ -196,15 +197,16 @@ def one_cell(run: Run, model: Transformer) -> Finding:
     )
 
 
-def drawn(run: Run, method: str, N: int, M: int, samples: int) -> list[Mean]:
+def drawn(run: Run, method: str, N: int, M: int, samples: int, pace: Pace) -> list[Mean]:
     """The accuracy of a method in per cent after each of M lookups, on N uniform points.
 
-    There are `samples` sets of points, and each set has one query.
+    There are `samples` sets of points, and each set has one query. `pace` counts the lookups.
     """
     right = []
     for start in range(0, samples, CHUNK * 10):
         sets = uniform_points(min(CHUNK * 10, samples - start), N, 1, run.rng)
         right.append(_found(STRATEGIES[method], *sets, M))
+        pace.done(len(right[-1]) * M)
     return accuracies(np.concatenate(right))
 
 
@@ -215,9 +217,11 @@ def _found(strategy: Strategy, x: np.ndarray, q: np.ndarray, M: int) -> np.ndarr
 def _uniform(run: Run, samples: int, means: dict[int, dict[str, list[Mean]]]) -> Iterator[Finding]:
     """Findings on the accuracies of all strategies by N; `means` is filled for the picture."""
     sizes = {16: 4} if run.quick else {16: 4, 32: 5, 50: 4, 64: 6, 100: 7}
+    lookups = samples * sum(M * len(_tried(N)) for N, M in sizes.items())
+    pace = Pace(f"search on uniform points, {samples} sets", lookups)
     for N, M in sizes.items():
         exact = [100 * float(p) for p in binary_accuracy(N, M)]
-        means[N] = {name: drawn(run, name, N, M, samples) for name in _tried(N)}
+        means[N] = {name: drawn(run, name, N, M, samples, pace) for name in _tried(N)}
         by_halves, interpolation = means[N]["binary"], means[N]["interpolation"]
         name = f"accuracy of binary search after each lookup, {N} uniform points"
         yield beside(f"binary-{N}", f"{name}, sampled", by_halves, exact)
