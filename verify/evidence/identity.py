@@ -66,12 +66,11 @@ def _affordable(case: Case, domain: DomainName) -> None:
             "the model has hardmax attention, which the modular domain cannot run: give "
             "the domain float or exact"
         )
-    if domain == "symbolic":
-        if _terms(case) > MOST_TERMS:
-            raise InputError(
-                f"{sizes} is too large for the symbolic domain ({n * d + n + d} variables, degree "
-                f"{_degree(case)}): give d = 2, n = 2, k = 2, or give the modular domain"
-            )
+    if domain == "symbolic" and _terms(case) > MOST_TERMS:
+        raise InputError(
+            f"{sizes} is too large for the symbolic domain ({n * d + n + d} variables, degree "
+            f"{_degree(case)}): give d = 2, n = 2, k = 2, or give the modular domain"
+        )
 
 
 def _in_domains(run: Run, case: Case, domain: DomainName) -> Iterator[Finding]:
@@ -233,7 +232,7 @@ def chance_of_error(case: Case) -> float:
 
 
 def _terms(case: Case) -> int:
-    """The number of coefficients of a dense polynomial in the inputs, of the prediction's degree."""
+    """The number of coefficients of a dense polynomial of the prediction's degree in all inputs."""
     variables = case.n * case.d + case.n + case.d
     return comb(variables + _degree(case), variables)
 
