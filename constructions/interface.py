@@ -222,6 +222,7 @@ class Model(nn.Module, ABC):
 
     def prompt(self, *inputs: Any) -> Prompt:
         """The prompt of these inputs; raises ValueError as `Interface.check` does."""
+        self.check_autocast()
         return self.interface.write(torch, *self.interface.check(self.like, *inputs))
 
     @checked
@@ -256,6 +257,14 @@ class Model(nn.Module, ABC):
                     "the model again"
                 )
 
+    def check_autocast(self) -> None:
+        """Raises `ValueError` within `torch.autocast`, unless the model was trained."""
+        if self.call is not None and torch.is_autocast_enabled(self.like.device.type):
+            raise InputError(
+                f"torch.autocast is enabled, which rounds products in {self.name} to a shorter "
+                "dtype, so that answers could be wrong: call the model outside of it"
+            )
+
     def forward(self, *inputs: Any) -> Any:
         """The answers, as the interface defines them.
 
@@ -268,6 +277,7 @@ class Model(nn.Module, ABC):
             raise InputError(
                 f"{self.name} is on the device meta, without numbers: give a model on the CPU"
             )
+        self.check_autocast()
         given = self.interface.check(self.like, *inputs)
         outputs = self._outputs(self.interface.write(torch, *given))
         answers = self.interface.read(outputs, *given)
@@ -333,6 +343,7 @@ class Model(nn.Module, ABC):
         the cases in which `forward` does.
         """
         self.check_weights()
+        self.check_autocast()
         return self.interface.generate(self, tokens, steps)
 
 
