@@ -29,6 +29,7 @@ from constructions.trained.tasks.task import MOST_FRESH
 from constructions.trained.training import SAVE_EVERY, Diverged, train_together
 from theory.kinds import Choice, InputError
 from theory.terminal import FULL, Once, in_words, run
+from theory.waiting import Pace
 
 DIVERGED, USAGE, INTERRUPTED = 1, 2, 130
 PROMPTS, SEED = 1000, 1_000_000  # of an evaluation, by default
@@ -242,15 +243,31 @@ def _device(device: str, size: str) -> str:
 
 @contextmanager
 def _bar(name: str, steps: int) -> Iterator[Callable[[int, float], None]]:
-    """A progress bar on standard error, if standard error is a terminal."""
+    """A progress bar if standard error is a terminal; else more than a minute is announced."""
     screen = Console(stderr=True)
     columns = TextColumn(name), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
     if not screen.is_terminal or not is_first():  # rich 13 prints a newline for a hidden bar
-        yield lambda step, loss: None
+        yield _announcing(name, steps) if is_first() else lambda step, loss: None
         return
     with Progress(*columns, TimeRemainingColumn(), console=screen) as bar:
         task = bar.add_task("", total=steps)
         yield lambda step, loss: bar.update(task, completed=step, description=f"loss {loss:.4f}")
+
+
+def _announcing(name: str, steps: int) -> Callable[[int, float], None]:
+    """A function of the number of steps so far that announces a training of more than a minute."""
+    pace: Pace | None = None
+    before = 0
+
+    def show(step: int, loss: float) -> None:
+        nonlocal pace, before
+        if pace is None:  # the first steps include the start
+            pace = Pace(f"training of {name}", steps - step)
+        else:
+            pace.done(step - before)
+        before = step
+
+    return show
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -263,8 +280,8 @@ def main(arguments: list[str] | None = None) -> int:
         message = "interrupted"
         if words[:1] == ["train"]:
             message += (
-                "; the same command resumes from the last state; a state is saved every "
-                f"{SAVE_EVERY:g} s"
+                "; the same command resumes from the last state, if there is one; a state is "
+                f"saved every {SAVE_EVERY:g} s"
             )
     except TyperException as error:
         message, code = in_words(error), USAGE

@@ -7,8 +7,8 @@ exactly the weights of an uninterrupted one.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import torch
@@ -131,8 +131,9 @@ class State:
             ) from None
         if configuration != self.configuration:
             raise InputError(
-                f"{self.folder} contains another run (seed {configuration.seed}, "
-                f"{configuration.steps} steps, {configuration.shape}): choose another folder"
+                f"{self.folder} contains another run, with "
+                f"{', '.join(_differences(configuration, self.configuration))}: choose another "
+                "folder"
             )
         fits = all(part.shape == self.weights.shape for part in joint)
         numbers = all(bool(torch.isfinite(part).all()) for part in joint)
@@ -174,3 +175,15 @@ def _joined(parts: Sequence[Tensor]) -> Tensor:
     The padding, which aligns every weight for vector instructions, stays 0.
     """
     return torch.cat([pad(W.detach().flatten(), (0, -W.numel() % ALIGNED)) for W in parts])
+
+
+def _differences(one: Configuration, other: Configuration) -> Iterator[str]:
+    """The fields of the first configuration, its task and its shape, that differ in the other."""
+    for a, b in ((one, other), (one.task, other.task), (one.shape, other.shape)):
+        if type(a) is not type(b):
+            yield f"a {type(a).__name__} instead of a {type(b).__name__}"
+            continue
+        for name in (each.name for each in fields(a)):
+            before, now = getattr(a, name), getattr(b, name)
+            if before != now and name not in ("task", "shape"):
+                yield f"{name} {before} instead of {now}"

@@ -10,6 +10,7 @@ import pytest
 from points import Point
 
 from constructions.memory import retrieve
+from constructions.trained import __main__ as training
 from theory import computation, memory, retrieval, waiting
 from theory.arithmetic import permutation_maxima
 from theory.computation import flip_flop
@@ -195,6 +196,16 @@ def test_a_slow_first_piece_of_work_is_no_estimate_yet(monkeypatch, capsys):
     for amount in (1, 99):
         pace.done(amount)
     assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("left", "lines"), [(100, 1), (9, 0)])
+def test_a_long_training_is_announced_from_where_it_goes_on(left, lines, monkeypatch, capsys):
+    now = iter(range(0, 10**4, 6))
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: next(now))
+    with training._bar("it", 1000 + left) as show:
+        for step in range(1000, 1004):
+            show(step, 0.5)
+    assert len(capsys.readouterr().err.splitlines()) == lines
 
 
 @pytest.mark.parametrize(
