@@ -285,8 +285,13 @@ def test_the_last_good_state_is_not_overwritten(whole, tmp_path, monkeypatch):
 
 
 def test_a_folder_of_another_run(finished):
-    with rejects("seed", "70"):
+    """What differs is named, also of the task and of the shape."""
+    with rejects("seed"):
         train(replace(TINY, seed=1), finished)
+    with rejects("steps", "70", "71", "noise", "0.25"):
+        train(replace(TINY, steps=71, task=replace(TINY.task, noise=0.25)), finished)
+    with rejects("n_layers"):
+        train(replace(TINY, shape=replace(TINY.shape, n_layers=TINY.shape.n_layers + 1)), finished)
 
 
 def test_a_folder_in_which_another_process_trains(tmp_path):
