@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from theory.kinds import checked
@@ -51,7 +52,8 @@ def construction(function: F) -> F:
 
     @wraps(function)
     def build(*args: Any, **kwargs: Any) -> Any:
-        model: Any = function(*args, **kwargs)
+        with torch.inference_mode(False):  # tensors made in it could not be converted outside
+            model: Any = function(*args, **kwargs)
         given = signature.bind(*args, **kwargs).arguments
         named = {k: _copied(v) for k, v in given.items() if not _equal(v, defaults[k])}
         model.call = Call(made, named)

@@ -45,10 +45,13 @@ seeds = 1 if given.quick else given.seeds
 decoys = [each.with_decoys(kind) for kind in DECOYS for each in cases if each.built is None]
 
 results, beside = [], []
-for case in track(cases, "circuits"):
-    results += benchmark(cases=[case], seeds=seeds)
-for case in track(decoys, "circuits with decoys"):
-    beside += benchmark(cases=[case], seeds=1)
+try:
+    for case in track(cases, "circuits"):
+        results += benchmark(cases=[case], seeds=seeds)
+    for case in track(decoys, "circuits with decoys"):
+        beside += benchmark(cases=[case], seeds=1)
+except InputError as error:  # TransformerLens is missing
+    options.error(str(error))
 print(f"{len(cases)} circuits, {seeds} draws of 64 pairs of prompts\n")
 print(summary(results))
 print(f"\n{len(decoys) // 2} of these models with decoys, one draw\n")

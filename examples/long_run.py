@@ -29,9 +29,9 @@ seconds = time.perf_counter() - start
 assert history.steps(tokens) == wolfram.run(steps)  # by the machine's own rules
 print(f"{steps} steps, all of them right, {steps / seconds:.0f} tokens a second")
 
-first = [*history.prefix, *history.prompt(), *tokens[:10_000].tolist()]
+first = [*history.prefix, *history.prompt(), *tokens[:10_000].tolist()][: steps + 1]
 decoder = PrunedDecoder(model, len(first))
-for token in first[: steps + 1]:
+for token in first:
     decoder.append(token)
 print(f"Cached keys of the heads after {decoder.count} tokens: {decoder.cached}")
 print(

@@ -124,7 +124,9 @@ def certify(
 
     For a model over examples, `against(of, X, y, Q)` returns the matrix (m × 1) of predictions for
     the matrices X (n × d) of examples, y (n × 1) of labels and Q (m × d) of queries, computed with
-    +, −, *, `.transpose()` and `of.number(numerator, denominator)` in the number system `of`. If
+    +, −, *, `.transpose()` and `of.number(numerator, denominator)` in the number system `of`. For a
+    causal model, which predicts x_{t+1} from the first t examples for t = 0, …, n, Q is one query
+    x_{n+1} (1 × d), and the matrix ((n + 1) × 1) contains these predictions in order. If
     the prediction has a formula xᵀ g(S) b, its g is compared with that of the function: for all
     numbers of examples and all inputs, if the function is xᵀ g(S) b with one polynomial g for all d
     and n. A function could differ at other sizes only; this hypothesis is checked at d = n = 1 and

@@ -134,6 +134,13 @@ def test_the_overlap_solves_the_mean_field_equations(load):
         assert abs(load_at(y) - mpmath.mpf(load)) < mpmath.mpf(10) ** -50
 
 
+def test_the_overlap_does_not_depend_on_the_precision_of_the_caller():
+    wanted = retrieval_overlap(0.1)
+    with mpmath.workdps(3):
+        found = retrieval_overlap(0.1)
+    assert found == wanted
+
+
 def test_the_overlap_at_the_end_of_the_branch():
     assert float(retrieval_overlap(float(critical_load().load))) == pytest.approx(float(M_C), 1e-7)
     overlaps = [retrieval_overlap(load) for load in (0.02, 0.06, 0.1, 0.13, 0.1379)]

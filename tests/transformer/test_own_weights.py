@@ -18,6 +18,15 @@ def test_two_models_share_no_memory(name):
     assert not _storages(model) & _storages(other)
 
 
+def test_a_model_that_is_built_in_inference_mode_can_be_converted_outside():
+    arguments, inputs = MODELS["hop"]
+    with torch.inference_mode():
+        model = PUBLIC["hop"](*arguments)
+        answers = model(*inputs)
+    assert torch.equal(model.float()(*inputs), answers)
+    assert torch.equal(model.sharpened(64.0)(*inputs), answers)
+
+
 @pytest.mark.parametrize("name", ["newton", "hop", "binary_search", "turing_machine"])
 def test_models_are_not_run_within_autocast(name):
     arguments, inputs = MODELS[name]

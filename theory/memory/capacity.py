@@ -206,13 +206,14 @@ def retrieval_overlap(load: Positive, digits: Digits = 15) -> mpmath.mpf:
 
     Raises `ValueError` for loads above α_c, at which no state near a pattern is stable.
     """
-    alpha, critical = mpmath.mpf(load), critical_load(digits + 5)
+    critical = critical_load(digits + 5)
     if load > float(critical.load):
         raise InputError(
             f"load is {load}, and no state near a pattern is stable above "
             f"α_c = {mpmath.nstr(critical.load, 10)}: give a load of at most α_c"
         )
     with mpmath.workdps(digits + 15):
+        alpha = mpmath.mpf(load)  # not at the precision of the caller, which may be lower
         low, high = critical.y, 1 / mpmath.sqrt(2 * alpha)
         # Bisection, because near α_c the two solutions are too close for Newton's method.
         while high - low > mpmath.mpf(10) ** (-digits - 5) * low:

@@ -69,7 +69,7 @@ def _affordable(case: Case, domain: DomainName) -> None:
     if domain == "symbolic" and _terms(case) > MOST_TERMS:
         raise InputError(
             f"{sizes} is too large for the symbolic domain ({n * d + n + d} variables, degree "
-            f"{_degree(case)}): give d = 2, n = 2, k = 2, or give the modular domain"
+            f"{_degree(case)}): give smaller d, n and k, or give the modular domain"
         )
 
 
