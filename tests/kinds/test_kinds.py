@@ -48,6 +48,7 @@ from theory.kinds import (
     read,
 )
 from theory.kinds.objects import Many
+from theory.memory import orthogonal_gap
 
 DECLARED = {
     name: kind_of(alias)
@@ -502,3 +503,10 @@ def test_only_annotations_that_declare_a_kind_are_read():
     assert kind_of(TypeVar("T")) is None
     with pytest.raises(TypeError):
         read(int, "it", 3)
+
+
+def test_underflows_are_no_errors_whatever_the_caller_has_set():
+    times = [0.0, 0.5, 1.0]
+    wanted = orthogonal_gap(6, 1.5, times)
+    with np.errstate(all="raise"):
+        np.testing.assert_array_equal(orthogonal_gap(6, 1.5, times), wanted)

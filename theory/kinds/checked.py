@@ -109,7 +109,7 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
                 signature.relate(given, kwargs)
             if not signature.numeric:
                 return function(*given, **kwargs)
-            with np.errstate(over="raise", divide="raise"):
+            with np.errstate(over="raise", divide="raise", under="ignore"):
                 return function(*given, **kwargs)
         except ERRORS as error:
             places = zip(signature.positional, given, strict=False)
