@@ -67,19 +67,13 @@ def checked_fields(cls: type) -> type:
     return cls
 
 
-def hold(checking: bool) -> bool:
-    """From now on, annotations are checked or not; returns whether they were until now."""
-    global _checking
-    before, _checking = _checking, checking
-    return before
-
-
 @contextmanager
 def unchecked() -> Iterator[None]:
     """Nothing is held against annotations meanwhile."""
-    before = hold(False)
+    global _checking
+    _checking = False
     yield
-    hold(before)
+    _checking = True
 
 
 class Checked(SourceFileLoader):

@@ -21,13 +21,6 @@ settings.load_profile("ci")
 torch.set_num_threads(1)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Slow tests call what the fast ones have held against its annotations: a tenth of their time
-    went into that."""
-    if config.option.markexpr == "slow":
-        annotations.hold(False)
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Modules and tests stay until the end: the garbage collector need not go through them again
