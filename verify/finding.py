@@ -11,7 +11,8 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from theory.kinds import InputError, NonNegative, checked, errors
+from theory.kinds import NonNegative, checked
+from theory.kinds.numbers import ends_of
 
 __all__ = [
     "Finding",
@@ -34,6 +35,9 @@ Evidence = Literal[
 
 Value = Any
 """A number, an interval (low, high), numbers in a list or by name, or "equal" or "different"."""
+
+
+VALUE = "a measured value or bound"  # in messages
 
 
 class Verdict(StrEnum):
@@ -221,11 +225,7 @@ def within(
 
     (low, high) is `bound`. The finding is undecided in the same cases as `at_most`.
     """
-    if not isinstance(bound, tuple) or len(bound) != 2:
-        raise InputError(f"bound is {errors.shown(bound)}: give a pair (low, high)")
     low, high = bound
-    if _number(low) > _number(high):
-        raise InputError(f"bound is {errors.shown(bound)}: give the smaller number first")
     each = measured if isinstance(measured, list) else [measured]
     verdicts = [
         at_most(id, name, evidence, smaller, larger).verdict
@@ -277,7 +277,7 @@ def as_stated(
     `computed` is the bound of the library, and `stated` the formula of the statement, written
     independently. Both are numbers, or numbers in a list or by name. A difference of 2^−40 times
     the number, or times the size of the `terms` of a sum, is allowed: the rounding of some thousand
-    operations in float64. Raises ValueError for values of different forms.
+    operations in float64.
     """
     pairs = _pairs(computed, stated)
     near = {"rel_tol": 2.0**-40, "abs_tol": 2.0**-40 * terms}
@@ -305,35 +305,19 @@ def _has_no_number(value: Any) -> bool:
 
 def _pairs(computed: Value, stated: Value) -> list[tuple[float, float]]:
     """The pairs of numbers of two values of the same form."""
-    if isinstance(computed, dict) and isinstance(stated, dict) and computed.keys() == stated.keys():
+    if isinstance(computed, dict):
+        if computed.keys() != stated.keys():
+            raise ValueError(f"the bounds {[*computed]} and the formulas {[*stated]} differ")
         computed, stated = [*computed.values()], [stated[name] for name in computed]
-    many = [isinstance(each, list | tuple | np.ndarray) for each in (computed, stated)]
-    if many == [False, False]:
-        return [(_number(computed), _number(stated))]
-    if many != [True, True] or len(computed) != len(stated):
-        raise InputError(
-            f"the bound is {errors.shown(computed)} and its formula gives {errors.shown(stated)}: "
-            "give two numbers, two lists of the same length, or two dicts with the same names"
-        )
+    if not isinstance(computed, list | tuple | np.ndarray):
+        return [(float(computed), float(stated))]
     each = (_pairs(a, b) for a, b in zip(computed, stated, strict=True))
     return [pair for pairs in each for pair in pairs]
 
 
 def _ends(value: Value) -> tuple[float, float]:
-    ends = value if isinstance(value, tuple) else (value, value)
-    if len(ends) != 2:
-        raise InputError(f"an interval has {len(ends)} ends: give a pair (low, high)")
-    return _number(ends[0]), _number(ends[1])
-
-
-def _number(value: Value) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f"a measured value or bound is {errors.shown(value)}: give a number that float64 "
-            "represents, or a pair (low, high)"
-        ) from None
+    low, high = ends_of(VALUE, value)
+    return float(low), float(high)
 
 
 def plain(value: Value) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from theory.kinds.arrays import array_of, real
-from theory.kinds.errors import InputError
+from theory.kinds.errors import InputError, shown
 from theory.kinds.kind import ANY, Kind, Within, is_integer
 
 NO_NUMBERS: tuple[Any, ...] = (
@@ -150,3 +150,18 @@ class Random(Kind):
         if not is_integer(value) or value < 0:
             raise self.error(name, value)
         return np.random.default_rng(int(value))
+
+
+def ends_of(name: str, value: Any) -> tuple[float, float]:
+    """The ends (low, high) of an interval, which is a number or a pair of numbers.
+
+    NaN and infinity are numbers. Raises ValueError for other values, and for numbers that float64
+    does not represent.
+    """
+    low, high = value if isinstance(value, tuple) and len(value) == 2 else (value, value)
+    try:
+        return float(low), float(high)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"{name} is {shown(value)}: give a number that float64 represents, or a pair of them"
+        ) from None
