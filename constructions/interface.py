@@ -259,7 +259,9 @@ class Model(nn.Module, ABC):
 
     def check_autocast(self) -> None:
         """Raises `ValueError` within `torch.autocast`, unless the model was trained."""
-        if self.call is not None and torch.is_autocast_enabled(self.like.device.type):
+        if self.call is None or self.like.is_meta:
+            return
+        if torch.is_autocast_enabled(self.like.device.type):
             raise InputError(
                 f"torch.autocast is enabled, which rounds products in {self.name} to a shorter "
                 "dtype, so that answers could be wrong: call the model outside of it"

@@ -152,7 +152,7 @@ class Transformer(Stack):
         answers could be wrong.
         """
         if assign:
-            for dtype in {each.dtype for each in state_dict.values()}:
+            for dtype in {each.dtype for each in state_dict.values() if isinstance(each, Tensor)}:
                 check_format(self, dtype)
         return super().load_state_dict(state_dict, strict, assign)
 

@@ -82,7 +82,7 @@ class _Built:
         asking = [range(tokens)] * (len(model.layers) - 1) + [[model.answered]]
         comparisons = sum(
             len(head.seen(token, tokens)) ** 2
-            for step, those in zip(model.layers, asking, strict=True)
+            for step, those in zip(model.layers, asking, strict=False)  # a model may have no layers
             for head in step.heads
             for token in those
         )

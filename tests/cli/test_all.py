@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from refusals import rejects
 from report_schema import RUNS, violations
 from toys import found, good, run, silent, stopped, strict, unsure
 
@@ -274,3 +275,9 @@ def test_a_statement_is_as_stated_if_all_option_sets_of_its_claim_are():
 def test_a_replication_without_findings_is_undecided():
     none = Checked("learned-search", [], "")
     assert news(none, strictly=True) == (Verdict.UNDECIDED, ["no findings"])
+
+
+@pytest.mark.parametrize("options", [{}, {"samples": 3, "d": 4}], ids=str)
+def test_one_option_is_limited_at_a_time(options):
+    with rejects("limited"):
+        Run(quick=True).limited(2, **options)

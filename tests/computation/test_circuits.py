@@ -30,7 +30,7 @@ from constructions.computation.circuit_examples import contains_aa, marked_major
 from constructions.stream import Stream
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
-from theory.computation import S3, cyclic, unary
+from theory.computation import S3, Semiautomaton, cyclic, unary
 from theory.kinds import InputError
 from theory.sequences import all_sequences
 from verify.domains import Rational, outputs
@@ -305,3 +305,11 @@ def _difference() -> tuple[torch.Tensor, ...]:
     first, second = torch.zeros(3, 1).double(), torch.zeros(1, 3).double()
     first[0], first[1], second[0, 1] = 1, -1, 1
     return first, torch.zeros(1).double(), second, torch.zeros(3).double()
+
+
+def test_a_model_without_layers_is_a_circuit():
+    """Of an automaton with one state."""
+    model = shortcut(Semiautomaton(((0,), (0,))), 4)
+    assert model.n_layers == 0
+    words = np.array([[0, 1, 0], [1, 1, 1]])
+    assert to_circuit(model, 3).answers(words).tolist() == model(words)[:, -1].tolist()

@@ -79,6 +79,13 @@ def test_help_says_what_it_is(name, run):
     assert re.search(r"usage: .*\[picture\]", out)
 
 
+@pytest.mark.parametrize("steps", [1, 50])
+def test_a_run_can_be_short(steps, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["long_run.py", str(steps)])
+    runpy.run_path(str(EXAMPLES / "long_run.py"), run_name="__main__")
+    assert f"{steps + 1} tokens" in capsys.readouterr().out
+
+
 def test_a_run_that_no_memory_holds_is_refused(run):
     code, out, err, written = run("long_run", "1" + "0" * 21)
     assert (code, out, written) == (2, "", [])

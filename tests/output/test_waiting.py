@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from points import Point
 
+from constructions.computation import parity, to_circuit
 from constructions.memory import retrieve
 from constructions.trained import __main__ as training
 from theory import computation, memory, retrieval, waiting
@@ -213,6 +214,7 @@ def test_a_long_training_is_announced_from_where_it_goes_on(left, lines, monkeyp
     [
         ("polynomial_errors", lambda: polynomial_errors(3, 2, 4)),
         ("permutation_maxima", lambda: permutation_maxima(np.eye(5), 1, 4, 0)),
+        ("circuit", lambda: to_circuit(parity(3), 3)),
         ("integration", lambda: memory.euclidean_flow(np.eye(2), [0.0, 1.0])),
         ("integration", lambda: memory.sphere_flow(np.eye(2), 1.0, [0.0, 1.0])),
     ],

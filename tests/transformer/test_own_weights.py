@@ -27,6 +27,11 @@ def test_a_model_that_is_built_in_inference_mode_can_be_converted_outside():
     assert torch.equal(model.sharpened(64.0)(*inputs), answers)
 
 
+def test_a_model_without_numbers_has_prompts():
+    arguments, inputs = MODELS["hop"]
+    assert PUBLIC["hop"](*arguments).to("meta").prompt(*inputs).tokens.is_meta
+
+
 @pytest.mark.parametrize("name", ["newton", "hop", "binary_search", "turing_machine"])
 def test_models_are_not_run_within_autocast(name):
     arguments, inputs = MODELS[name]
