@@ -70,7 +70,10 @@ class Attention(nn.Module):
     (heads, d_value, D) for W_O, and (heads, d_head) for b_Q and b_K, where d_head is the width of
     keys and d_value the width of values. `mask` is one mask for all heads, or a sequence with one
     mask for each head. Raises ValueError if the number of masks differs from the number of heads.
+    `replaced` is True if A_h is given instead (`constructions.trained.PatchedAttention`).
     """
+
+    replaced = False
 
     @checked
     def __init__(

@@ -18,7 +18,7 @@ from constructions.interface import Model
 from constructions.margins import Margin, Restores
 from constructions.stream import Stream
 from constructions.tensors import weight
-from theory.kinds import Finite, Steps, checked
+from theory.kinds import Finite, InputError, Steps, checked
 
 
 class MLP(nn.Module):
@@ -221,3 +221,13 @@ class Stack(Model):
     def d_model(self) -> int:
         """The width of the residual stream."""
         return self.stream.d_model
+
+
+def check_own_heads(model: Stack) -> None:
+    """Raises ValueError if the attention of a layer is replaced (`verify.interpret.patched`)."""
+    for number, block in enumerate(model.blocks, start=1):
+        if block.attn is not None and block.attn.replaced:
+            raise InputError(
+                f"the attention of layer {number} of {model.name} is replaced, and its weights do "
+                "not determine the answers: give the model whose attention was replaced"
+            )

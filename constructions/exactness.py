@@ -8,6 +8,7 @@ exact_in         the number of bits of significand with which every partial sum 
                  bound
 check_format     raises an error if a model whose answers are an argmax of logits is converted to a
                  dtype with fewer bits
+check_squares    raises an error if a dtype rounds the squares of positions
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from constructions.blocks import Block, Stack
+from constructions.blocks import Block, Stack, check_own_heads
 from theory.kinds import InputError
 
 Bound = float | Fraction
@@ -152,6 +153,7 @@ def hardmax_numbers(model: Stack) -> Hardmax:
     from the construction's proof. Raises ValueError for ReLU heads: ReLU heads divide by the number
     of tokens, so their outputs are not multiples of a power of two.
     """
+    check_own_heads(model)
     for number, block in enumerate(model.blocks, start=1):
         if block.attn is not None and block.attn.normalise == "relu":
             raise InputError(
@@ -233,3 +235,18 @@ def heads_of(block: Block) -> list[dict[str, np.ndarray]]:
 
 def as_array(weights: Tensor) -> np.ndarray:
     return weights.detach().double().cpu().numpy()
+
+
+def check_squares(last: int, dtype: torch.dtype) -> None:
+    """Raises ValueError if a dtype rounds scores of positions up to `last`.
+
+    The scores 2aj − j² of positions a and j are at most last² for a ≥ 0, and 2aj is even. A head
+    may add ±2 to them. All these integers are exact in dtypes in which last² + 2 is.
+    """
+    exact = 2 / torch.finfo(dtype).eps  # all integers up to this number
+    if last**2 + 2 > exact:
+        raise InputError(
+            f"the last position is {last}, and {dtype} is exact for squares of positions up to "
+            f"{math.isqrt(int(exact) - 2)}: use shorter inputs, or a wider dtype, for example "
+            "model.double()"
+        )

@@ -24,6 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from constructions.exactness import check_squares
 from constructions.interface import ROWS, Draw, Interface, Prompt, finite_tensors
 from theory.kinds import InputError, Reals
 
@@ -140,8 +141,9 @@ class Examples(Interface):
     allowed.  Inputs and labels are divided by `scale`, and answers are multiplied by it.
 
     Raises ValueError for shapes that do not fit, NaN or infinite entries, a number of examples for
-    which the weights were not built, and inputs whose products (of x with x, y or x_query) are
-    outside the range of normal numbers of the dtype, where answers could be wrong by underflow.
+    which the weights were not built, interleaved examples at positions whose squares the dtype
+    rounds, and inputs whose products (of x with x, y or x_query) are outside the range of normal
+    numbers of the dtype, where answers could be wrong by underflow.
     A construction that computes an iteration sets `convergence`, the condition on x under which it
     converges.
     """
@@ -159,6 +161,7 @@ class Examples(Interface):
     ) -> None:
         super().__init__()
         self.d, self.encode, self.n, self.at_most, self.scale = d, encode, n, at_most, scale
+        self.hard = encode is interleaved
         self.every_prefix = encode in (alternating, shifted)
         self.several_queries = encode in (packed, fitted, measured)
 
@@ -174,6 +177,8 @@ class Examples(Interface):
                 f"x has {n} examples, but the weights were built for n = {self.n}: pass "
                 f"{bound}{self.n} examples, or build the model with n={n}"
             )
+        if self.encode is interleaved:
+            check_squares(2 * n, x.dtype)
         self._check_products(x, y, x_query)
         return x, y, x_query
 

@@ -18,7 +18,7 @@ import numpy as np
 from torch import nn
 
 from constructions.attention import Attention
-from constructions.blocks import Stack
+from constructions.blocks import Stack, check_own_heads
 from constructions.exactness import as_array
 from constructions.examples import Examples, packed
 from constructions.pairs import paired_heads, paired_neurons
@@ -70,6 +70,7 @@ def register_program(model: Stack, kinds: Kinds | None = None) -> RegisterProgra
     with _naming(model):
         reader = _Reader(stream, interface.d, kinds)
         embed, unembed = _numbers(model.embed, "embed"), _numbers(model.unembed, "unembed")
+    check_own_heads(model)
     layers, known = list[RegisterLayer](), dict[Hashable, HeadsAndMap]()
     for number, block in enumerate(model.blocks, start=1):
         with _naming(model, f", layer {number}"):

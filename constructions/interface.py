@@ -59,7 +59,8 @@ class Interface(nn.Module, ABC):
     other logits: answers are right if every logit is within margin/2 of its exact value. `chooses`
     is True if answers depend only on the argmax of the logits: then no answer changes if all logits
     are multiplied by a positive number. `averages`, if given, is an upper bound on the values that
-    heads average, and the error of an average with which all answers are still right.
+    heads average, and the error of an average with which all answers are still right. `hard` is
+    True if answers are right with hardmax attention only, and no sharpness is known for softmax.
     """
 
     context: int | None = None
@@ -67,6 +68,7 @@ class Interface(nn.Module, ABC):
     margin: float | None = None
     chooses: bool = False
     averages: tuple[float, float] | None = None
+    hard: bool = False
 
     @abstractmethod
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:

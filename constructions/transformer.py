@@ -293,15 +293,27 @@ class Transformer(Stack):
         The inverse temperature is β = `sharpness`. With `sharpness=None` the attention is hardmax,
         the limit β → ∞.
 
-        The inverse temperature applies to every layer with softmax or hardmax heads. In a trained
-        model, β replaces the factor 1/√d_head of the scores, where d_head is the width of keys.
-        Weights are shared, not copied: a later `.to(dtype)` of one model converts both models. A
-        hardmax model with `sharpness=None` is returned unchanged. Raises ValueError for a sharpness
-        at which scores overflow, or at which answers could be wrong. The message gives the smallest
-        sharpness at which all answers are right.
+        The inverse temperature applies to every layer with softmax or hardmax heads; linear and
+        ReLU heads stay as they are. In a trained model, β replaces the factor 1/√d_head of the
+        scores, where d_head is the width of keys. Weights are shared, not copied: a later
+        `.to(dtype)` of one model converts both models. A hardmax model with `sharpness=None` is
+        returned unchanged. If the margin between the logits is not known, every β is accepted;
+        `least_sharpness(error)` is then the β for a given error of the logits.
+
+        Raises ValueError for a sharpness at which scores overflow, or at which answers could be
+        wrong by the margin between the logits; the message gives the smallest sharpness at which
+        all answers are right. Also raises ValueError for models such as `prefix_sums`, whose
+        answers are known to be right only with the attention with which the models are built.
         """
         if sharpness is None and all(attn.normalise != "softmax" for attn in self.attentions):
             return self
+        labels = self.call is not None and getattr(self.interface, "labels", None)
+        if self.interface.hard or (labels and self.interface.margin is None):
+            how = "hardmax" if sharpness is None else f"softmax (sharpness {sharpness:g})"
+            raise InputError(
+                f"with {how} attention the answers of {self.name} could be wrong, because no bound "
+                "on their error is known: use the model as it was built"
+            )
         scale = 1.0 if sharpness is None else sharpness
         margin = None if sharpness is None else self.interface.margin
         if margin is not None:

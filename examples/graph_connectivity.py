@@ -26,6 +26,7 @@ from theory.graphs import (
     two_clique,
 )
 from theory.kinds import InputError
+from theory.terminal import script
 from verify.graphs.connectivity_layers import on_graph
 from verify.graphs.connectivity_layers_picture import against_diameter
 from verify.output.files import picture_file, saving
@@ -37,7 +38,7 @@ options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]
 options.add_argument("--n-nodes", type=int, default=24, help="of the random graph, 6 to 60")
 options.add_argument("--seed", type=int, default=0)
 options.add_argument("--plot", type=Path, default=Path("graph_connectivity.png"))
-given = options.parse_args()
+given = script(options)
 if not 6 <= given.n_nodes <= 60 or given.seed < 0:
     options.error("give 6 to 60 nodes and a seed that is at least 0")
 try:

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from rich.progress import track
 
 from theory.kinds import InputError
+from theory.terminal import script
 from verify.ground_truth import CASES, DECOYS, benchmark, decoy_summary, summary
 from verify.output.files import file_target, picture_file, saving, write
 
@@ -30,7 +31,7 @@ options.add_argument("picture", type=Path, nargs="?", default=Path("ground_truth
 options.add_argument("--quick", action="store_true", help=f"{len(QUICK)} circuits and one seed")
 options.add_argument("--seeds", type=int, default=5, help="draws of prompts, 1 to 100; default 5")
 options.add_argument("--json", type=Path, help="file to which all results are written")
-given = options.parse_args()
+given = script(options)
 if not 1 <= given.seeds <= 100:
     options.error("give 1 to 100 seeds")
 try:

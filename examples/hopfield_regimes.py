@@ -11,8 +11,9 @@ import numpy as np
 
 from constructions import modern_hopfield_update
 from theory.memory import cluster_radius, modern_hopfield_energy, pattern_weights, separation
+from theory.terminal import script
 
-argparse.ArgumentParser(description=__doc__).parse_args()
+script(argparse.ArgumentParser(description=__doc__))
 
 rng = np.random.default_rng(0)
 centres = np.array([[3.0, 0.0, 0.0, 0.0], [-3.0, 0.0, 0.0, 0.0]])

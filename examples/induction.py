@@ -8,10 +8,11 @@ import argparse
 
 from constructions import induction_heads
 from theory.retrieval import induction, random_sequences
+from theory.terminal import script
 from verify.retrieval.narration import narrate
 from verify.retrieval.words import word_tokens
 
-argparse.ArgumentParser(description=__doc__).parse_args()
+script(argparse.ArgumentParser(description=__doc__))
 
 tokens, words = word_tokens("The dog saw the cat and the cat saw the bird and the")
 vocabulary = list(dict.fromkeys(words))

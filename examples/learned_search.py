@@ -21,6 +21,7 @@ from theory.structures import (
     nearest,
     uniform_points,
 )
+from theory.terminal import script
 from verify.evidence.picture import save
 from verify.output.files import picture_file, saving
 from verify.structures.trained.learned_search import by_interpolation
@@ -32,7 +33,7 @@ options.add_argument("--checkpoint", default="search-uniform-16-seed0", help="na
 options.add_argument("--sets", type=int, default=3000, help="sets of points, 100 to 100000")
 options.add_argument("--seed", type=int, default=0)
 options.add_argument("--plot", type=Path, default=Path("learned_search.png"))
-given = options.parse_args()
+given = script(options)
 if not 100 <= given.sets <= 100_000 or given.seed < 0:
     options.error("give 100 to 100000 sets and a seed that is at least 0")
 try:

@@ -11,12 +11,13 @@ from constructions import turing_machine
 from constructions.decoding import PrunedDecoder
 from theory.computation import MACHINES
 from theory.kinds import Count, read
+from theory.terminal import script
 
 options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
 options.add_argument("steps", nargs="?", type=int, default=100_000, help="number of steps")
 wolfram = MACHINES["wolfram-2-3"]  # 2 states, 3 symbols; it never halts on a blank tape
 try:
-    steps = read(Count, "steps", options.parse_args().steps)
+    steps = read(Count, "steps", script(options).steps)
     model = turing_machine(wolfram, steps)
 except ValueError as error:
     options.error(f"{error}")

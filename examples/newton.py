@@ -8,8 +8,9 @@ import argparse
 
 from constructions import newton
 from theory.regression import gaussian_prompts, newton_inverses, ols
+from theory.terminal import script
 
-argparse.ArgumentParser(description=__doc__).parse_args()
+script(argparse.ArgumentParser(description=__doc__))
 
 D, N = 5, 20
 

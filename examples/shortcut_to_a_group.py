@@ -11,8 +11,9 @@ import numpy as np
 
 from constructions import semiautomaton, shortcut
 from theory.computation import A5, S4, NotSolvable, Semiautomaton, cascade
+from theory.terminal import script
 
-argparse.ArgumentParser(description=__doc__).parse_args()
+script(argparse.ArgumentParser(description=__doc__))
 
 LENGTHS = 16, 256, 1024
 

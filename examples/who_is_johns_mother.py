@@ -7,9 +7,10 @@ import argparse
 
 from constructions import fact_lookup
 from theory.retrieval import answer, words
+from theory.terminal import script
 from verify.retrieval.narration import narrate
 
-argparse.ArgumentParser(description=__doc__).parse_args()
+script(argparse.ArgumentParser(description=__doc__))
 
 TEXT = (
     "Jane is a teacher. Helen is a doctor. The mother of John is Helen. "

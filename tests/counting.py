@@ -17,7 +17,9 @@ import torch
 
 T = TypeVar("T")
 VERIFY = f"{Path(__file__).parent.parent / 'verify'}/"
-APART = tuple(VERIFY + name for name in ("cli/", "domains/", "ledger/", "output/", "claim.py"))
+APART = tuple(
+    VERIFY + name for name in ("cli/", "domains/", "ledger/", "output/", "claim.py", "finding.py")
+)
 """What is the same for every claim, or remembers weights that it has read; checkers of certificates
 are apart too, since they go through sets, in another order each time."""
 SIZES: dict[type, Callable[[Any], int]] = {

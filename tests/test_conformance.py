@@ -35,7 +35,6 @@ GIVEN = {"newton-on-data": {"data": DATA / "longley.csv", "target": "employed"}}
 """What claims are about that are about what a user gives."""
 FIGURES = figures.recorded()
 OTHERS = other_options.recorded()
-WORK = work.recorded()
 OF_FILES = {
     "automata": {"file"},
     "graph-search": {"edges"},
@@ -88,7 +87,7 @@ def test_a_claim_with_other_options_compares_as_much_as_recorded(line):
     if ("package" in found) != ("package" in OTHERS[line]):
         pytest.skip("recorded where other packages are installed")
     assert figures.differences(found, OTHERS[line]) == []
-    assert "package" in found or done == WORK[line]
+    assert "package" in found or work.same(line, done), (done, work.recorded()[line])
 
 
 @each_claim
@@ -135,7 +134,8 @@ def test_the_same_seed_does_and_finds_the_same_and_sizes_are_shown(name, tmp_pat
         assert again["parameters"] == document["parameters"]
         assert_same(again["findings"], document["findings"])
         if name not in GIVEN and "package" not in [each["id"] for each in again["findings"]]:
-            assert done == WORK[f"{name} #{number}"]
+            run = f"{name} #{number}"
+            assert work.same(run, done), (done, work.recorded()[run])
     built = {entry.name for entry in ledger().values() if entry.build and entry.claim == name}
     assert shown >= built
 

@@ -118,3 +118,12 @@ def test_caches_are_emptied_before_a_run(monkeypatch):
     monkeypatch.setattr(made, "listed", cache(made.listed))
     monkeypatch.setitem(sys.modules, "verify.made", made)
     assert [work.of(made.run)[1] for _ in range(3)] == [once] * 3
+
+
+def test_only_what_depends_on_the_processor_may_differ_from_what_is_recorded():
+    runs = work.recorded()
+    for run, near in (("lstm #0", True), ("random-weights draws=10", True), ("newton #0", False)):
+        steps, entries = runs[run]
+        assert work.same(run, (steps, entries))
+        assert work.same(run, (steps + steps // 1000, entries)) == near
+        assert not work.same(run, (steps, entries + entries // 100))

@@ -2,16 +2,19 @@
 only.
 """
 
+import atexit
 import codecs
 import os
 import re
 import signal
 import sys
 import unicodedata
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable
 from io import BufferedWriter, FileIO, TextIOWrapper
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from typer.core import TyperCommand
@@ -34,6 +37,37 @@ def run(main: Callable[[], int]) -> int:
     line is printed. If standard error cannot be written, or is closed, its lines are lost, and the
     exit code remains that of the command.
     """
+    _prepare()
+    code = main()
+    return code if _flushed(code != FULL) else FULL
+
+
+def script(options: ArgumentParser) -> Namespace:
+    """The arguments of a script, whose output is then handled like that of a command in `run`.
+
+    An interruption ends the script with exit code 130, and an output that cannot be written with
+    exit code 4, both with one line on standard error.
+    """
+    _prepare()
+    given = options.parse_args()
+    sys.excepthook = _ended
+    atexit.register(lambda: _flushed(True) or os._exit(FULL))
+    return given
+
+
+def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Ends a script in one line, or with the traceback of an error that was not expected."""
+    if issubclass(kind, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        os._exit(130)
+    if isinstance(error, OSError) and error.filename is None:  # of the output
+        _tell(error)
+        os._exit(FULL)
+    sys.__excepthook__(kind, error, trace)
+
+
+def _prepare() -> None:
+    """Prepares the signals and the streams of a command."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     screen = sys.__stderr__
@@ -45,17 +79,24 @@ def run(main: Callable[[], int]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.reconfigure(errors="spelled")  # type: ignore[union-attr]
-    code = main()
+
+
+def _flushed(gives_reason: bool) -> bool:
+    """Whether the standard output can be written; if not, one line may give the reason."""
     try:
         if sys.stdout is not None and not sys.stdout.closed:
             sys.stdout.flush()
     except OSError as error:
         # Otherwise Python flushes again at exit, and prints a longer error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if code != FULL:
-            print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
-        return FULL
-    return code
+        if gives_reason:
+            _tell(error)
+        return False
+    return True
+
+
+def _tell(error: OSError) -> None:
+    print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
 
 
 class _Lossy(FileIO):

@@ -37,9 +37,6 @@ Value = Any
 """A number, an interval (low, high), numbers in a list or by name, or "equal" or "different"."""
 
 
-VALUE = "a measured value or bound"  # in messages
-
-
 class Verdict(StrEnum):
     """The three verdicts: *holds*, *fails* and *undecided*.
 
@@ -195,7 +192,9 @@ def at_most(
     id: str, name: str, evidence: Evidence, measured: Value, bound: Value, **said: Unpack[Extra]
 ) -> Finding:
     """The finding that measured ≤ bound, undecided for overlapping intervals, NaN and ±∞."""
-    (low, high), (least, most) = _ends(measured), _ends(bound)
+    (low, high), (least, most) = (
+        ends_of("a measured value or bound", value) for value in (measured, bound)
+    )
     if not all(math.isfinite(end) for end in (low, high, least, most)):
         verdict = Verdict.UNDECIDED
     elif high <= least:
@@ -313,11 +312,6 @@ def _pairs(computed: Value, stated: Value) -> list[tuple[float, float]]:
         return [(float(computed), float(stated))]
     each = (_pairs(a, b) for a, b in zip(computed, stated, strict=True))
     return [pair for pairs in each for pair in pairs]
-
-
-def _ends(value: Value) -> tuple[float, float]:
-    low, high = ends_of(VALUE, value)
-    return float(low), float(high)
 
 
 def plain(value: Value) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from constructions.blocks import check_own_heads
 from constructions.circuits.edges import Edge, Node
 from constructions.circuits.effects import Effects, effects
 from constructions.circuits.weights import Product, Reader, Writer, parts, vanishes
@@ -196,6 +197,7 @@ def circuit(model: Transformer, *, by_register: bool = False) -> Circuit:
             f"model {model.name} normalises its stream, which is then no sum of contributions: "
             "give a model without unit norm"
         )
+    check_own_heads(model)
     check_finite(model)
     writers, readers, neurons = parts(model, by_register)
     nodes = {each.node for each in writers} | {each.node for each in readers}

@@ -16,6 +16,7 @@ import numpy as np
 from torch import Tensor
 
 from constructions.attention import Mask
+from constructions.blocks import check_own_heads
 from constructions.tensors import require_finite
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
@@ -203,6 +204,7 @@ _NAMES = ("W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K")
 
 def _translatable(model: Transformer) -> None:
     """Raises ValueError for a part that is not translated."""
+    check_own_heads(model)
     part, remedy = "", ""
     if model.ln_final is not None or any(b.ln1 or b.ln2 or b.norm for b in model.blocks):
         part, remedy = "a norm", "a model without norms"

@@ -22,6 +22,7 @@ from torch import Tensor
 from constructions.assembly import block, embed, rows, unembed
 from constructions.blocks import PosEmbed, Stage
 from constructions.call import construction
+from constructions.exactness import check_squares
 from constructions.interface import Draw, Interface, Prompt, finite_tensors
 from constructions.stream import Stream, one
 from constructions.tokens import placed, rows_fit
@@ -34,9 +35,11 @@ from theory.kinds import Count, InputError, Reals
 class Numbers(Interface):
     """The interface of a model on numbers: (…, N') → (…, N'), where BOS has the number 0.
 
-    Raises ValueError for an empty row, for more than max_length numbers, and for NaN or infinite
-    entries.
+    Raises ValueError for an empty row, for more than max_length numbers, for NaN or infinite
+    entries, and in a dtype that rounds the squares of positions.
     """
+
+    hard = True
 
     def __init__(self, max_length: int) -> None:
         super().__init__()
@@ -50,6 +53,7 @@ class Numbers(Interface):
                 f"x has {x.shape[-1]} numbers and the model was built for at most "
                 f"{self.max_length}: build a model with max_length={x.shape[-1]}"
             )
+        check_squares(self.max_length, x.dtype)
         return (x,)
 
     def write(self, xp: Any, *inputs: Any) -> Prompt:
@@ -70,7 +74,8 @@ def prefix_sums(max_length: Count, s: FanIn = 2) -> Transformer:
 
     `prefix_sums(N, s)(x)` maps numbers x (…, N') to their prefix sums (…, N'), N' ≤ N. The fan-in s
     is the number of partial sums that a layer adds. The model has ⌈log_s N⌉ layers of at most s − 1
-    heads, and width 3. Sums of integers are exact below 2^53.
+    heads, and width 3. Sums of integers are exact below 2^53. The model runs in float32 for N ≤
+    4095, in float16 for N ≤ 45 and in bfloat16 for N ≤ 15.
 
     Raises ValueError for s > max(N, 2), for which some heads would add only 0.
     """

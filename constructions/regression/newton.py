@@ -90,10 +90,10 @@ def newton(
     n            the number of examples, for "paper" only
 
     If `interleaved` is true, one more layer of unique-hard attention copies x_i to the token of
-    y_i. This layer reads the squares of positions, which are exact in float64, and in float32 up to
-    about a thousand examples. If `causal` is true, the model returns (…, n + 1). Entry t = 0, …, n
-    is the prediction from the first t examples at x_{t+1}, the input of the next example, where
-    x_{n+1} = x_query. Each token stores the matrices S and M_j of its prefix. The weights of
+    y_i. This layer reads the squares of positions, so float32 allows at most 2047 examples, float16
+    at most 22 and bfloat16 at most 7. If `causal` is true, the model returns (…, n + 1). Entry t =
+    0, …, n is the prediction from the first t examples at x_{t+1}, the input of the next example,
+    where x_{n+1} = x_query. Each token stores the matrices S and M_j of its prefix. The weights of
     "paper" contain n, so prompts must have exactly n examples. Models of other layouts accept any
     number of examples.
 

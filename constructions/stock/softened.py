@@ -187,7 +187,8 @@ class _Softening:
         b_Q, b_K, W_O = array(part.b_Q[h]), array(part.b_K[h]), array(part.W_O[h]) @ into
         if self.sink:  # the query and key of the sink are 0 except for its score
             W_Q, W_K = (W - self.at("is_sink") * b for W, b in ((W_Q, b_Q), (W_K, b_K)))
-        classes, heads = self.classes(part.mask, _far(part, size), linear), [(part.scale, 1.0, 1.0)]
+        classes = self.classes(part.mask, masked_by(part, size), linear)
+        heads = [(part.scale, 1.0, 1.0)]
         if linear:  # W_O is a power of two, so that the sink cancels exactly (`gadgets.py`)
             filled = W_O.any(0)
             W_V, W_O = W_V @ W_O[:, filled], np.eye(self.W)[filled]
@@ -328,7 +329,7 @@ def with_sizes(attn: Attention, sizes: Sequence[float]) -> Iterator[tuple[Heads,
         yield part, [sizes[h] for h, mask in enumerate(attn.masks) if mask == part.mask]
 
 
-def _far(part: Heads, size: float) -> float:
+def masked_by(part: Heads, size: float) -> float:
     """The distance L by which masked scores are below scores of this size."""
     return (
         FAR

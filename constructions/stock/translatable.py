@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from constructions.blocks import check_own_heads
 from constructions.transformer import Transformer
 from theory.kinds import InputError
 
@@ -22,6 +23,7 @@ def check_translatable(model: Any, causal: bool) -> None:
         raise InputError(
             f"a {type(model).__name__} is not a Transformer of this library: give a Transformer"
         )
+    check_own_heads(model)
     norms = model.ln_final is not None
     for number, block in enumerate(model.blocks, start=1):
         norms |= block.ln1 is not None or block.ln2 is not None

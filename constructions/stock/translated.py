@@ -7,6 +7,7 @@ result is placed between neutral layer norms, in the tensors of a stock class (`
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -292,12 +293,13 @@ def _for_these(
                 break
             numbers, found = wider, further
         least = min(least, found)
-        if error is None or least <= error:
+        if least <= (sys.float_info.max if error is None else error):
             soft = softened(model, numbers, sizes, tokens + 1, causal)
             return Plan(model, soft, numbers, sizes, square, dtype, False)
+    given = "" if error is None else f"error is {error:g}, but "
     raise InputError(
-        f"error is {error:g}, but the smallest error bound of {model.name} in "
-        f"{_short(dtype)} on these inputs is {least:.2g}: {_more(least, None, dtype)}"
+        f"{given}the smallest error bound of {model.name} in {_short(dtype)} on these inputs is "
+        f"{least:.2g}: {_more(least, None, dtype)}"
     )
 
 

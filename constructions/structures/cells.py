@@ -118,6 +118,8 @@ class Cells(Interface):
     rounded.
     """
 
+    hard = True
+
     def __init__(self, n_points: int, largest: int, factor: int) -> None:
         super().__init__()
         holds(n_points, largest - 1, largest, n_points + 1)

@@ -26,6 +26,8 @@ class PatchedAttention(Attention):
     the heads keep their own attention weights for this token.
     """
 
+    replaced = True
+
     @checked
     def __init__(self, heads: Attention, given: Weights) -> None:
         super().__init__(
@@ -36,6 +38,11 @@ class PatchedAttention(Attention):
         )
         self.to(heads.W_Q)
         self.given = as_tensor(given)
+
+    @property
+    def is_causal(self) -> bool:
+        """False, since the given attention weights are those of sequences of T tokens."""
+        return False
 
     def pattern(self, H: Tensor, n_examples: int) -> Tensor:
         """The attention weights (m, heads, T, T) of the heads, for m sequences of T tokens.

@@ -384,3 +384,57 @@ def test_an_error_without_a_number_is_told_in_its_own_words(tmp_path, capsys):
     with pytest.raises(SystemExit), output.saving(tmp_path / "x.png"):
         raise OSError("the disk is gone")
     check_line(capsys.readouterr().err, "x.png", "the disk is gone")
+
+
+SCRIPT = """
+import argparse
+from theory.terminal import script
+options = argparse.ArgumentParser()
+options.add_argument("lines", type=int)
+options.add_argument("--ends", type=eval)
+given = script(options)
+print("α ≤ β\\n" * given.lines)
+if given.ends:
+    raise given.ends
+"""
+
+
+@pytest.fixture
+def in_a_script(tmp_path):
+    """Runs a script whose output is not that of `run`, such as an example."""
+    (tmp_path / "a_script.py").write_text(SCRIPT, encoding="utf-8")
+
+    def call(*words, **settings):
+        command = [sys.executable, tmp_path / "a_script.py", *words]
+        return subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, check=False, **settings)
+
+    return call
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("lines", [1, 10_000])
+def test_a_script_whose_output_cannot_be_written_tells_it(lines, in_a_script):
+    with Path("/dev/full").open("w") as full:
+        done = in_a_script(str(lines), stdout=full)
+    assert (done.returncode, done.stderr.count(b"\n")) == (4, 1)
+    assert b"No space left on device" in done.stderr
+
+
+def test_a_script_spells_and_ends_in_one_line_or_with_an_unexpected_error(in_a_script):
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    spelled = in_a_script("1", stdout=subprocess.PIPE, env=ascii_only)
+    assert (spelled.returncode, spelled.stdout.split()) == (0, [b"alpha", b"<=", b"beta"])
+    interrupted = in_a_script("1", "--ends=KeyboardInterrupt", stdout=subprocess.DEVNULL)
+    assert (interrupted.returncode, interrupted.stderr) == (130, b"interrupted\n")
+    for wrong in ("ZeroDivisionError", "OSError(2, 'no', 'file')"):
+        done = in_a_script("1", f"--ends={wrong}", stdout=subprocess.DEVNULL)
+        assert (done.returncode, done.stderr.split()[0]) == (1, b"Traceback")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a pipe of POSIX")
+def test_a_script_ends_quietly_when_its_reader_has_seen_enough(in_a_script):
+    read, write = os.pipe()
+    os.close(read)
+    done = in_a_script("10000", stdout=write)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (-13, b"")

@@ -99,3 +99,15 @@ def test_real_numbers_and_tensors():
 def test_what_cannot_be_added_is_refused(call, names):
     with rejects(*names.split()):
         call()
+
+
+@pytest.mark.parametrize("s", [2, 3])
+@pytest.mark.parametrize(
+    ("dtype", "longest"), [(torch.float32, 4095), (torch.float16, 45), (torch.bfloat16, 15)]
+)
+def test_a_dtype_that_rounds_squares_of_positions_is_refused(dtype, longest, s):
+    """The scores are differences of squares: rounded, they point to other positions."""
+    ones = torch.eye(longest, dtype=torch.float64)[[0, 1, longest // 2, -2, -1]]
+    assert torch.equal(prefix_sums(longest, s).to(dtype)(ones).double(), ones.cumsum(-1))
+    with rejects("position", str(longest + 1), str(longest)):
+        prefix_sums(longest + 1, s).to(dtype)([1.0])

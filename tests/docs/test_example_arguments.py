@@ -21,6 +21,9 @@ def run(tmp_path, monkeypatch, capsys):
     """Runs an example in an empty folder: its exit code, what it printed, and what it wrote."""
     monkeypatch.chdir(tmp_path)
 
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setattr("theory.terminal._prepare", lambda: None)
+
     def run(name, argument):
         script = str(EXAMPLES / f"{name}.py")
         monkeypatch.setattr(sys, "argv", [script, argument])
@@ -90,6 +93,13 @@ def test_a_run_that_no_memory_holds_is_refused(run):
     code, out, err, written = run("long_run", "1" + "0" * 21)
     assert (code, out, written) == (2, "", [])
     assert "memory" in err.splitlines()[-1]
+
+
+def test_the_output_of_every_example_is_handled_like_that_of_a_command():
+    for path in EXAMPLES.glob("*.py"):
+        text = path.read_text()
+        assert re.search(r"script\(|(picture|folder)_argument\(", text), path.name
+        assert ".parse_args(" not in text, path.name
 
 
 def test_there_are_such_examples():

@@ -8,6 +8,10 @@ from torch import nn
 
 from constructions import gradient_descent, induction_heads, modern_hopfield_update, tripling
 from constructions.blocks import Block
+from constructions.circuits import circuit
+from constructions.computation import to_circuit
+from constructions.exactness import exact_in
+from constructions.stock import to_encoder
 from constructions.trained import PatchedAttention, RedirectedAttention, load
 from theory.retrieval import find, induction
 from verify.interpret import (
@@ -263,3 +267,18 @@ def test_wrong_input_is_one_line(name, unchecked):
     call, names = BAD[name]
     with rejects(*names):
         call()
+
+
+@pytest.mark.parametrize("change", [redirected, patched])
+def test_what_reads_weights_refuses_a_model_whose_attention_is_replaced(change):
+    """The weights are those of the original, so the original was decoded and translated."""
+    places = np.zeros((len(TOKENS), T + 1), dtype=int)
+    changed = redirected(BUILT, 2, places[:, 1:])
+    if change is patched:
+        changed = patched(BUILT, 2, np.eye(T + 1)[places])
+    assert not torch.equal(changed(TOKENS), BUILT(TOKENS))
+    with rejects("tokens"):
+        changed.generate(TOKENS[:2, :4], 2)
+    for translate in (to_encoder, circuit, lambda model: to_circuit(model, T), exact_in):
+        with rejects("layer 2", "replaced"):
+            translate(changed)

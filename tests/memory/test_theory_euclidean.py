@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 from theory.memory.euclidean import euclidean_flow
+from theory.memory.sphere import sphere_flow
 
 
 def test_it_is_the_equation_of_x_itself():
@@ -59,3 +60,10 @@ def test_one_token_grows_alone_and_a_batch_is_separate_systems():
         one = euclidean_flow(X[place], [2.0], 0.5, 1.5)
         assert abs(both.rescaled[0, place] - one.rescaled[0]).max() <= 1e-9
     assert euclidean_flow(np.zeros((0, 2, 1)), [0.0, 1.0]).attention.shape == (2, 0, 2, 2)
+
+
+def test_the_times_of_a_flow_are_its_own():
+    times = np.array([0.5, 1.0])
+    flows = euclidean_flow(np.eye(2), times), sphere_flow(np.eye(2), 1.0, times)
+    times[:] = 9.0
+    assert [flow.times.tolist() for flow in flows] == [[0.5, 1.0]] * 2

@@ -264,3 +264,18 @@ def test_causal_newton_is_the_recursion_on_every_prefix(d, n, k, start, seed):
         rows = [[2**k * e for e in held[k + 1][f"V{a + 1}"][t]] for a in range(d)]
         assert rows == M.tolist()
     assert predictions[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("dtype", "most"), [(torch.float32, 2047), (torch.float16, 22), (torch.bfloat16, 7)]
+)
+def test_a_dtype_that_rounds_the_places_of_interleaved_examples_is_refused(dtype, most):
+    def both(n):
+        x = np.random.default_rng(n).choice([-0.125, 0.125], size=(n, 2))
+        models = (newton(2, 0, 1 / n, interleaved=i).to(dtype) for i in (False, True))
+        return [float(model(x, x @ [1.0, 2.0], [1.0, 0.0])) for model in models]
+
+    direct, interleaved = both(most)
+    assert direct == pytest.approx(interleaved, rel=16 * most * torch.finfo(dtype).eps)
+    with rejects("position", str(2 * most + 2)):
+        both(most + 1)

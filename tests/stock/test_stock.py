@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from constructions import (
     induction_heads,
     linear_adder,
     modern_hopfield_update,
+    nearest_neighbour,
     newton,
     newton_with_pauses,
     previous_token,
@@ -38,6 +40,7 @@ from theory.graphs import path
 RNG = np.random.default_rng(0)
 D, N, K = 2, 5, 2
 X, Y, Q = RNG.normal(size=(6, N, D)), RNG.normal(size=(6, N)), RNG.normal(size=(6, D))
+PLANE = X[..., :2], Y, Q[..., :2]
 OVER_EXAMPLES = {
     "descent": gradient_descent(D, K, 2.0**-5),
     "causal descent": gradient_descent(D, K, 2.0**-5, causal=True),
@@ -415,3 +418,47 @@ def test_patterns_are_rounded_in_the_translation_only():
     assert torch.equal(model(states), before)
     assert {W.dtype for W in stock.parameters()} == {torch.float16}
     assert ((stock(states) - before).abs() <= stock.bound(states)).all()
+
+
+@pytest.mark.parametrize(
+    ("patterns", "steps", "error"),
+    [
+        ([[1, 1]], 2, 1e-9),
+        ([[1, 1]], 10, 0.01),
+        ([[1, 1, 1]], 1, 1e-7),
+        ([[1, -1, 1, 1]] * 3, 2, 1e-4),
+    ],
+)
+def test_errors_at_the_kinks_of_relus_are_in_the_bound(patterns, steps, error):
+    """The field of a state can be 0, where the sign of a neuron turns on any error."""
+    states = np.array([*product([-1, 1], repeat=len(patterns[0]))])
+    model = hebbian_attention(patterns, steps)
+    stock = to_encoder(model, states, error=error)
+    off, bound = (stock(states) - model(states)).abs(), stock.bound(states)
+    assert (off <= bound).all()
+    assert bound.max() <= error
+
+
+@pytest.mark.parametrize("scale", [16.0, 100.0, 1e4])
+def test_keys_that_are_no_longer_masked_leave_no_bound(scale):
+    model = nearest_neighbour(2, sharpness=2.0)
+    stock = to_encoder(model, *PLANE)
+    assert ((stock(*PLANE) - model(*PLANE)).abs() <= stock.bound(*PLANE)).all()
+    larger = scale * PLANE[0], Y, scale * PLANE[2]
+    off = (stock(*larger) - model(*larger)).abs()
+    assert (off <= stock.bound(*larger)).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "scale"),
+    [
+        (nearest_neighbour(2, sharpness=2.0), 1e4),
+        (newton(2, 2, 0.01), 1e7),
+        (gradient_descent(2, 3, 0.01), 1e7),
+    ],
+)
+def test_queries_too_long_for_the_mask_are_refused(model, scale):
+    """The score of a query with itself, which a mask hides, grows with its square."""
+    to_encoder(model, *PLANE)
+    with rejects("bound"):
+        to_encoder(model, PLANE[0], Y, scale * PLANE[2])

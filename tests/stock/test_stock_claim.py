@@ -113,3 +113,9 @@ def test_distances_of_both_forms_are_those_of_torch(x):
             at = torch.tensor(sign * x, dtype=torch.float64)
             off = torch.relu(at) - torch.nn.functional.gelu(at, approximate=approximate)
             assert float(found) == pytest.approx(off.item(), rel=1e-11, abs=1e-15)
+
+
+def test_one_short_example_is_enough():
+    """Its square is so small that the default step size is above 2."""
+    found = findings(stock, k=1, d=1, n=1, samples=1)
+    assert Verdict.together(each.verdict for each in found.values()) is Verdict.HOLDS

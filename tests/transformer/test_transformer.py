@@ -10,7 +10,8 @@ from attentions import EPS, MASKS, NORMALISE, an_attention, by_definition, integ
 from plain import plain
 from refusals import rejects
 
-from constructions import newton
+import constructions
+from constructions import newton, structures
 from constructions.blocks import MLP, Block, Embed, PosEmbed, Stage, Unembed, UnitNorm
 from constructions.interface import Prompt
 from constructions.stream import Stream
@@ -281,3 +282,25 @@ def test_parts_that_do_not_fit_together_are_refused(changed, names, unchecked):
 def test_parts_read_their_arguments(call, name, unchecked):
     with rejects(name):
         call()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda: constructions.prefix_sums(10),
+        lambda: constructions.newton(2, 2, 0.25, interleaved=True),
+        lambda: structures.bucket_table(15, 20, largest=100),
+        lambda: structures.interpolation_search(15, 2, largest=100),
+    ],
+)
+def test_models_that_are_right_with_hardmax_only_have_no_softmax(model):
+    """At sharpness 2 a table of buckets returned numbers that are no points."""
+    assert model().sharpened(None) is not None
+    with rejects("softmax", "2"):
+        model().sharpened(2.0)
+
+
+@pytest.mark.parametrize("sharpness", [None, 2.0])
+def test_labels_without_a_margin_are_right_at_their_own_sharpness_only(sharpness):
+    with rejects("attention", "parity_bounded"):
+        constructions.parity_bounded(4).sharpened(sharpness)

@@ -80,7 +80,7 @@ def euclidean_flow(
 
     z = integrate(velocity, X.ravel(), times).reshape(len(times), *X.shape)
     attention = [_attention(z_t, t, V, QK) for t, z_t in zip(times, z, strict=True)]
-    return EuclideanFlow(times, z, np.array(attention))
+    return EuclideanFlow(times.copy(), z, np.array(attention))
 
 
 def _attention(z: np.ndarray, t: float, V: np.ndarray, QK: np.ndarray) -> np.ndarray:

@@ -143,7 +143,7 @@ def sphere_flow(
 
     moved = integrate(velocity, X.ravel(), times).reshape(len(times), *X.shape)
     lengths = np.linalg.norm(moved, axis=-1, keepdims=True)
-    return SphereFlow(times, moved / lengths, float(abs(lengths - 1).max(initial=0.0)))
+    return SphereFlow(times.copy(), moved / lengths, float(abs(lengths - 1).max(initial=0.0)))
 
 
 @checked

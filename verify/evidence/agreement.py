@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from constructions.transformer import Transformer
+from theory.waiting import announced
 from verify.domains import Ball
 from verify.domains.base import Domain, Matrix
 from verify.evidence.rounding import with_rounding_bound
@@ -111,7 +112,7 @@ def recursion_by_balls(
     values, radii = [], []
     # Each step of a stable recursion loses at most a few bits to the balls.
     with Ball.precision(256 + 8 * k):
-        for index in np.ndindex(*leading):
+        for index in announced([*np.ndindex(*leading)], "predictions in interval arithmetic"):
             Q = np.atleast_2d(queries[index])
             X, Y = domain.weights(x[index]), domain.weights(y[index][:, None])
             result = algorithm(domain, X, Y, domain.weights(Q), k)

@@ -26,6 +26,7 @@ from constructions.attention import Attention, Heads, per_head
 from constructions.blocks import Block
 from constructions.interface import Prompt
 from constructions.transformer import Transformer
+from theory.waiting import announced
 
 UNIT_ROUNDOFF = 2.0**-53
 IN_CACHE = 2**20  # numbers of a layer
@@ -98,7 +99,8 @@ def _layer_errors(model: Transformer, prompt: Prompt, stream: list[Tensor]) -> l
         # An encoder that divides by ‖x‖² rounds at most once for each column, and three more times.
         columns = prompt.tokens.shape[-1]
         errors = [_gamma(_longest(model.embed.W_E) + columns + 3) * embedded]
-        for block, H in zip(model.blocks, stream[:-1], strict=True):
+        layers = [*zip(model.blocks, stream[:-1], strict=True)]
+        for block, H in announced(layers, "bounds on rounding, by layer"):
             errors.append(_local_error(block, H, prompt.n_examples))
         errors[-1] = errors[-1] + _gamma(_longest(model.unembed.W_U)) * stream[-1].abs()
         return errors

@@ -147,7 +147,7 @@ def decoding(model: Transformer, graphs: list[Started]) -> tuple[np.ndarray, np.
     """
     n, most = model.interface.n_nodes, max(len(edges) for edges, _ in graphs)
     prompts, wanted = [], []
-    for edges, source in graphs:
+    for edges, source in announced(graphs, "searches by breadth-first search"):
         loops = np.full((most - len(edges), 2), source)
         prompts.append(model.interface.prompt(np.concatenate([loops, edges]), source))
         found = by_edges(edges, n, source)[1:]

@@ -22,6 +22,7 @@ from theory.language import (
     uniform_mean_square,
     world,
 )
+from theory.waiting import announced
 from verify.claim import Run, claim, option
 from verify.finding import Finding, as_stated, at_most, no_counterexample, within
 from verify.language.draws import random_distribution
@@ -172,7 +173,10 @@ def square_bound(n: int) -> float:
 
 def differences(run: Run, facts: int, documents: int, worlds: int) -> np.ndarray:
     """The errors of the Good–Turing estimate for random corpora of equally likely facts."""
-    drawn = (world(facts, facts, documents, "uniform", run.rng) for _ in range(worlds))
+    drawn = (
+        world(facts, facts, documents, "uniform", run.rng)
+        for _ in announced(range(worlds), "random worlds")
+    )
     return np.array([apart(each) for each in drawn])
 
 

@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 from theory.kinds import InputError
+from theory.terminal import script
 from theory.waiting import tell
 
 SCREEN = "-"  # the target of JSON on standard output, without other lines
@@ -67,7 +68,7 @@ def picture_argument(about: str | None, default: str) -> Path:
     """
     options = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     options.add_argument("picture", type=Path, nargs="?", default=Path(default))
-    picture: Path = options.parse_args().picture
+    picture: Path = script(options).picture
     try:
         picture_file(picture)
     except InputError as error:
@@ -82,7 +83,7 @@ def folder_argument(about: str | None, default: str) -> Path:
     """
     options = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     options.add_argument("folder", type=Path, nargs="?", default=Path(default))
-    folder: Path = options.parse_args().folder
+    folder: Path = script(options).folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _writable(folder / "picture.png")

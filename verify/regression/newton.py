@@ -76,7 +76,7 @@ def newton(
         Layouts,
         option(
             "the construction; all: direct, ladder and, from αS, paper if prompts × n² ≤ 5·10⁶ or "
-            "with --domain formula"
+            "with --domain formula; with --interleaved, direct only"
         ),
     ] = "all",
     start: Annotated[Start, option("M₀ = αS (gram) or αI (identity)")] = "gram",

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from theory.sensitivity import mean_influence
+from theory.waiting import Pace
 from verify.claim import Run
 from verify.sensitivity.random_networks import ARCHITECTURES, outputs
 
@@ -44,11 +45,12 @@ def measured(run: Run, draws: int) -> Table:
         for architecture, n_layers in ARCHITECTURES
     ]
     table: Table = {distribution: {} for distribution in DISTRIBUTIONS}
+    pace = Pace(f"random networks, {draws} of each kind", len(cases) * draws)
     for distribution, architecture, n_layers in run.progress(cases, "random networks"):
-        found = [
-            outputs(architecture, n_layers, distribution, BITS, seed)
-            for seed in range(10_000 * run.seed, 10_000 * run.seed + draws)
-        ]
+        found = []
+        for seed in range(10_000 * run.seed, 10_000 * run.seed + draws):
+            found.append(outputs(architecture, n_layers, distribution, BITS, seed))
+            pace.done(1)
         table[distribution][f"{architecture} {n_layers}"] = row_of(np.array(found))
     return table
 

@@ -149,7 +149,7 @@ def regressions(run: Run, inside: Inside, k: int, d: int, size: float) -> list[R
             Regression("descent", made(built.gradient_descent, d, k, size, causal=True), descent),
             Regression("newton", made(built.newton_with_pauses, d, k, size), method),
         ]
-    ends = size / 2, 2 / size
+    ends = min(size, 1 / size) / 2, 2 / size
     return [
         Regression("descent", made(built.gradient_descent, d, k, size), descent),
         Regression("newton", made(built.newton, d, k, size, start="identity"), method),
