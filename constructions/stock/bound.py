@@ -98,8 +98,8 @@ def error_bound(
             after = block.attn.after(H, n_examples)
             with torch.no_grad():
                 error = ROUNDINGS * u * (H.abs() + after.abs())
-                for part, bounds in with_sizes(block.attn, next(left)):
-                    error += _heads(part, H, n_examples, bounds, gadgets, gamma, u)
+                for part, most in with_sizes(block.attn, next(left)):
+                    error += _heads(part, H, n_examples, most, gadgets, gamma, u)
             add(H := after, error, rows)
         if (mlp := block.mlp) is not None:
             read = H @ mlp.W_in + mlp.b_in
