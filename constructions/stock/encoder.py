@@ -65,6 +65,7 @@ class StockEncoder(StockModel):
             z = layer(z, src_mask=mask)
             yield self.doubled.back(z.reshape(*leading, *z.shape[-2:]))
 
+    @checked
     def run(self, prompt: Prompt) -> Tensor:
         z, mask = self._begin(prompt)
         leading = prompt.tokens.shape[: prompt.tokens.ndim - 1 - prompt.tokens.is_floating_point()]

@@ -63,6 +63,7 @@ class StockGPT2(StockModel):
             tokens.shape[:-1]
         )
 
+    @checked
     def run(self, prompt: Prompt) -> Tensor:
         given, leading = self._given(prompt)
         with torch.no_grad():

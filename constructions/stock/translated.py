@@ -29,7 +29,7 @@ from constructions.tensors import require_finite
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory import machine
-from theory.kinds import InputError, checked
+from theory.kinds import InputError, Steps, checked
 
 STANDARD = 3  # the order if no error is given
 SHARPEST = 2**12
@@ -116,7 +116,8 @@ class StockModel(Model):
     def seen(self, H: Tensor) -> Tensor:
         return H
 
-    def fits(self, tokens: int, positions: int) -> None:
+    @checked
+    def fits(self, tokens: Steps, positions: Steps) -> None:
         """Raises ValueError for a prompt with more tokens than positions."""
         if tokens > positions:
             raise InputError(

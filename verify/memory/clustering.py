@@ -68,7 +68,7 @@ def clustering(
     transformer with a residual stream of unit norm is an Euler step of SA.
     """
     if not BETAS[0] <= beta <= BETAS[1]:
-        raise InputError(f"beta is {beta:g}: give a beta from {BETAS[0]:g} to {BETAS[1]:g}")
+        raise InputError(f"beta is {beta}: give a beta from {BETAS[0]:g} to {BETAS[1]:g}")
     for form in SPHERE_FORMS:
         yield from labelled(form, _energy_identity(run, n, d, beta, form))
     yield _energy_rises(run, n, d, beta)
