@@ -14,6 +14,8 @@ If the input z of a hidden neuron is within the bound e on its error, the neuron
 to e beside that of the derivative 0 or 1, since relu is monotone and 1-Lipschitz.  These e are
 further errors δ, at the hidden neurons.
 
+Errors above all numbers of the forward pass are not small, and the bound is then ∞.
+
 A key that is masked has the weight 0 if its score is below all other scores by FAR/4.  On inputs
 with larger scores the bound is ∞.
 
@@ -118,6 +120,10 @@ def error_bound(
     errors[-1] = errors[-1] + (gamma + ROUNDINGS * u) * _seen(H.detach(), gadgets, u)
     outputs = model.unembedding(H[..., prompt.answers, :])
     moved = _moved(outputs, places, errors, slice(None))
+    # Errors as large as all numbers are not small: terms of second order could be larger still.
+    with torch.no_grad():
+        largest = max(float(each.abs().max()) for each in (*places, outputs))
+        moved = moved.where(moved <= largest, math.inf)
     if isinstance(model.interface, Tokens):
         return moved
     bounds: Tensor = model.interface.read(moved, *given)

@@ -384,5 +384,5 @@ def _more(least: float, margin: float | None, dtype: torch.dtype) -> str:
     if margin is not None and not least < margin / 2:
         return longer or "build the model for shorter prompts"
     if not math.isfinite(least):
-        return "give smaller inputs, or a model of fewer steps"
+        return "give smaller inputs, or a model of fewer steps" + f", or {longer}" * bool(longer)
     return f"give an error of at least {least * 1.01:.2g}" + f", or {longer}" * bool(longer)

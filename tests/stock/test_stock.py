@@ -153,6 +153,11 @@ UNUSUAL = {
     "small inputs": (1e-4 * X, Y, 1e-4 * Q),
     "one large example": (np.where(np.arange(N)[:, None] == 0, 20.0, 1.0) * X, Y, Q),
 }
+TOO_LARGE = {
+    ("newton", "large targets"),
+    ("descent", "large targets"),
+    ("newton", "one large example"),
+}
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
@@ -160,13 +165,19 @@ UNUSUAL = {
 @pytest.mark.filterwarnings("ignore::theory.kinds.OutsideHypotheses")
 def test_small_numbers_beside_large_ones_are_bounded(name, dtype):
     """A layer norm rounds at the size of the error of its mean, not of its input."""
-    for model in (OVER_EXAMPLES["newton"], OVER_EXAMPLES["descent"]):
+    for which in ("newton", "descent"):
+        model = OVER_EXAMPLES[which]
+        if dtype == torch.float32 and (which, name) in TOO_LARGE:
+            with rejects("bound", "float64"):  # errors are as large as the numbers
+                to_encoder(model, *UNUSUAL[name], dtype=dtype)
+            continue
         stock = to_encoder(model, *UNUSUAL[name], dtype=dtype)
         off = (stock(*UNUSUAL[name]).double() - model(*UNUSUAL[name])).abs()
         assert (off <= stock.bound(*UNUSUAL[name])).all()
 
 
 @pytest.mark.parametrize("times", [3.0, 30.0])
+@pytest.mark.filterwarnings("ignore::theory.kinds.OutsideHypotheses")
 def test_larger_inputs_than_it_was_made_for_are_bounded_or_said_to_be_unknown(times):
     for model in (OVER_EXAMPLES["newton"], OVER_EXAMPLES["descent"]):
         stock, others = to_encoder(model, X, Y, Q), (times * X, times * Y, times * Q)
