@@ -12,6 +12,7 @@ import numpy as np
 from constructions import newton, online_gradient_descent
 from constructions.trained import sidecar
 from theory.regression import error_similarity
+from theory.waiting import announced
 from verify.claim import Run
 from verify.evidence.checkpoints import Trained, models_of
 from verify.evidence.picture import save
@@ -55,7 +56,8 @@ for prompts, name in (
     ("isotropic", "regression-small"),
     ("ill_conditioned", "regression-small-ill-conditioned"),
 ):
-    found = {each.name: compare(each) for each in models_of(name, TRANSFORMER)}
+    trained = announced(models_of(name, TRANSFORMER), f"comparisons on {prompts} prompts")
+    found = {each.name: compare(each) for each in trained}
     with saving(folder / f"{prompts}.png") as file:
         save(file, similarities_picture, found, prompts)
     with saving(folder / f"{prompts}.csv") as file:

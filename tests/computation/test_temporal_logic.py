@@ -282,3 +282,8 @@ def test_words_are_checked():
 def test_an_alphabet_has_the_symbols_of_the_formula(function):
     with rejects("alphabet", "c"):
         function(Since(Symbol("a"), Symbol("c")), "ab")
+
+
+def test_a_formula_without_an_operator_is_refused():
+    with rejects("operator"):
+        Formula()

@@ -17,6 +17,7 @@ from theory.programs.foreign import program_of
 from theory.programs.interpreter import NoValue, evaluate, trace
 from theory.programs.language import (
     Aggregate,
+    Expression,
     Full,
     Length,
     LinearSequenceMap,
@@ -373,3 +374,9 @@ def test_powers_of_at_most_a_million_bits():
     for power in (tokens**10**9, tokens ** -(10**9), 3**tokens**20, Fraction(1, 2) ** tokens**20):
         with rejects("exponent"):
             evaluate(power, [3])
+
+
+@pytest.mark.parametrize("empty", [Expression, SOp, Selector])
+def test_expressions_without_values_are_refused(empty):
+    with rejects("values"):
+        empty()

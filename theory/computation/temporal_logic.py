@@ -53,7 +53,14 @@ class Formula:
     A formula may be a part of several formulas. Two formulas are equal only if they are the same
     object. If a formula has at most 500 symbols and operators, `temporal_syntax.formula` parses its
     text. The text of a larger formula gives only its size.
+
+    Raises ValueError for `Formula()`, which has no operator: formulas are objects of the classes
+    below, such as `Symbol`.
     """
+
+    def __post_init__(self) -> None:
+        if type(self) is Formula:
+            raise InputError("a formula has no operator: give a formula such as Symbol('a')")
 
     def __str__(self) -> str:
         count = size(self)

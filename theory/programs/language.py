@@ -50,7 +50,11 @@ OF_EXPRESSIONS = {"SOp", "Selector", "TokensType", "IndicesType", "LengthType"}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Expression:
-    """An s-op or a selector. Two expressions are equal only if they are the same object."""
+    """An s-op or a selector. Two expressions are equal only if they are the same object.
+
+    Raises ValueError for `Expression()`, `SOp()` and `Selector()`, which have no values:
+    expressions are objects of the classes below.
+    """
 
     name: str = field(default="", kw_only=True)
 
@@ -58,6 +62,10 @@ class Expression:
 
     def __post_init__(self) -> None:
         read(str, "name", self.name)
+        if not hasattr(self, "word"):
+            raise InputError(
+                f"{type(self).__name__}() has no values: give an expression such as tokens"
+            )
 
     def named(self: E, name: str) -> E:
         """This expression with a name, by which errors and printed models refer to it."""
