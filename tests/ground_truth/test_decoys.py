@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import rejects
 
 from constructions import circuit
 from constructions.circuits import Node
@@ -79,3 +80,15 @@ def test_the_table_compares_the_same_models():
     ]
     *_, row = decoy_summary(results).splitlines()
     assert row.split() == ["mine", "0.70", "0.50", "0.40", "0.10", "0.30", "0.35", "0.25", "0.20"]
+
+
+@pytest.mark.parametrize("kind", ["x", None, []])
+def test_other_decoys_are_refused(kind, unchecked):
+    with rejects("kind"):
+        CASES[0].with_decoys(kind)
+
+
+def test_a_trained_model_has_no_decoys():
+    trained = next(case for case in CASES if case.built is not None)
+    with rejects("trained"):
+        trained.with_decoys("faint")

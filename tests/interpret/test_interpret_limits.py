@@ -8,10 +8,19 @@ import torch
 from refusals import rejects
 from torch import nn
 
-from constructions import induction_heads
+from constructions import gradient_descent, induction_heads
 from theory.kinds import InputError
 from theory.regression import gaussian_prompts
-from verify.interpret import attention, compare, nearer, outputs, probe, redirected, registers
+from verify.interpret import (
+    attention,
+    compare,
+    induced_weights,
+    nearer,
+    outputs,
+    probe,
+    redirected,
+    registers,
+)
 from verify.interpret.comparison import Cell
 from verify.interpret.models import called
 
@@ -163,3 +172,36 @@ def test_functions_that_return_no_arrays():
             registers(BUILT, TOKENS, {"token": TOKENS}, streams=lambda *_, wrong=wrong: wrong)
         with rejects("patterns"):
             attention(BUILT, TOKENS, lambda tokens: BEFORE, patterns=lambda *_, wrong=wrong: wrong)
+
+
+@pytest.mark.parametrize("tokens", [slice(None, "a"), slice(None, None, 0), slice(0, 1.5)])
+def test_slices_of_tokens_have_integers_and_a_step(tokens):
+    with rejects("tokens"):
+        probe(nn.Identity(), PROMPTS, streams=none, tokens=tokens)
+
+
+def test_streams_of_registers_have_a_layer():
+    with rejects("streams"):
+        registers(BUILT, TOKENS, {"token": TOKENS}, streams=[])
+
+
+PROBES = probe(gradient_descent(2, 2, 0.02, causal=True), gaussian_prompts(60, 3, 2, seed=0))
+
+
+@pytest.mark.parametrize("sets", [[], ()])
+def test_at_least_one_set_of_probes_is_read(sets):
+    with rejects("sets"):
+        PROBES.read(PROMPTS.x, PROMPTS.y, PROMPTS.x_query, sets=sets)
+
+
+@pytest.mark.parametrize("w", [None, "x", PROMPTS.w[0], PROMPTS.w[:, :1], PROMPTS.w[:5]])
+def test_induced_weights_need_the_weights_of_all_prompts(w, unchecked):
+    queries = np.random.default_rng(0).normal(size=(6, 5, 2))
+    with rejects("w"):
+        induced_weights(PROBES, replace(PROMPTS, w=w), queries)
+
+
+def test_a_progress_that_omits_numbers_is_refused():
+    queries = np.random.default_rng(0).normal(size=(6, 5, 2))
+    with rejects("progress", "2"):
+        induced_weights(PROBES, PROMPTS, queries, progress=lambda numbers: [1, 3])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from typing import Literal
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from constructions.programs import compiled
 from constructions.trained import load
 from constructions.transformer import Transformer
 from theory.computation import S3, flip_flop
+from theory.kinds import InputError, checked
 from theory.programs.library.examples import PROGRAMS
 from theory.sequences import random_sequences
 from verify.ground_truth.decoys import beside
@@ -22,6 +24,7 @@ from verify.ground_truth.truth import Truth, links_of, true_links
 
 SAMPLE = 512  # prompts of trained models
 MARK = ", with decoys: "  # between the name of a model and the kind of its decoys
+Decoys = Literal["silent", "faint"]
 DECOYS = {"silent": 0.0, "faint": 0.1}  # of decoys, with the argument `faint` of `beside`
 
 
@@ -49,8 +52,14 @@ class Case:
         model = model.sharpened(max(1.0, 1.01 * model.least_sharpness()))
         return model if self.decoys is None else beside(model, self.prompts(), self.decoys)
 
-    def with_decoys(self, kind: str) -> Case:
-        """The model with decoys of a kind in `DECOYS`."""
+    @checked
+    def with_decoys(self, kind: Decoys) -> Case:
+        """The model with decoys of a kind in `DECOYS`.
+
+        Raises ValueError for another kind, and for a trained model.
+        """
+        if self.built is not None:
+            raise InputError(f"{self.name} is a trained model: give decoys to a hand-built model")
         return replace(self, name=f"{self.name}{MARK}{kind}", decoys=DECOYS[kind])
 
     def prompts(self) -> np.ndarray:

@@ -45,7 +45,8 @@ def induced_weights(
     `first` is the index of the first layer, and `progress` is called with the numbers t.
 
     Raises `ValueError` for T ≤ d, for queries of another number of prompts or another dimension,
-    for a layer that the model does not have, for squares that overflow or are rounded to 0, and in
+    for weights of the prompts that have not the shape (m, d), for a layer that the model does not
+    have, for a `progress` that omits numbers, for squares that overflow or are rounded to 0, and in
     the cases in which `probe` does.
     """
     p = read_prompts(prompts)
@@ -59,12 +60,14 @@ def induced_weights(
     n_layers = len(probes.weights[0])
     if first >= n_layers:
         raise InputError(f"first is {first}: give an integer below the {n_layers} layers")
-    truth = np.matvec(queries, p.w)
+    truth = np.matvec(queries, Reals(f"{samples} {d}").read("prompts.w", p.w))
     size = (n_layers - first, samples, n)
     weights = np.empty((*size, d))
     squares, nonlinear, error, explained = np.empty((4, *size))
     with np.errstate(over="ignore"):
+        left_out = {*range(1, n + 1)}
         for t in progress(range(1, n + 1)):
+            left_out.discard(t)
             predicted = probes.after(p.x[:, :t], p.y[:, :t], queries)[first:]
             near, power = near_one(predicted, -1)
             w, _ = similarity.induced_weights(np.broadcast_to(queries, (*near.shape, d)), near)
@@ -75,6 +78,10 @@ def induced_weights(
             nonlinear[:, :, t - 1] = np.ldexp(left, 2 * power[..., 0])
             error[:, :, t - 1] = ((predicted - truth) ** 2).mean(-1)
             explained[:, :, t - 1] = 1 - left / np.maximum(square, TINY)
+        if left_out:
+            raise InputError(
+                f"progress omits {min(left_out)}: give a function that returns all numbers"
+            )
         silent = (truth**2).mean(-1, keepdims=True)
     rounded = truth.any() and silent.mean() < TINY
     if rounded or not np.isfinite([squares, nonlinear, error]).all():

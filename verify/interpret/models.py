@@ -133,6 +133,14 @@ class Streams:
     source: Sources | None = None
     tokens: slice | None = None
 
+    def __post_init__(self) -> None:
+        try:
+            (self.tokens or slice(None)).indices(1)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"tokens is {self.tokens}: give a slice of integers whose step is not 0"
+            ) from None
+
     def names(self, count: int) -> tuple[str, ...]:
         """The names of the `count` streams."""
         if self.source is None:

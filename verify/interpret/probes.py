@@ -143,7 +143,10 @@ class Probes:
 
         There are m prompts with n examples `x` (m, n, d) with labels `y` (m, n) and a query
         `x_query` (m, d), and each probe has a prediction at each example and at the query.
+        Raises `ValueError` without sets.
         """
+        if not sets:
+            raise InputError("sets is empty: give at least one set of probes")
         streams = _featured(self.streams.of, x, y, x_query)
         return self._predicted(streams, y, y.shape[-1] + 1, sets)
 

@@ -55,6 +55,8 @@ def registers(
                 for name, values in wanted.items()
             }
         )
+    if not rows:
+        raise InputError("streams gives no layer: give the name of at least one module")
     found, control = (
         {name: tuple(row[name][k] for row in rows) for name in wanted} for k in range(2)
     )
