@@ -161,9 +161,13 @@ class Examples(Interface):
     ) -> None:
         super().__init__()
         self.d, self.encode, self.n, self.at_most, self.scale = d, encode, n, at_most, scale
-        self.hard = encode is interleaved
         self.every_prefix = encode in (alternating, shifted)
         self.several_queries = encode in (packed, fitted, measured)
+
+    @property
+    def hard(self) -> bool:
+        """Whether a head copies each input to the token of its label."""
+        return self.encode is interleaved
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         x, y, x_query = finite_tensors(like, inputs, *KINDS)

@@ -59,8 +59,7 @@ class Interface(nn.Module, ABC):
     other logits: answers are right if every logit is within margin/2 of its exact value. `chooses`
     is True if answers depend only on the argmax of the logits: then no answer changes if all logits
     are multiplied by a positive number. `averages`, if given, is an upper bound on the values that
-    heads average, and the error of an average with which all answers are still right. `hard` is
-    True if answers are right with hardmax attention only, and no sharpness is known for softmax.
+    heads average, and the error of an average with which all answers are still right.
     """
 
     context: int | None = None
@@ -68,7 +67,6 @@ class Interface(nn.Module, ABC):
     margin: float | None = None
     chooses: bool = False
     averages: tuple[float, float] | None = None
-    hard: bool = False
 
     @abstractmethod
     def check(self, like: Tensor, *inputs: Any) -> tuple[Any, ...]:
@@ -84,6 +82,11 @@ class Interface(nn.Module, ABC):
         The inputs can also be arrays of exact numbers. `xp` is the module torch or numpy, with
         whose functions the prompt is computed.
         """
+
+    @property
+    def hard(self) -> bool:
+        """Whether no softmax attention is known with which the answers are right."""
+        return False
 
     def read(self, outputs: Tensor, *inputs: Any) -> Any:
         """The answers, from the outputs of the model on the prompt of the inputs.

@@ -39,11 +39,14 @@ class Numbers(Interface):
     entries, and in a dtype that rounds the squares of positions.
     """
 
-    hard = True
-
     def __init__(self, max_length: int) -> None:
         super().__init__()
         self.max_length, self.context = max_length, max_length + 1
+
+    @property
+    def hard(self) -> bool:
+        """True: averages of the sums of windows are no sums."""
+        return True
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         (x,) = finite_tensors(like, inputs, "x")

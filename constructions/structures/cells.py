@@ -118,12 +118,15 @@ class Cells(Interface):
     rounded.
     """
 
-    hard = True
-
     def __init__(self, n_points: int, largest: int, factor: int) -> None:
         super().__init__()
         holds(n_points, largest - 1, largest, n_points + 1)
         self.n_points, self.largest, self.factor = n_points, largest, factor
+
+    @property
+    def hard(self) -> bool:
+        """True: averages of points are no points."""
+        return True
 
     def check(self, like: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
         check_dtype(like, self.largest * self.factor)

@@ -37,7 +37,7 @@ def machine_checked(run: Run) -> Iterator[Finding]:
         return
     texts = with_imports(QUICK if run.quick else sources(), sources())
     found, wrong = dict[str, list[str]](), ""
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
             found = checked(texts, Path(folder))
         except Rejected as error:
