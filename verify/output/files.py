@@ -85,7 +85,7 @@ def folder_argument(about: str | None, default: str) -> Path:
     options.add_argument("folder", type=Path, nargs="?", default=Path(default))
     folder: Path = script(options).folder
     try:
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         _writable(folder / "picture.png")
     except InputError as error:
         options.error(str(error))
