@@ -111,10 +111,10 @@ def to_encoder(
     these numbers (`short.py`). In this case the weights of the layer norms of the translation are
     powers of two.
 
-    Raises ValueError for an error that cannot be guaranteed in the dtype; the message states the
-    smallest possible error. Also raises ValueError for a model with a layer that cannot be
-    translated: a layer with ReLU attention, with a layer norm, or with hardmax attention without
-    proved gaps.
+    Raises ValueError for an error that cannot be guaranteed in the dtype, and without `error` if no
+    finite bound on the error is known on these inputs; the message states the smallest bound. Also
+    raises ValueError for a model with a layer that cannot be translated: a layer with ReLU
+    attention, with a layer norm, or with hardmax attention without proved gaps.
     """
     causal = isinstance(model, Transformer) and sees_no_later_token(model)
     return StockEncoder(planned(model, inputs, causal, error, dtype, gadgets))

@@ -131,7 +131,7 @@ class StockModel(Model):
         For a model over tokens with proved score gaps, the result is one number, which bounds the
         distance of the logits from the hardmax logits for every prompt. For other models, the
         result has the shape of the answers (for tokens, of the logits), and is a bound on these
-        inputs, to first order (`bound.py`).
+        inputs, to first order (`bound.py`); it is ∞ where the errors are not small.
 
         Raises ValueError for inputs that the model rejects, and without inputs for such other
         models.

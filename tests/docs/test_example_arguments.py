@@ -20,7 +20,6 @@ DRAWING = sorted(
 def run(tmp_path, monkeypatch, capsys):
     """Runs an example in an empty folder: its exit code, what it printed, and what it wrote."""
     monkeypatch.chdir(tmp_path)
-
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     monkeypatch.setattr("theory.terminal._prepare", lambda: None)
 

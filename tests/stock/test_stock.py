@@ -40,7 +40,6 @@ from theory.graphs import path
 RNG = np.random.default_rng(0)
 D, N, K = 2, 5, 2
 X, Y, Q = RNG.normal(size=(6, N, D)), RNG.normal(size=(6, N)), RNG.normal(size=(6, D))
-PLANE = X[..., :2], Y, Q[..., :2]
 OVER_EXAMPLES = {
     "descent": gradient_descent(D, K, 2.0**-5),
     "causal descent": gradient_descent(D, K, 2.0**-5, causal=True),
@@ -453,9 +452,9 @@ def test_errors_at_the_kinks_of_relus_are_in_the_bound(patterns, steps, error):
 @pytest.mark.parametrize("scale", [16.0, 100.0, 1e4])
 def test_keys_that_are_no_longer_masked_leave_no_bound(scale):
     model = nearest_neighbour(2, sharpness=2.0)
-    stock = to_encoder(model, *PLANE)
-    assert ((stock(*PLANE) - model(*PLANE)).abs() <= stock.bound(*PLANE)).all()
-    larger = scale * PLANE[0], Y, scale * PLANE[2]
+    stock = to_encoder(model, X, Y, Q)
+    assert ((stock(X, Y, Q) - model(X, Y, Q)).abs() <= stock.bound(X, Y, Q)).all()
+    larger = scale * X, Y, scale * Q
     off = (stock(*larger) - model(*larger)).abs()
     assert (off <= stock.bound(*larger)).all()
 
@@ -470,6 +469,6 @@ def test_keys_that_are_no_longer_masked_leave_no_bound(scale):
 )
 def test_queries_too_long_for_the_mask_are_refused(model, scale):
     """The score of a query with itself, which a mask hides, grows with its square."""
-    to_encoder(model, *PLANE)
+    to_encoder(model, X, Y, Q)
     with rejects("bound"):
-        to_encoder(model, PLANE[0], Y, scale * PLANE[2])
+        to_encoder(model, X, Y, scale * Q)
