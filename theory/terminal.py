@@ -46,8 +46,11 @@ def script(options: ArgumentParser) -> Namespace:
     """The arguments of a script, whose output is then handled like that of a command in `run`.
 
     An interruption ends the script with exit code 130, and an output that cannot be written with
-    exit code 4, both with one line on standard error.
+    exit code 4, both with one line on standard error. Where another program runs the script and
+    takes its output, as the site's gallery does, the process of that program is left as it is.
     """
+    if sys.stdout is not sys.__stdout__:
+        return options.parse_args()
     _prepare()
     given = options.parse_args()
     sys.excepthook = _ended

@@ -1,9 +1,11 @@
 """Where output goes: files whole or not at all, devices and pipes written and never replaced."""
 
+import argparse
 import errno
 import io
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from points import Point
 from refusals import check_line, rejected, rejects
 from toys import good
 
-from theory.terminal import spelled
+from theory.terminal import script, spelled
 from verify.cli import main as cli
 from verify.output import files as output
 
@@ -438,3 +440,15 @@ def test_a_script_ends_quietly_when_its_reader_has_seen_enough(in_a_script):
     done = in_a_script("10000", stdout=write)
     os.close(write)
     assert (done.returncode, done.stderr) == (-13, b"")
+
+
+def test_a_script_leaves_the_program_that_runs_it_as_it_is(monkeypatch):
+    class Kept:
+        """An output such as that of the site's gallery, which is no stream of `io`."""
+
+    hook, kept = sys.excepthook, [signal.getsignal(each) for each in signal.valid_signals()]
+    monkeypatch.setattr(sys, "stdout", Kept())
+    monkeypatch.setattr(sys, "argv", ["a_script.py"])
+    assert vars(script(argparse.ArgumentParser())) == {}
+    assert sys.excepthook is hook
+    assert [signal.getsignal(each) for each in signal.valid_signals()] == kept
