@@ -1,6 +1,7 @@
 """Notices of long computations: one line on standard error, with an estimate of the time.
 
-Nothing is printed about a computation of less than a minute.
+Nothing is printed about a computation of less than a minute, nor about waiting for less than two
+seconds.
 """
 
 from __future__ import annotations
@@ -8,11 +9,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from operator import length_hint
+from threading import Timer
 from typing import Any
 
 LONG = 60.0  # seconds of a computation that is announced
 MEASURED = 5.0  # seconds of work after which its time is estimated
+SHORT = 2.0  # seconds of waiting without a notice
 
 
 def tell(line: str) -> None:
@@ -28,6 +32,18 @@ def foretold(what: str, seconds: float) -> None:
     """
     if seconds > LONG:
         tell(f"{what}: takes about {_minutes(seconds)}")
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Announces a wait, for example for another process, once it has lasted two seconds."""
+    notice = Timer(SHORT, tell, [what])
+    notice.daemon = True
+    notice.start()
+    try:
+        yield
+    finally:
+        notice.cancel()
 
 
 def announced(items: Iterable[Any], what: str) -> Iterator[Any]:

@@ -54,6 +54,15 @@ def test_a_bar_is_drawn_on_standard_error(monkeypatch, capsys):
     assert "sizes" in errors
 
 
+def test_a_wait_is_announced_once_it_is_long(monkeypatch, capsys):
+    with waiting.waiting("for nothing"):
+        pass
+    monkeypatch.setattr(waiting, "SHORT", 0.01)
+    with waiting.waiting("for something"):
+        time.sleep(0.3)
+    assert capsys.readouterr().err == "for something\n"
+
+
 @pytest.mark.parametrize("quiet", [True, False])
 def test_slow_findings_are_announced_unless_the_run_is_quiet(quiet, monkeypatch, capsys):
     monkeypatch.setattr(of_runs, "LONG", 0.01)

@@ -214,6 +214,17 @@ def test_any_number_by_any_parameter(swept, capsys):
         assert cli.main(["summary", str(swept), "--x", x, "--y", y]) == 0
 
 
+def test_integers_beyond_the_range_of_floats_are_infinite(swept, tmp_path, capsys):
+    records = lines(swept)
+    for sign, record in zip((1, -1), records, strict=False):
+        record["findings"][0]["measured"] = sign * 10**400
+    (swept / "runs.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    picture = ("--plot", str(tmp_path / "p.png"))
+    assert cli.main(["summary", str(swept), "--x", "k", "--y", "square", *picture]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["square", "12", "0", "0", "-inf", "4", "inf"] in rows
+
+
 @pytest.mark.parametrize(("x", "y"), [("k", "square"), ("how", "row:0")])
 def test_any_number_is_drawn(x, y, swept, tmp_path):
     picture = tmp_path / "p.png"

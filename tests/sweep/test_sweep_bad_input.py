@@ -115,7 +115,7 @@ DAMAGED = {
     "findings": [GONE, [], {}, [3], [{}], [FINDING]],
     "error": [GONE, "stopped", None],
     "traceback": [GONE],
-    "seconds": [GONE, "long", float("nan")],
+    "seconds": [GONE, "long", float("nan"), 10**400],
     "version": [GONE, 2, "0.1"],
 }
 

@@ -201,7 +201,7 @@ class Swept:
             at = _of(record, x)
             label = ", ".join(f"{name} = {_of(record, name)}" for name in others)
             if math.isfinite(value):
-                lines[label].append((ticks[str(at)] if ticks else float(at), value))
+                lines[label].append((ticks[str(at)] if ticks else _float(at), value))
         yield from lines.items()
 
 
@@ -235,14 +235,22 @@ def _numbers(finding: Record, what: str) -> Iterator[tuple[str, float]]:
     parts = dict(enumerate(value)) if isinstance(value, list) else value
     for key, each in parts.items() if isinstance(parts, dict) else ():
         if _is_number(each):
-            yield f"{id}:{key}", float(each)
+            yield f"{id}:{key}", _float(each)
     if _is_number(value):
-        yield id, float(value)
+        yield id, _float(value)
 
 
 def _is_number(value: Any) -> bool:
     """Whether a JSON value is a number, or the text of a number that JSON lacks."""
     return isinstance(value, int | float) or value in ("inf", "-inf", "nan")
+
+
+def _float(value: Any) -> float:
+    """A number of a JSON document; integers beyond the range of floats are infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _spread(values: Sequence[float]) -> tuple[str, str, str]:
@@ -257,7 +265,7 @@ def _spread(values: Sequence[float]) -> tuple[str, str, str]:
 def _order(value: Any) -> tuple[bool, float, str]:
     """A sort key: numbers by size, before other values by name."""
     number = isinstance(value, int | float)
-    return not number, float(value) if number else 0.0, str(value)
+    return not number, _float(value) if number else 0.0, str(value)
 
 
 def _ticks(values: Sequence[Any]) -> dict[str, int]:

@@ -20,6 +20,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from theory.kinds import InputError
+from theory.waiting import waiting
 from verify.claim import Run, installed, loaded
 from verify.finding import Finding, Verdict, plain
 
@@ -169,7 +170,8 @@ def _shared_out(
                     silence_logs=logging.CRITICAL,
                 )
             )
-        client = opened.enter_context(_connected(scheduler))
+        with waiting(f"waiting for a scheduler with workers, up to {SECONDS + FOR_A_WORKER} s"):
+            client = opened.enter_context(_connected(scheduler))
         _same_versions(client, versions)
         run = partial(run_of, versions)
         task_of = dict(zip(client.map(run, tasks, pure=False), tasks, strict=True))
