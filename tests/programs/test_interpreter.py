@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+import pickle
 from decimal import Decimal
 from fractions import Fraction
 from types import SimpleNamespace
@@ -380,3 +381,18 @@ def test_powers_of_at_most_a_million_bits():
 def test_expressions_without_values_are_refused(empty):
     with rejects("values"):
         empty()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        indices + 1,
+        2 ** (10 - indices) / 3,
+        (indices < 3) & (tokens == "a") | ~(indices >= 2),
+        *(Aggregate(Select(indices, indices, name), indices) for name in ("true", "false", "<=")),
+    ],
+    ids=str,
+)
+def test_programs_of_operators_are_pickled(program):
+    again = pickle.loads(pickle.dumps(program))
+    assert evaluate(again, "abca") == evaluate(program, "abca")

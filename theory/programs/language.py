@@ -36,10 +36,21 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from theory.kinds import InputError, checked, read, shown
-from theory.programs.values import COMPARISONS, Value, exact, is_number, power, quotient
+from theory.programs.values import (
+    COMPARISONS,
+    Value,
+    WithRight,
+    both,
+    either,
+    exact,
+    is_number,
+    power,
+    quotient,
+)
 
 E = TypeVar("E", bound="Expression")
 
@@ -155,16 +166,16 @@ class SOp(Expression):
         return Map(abs, self, name=f"abs({self})")
 
     def __and__(self, other: Any) -> SOp:
-        return _elementwise(lambda a, b: a and b, "&", self, other)
+        return _elementwise(both, "&", self, other)
 
     def __rand__(self, other: Any) -> SOp:
-        return _elementwise(lambda a, b: a and b, "&", other, self)
+        return _elementwise(both, "&", other, self)
 
     def __or__(self, other: Any) -> SOp:
-        return _elementwise(lambda a, b: a or b, "|", self, other)
+        return _elementwise(either, "|", self, other)
 
     def __ror__(self, other: Any) -> SOp:
-        return _elementwise(lambda a, b: a or b, "|", other, self)
+        return _elementwise(either, "|", other, self)
 
     def __invert__(self) -> SOp:
         return Map(operator.not_, self, name=f"~{self}")
@@ -468,9 +479,9 @@ def _elementwise(f: Callable[[Any, Any], Any], sign: str, a: Any, b: Any) -> SOp
         return SequenceMap(f, a, b, name=name)
     if isinstance(a, SOp):
         right = constant("the right side", b)
-        return Map(lambda value: f(value, right), a, name=name)
+        return Map(WithRight(f, right), a, name=name)
     left = constant("the left side", a)
-    return Map(lambda value: f(left, value), b, name=name)
+    return Map(partial(f, left), b, name=name)
 
 
 def _is(name: str, value: Any, kind: type[Expression]) -> None:

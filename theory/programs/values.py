@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Collection, Hashable, Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -17,6 +18,17 @@ Value = Hashable
 MOST_BITS = 2**20  # of a power
 MOST_PLACES = 10**5  # of a Decimal, which becomes a fraction of as many digits
 
+
+def always(key: Any, query: Any) -> bool:
+    """True."""
+    return True
+
+
+def never(key: Any, query: Any) -> bool:
+    """False."""
+    return False
+
+
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -24,8 +36,8 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
-    "true": lambda key, query: True,
-    "false": lambda key, query: False,
+    "true": always,
+    "false": never,
 }
 """Predicates of a key and a query that have a name."""
 
@@ -92,6 +104,28 @@ def power(a: Any, b: Any) -> Any:
                 "give a smaller exponent"
             )
     return a**b if b >= 0 else exact(Fraction(a) ** b)
+
+
+def both(a: Any, b: Any) -> Any:
+    """`a and b`."""
+    return a and b
+
+
+def either(a: Any, b: Any) -> Any:
+    """`a or b`."""
+    return a or b
+
+
+@dataclass(frozen=True, eq=False)
+class WithRight:
+    """The function a ↦ f(a, b) of a function f and the value b at its right."""
+
+    f: Callable[[Any, Any], Any]
+    b: Value
+
+    def __call__(self, a: Value) -> Any:
+        """f(a, b)."""
+        return self.f(a, self.b)
 
 
 def ordered(values: Iterable[Value]) -> tuple[Any, ...]:
