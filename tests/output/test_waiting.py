@@ -22,6 +22,7 @@ from theory.regression import polynomial_errors
 from theory.waiting import Pace, announced, foretold
 from verify.claim import Run, claim
 from verify.cli import main as cli
+from verify.domains.one_variable import long_prime
 from verify.evidence.certificates import for_every_length
 from verify.finding import Finding, same
 from verify.output import waiting as of_runs
@@ -86,6 +87,7 @@ def test_slow_findings_are_announced_unless_the_run_is_quiet(quiet, monkeypatch,
         lambda: memory.modern_hopfield_step([[1.0, 2.0]], [1.0, 2.0], 1.0, 9),
         lambda: retrieve([[1.0, 2.0]], [1.0, 2.0], 1.0, 9),
         lambda: retrieval.find_by_definition(range(9)),
+        lambda: long_prime(np.random.default_rng(0), 61),
     ],
 )
 def test_functions_whose_parameter_can_be_large_announce_long_work(call, monkeypatch, capsys):

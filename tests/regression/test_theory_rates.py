@@ -1,5 +1,8 @@
 """Every stated step count reaches its ε, and not by luck: nearly as many steps do not."""
 
+import math
+from itertools import product
+
 import mpmath
 import numpy as np
 import pytest
@@ -54,10 +57,25 @@ def test_sufficient_and_tight(name, condition, epsilon):
 @pytest.mark.parametrize("start", ["gram", "identity"])
 @given(condition=conditions, epsilon=epsilons)
 def test_newton_estimate_suffices(start, condition, epsilon):
-    estimate = r.newton_steps_estimate(condition, epsilon, start)
-    # ⌈·⌉ of a value within rounding of an integer may fall one short.
-    k = max(0, int(np.ceil(estimate * (1 + 4 * EPS) + 4 * EPS)))
-    assert r.newton_steps(condition, epsilon, start) <= k
+    k = max(0, math.ceil(r.newton_steps_estimate(condition, epsilon, start)))
+    assert newton_factor(condition, k, start) <= epsilon
+
+
+@pytest.mark.parametrize("start", ["gram", "identity"])
+def test_newton_estimate_suffices_where_it_is_near_an_integer(start):
+    for power, decay in product(range(24, 53), (0.5, 1, 2, 4)):
+        epsilon = math.exp(-decay)
+        for near in (math.nextafter(epsilon, 0), epsilon, math.nextafter(epsilon, 1)):
+            k = math.ceil(r.newton_steps_estimate(2.0**power, near, start))
+            assert newton_factor(2.0**power, k, start) <= near
+            assert k <= r.newton_steps(2.0**power, near, start) + 1
+
+
+def newton_factor(condition, k, start):
+    """The largest factor that is left of the error after k steps, to 80 digits."""
+    with mpmath.workdps(80):
+        of_start = mpmath.mpf(condition) ** (2 if start == "gram" else 1)
+        return (1 - 1 / of_start) ** (mpmath.mpf(2) ** k)
 
 
 @given(st.floats(1.0, 1e4), st.floats(1e-12, 0.9))

@@ -22,6 +22,7 @@ most.
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from typing import Annotated, TypeAlias
 
@@ -161,8 +162,12 @@ def newton_steps_estimate(condition: Condition, epsilon: OpenUnit, start: Start 
     The number is 2 log₂κ + log₂ ln(1/ε) for start "gram" and log₂κ + log₂ ln(1/ε) for "identity",
     where ε = `epsilon` and κ = `condition` is the condition number of XᵀX, as in [Fu2024]. If the
     number is positive, as many steps as the number rounded up suffice, because −ln(1 − t) ≥ t for
-    t = 1/κ² and t = 1/κ. If the number is not positive, 0 steps suffice. `newton_steps` may be one
-    more, where its allowance for rounding exceeds the difference.
+    t = 1/κ² and t = 1/κ. If the number is not positive, 0 steps suffice. The number is evaluated in
+    float64 and rounded upwards. `newton_steps` may be one more, where its allowance for rounding
+    exceeds the difference.
     """
     power = 2 if start == "gram" else 1
-    return power * math.log2(condition) + math.log2(-math.log(epsilon))
+    of_condition, of_epsilon = power * math.log2(condition), math.log2(-math.log(epsilon))
+    # The logarithms are within one unit in the last place, and ln(1/ε) is, too.
+    rounding = 2 * sys.float_info.epsilon * (of_condition + abs(of_epsilon) + 1)
+    return of_condition + of_epsilon + rounding

@@ -15,9 +15,11 @@ import numpy as np
 from flint import fmpz, fmpz_mod, fmpz_mod_ctx
 
 from theory.regression.register_programs import Ring
+from theory.waiting import foretold
 
 ROUNDS = 50  # of Miller and Rabin, each of which a composite number passes with probability ≤ ¼
 TRIED = 10**6  # a bound on the number of candidates for a prime
+SECONDS, BITS = 3.5, 4000  # the mean time of the search for a prime of that many bits
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,10 @@ class Residues:
 def long_prime(rng: np.random.Generator, bits: int) -> int:
     """A random prime of this number of bits, up to the error probability of `missed`.
 
-    It is uniformly distributed among the primes in (2^(bits−1), 2^bits).
+    It is uniformly distributed among the primes in (2^(bits−1), 2^bits). A search that takes more
+    than a minute is announced: about 0.7·bits candidates are tested.
     """
+    foretold(f"a random prime of {bits} bits", SECONDS * (bits / BITS) ** 3.5)
     while True:
         candidate = 2 ** (bits - 1) + _random(rng, bits - 1) | 1
         if fmpz(candidate).is_probable_prime() and passes_miller_rabin(candidate, rng):
