@@ -21,7 +21,7 @@ from constructions.transformer import Transformer
 from theory.kinds import Count, FilePath, InputError, Steps, checked
 from verify.evidence.all_sequences import on_all_sequences
 from verify.evidence.certificates import Statement, fingerprint, write_certificate
-from verify.evidence.function_of_examples import case_of, on_examples
+from verify.evidence.function_of_examples import case_of, no_formula, on_examples
 from verify.evidence.function_of_tokens import Answers, lengths_up_to
 from verify.evidence.size import stated_sizes
 from verify.evidence.tables import by_coefficients, by_table
@@ -171,11 +171,8 @@ def certify(
     case = case_of(model, against, n)
 
     def formula() -> list[Statement]:
-        if not case.of.formula:
-            raise InputError(
-                f"{model.name} has no certificate, because no formula for all n can be read from "
-                "its tensors: give linear heads over examples, and d ≥ 2"
-            )
+        if reason := no_formula(model):
+            raise InputError(f"there is no certificate, which needs a formula for all n: {reason}")
         return [by_coefficients(model, model.formula().parts["x b"])]
 
     return Certified(model.name, (*on_examples(case, seed), *stated), formula, unchanged)

@@ -72,7 +72,7 @@ def case_of(model: Transformer, against: ByDefinition, n: int | None) -> Case:
     of = model.interface
     if of.n is not None and n is not None and (n > of.n if of.at_most else n != of.n):
         raise InputError(f"n is {n}, and the weights of {model.name} are for n = {of.n}: omit n")
-    has_formula = _has_formula(model)
+    has_formula = not no_formula(model)
     statement = OverExamples(
         lambda d, n, k: model,
         Predictions(against, of.every_prefix),
@@ -90,12 +90,12 @@ def _is_linear(model: Transformer) -> bool:
     return heads and not any(any(part is not None for part in each) for each in parts)
 
 
-def _has_formula(model: Transformer) -> bool:
-    """Whether a formula for all n can be read from the tensors of this model; it needs d ≥ 2."""
+def no_formula(model: Transformer) -> str:
+    """Why no formula for all n can be read from the tensors of this model; empty if one can."""
     try:
-        return model.interface.d > 1 and bool(model.formula().parts)
-    except InputError:
-        return False
+        return "" if model.formula().parts else f"the prediction of {model.name} is 0"
+    except InputError as error:
+        return str(error)
 
 
 def expected_seconds(case: Case, seed: int) -> float:
