@@ -38,6 +38,9 @@ from verify.ledger import plugins
 
 __all__ = ["Run", "claim", "option"]
 
+COMMON = {"context", "quick", "seed", "json", "plot", "certificate", "quiet", "verbose"}
+"""Parameters of the command of every claim, which a claim's own options do not repeat."""
+
 COMMANDS = ("list", "show", "build", "all", "sweep", "summary", "report", "selftest", "env")
 
 NUMBERS = {int: "an integer", float: "a number"}
@@ -169,7 +172,7 @@ class Claim:
         self.check_options(options)
         run.shown, run.runs = None, (self, options)
         start = time.perf_counter()
-        for finding in self.check(run, **options):
+        for finding in self._yielded(run, options):
             finding.seconds = time.perf_counter() - start
             yield finding
             start = time.perf_counter()
@@ -177,6 +180,17 @@ class Claim:
             from verify.evidence.picture import save  # matplotlib is slow to import
 
             save(run.plot, resolve_name(self.picture), *run.shown)
+
+    def _yielded(self, run: Run, options: dict[str, Any]) -> Iterator[Finding]:
+        """The findings; raises InputError for what is no finding."""
+        what = "yield findings, such as those of the functions in `verify.finding`"
+        found: Any = self.check(run, **options)
+        if not isinstance(found, Iterable):
+            raise InputError(f"the claim {self.name} returns {shown(found)}: {what}")
+        for finding in found:
+            if not isinstance(finding, Finding):
+                raise InputError(f"the claim {self.name} yields {shown(finding)}: {what}")
+            yield finding
 
     def command(self, name: str, options: Mapping[str, Any], run: Run) -> str:
         """The command line of a run of this claim with these options.
@@ -217,11 +231,6 @@ class Claim:
                     raise InputError(f"{name} is {shown(value)}: give {NUMBERS[number]}")
                 notes = []  # an optional number is not given
             for note in notes:
-                least, most = getattr(note, "least", None), getattr(note, "most", None)
-                if least is not None and not value >= least:
-                    raise InputError(f"{name} is {shown(value)}: give a number of at least {least}")
-                if most is not None and not value <= most:
-                    raise InputError(f"{name} is {shown(value)}: give a number of at most {most}")
                 for other, allowed in (getattr(note, "only", None) or {}).items():
                     chosen = {**self.defaults, **options}.get(other)
                     given = name in typed or value != self.options[name].default
@@ -230,6 +239,11 @@ class Claim:
                             f"{name} has no effect if {other} is {str(chosen)!r}: omit {name} "
                             f"or change {other}"
                         )
+                least, most = getattr(note, "least", None), getattr(note, "most", None)
+                if least is not None and not value >= least:
+                    raise InputError(f"{name} is {shown(value)}: give a number of at least {least}")
+                if most is not None and not value <= most:
+                    raise InputError(f"{name} is {shown(value)}: give a number of at most {most}")
 
     @cached_property
     def options(self) -> dict[str, inspect.Parameter]:
@@ -268,8 +282,29 @@ def claim(
     `picture` names the function that returns the claim's figure, as "module:name". `certifies`
     states whether the claim has certificates, and `faults_seen` contains the sets of options with
     which the self-test runs the claim.
+
+    Raises InputError for a function without the parameter `run`, with another parameter that is
+    not keyword-only, or with an option of every claim, such as `seed`.
     """
-    return lambda check: Claim(check, picture, tuple(faults_seen), certifies)
+
+    def made(check: Check) -> Claim:
+        parameters = [*inspect.signature(check).parameters.values()]
+        name = getattr(check, "__name__", shown(check))
+        if not parameters or parameters[0].kind is inspect.Parameter.KEYWORD_ONLY:
+            raise InputError(f"{name} does not take the run: write `def {name}(run, *, …)`")
+        for parameter in parameters[1:]:
+            if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+                raise InputError(
+                    f"{parameter} of {name} is no option, which is keyword-only: write "
+                    f"`def {name}(run, *, …)`"
+                )
+            if parameter.name in COMMON:
+                raise InputError(
+                    f"every claim has the option {parameter.name}: rename that of {name}"
+                )
+        return Claim(check, picture, tuple(faults_seen), certifies)
+
+    return made
 
 
 def option(

@@ -144,7 +144,7 @@ BAD_INPUT = {
     "attention-patterns --max-length 1000": ("error", "0.001"),
     "induction --max-length 1000": ("error", "0.001"),
     "nearest-neighbour --n 1000 --samples 100000": ("n", "samples", "100000"),
-    "automata --states 1000 --max-length 4096": ("layers",),
+    "automata --states 1000 --max-length 4096": ("states", "1000"),
     "ill-conditioned --checkpoint nowhere/model": ("nowhere", "model.safetensors"),
     "good-turing --documents 50000": ("documents", "50000"),
     "attention-is-hopfield --d 200 --n-patterns 200": ("polynomials", "patterns"),

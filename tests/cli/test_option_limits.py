@@ -12,7 +12,7 @@ LIMITS = """
 adder: largest 10…1250, step 1…5, bits 1…1074
 attention-is-hopfield: d 1…200, n_patterns 1…200, beta …1e+100
 attention-patterns: vocabulary_size 1…1000, max_length 1…4096, samples 1…100000
-automata: states 1…1000, max_length 2…4096, samples 1…10000
+automata: states 1…64, max_length 2…4096, samples 1…10000
 automata-trained: words 20…10000
 chebyshev: k 1…5000, d 1…500, n 1…10000, samples 1…100000
 chomsky: max_length 4…500, samples 1…100000

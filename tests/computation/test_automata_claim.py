@@ -247,3 +247,19 @@ def test_an_automaton_with_many_symbols(tmp_path):
     path = tmp_path / "parity.json"
     path.write_text(json.dumps({"transitions": [[0, 1], [1, 0]] * 150, "start": 0}))
     assert {*verdicts(file=path).values()} == {HOLDS}
+
+
+def test_an_automaton_of_many_states_is_refused_or_announced(tmp_path, capsys):
+    path = tmp_path / "cycle.json"
+    for n, refused in ((64, False), (65, True)):
+        path.write_text(json.dumps([[*range(1, n), 0]]))
+        found = automata.findings(Run(quick=True), file=path, max_length=2, samples=1)
+        if refused:
+            with rejects("65"):
+                next(found)
+        else:
+            next(found)
+    assert capsys.readouterr().err == ""  # a quick run of less than a minute
+    found = automata.findings(Run(), states=64, max_length=2, samples=1)
+    next(found)
+    assert "64 states" in capsys.readouterr().err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -13,8 +13,17 @@ from constructions.transformer import Transformer
 from theory.computation import Semiautomaton
 from theory.kinds import InputError
 from theory.sequences import random_sequences
-from verify.claim import Run, claim
-from verify.computation.options import Automaton, File, Length, Regex, Samples, States, chosen
+from theory.waiting import foretold
+from verify.claim import Run, claim, option
+from verify.computation.options import (
+    RANDOM,
+    Automaton,
+    File,
+    Length,
+    Regex,
+    Samples,
+    chosen,
+)
 from verify.evidence.certificates import on_all_sequences
 from verify.evidence.gaps import States as HeadStates
 from verify.evidence.gaps import at_positions, gap_finding, looking_up
@@ -31,6 +40,7 @@ from verify.evidence.statement import OverTokens
 from verify.finding import Finding, Verdict, labelled
 
 NAMES = "S3", "A5"
+MOST_STATES = 64  # a model has 2n² neurons in each layer
 QUICK = 40  # length of words in a quick run
 MOST_PAIRS = 100_000  # the largest number of pairs (map, state) for which all maps are checked
 
@@ -45,7 +55,10 @@ def automata(
     automaton: Automaton = None,
     file: File = None,
     regex: Regex = None,
-    states: States = 4,
+    states: Annotated[
+        int,
+        option("number of states of the random automaton", min=1, max=MOST_STATES, only=RANDOM),
+    ] = 4,
     max_length: Length = 100,
     samples: Samples = 50,
 ) -> Iterator[Finding]:
@@ -68,7 +81,14 @@ def automata(
             "--certificate has nothing to certify: give an automaton of at least 2 states"
         )
     for A in semiautomata:
+        if A.n_states > MOST_STATES:
+            raise InputError(
+                f"{A.name} has {A.n_states} states: give an automaton of at most {MOST_STATES} "
+                "states, or build the model alone, with `constructions.semiautomaton`"
+            )
         semiautomaton(A, max_length, form="robust")  # raises InputError if it exceeds the memory
+    largest = max(A.n_states for A in semiautomata)
+    foretold(f"an automaton of {largest} states", largest**3 / (5000 if run.quick else 1700))
     for A in semiautomata:
         for form in ("lean", "robust"):
             statement = simulates(run, A, form, max_length)
