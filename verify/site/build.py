@@ -90,6 +90,7 @@ def runs_in(file: Path) -> list[Mapping[str, Any]]:
     content = content_of(file, MOST_BYTES)
     try:
         document = json.loads(content.decode())
+        json.dumps(document, ensure_ascii=False).encode()  # no half of a surrogate pair
         runs = document.get("claims", [document])
         if not runs or not all(map(_is_run, runs)):
             raise ValueError
