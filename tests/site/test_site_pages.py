@@ -229,8 +229,8 @@ def test_what_holds_no_runs_is_refused(tmp_path, content):
 @pytest.mark.parametrize(
     "change",
     [{"claim": 3}, {"parameters": []}, {"verdict": "fails"}, {"verdict": "maybe"},
-     {"statement": None}, {"statement": "\ud800"}, {"environment": 3}, {"findings": {}}, {"findings": [{}]},
-     {"findings": [{**RUN["findings"][0], "verdict": "<b>"}]}, {"schema": "2"}],
+     {"statement": None}, {"statement": "\ud800"}, {"environment": 3}, {"findings": {}},
+     {"findings": [{}]}, {"findings": [{**RUN["findings"][0], "verdict": "<b>"}]}, {"schema": "2"}],
 )  # fmt: skip
 def test_a_run_that_was_changed_is_none(tmp_path, change):
     file = tmp_path / "run.json"
