@@ -30,7 +30,8 @@ from theory.reading import content_of
 SHIPPED = Path(__file__).parent / "checkpoints"
 MOST_BYTES = 10**9  # the largest size of a file of a checkpoint
 LINES = 100  # the largest number of lines of a shipped log
-KEYS = "sha256", "configuration", "steps", "loss", "bytes"  # keys of every sidecar
+KINDS = {"sha256": str, "configuration": object, "steps": int, "loss": int | float, "bytes": int}
+"""What every sidecar contains, and its kinds; the configuration is checked where it is read."""
 FORMATS = torch.float32, torch.float16  # of training, and of most shipped checkpoints
 
 
@@ -235,16 +236,22 @@ def _read(name: str | Path) -> tuple[dict[str, Any], bytes]:
         raise InputError(f"{path.name} has no sidecar {beside.name}: restore the sidecar")
     try:
         record = json.loads(content_of(beside, MOST_BYTES))
-        expected, *_ = (record[key] for key in KEYS)
+        if not all(_is_a(kind, record[key]) for key, kind in KINDS.items()):
+            raise TypeError
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(
             f"{beside.name} is not the sidecar of a checkpoint: restore the sidecar, or give the "
             "weights of a trained model"
         ) from None
     weights = content_of(path, MOST_BYTES)
-    if hashlib.sha256(weights).hexdigest() != expected:
+    if hashlib.sha256(weights).hexdigest() != record["sha256"]:
         raise InputError(
             f"{path.name} does not have the hash in {beside.name}: restore both files, "
             "since one of them was changed or is incomplete"
         )
     return record, weights
+
+
+def _is_a(kind: Any, value: Any) -> bool:
+    """Whether a JSON value has this kind; true and false are no numbers."""
+    return isinstance(value, kind) and not isinstance(value, bool)

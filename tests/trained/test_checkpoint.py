@@ -138,6 +138,14 @@ def test_sidecars_that_are_none(copy):
         {name: value for name, value in record.items() if name != key}
         for key in ("steps", "loss", "bytes")
     ]
+    left += [
+        record | {key: value}
+        for key, wrong in {
+            "sha256": [None, 1], "steps": [None, 1.5, True, "1"], "loss": [None, True, "1.0"],
+            "bytes": [None, 0.5],
+        }.items()
+        for value in wrong
+    ]  # fmt: skip
     of_another_version = record | {"configuration": record["configuration"] | {"version": 99}}
     for content in (*map(json.dumps, [of_another_version, *left, {}]), "[" * 100_000):
         beside.write_text(content)
