@@ -14,6 +14,7 @@ REFUSED = {
     "sphere_dynamics": "unit norms",
     "count_min": "sink",
     "chomsky_scratchpad": "smallest error bound",
+    "prefix_sums": "bound on their error",
     **dict.fromkeys(("binary_search", "interpolation_search", "sort"), "ReLU attention"),
     **dict.fromkeys(("kd_layout", "kd_descent", "bucket_table"), "ReLU attention"),
 }
