@@ -20,12 +20,12 @@ MOST_PLACES = 10**5  # of a Decimal, which becomes a fraction of as many digits
 
 
 def always(key: Any, query: Any) -> bool:
-    """True."""
+    """True for every key and query."""
     return True
 
 
 def never(key: Any, query: Any) -> bool:
-    """False."""
+    """False for every key and query."""
     return False
 
 

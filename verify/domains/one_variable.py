@@ -83,7 +83,7 @@ def long_prime(rng: np.random.Generator, bits: int) -> int:
     """A random prime of this number of bits, up to the error probability of `missed`.
 
     It is uniformly distributed among the primes in (2^(bits−1), 2^bits). A search that takes more
-    than a minute is announced: about 0.7·bits candidates are tested.
+    than a minute is announced: about 0.35·bits odd candidates are tested.
     """
     foretold(f"a random prime of {bits} bits", SECONDS * (bits / BITS) ** 3.5)
     while True:
