@@ -19,7 +19,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from verify.claim import Run, installed
+from verify.claim import Run
+from verify.ledger.claims import installed
 from verify.ledger.theorems import option_sets, sources_of
 from verify.output.report import as_json, environment
 

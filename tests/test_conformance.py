@@ -24,9 +24,10 @@ from PIL import Image
 from refusals import rejected, rejects
 from report_schema import RUN, violations
 
-from verify.claim import Claim, Run, installed
+from verify.claim import Claim, Run
 from verify.cli.running import Checked, news, not_run
 from verify.finding import Finding, Verdict
+from verify.ledger.claims import installed
 from verify.ledger.theorems import entries_of, ledger, option_sets, theorem
 
 CLAIMS = [*installed()]

@@ -14,8 +14,8 @@ import torch
 import work
 
 from constructions import newton
-from verify.claim import installed
 from verify.evidence.size import units
+from verify.ledger.claims import installed
 
 
 def module(text: str, **names: object) -> ModuleType:

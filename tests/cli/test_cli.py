@@ -227,7 +227,7 @@ def test_a_picture_that_was_asked_for_and_not_drawn_is_an_error(claims, capsys, 
 def test_claims_of_another_package_are_found(monkeypatch, capsys):
     own = importlib.metadata.entry_points(group="verify.claims")
     theirs = EntryPoint("another", "toys:good", "verify.claims")
-    monkeypatch.setattr("verify.claim.entry_points", lambda group: (theirs, *own))
+    monkeypatch.setattr("verify.ledger.claims.entry_points", lambda group: (theirs, *own))
     assert run("another", "--k", "1") == 0
     assert "another holds: 2 findings" in capsys.readouterr().out
     assert list(cli.installed()) == sorted(["another", *CLAIMS])
@@ -236,7 +236,7 @@ def test_claims_of_another_package_are_found(monkeypatch, capsys):
 
 
 def test_no_claims_at_all_says_how_to_install_them(monkeypatch, capsys):
-    monkeypatch.setattr("verify.claim.entry_points", lambda group: ())
+    monkeypatch.setattr("verify.ledger.claims.entry_points", lambda group: ())
     assert run("newton") == 2
     assert "pip install -e ." in capsys.readouterr().err
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from refusals import rejects
 
-from verify.claim import Run, installed, loaded
+from verify.claim import Run
+from verify.ledger.claims import installed, loaded
 
 
 def above(x: float) -> float:

@@ -6,7 +6,8 @@ from typing import Any, get_args
 import pytest
 from refusals import rejected, rejects
 
-from verify.claim import Claim, installed, loaded
+from verify.claim import Claim
+from verify.ledger.claims import installed, loaded
 
 LIMITS = """
 adder: largest 10…1250, step 1…5, bits 1…1074

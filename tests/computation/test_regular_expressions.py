@@ -126,7 +126,7 @@ def test_a_language_of_ones_own():
         ("a\n(", "ab", "character 4"),
         ("", "ab", "expression"),
         ("  ", "ab", "expression"),
-        ("..", None, "alphabet"),
+        ("..", None, "symbols"),
         ("a" * 201, "ab", "201 200"),
         ("(" * 60 + "a" + ")" * 60, "ab", "character 51"),
         ("~" * 60 + "a", "ab", "character 51"),

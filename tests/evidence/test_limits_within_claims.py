@@ -20,11 +20,12 @@ from tests.evidence.own_models import earlier, earlier_model
 from theory.computation import components, shuffled_path
 from theory.kinds import InputError
 from verify import certify
-from verify.claim import Run, installed, loaded
+from verify.claim import Run
 from verify.evidence import identity
 from verify.evidence.function_of_examples import case_of
 from verify.evidence.statement import OverExamples
 from verify.ledger.build import parameters_of
+from verify.ledger.claims import installed, loaded
 from verify.programs import chomsky
 from verify.programs.program import Case
 from verify.regression.statements import descent_statement, layouts_of
@@ -119,7 +120,7 @@ def test_a_claim_of_this_package_that_is_broken_raises_its_own_error(
 ) -> None:
     point = EntryPoint("new", "verify.no_such_module:new", "weightwright.claims")
     for ours, error in ((True, ModuleNotFoundError), (False, InputError)):
-        monkeypatch.setattr("verify.claim.plugins.is_ours", lambda point, ours=ours: ours)
+        monkeypatch.setattr("verify.ledger.claims.plugins.is_ours", lambda point, ours=ours: ours)
         with pytest.raises(error):
             loaded(point)
 

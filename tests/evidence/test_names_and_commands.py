@@ -2,9 +2,10 @@
 
 from typing import Annotated, Literal
 
-from verify.claim import Run, claim, installed, option
+from verify.claim import Run, claim, option
 from verify.finding import same
 from verify.ledger import plugins
+from verify.ledger.claims import installed
 
 
 @claim()

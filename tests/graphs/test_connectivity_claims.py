@@ -19,7 +19,7 @@ from theory.graphs import (
     minimal_subgraph,
     path,
 )
-from verify.claim import Run, installed
+from verify.claim import Run
 from verify.finding import Verdict, equal
 from verify.graphs import connectivity_wall as wall
 from verify.graphs.connectivity import (
@@ -37,6 +37,7 @@ from verify.graphs.connectivity_wall import (
     if_seen,
 )
 from verify.graphs.exact_outputs import differences, evidence_of, exactly, over_q
+from verify.ledger.claims import installed
 
 STATEMENTS = TRIPLED, *_ = statements_of(Run())
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from theory.graphs import distances_by_definition, pointers
-from verify.claim import Run, installed
+from verify.claim import Run
 from verify.finding import Verdict
 from verify.graphs.connectivity_layers import _least, machine_takes
+from verify.ledger.claims import installed
 
 
 @pytest.mark.parametrize("D", [2, 3, 7])

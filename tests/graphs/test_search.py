@@ -21,10 +21,11 @@ from theory.graphs import (
     search_steps,
 )
 from theory.graphs import search as by_edges
-from verify.claim import Run, installed
+from verify.claim import Run
 from verify.finding import Verdict
 from verify.graphs.graph_search import whole_component
 from verify.graphs.options import chosen
+from verify.ledger.claims import installed
 
 FOUND = search(3).interface.found
 EDGES = st.integers(1, 8).flatmap(

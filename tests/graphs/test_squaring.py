@@ -24,9 +24,10 @@ from theory.graphs import (
     two_chain,
     two_clique,
 )
-from verify.claim import Run, installed
+from verify.claim import Run
 from verify.finding import Verdict
 from verify.graphs.squaring import needed, pendant
+from verify.ledger.claims import installed
 from verify.selftest.equivalence import same_answers
 from verify.selftest.tensor_mutations import TensorFault
 

@@ -3,7 +3,8 @@
 import inspect
 from pkgutil import resolve_name
 
-from verify.claim import Run, installed
+from verify.claim import Run
+from verify.ledger.claims import installed
 from verify.ledger.theorems import entries_of, ledger
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from theory.proofs import check
 from theory.proofs.check import FOLDER, Rejected, checked, missing, sources, theorems, with_imports
-from verify.claim import Run, installed
+from verify.claim import Run
 from verify.finding import Verdict
 from verify.ledger import machine_checked
+from verify.ledger.claims import installed
 from verify.ledger.theorems import ledger
 
 rocq = [

@@ -8,9 +8,8 @@ import pytest
 from fresh import TEMPLATE, called, environment
 from refusals import rejects
 
-from verify import claim
 from verify.cli import main as cli
-from verify.ledger import plugins
+from verify.ledger import claims, plugins
 from verify.ledger.theorems import ledger
 
 ENTRY = (TEMPLATE / "mean_label" / "theorems.toml").read_text(encoding="utf-8")
@@ -21,7 +20,7 @@ def beside(monkeypatch, *words: str) -> None:
     own = [*entry_points(group="verify.claims")]
     pairs = [word.split(" = ") for word in words]
     others = [EntryPoint(name, value, "verify.claims") for name, value in pairs]
-    monkeypatch.setattr(claim, "entry_points", lambda group: [*others, *own])
+    monkeypatch.setattr(claims, "entry_points", lambda group: [*others, *own])
 
 
 @pytest.fixture
@@ -149,7 +148,7 @@ def test_a_module_whose_name_begins_as_ours_is_not_ours():
 
 
 def test_of_two_claims_of_one_name_ours_is_meant_and_the_other_one_named(monkeypatch, capsys):
-    ours = claim.installed()["ols"]
+    ours = claims.installed()["ols"]
     beside(
         monkeypatch,
         "ols = a_package:ols",
@@ -157,7 +156,7 @@ def test_of_two_claims_of_one_name_ours_is_meant_and_the_other_one_named(monkeyp
         "mean-label = a:mean",
     )
     for _ in range(2):
-        found = claim.installed()
+        found = claims.installed()
         assert (found["ols"].value, found["mean-label"].value) == (
             ours.value,
             "a:mean",

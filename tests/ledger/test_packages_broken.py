@@ -5,11 +5,11 @@ from importlib.metadata import EntryPoint, entry_points
 
 import pytest
 
-from verify import claim
 from verify.cli import main as cli
-from verify.ledger import plugins
+from verify.ledger import claims, plugins
 from verify.ledger.theorems import ledger
 from verify.selftest import commands as selftesting
+from verify.sweep.workers import Task, one_run
 
 STOPS = '''from verify.claim import claim
 
@@ -66,7 +66,7 @@ def few(monkeypatch):
     """Theirs and two of ours alone."""
 
     def only(*names: str) -> None:
-        points = claim.installed()
+        points = claims.installed()
         for module in (cli, selftesting):
             monkeypatch.setattr(module, "installed", lambda: {name: points[name] for name in names})
 
@@ -118,6 +118,31 @@ def test_ours_go_on_beside_it_and_all_is_undecided(
     assert verdicts == {"foreign": "undecided", "fourier-matrix": "holds"}
 
 
+@pytest.mark.parametrize(
+    ("last", "what"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("__import__('sys').exit(0)", "SystemExit: 0"),
+        ("yield 5", "yields 5"),
+        ("from theory.kinds import Count, read; read(Count, 'k', 0)", "k is 0"),
+    ],
+)
+def test_a_claim_that_stops_after_a_finding_is_one_line(last, what, theirs, capsys, tmp_path):
+    finding = "from verify.finding import same; yield same('a', 'a', 1, 1)"
+    file = theirs(STOPS.replace("yield 1 / 0", f"{finding}\n    {last}"), "foreign")
+    assert cli.main(["foreign", "--json", str(tmp_path / "run.json")]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+    assert what in said
+    assert (f"was stopped: {file}, line 7: " in said) == ("Error: " in what or "Exit" in what)
+    findings = json.loads((tmp_path / "run.json").read_text())["findings"]
+    assert [finding["verdict"] for finding in findings] == ["holds", "undecided"]
+    record = one_run(Task(0, "foreign", {}, 0))
+    assert what in record["error"]
+    assert record["error"].startswith("refused:") == ("k is 0" in what or "yields" in what)
+
+
 def test_the_self_test_does_not_pass_it(theirs, few, capsys):
     file = theirs("import no_such_module", "foreign")
     few("foreign")
@@ -147,16 +172,16 @@ def test_a_claim_with_a_name_of_ours_is_left_out_and_so_is_its_statement(theirs,
     assert cli.main(["list", "regression"]) == 0
     said, warned = capsys.readouterr()
     assert "of-theirs" not in said
-    ledgers, *claims = sorted(warned.splitlines(), key=lambda line: "theorems.toml" not in line)
+    ledgers, *left_out = sorted(warned.splitlines(), key=lambda line: "theorems.toml" not in line)
     assert "of-theirs has a claim 'newton' that is left out: another has its name" in ledgers
-    assert claims == [
+    assert left_out == [
         "warning: the claim list of theirs (theirs.claims) is left out: a command has this name; "
         "rename it",
         "warning: the claim newton of theirs (theirs.claims) is left out: a claim of weightwright "
         "(verify.regression.newton) has this name; rename it",
     ]
-    assert claim.installed()["newton"].module == "verify.regression.newton"
-    assert "list" not in claim.installed()
+    assert claims.installed()["newton"].module == "verify.regression.newton"
+    assert "list" not in claims.installed()
     assert "list" in {point.name for point in entry_points(group="verify.claims")}
 
 
@@ -167,10 +192,10 @@ def test_a_ledger_with_a_claim_that_has_no_entry_point_is_left_out(theirs, capsy
 
 
 def test_of_two_packages_with_one_name_the_first_stays(monkeypatch, capsys):
-    points = [claim.EntryPoint("it", f"{name}:it", "verify.claims") for name in ("b", "a")]
-    monkeypatch.setattr(claim, "entry_points", lambda group: points)
+    points = [claims.EntryPoint("it", f"{name}:it", "verify.claims") for name in ("b", "a")]
+    monkeypatch.setattr(claims, "entry_points", lambda group: points)
     plugins.warn.cache_clear()
-    assert [point.value for point in claim.installed().values()] == ["a:it"]
+    assert [point.value for point in claims.installed().values()] == ["a:it"]
     assert "the claim it of b (b) is left out: a claim of a (a)" in capsys.readouterr().err
 
 

@@ -10,9 +10,9 @@ from small_models import PUBLIC
 
 import constructions
 from theory.proofs.check import theorems
-from verify.claim import installed
 from verify.finding import Verdict
 from verify.ledger.build import built
+from verify.ledger.claims import installed
 from verify.ledger.theorems import (
     KINDS,
     OUTCOMES,

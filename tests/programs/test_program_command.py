@@ -120,6 +120,13 @@ def test_vocabularies(text, tokens):
     assert read_vocabulary(text) == tokens
 
 
+@pytest.mark.parametrize(("text", "told"), [("01", "0,1"), ("0,1", ""), ("a1", "")])
+def test_digits_without_commas_are_characters_as_a_notice_says(text, told, capsys):
+    assert [*map(str, read_vocabulary(text))] == [*text.replace(",", "")]
+    said = capsys.readouterr().err
+    assert (told in said) if told else said == ""
+
+
 @pytest.mark.parametrize("text", ["a,b,", ",", "0,01", "1,1e3"])
 def test_vocabularies_that_are_none(text):
     with pytest.raises(InputError):

@@ -10,8 +10,9 @@ from refusals import rejects
 from constructions import hop as hop_model
 from constructions import induction_heads
 from theory.retrieval import doubling_layers, hop, hop_layers, random_sequences
-from verify.claim import Run, installed
+from verify.claim import Run
 from verify.finding import Verdict
+from verify.ledger.claims import installed
 from verify.retrieval.hop import _layers, certified
 
 

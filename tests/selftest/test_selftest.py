@@ -11,8 +11,9 @@ from constructions import (
     gradient_descent,
     newton,
 )
-from verify.claim import Run, claim, installed
+from verify.claim import Run, claim
 from verify.finding import Finding, Verdict, at_most, same
+from verify.ledger.claims import installed
 from verify.selftest import run as selftest
 from verify.selftest.function_mutations import CHANGES, FunctionFault, function_faults
 from verify.selftest.run import Planted, Report, random_entries, report_on

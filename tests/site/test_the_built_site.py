@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 
 from constructions import retrieval
-from verify.claim import installed
+from verify.ledger.claims import installed
 from verify.ledger.theorems import ledger
 
 BUILT = Path(__file__).parent.parent.parent / "docs" / "_build" / "html"

@@ -49,9 +49,7 @@ def regular_expression(text: str, alphabet: Alphabet | None = None) -> Language:
     if reader.next:
         reader.fail("an operator or the end")
     if not alphabet:
-        raise InputError(
-            f"the regular expression {text!r} has no symbols: write one, or give the alphabet"
-        )
+        raise InputError(f"the regular expression {text!r} has no symbols: write one, as in a*")
     return explored(expression, of.derivative, of.has_empty, alphabet, text.strip())
 
 

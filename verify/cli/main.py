@@ -20,7 +20,7 @@ from typer.exceptions import TyperException
 
 from theory.kinds import Count, InputError, Steps, read
 from theory.terminal import Once, in_words
-from verify.claim import COMMANDS, Claim, Run, installed, loaded, option
+from verify.claim import Claim, Run, option
 from verify.cli.parallel import Task, at_once
 from verify.cli.running import (
     Checked,
@@ -33,6 +33,7 @@ from verify.cli.running import (
     summary,
 )
 from verify.finding import Verdict
+from verify.ledger.claims import COMMANDS, installed, loaded
 from verify.ledger.theorems import entries_of, ledger, no_claim, option_sets, theorem
 from verify.ledger.written import described, in_bibtex, in_latex, in_markdown, listing
 from verify.output.files import (

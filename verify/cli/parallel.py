@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
-from verify.claim import Run, installed
+from verify.claim import Run
 from verify.cli.running import Checked, Output, among_others, check
+from verify.ledger.claims import installed
 
 THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 

@@ -13,9 +13,10 @@ from typing import Any
 from rich.console import Console
 
 from theory.kinds import InputError
-from verify.claim import Claim, Run, standing
+from verify.claim import Claim, Run
 from verify.finding import Finding, Verdict
-from verify.ledger.plugins import broken, is_ours
+from verify.ledger.claims import Foreign, standing
+from verify.ledger.plugins import is_ours
 from verify.ledger.theorems import entries_of, must_hold, recorded, sources_of
 from verify.output.files import write
 from verify.output.report import Report, as_json
@@ -55,21 +56,14 @@ class Checked:
         return Verdict.together(finding.verdict for finding in self.findings)
 
 
-class _Theirs(Claim):
+class _Theirs(Foreign):
     """A claim of another package; an error in it leaves it undecided, and other claims are run."""
-
-    point: EntryPoint
-
-    def __init__(self, claim: Claim, point: EntryPoint) -> None:
-        vars(self).update(vars(claim), point=point)
 
     def findings(self, run: Run, **options: Any) -> Iterator[Finding]:
         try:
             yield from super().findings(run, **options)
         except InputError as error:
             yield _stopped(error)
-        except Exception as error:
-            yield _stopped(broken(self.point, "was stopped", error))
 
 
 def among_others(point: EntryPoint) -> Claim:
@@ -125,7 +119,8 @@ def check(
         if findings or isinstance(error, KeyboardInterrupt):
             findings.append(_stopped(error))
             hand_over(checked())
-        if findings and isinstance(error, InputError) and _at_defaults(claim, options):
+        wrong = isinstance(error, InputError) and not isinstance(claim, Foreign)
+        if findings and wrong and _at_defaults(claim, options):
             raise RuntimeError(str(error)) from error  # of the claim's own work, not of a user
         raise
     done = checked()

@@ -39,7 +39,11 @@ def package(point: EntryPoint) -> str:
     return f"{name} ({point.module})"
 
 
-def broken(point: EntryPoint, what: str, error: BaseException) -> InputError:
+class Broken(InputError):
+    """The error for a claim of another package that cannot be imported or was stopped."""
+
+
+def broken(point: EntryPoint, what: str, error: BaseException) -> Broken:
     """The error for a claim of another package, with file and line of the package.
 
     The line is the last line of the package that was run or, for a syntax error, the line of the
@@ -56,7 +60,7 @@ def broken(point: EntryPoint, what: str, error: BaseException) -> InputError:
         message = error.msg
     files = [f"{file}, line {line}: " for file, line in lines if Path(file).is_file()]
     place, cause = "".join(files[-1:]), f"{type(error).__name__}: {' '.join(message.split())}"
-    return InputError(f"the claim {point.name} of {package(point)} {what}: {place}{cause}")
+    return Broken(f"the claim {point.name} of {package(point)} {what}: {place}{cause}")
 
 
 def _top(module: str) -> str:

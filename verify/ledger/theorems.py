@@ -37,8 +37,8 @@ from types import CodeType
 from typing import Any
 
 from theory.kinds import InputError
-from verify.claim import installed, unknown
 from verify.ledger import plugins
+from verify.ledger.claims import installed, unknown
 
 KINDS = ("theorem", "bound", "erratum", "replication", "open")
 VERIFY = Path(__file__).parent.parent

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import theory
 from theory.kinds import InputError
-from verify.claim import installed
+from verify.ledger.claims import installed
 from verify.ledger.theorems import Theorem, ledger
 
 BIBLIOGRAPHY = Path(theory.__file__).with_name("references.bib")

@@ -17,6 +17,7 @@ from theory.kinds.errors import shown_all
 from theory.programs import SOp, program_of
 from theory.programs.library.examples import PROGRAMS
 from theory.programs.values import Value, exact
+from theory.waiting import tell
 from verify.claim import option
 
 MOST_BYTES = 10**7  # of a Python file
@@ -90,11 +91,14 @@ def _defined(path: str) -> dict[str, Any]:
 def read_vocabulary(text: str) -> list[Value]:
     """The tokens in a text: its characters or, if it contains a comma, the parts between commas.
 
-    A part is an integer such as -1, a number such as 1.5 or 1/2, or otherwise a word.
+    A part is an integer such as -1, a number such as 1.5 or 1/2, or otherwise a word. If all
+    characters are digits, a notice tells how to write numbers.
 
     Raises ValueError for a part that is empty, and for a number in another form, such as 01.
     """
     if "," not in text:
+        if text.isdigit():
+            tell(f"--vocabulary {text}: the tokens are characters; numbers are {','.join(text)}")
         return [*text]
     return [_token(part.strip(), text) for part in text.split(",")]
 

@@ -10,7 +10,8 @@ from dataclasses import asdict
 from typing import Any
 
 from theory.kinds import InputError, Steps, read, shown
-from verify.claim import Claim, installed, loaded, standing
+from verify.claim import Claim
+from verify.ledger.claims import installed, loaded, standing
 from verify.ledger.theorems import no_claim
 from verify.output.files import SCREEN, write
 from verify.output.waiting import watched

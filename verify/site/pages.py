@@ -18,9 +18,9 @@ from constructions.examples import Examples
 from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory.kinds import InputError
-from verify.claim import installed
 from verify.finding import Verdict, shown
 from verify.ledger.build import CONSTRUCTIONS, NAMES
+from verify.ledger.claims import installed
 from verify.ledger.theorems import Theorem, entries_of, ledger
 from verify.site.circuits import shown_circuit
 from verify.site.exported import exported, runs

@@ -10,7 +10,8 @@ from itertools import product
 from typing import Any
 
 from theory.kinds import Count, InputError, read
-from verify.claim import Claim, installed
+from verify.claim import Claim
+from verify.ledger.claims import installed
 from verify.sweep.values import count, parts_of, values_of
 from verify.sweep.workers import Task, plain_json
 

@@ -21,8 +21,10 @@ from typing import Any
 
 from theory.kinds import InputError
 from theory.waiting import waiting
-from verify.claim import Run, installed, loaded
+from verify.claim import Run
 from verify.finding import Finding, Verdict, plain
+from verify.ledger.claims import installed, loaded
+from verify.ledger.plugins import Broken
 
 SECONDS, FOR_A_WORKER = 10, 30  # timeouts for a scheduler, and for its first worker
 ADDRESS = re.compile(r"((tcp|tls|ucx|wss?)://)?[^\s/]+:(\d{1,5})")
@@ -65,16 +67,17 @@ def one_run(task: Task) -> dict[str, Any]:
     An error ends the run, but not the sweep; the findings before the error are recorded.
     """
     start, found, error, trace = time.perf_counter(), list[Finding](), "", ""
-    parameters, refused = task.options, ""
+    parameters = task.options
     try:
         claim = loaded(installed()[task.claim])
-        parameters, refused = {**claim.defaults, **task.options}, REFUSED
+        parameters = {**claim.defaults, **task.options}
         found.extend(claim.findings(Run(task.seed), **parameters))
+    except Broken as broken:
+        error, trace = str(broken), traceback.format_exc()
     except InputError as wrong:
-        error = " ".join(f"{refused} {wrong}".split())
-    except Exception as broken:
-        error = one_line(broken)
-        trace = traceback.format_exc()
+        error = " ".join(f"{REFUSED} {wrong}".split())
+    except Exception as unexpected:
+        error, trace = one_line(unexpected), traceback.format_exc()
     return _record(task, parameters, found, error, trace, time.perf_counter() - start)
 
 
