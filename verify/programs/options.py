@@ -92,7 +92,7 @@ def read_vocabulary(text: str) -> list[Value]:
     """The tokens in a text: its characters or, if it contains a comma, the parts between commas.
 
     A part is an integer such as -1, a number such as 1.5 or 1/2, or otherwise a word. If all
-    characters are digits, a notice tells how to write numbers.
+    characters are digits, a notice states how numbers are written.
 
     Raises ValueError for a part that is empty, and for a number in another form, such as 01.
     """
