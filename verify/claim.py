@@ -20,14 +20,13 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral, Real
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import numpy as np
 import typer
 
-from theory.kinds import Choice, InputError, Steps, read, shown
+from theory.kinds import Choice, FilePath, InputError, Steps, checked, shown
 from theory.waiting import tell
 from verify.finding import Finding, Verdict
 
@@ -43,6 +42,7 @@ Check = Callable[..., Iterator[Finding]]
 Fault = Callable[[Any], Any]
 
 
+@checked
 @dataclass
 class Run:
     """One run of a claim, with its seed, its size and its outputs.
@@ -56,9 +56,9 @@ class Run:
     of.
     """
 
-    seed: int = 0
+    seed: Steps = 0
     quick: bool = False
-    plot: Path | None = None
+    plot: FilePath | None = None
     certificates: list[dict[str, Any]] | None = None
     fault: Fault | None = None
     explains: bool = True
@@ -70,7 +70,6 @@ class Run:
     told: set[str] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
-        read(Steps, "seed", self.seed)
         self.rng = np.random.default_rng(self.seed)
 
     def build(self, construction: Callable[..., T], *args: Any, **kwargs: Any) -> T:

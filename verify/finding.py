@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from theory.kinds import NonNegative, checked
+from theory.kinds import InputError, NonNegative, checked
 from theory.kinds.numbers import ends_of
 
 __all__ = [
@@ -223,8 +223,12 @@ def within(
     """The finding that low ≤ measured ≤ high for a number, or for each number of a list.
 
     (low, high) is `bound`. The finding is undecided in the same cases as `at_most`.
+
+    Raises InputError for a bound that is not a pair of numbers.
     """
-    low, high = bound
+    if not isinstance(bound, tuple):
+        raise InputError(f"bound is {bound!r}: give a pair (low, high)")
+    low, high = ends_of("bound", bound)
     each = measured if isinstance(measured, list) else [measured]
     verdicts = [
         at_most(id, name, evidence, smaller, larger).verdict

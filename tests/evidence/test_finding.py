@@ -147,6 +147,12 @@ def test_what_lies_within_two_ends(measured, verdict):
     assert (found.measured, found.bound, found.verdict) == (measured, (1.0, 2.0), verdict)
 
 
+@pytest.mark.parametrize("bound", [3, "xy", [1, 2], (1, 2, 3), (0, "x"), None])
+def test_two_ends_are_a_pair_of_numbers(bound, unchecked):
+    with rejects("bound"):
+        within("a", "b", "exact", 1, bound)
+
+
 @pytest.mark.parametrize(
     ("ratio", "verdict"),
     [(0.0, H), (1.0, H), (math.nextafter(1, 2), F), ((0.5, 1.5), U), (NAN, U), (INF, U)],
