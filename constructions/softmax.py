@@ -14,7 +14,7 @@ softmax_error    hardmax replaced by softmax at sharpness β.  If the scores of 
                  The relative change of the weight of a tied token is at most e^{2βσ} − 1.  Errors
                  of the registers are propagated through |W_V|, |W_O| and |W_U| and, in the next
                  layer, into σ; registers that an MLP restores (`block.restores`) are exact again,
-                 so that errors of different layers do not add up.
+                 up to the rounding of its sums, so that errors of different layers do not add up.
 
 `exactness.py` determines the float dtypes in which a hardmax pass is exact.
 """
@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from constructions.blocks import Stack
+from constructions.blocks import MLP, Stack
 from constructions.exactness import Hardmax, as_array, hardmax_numbers, heads_of
 from theory.kinds import InputError, Positive, checked
 
@@ -65,13 +65,16 @@ def softmax_error(
     *,
     relative: float = 0.0,
     constant: float = 0.0,
+    rounding: float = 0.0,
     stored: Callable[[Any, int], Any] = lambda error, terms: error,
 ) -> SoftmaxError:
     """Bounds on the distance from softmax attention at this sharpness to hardmax, for all prompts.
 
     `hardmax` is the result of `hardmax_numbers`, if known. For stock models, every linear read v
-    may have an error of up to `relative`·(|v| + `constant`), and `stored(error, terms)` bounds the
-    sum of the errors of this number of rounded numbers, from a bound on the sum before rounding.
+    may have an error of up to `relative`·(|v| + `constant`). Registers that an MLP restores have
+    the errors of its sums (`_of_sums`), where a term has the relative error `rounding`.
+    `stored(error, terms)` bounds the sum of the errors of this number of rounded numbers, from a
+    bound on the sum before rounding.
     Raises ValueError for a sharpness at which scores overflow.
     """
     _check_followed(model)
@@ -108,7 +111,7 @@ def softmax_error(
         error = stored(error + added, 1)
         errors.append(error)
         seen = read(error, between)
-        exact = [
+        restored = [
             name
             for made in block.restores
             if all((seen[model.stream[r]] <= off).all() for r, off in made.within.items())
@@ -117,10 +120,11 @@ def softmax_error(
         if (mlp := block.mlp) is not None:
             units = seen @ abs(as_array(mlp.W_in)) + relative * (1 + abs(as_array(mlp.b_in)))
             units = stored(units, 1)
+            rounded = rounding * _of_sums(mlp, between + error, constant)
             error = stored(error + stored(units @ abs(as_array(mlp.W_out)), 1), 1)
             errors += [units, error]
-        for name in exact:
-            error[model.stream[name]] = 0.0
+            for name in restored:
+                error[model.stream[name]] = rounded[model.stream[name]]
         leaks.append(tuple(layer))
     error, errors = _bounds(error * WIDER), [*map(_bounds, errors)]
     registers = {name: float(error[model.stream[name]].max()) for name in model.stream}
@@ -134,6 +138,21 @@ def softmax_error(
         widest = max(float(np.max(each / quantum)) for each, (_, quantum) in pairs) * WIDER
     stream = max(float(each.max()) for each in errors if each.shape == error.shape) * WIDER
     return SoftmaxError(tuple(leaks), registers, float(logits.max()), stream, widest)
+
+
+def _of_sums(mlp: MLP, sizes: np.ndarray, constant: float) -> np.ndarray:
+    """Bounds on the errors of the outputs of an MLP by its own sums, in units of u.
+
+    `sizes` are bounds on the numbers that the MLP reads, each as half the difference of two numbers
+    with `constant` added. So a hidden neuron with t weights is a sum of 2t products and a bias, of
+    which the activation is computed with two roundings; its error is at most (2t + 3)u times the
+    sum of the absolute values. The error of an output, a sum of t products, is at most t·u times
+    this sum. Zeros are added without error.
+    """
+    W_in, W_out = abs(as_array(mlp.W_in)), abs(as_array(mlp.W_out))
+    terms = (sizes + constant) @ W_in + 1 + abs(as_array(mlp.b_in))
+    hidden = (2 * (W_in > 0).sum(0) + 3) * terms
+    return np.asarray(hidden @ W_out + (W_out > 0).sum(0) * (terms @ W_out))
 
 
 def _bounds(errors: np.ndarray) -> np.ndarray:

@@ -41,9 +41,9 @@ try:
     model, rng = load(given.checkpoint), np.random.default_rng(given.seed)
 except InputError as error:
     options.error(str(error))
-sizes = [getattr(model.interface, name, None) for name in ("n", "lookups")]
-if sizes != [16, 4]:
-    options.error("give a network for 16 points and 4 lookups, such as search-uniform-16-seed0")
+sizes = [getattr(model.interface, name, None) for name in ("n", "d", "lookups")]
+if sizes != [16, 1, 4]:
+    options.error("give a network for 16 numbers and 4 lookups, such as search-uniform-16-seed0")
 STRATEGIES = {"interpolation": interpolation_search(-1, 1), "binary": binary_search}
 
 x, q = uniform_points(1, 16, 1, rng)

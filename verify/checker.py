@@ -178,8 +178,8 @@ def polynomial(spec: Any) -> dict[str, Any]:
         inputs = [[at[v] for v in row] for row in X], [at[v] for v in y], [at[v] for v in q]
         return run(R, model, H, spec["examples"], unused)[-1][0], solved(R, spec, *inputs)
 
-    rules = {part.get("rule") for b in spec["model"]["blocks"] for part in b["heads"] + b["mlp"]}
-    require(rules <= {"linear"}, "it is not a polynomial")
+    parts = [p for b in spec["model"]["blocks"] for p in b["heads"] + b["mlp"] if p.get("b_in", 1)]
+    require(all(p.get("rule") == "linear" for p in parts), "it is not a polynomial")
     degree, twos, bits = map(max, *(s or (0, 0, 0) for s in both(Sizes(), lambda _: (1, 0, 0))))
     missed = ((degree + 2 * (bits + twos) + 99) / 2**60) ** points
     require(missed < 2**-60, f"{points} points may miss a difference: {missed}")

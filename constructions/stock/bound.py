@@ -66,7 +66,10 @@ def prompts_bound(
     # ‖v‖₁ ≤ (d_model·‖v‖²)^½ for the registers of the model; those of the translation are 0 or 1.
     total = math.sqrt(model.d_model * square) + square
     constant = gadgets.mean(total, unit_roundoff(dtype))
-    return softmax_error(model, sharpness, hardmax, relative=relative, constant=constant).logits
+    rounding = unit_roundoff(dtype) + unit_roundoff(model.like.dtype)  # also of the original
+    return softmax_error(
+        model, sharpness, hardmax, relative=relative, constant=constant, rounding=rounding
+    ).logits
 
 
 def error_bound(

@@ -26,6 +26,10 @@ from theory.kinds import Count, InputError, Positive, checked, shown
 MOST_POSITIONS = 1024  # number of positions of GPT-2, for prompts of unbounded length
 
 
+def _not_empty(rows: Tensor) -> Tensor:
+    return rows if len(rows) else rows.new_zeros(1, *rows.shape[1:])
+
+
 class StockGPT2(StockModel):
     """A model of this library, translated into the class transformers.GPT2LMHeadModel.
 
@@ -49,7 +53,10 @@ class StockGPT2(StockModel):
         return self.module.transformer.wte.weight  # type: ignore[union-attr, return-value]
 
     def _given(self, prompt: Prompt) -> tuple[dict[str, Tensor], tuple[int, ...]]:
-        """The keyword arguments of the module, and the leading dimensions."""
+        """The keyword arguments of the module, and the leading dimensions.
+
+        The module does not take an empty batch, for which it gets one prompt of zeros.
+        """
         tokens = prompt.tokens
         T = tokens.shape[-2] if tokens.is_floating_point() else tokens.shape[-1]
         config: Any = self.module.config
@@ -57,8 +64,8 @@ class StockGPT2(StockModel):
         if tokens.is_floating_point():
             tokens = tokens @ self.like[: tokens.shape[-1]]
             leading, rows = tuple(tokens.shape[:-2]), tokens.reshape(-1, *tokens.shape[-2:])
-            return {"inputs_embeds": rows}, leading
-        rows = tokens.reshape(-1, tokens.shape[-1])
+            return {"inputs_embeds": _not_empty(rows)}, leading
+        rows = _not_empty(tokens.reshape(-1, tokens.shape[-1]))
         return {"input_ids": rows, "attention_mask": torch.ones_like(rows)}, tuple(
             tokens.shape[:-1]
         )
@@ -68,7 +75,7 @@ class StockGPT2(StockModel):
         given, leading = self._given(prompt)
         with torch.no_grad():
             logits = self.module(**given, use_cache=False).logits
-        logits = logits.reshape(*leading, *logits.shape[-2:])
+        logits = logits[: math.prod(leading)].reshape(*leading, *logits.shape[-2:])
         return logits[..., prompt.answers, : self.outputs]
 
     @checked
@@ -87,7 +94,8 @@ class StockGPT2(StockModel):
             for hook in hooks:
                 hook.remove()
         for z in seen:
-            yield self.doubled.back(z.reshape(*leading, *z.shape[-2:]))
+            rows = z[: math.prod(leading)]
+            yield self.doubled.back(rows.reshape(*leading, *z.shape[-2:]))
 
     @checked
     def unembedding(self, H: Tensor) -> Tensor:

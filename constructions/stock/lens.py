@@ -79,7 +79,7 @@ def to_lens(model: Transformer) -> Any:
         n_ctx=len(positions),
         d_vocab=len(model.embed.W_E),
         d_vocab_out=model.unembed.W_U.shape[-1],
-        d_mlp=max(units) or None,
+        d_mlp=max(units, default=0) or None,
         attn_only=not any(units),
         attention_dir="bidirectional" if mask == "full" else "causal",
         act_fn="relu",

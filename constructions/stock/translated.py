@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context
 from typing import Any
 
 import torch
@@ -142,7 +143,9 @@ class StockModel(Model):
                 "`bound`"
             )
         if inputs:
-            self.interface.check(self.like, *inputs)
+            tokens, places = self.prompt(*inputs).tokens, self.plan.soft.pos_embed
+            if places is not None:
+                self.fits(tokens.shape[-2 if tokens.is_floating_point() else -1], len(places.W_pos))
         return self.plan.bound(*inputs)
 
 
@@ -168,7 +171,12 @@ def planned(
 
 
 def all_gaps_known(model: Transformer) -> bool:
-    """Whether all heads of a model are softmax or hardmax heads with proved score gaps."""
+    """Whether all heads of a model are softmax or hardmax heads with proved score gaps.
+
+    The result is False for a model over numbers without heads, whose numbers have no bound.
+    """
+    if not (model.attentions or isinstance(model.interface, Tokens)):
+        return False
     return all(
         block.attn is None
         or (
@@ -385,4 +393,5 @@ def _more(least: float, margin: float | None, dtype: torch.dtype) -> str:
         return longer or "build the model for shorter prompts"
     if not math.isfinite(least):
         return "give smaller inputs, or a model of fewer steps" + f", or {longer}" * bool(longer)
-    return f"give an error of at least {least * 1.01:.2g}" + f", or {longer}" * bool(longer)
+    enough = float(Context(prec=2, rounding=ROUND_CEILING).create_decimal(least))
+    return f"give an error of at least {enough:g}" + f", or {longer}" * bool(longer)

@@ -232,6 +232,10 @@ def write(path: Path, content: bytes) -> None:
 def _read(name: str | Path) -> tuple[dict[str, Any], bytes]:
     path = path_of(name)
     beside = path.with_suffix(".json")
+    if path == beside:
+        raise InputError(
+            f"{path.name} is the sidecar of the weights: give {path.stem}.safetensors instead"
+        )
     if not beside.is_file():
         raise InputError(f"{path.name} has no sidecar {beside.name}: restore the sidecar")
     try:

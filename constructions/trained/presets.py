@@ -23,7 +23,6 @@ from typing import Annotated, Any
 
 from constructions.blocks import plural
 from constructions.trained.configuration import Configuration
-from constructions.trained.models import SHAPES
 from constructions.trained.tasks import (
     addition,
     automata,
@@ -86,7 +85,7 @@ def preset(
     task: Annotated[str, Choice(tuple(PRESETS))],
     size: str = "small",
     *,
-    model: Annotated[str, Choice(tuple(SHAPES))] | None = None,
+    model: str | None = None,
     n_layers: Count | None = None,
     seed: Steps = 0,
     steps: Count | None = None,
@@ -102,17 +101,14 @@ def preset(
     determine the defaults of the options, of `model`, of `n_layers` and of `steps`.
 
     Raises ValueError for a size or an option that the task does not have, and for an architecture
-    that the size does not have.
+    that this size does not have.
     """
     sizes_of(task).read("size", size)
     if wrong := ", ".join(name for name in options if name not in OPTIONS.get(task, ())):
         raise InputError(f"{wrong} is not an option of {task}: omit {wrong}")
     usual = usual_model(task, size)
-    model = usual if model is None else model
-    if (size, model) not in PRESETS[task]:
-        raise InputError(
-            f"model is {model}, but the preset {size} has a {usual} model: omit `model`"
-        )
+    kinds = tuple(kind for other, kind in PRESETS[task] if other == size)
+    model = Choice(kinds).read("model", usual if model is None else model)
     made = PRESETS[task][size, model]
     if n_layers is not None and "n_layers" not in (each.name for each in fields(made.shape)):
         raise InputError(

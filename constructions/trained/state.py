@@ -127,7 +127,8 @@ class State:
             raise
         except Exception as error:
             raise InputError(
-                f"{self.path} is not a training state ({error}): remove this file"
+                f"{self.path} is not a training state ({error}): choose another folder, or remove "
+                "this one"
             ) from None
         if configuration != self.configuration:
             raise InputError(

@@ -165,6 +165,31 @@ def hidden_mlp() -> dict[str, Any]:
     return statement
 
 
+def on_prefixes() -> dict[str, Any]:
+    """A model on all prefixes, whose first MLP is a constant."""
+    model = newton(1, 1, 0.25, "ladder", causal=True)
+    case = OverExamples(lambda *_: model, lambda *_: None).at(1, 2, 1)
+    return for_all_inputs(case, Recursion("a step", 1, 0.25))
+
+
+def with_a_neuron() -> dict[str, Any]:
+    """A neuron of weight 0, which changes no answer."""
+    statement = on_prefixes()
+    mlp = statement["model"]["blocks"][0]["mlp"][0]
+    mlp |= {"in": [["0"]] * len(mlp["in"]), "b_in": ["0"], "out": [["0"] * len(mlp["b_out"])]}
+    return statement
+
+
+def test_an_mlp_without_neurons_is_a_constant_of_the_polynomial() -> None:
+    statement = on_prefixes()
+    (mlp,) = statement["model"]["blocks"][0]["mlp"]
+    assert mlp["b_in"] == []
+    assert {*mlp["b_out"]} == {"0", "1"}
+    assert anew(statement) is not None
+    mlp["b_out"] = [str(1 - int(b)) for b in mlp["b_out"]]
+    assert anew(statement) is None
+
+
 def shifted_states() -> dict[str, Any]:
     """State 0 is −2, which Python finds in a list of 2."""
     statement = states(cyclic(2))
@@ -190,6 +215,7 @@ FALSE = {
     "no steps": lambda: steps_of_newton() | {"steps": -1},
     "scaled scores": lambda: hidden_field("scale"),
     "an MLP in a polynomial": hidden_mlp,
+    "a neuron in a polynomial": with_a_neuron,
     "two definitions": lambda: induction() | {"automaton": [[0], [0]], "start": 0},
     "true for 1": lambda: steps_of_newton() | {"steps": True},
     "0.25 for 1/4": lambda: steps_of_newton() | {"alpha": 0.25},
@@ -342,8 +368,9 @@ def test_softmax_has_no_certificate() -> None:
 def test_layers_that_compare_have_no_polynomial() -> None:
     statement = steps_of_newton()
     statement["model"]["blocks"][0]["heads"][0]["rule"] = "hardmax"
-    with rejects(error=ArithmeticError):
-        checker.computed(statement)
+    for wrong in (statement, with_a_neuron()):
+        with rejects("polynomial", error=ArithmeticError):
+            checker.computed(wrong)
 
 
 def test_sizes_that_are_no_models_take_no_time() -> None:

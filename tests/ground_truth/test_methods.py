@@ -170,7 +170,7 @@ def test_a_perfect_method_and_a_useless_one():
         (lambda of: None, "returns None"),
         (lambda of: {}, "returns {}"),
         (lambda of: {"L1": 1.0}, "score for 'L1'"),
-        (lambda of: {of.links[0]: float("nan")}, "not finite"),
+        (lambda of: {of.links[0]: float("nan")}, "finite"),
         (lambda of: {of.links[0]: torch.ones(2)}, "shape"),
         (lambda of: {of.sources[0]: torch.ones(of.clean.shape)}, "no scores for"),
         (lambda of: dict.fromkeys(of.sources, 1.0), "shape"),
@@ -179,6 +179,34 @@ def test_a_perfect_method_and_a_useless_one():
 def test_a_method_without_scores_is_rejected(method, words):
     with pytest.raises(InputError, match=words):
         benchmark({"mine": method}, cases=[INDUCTION], seeds=1)
+
+
+def test_a_method_that_changes_what_others_get_is_rejected():
+    """It changed the results of the methods after it."""
+
+    def zeros(of):
+        of.clean.zero_()
+        return dict.fromkeys(of.links, 1.0)
+
+    def weightless(of):
+        with torch.no_grad():
+            next(of.bridge.parameters()).zero_()
+        return dict.fromkeys(of.links, 1.0)
+
+    for method in (zeros, weightless):
+        with pytest.raises(InputError, match="'mine' changes"):
+            benchmark({"mine": method}, cases=[INDUCTION], seeds=1)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_method_that_is_no_function_is_rejected():
+    with pytest.raises(InputError, match="'mine' is 5"):
+        benchmark({"mine": 5}, cases=[INDUCTION], seeds=1)
+
+
+def test_an_error_of_a_method_is_its_own():
+    with pytest.raises(ZeroDivisionError):
+        benchmark({"mine": lambda of: 1 / 0}, cases=[INDUCTION], seeds=1)
 
 
 def test_a_model_of_equal_answers_is_rejected():

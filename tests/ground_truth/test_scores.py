@@ -1,5 +1,6 @@
 """The scores of methods of attribution, by their definitions; no package is needed."""
 
+from fractions import Fraction
 from itertools import pairwise, permutations
 from types import SimpleNamespace
 
@@ -81,8 +82,22 @@ ZEROS = dict.fromkeys(OF.sources, torch.zeros(2, 3))
 
 @pytest.mark.usefixtures("unchecked")
 def test_scores_of_some_links_or_of_all_nodes():
-    for found in ({LINKS[1]: 2.0}, dict.fromkeys(LINKS, torch.tensor(1.0)), ZEROS):
-        assert scores_of("mine", lambda of, found=found: found, OF) is found
+    for found in ({LINKS[1]: 2.0}, dict.fromkeys(LINKS, torch.tensor(1.0))):
+        assert scores_of("mine", lambda of, found=found: found, OF) == found
+    found = scores_of("mine", lambda of: ZEROS, OF)
+    assert all(torch.equal(found[node], ZEROS[node].double()) for node in ZEROS)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_scores_are_numbers_of_any_type():
+    slope = torch.tensor(2.0, requires_grad=True)
+    for score, number in ((slope, 2.0), (1e308, 1e308), (np.float32(0.5), 0.5), (3, 3.0)):
+        assert scores_of("mine", lambda of, score=score: {LINKS[0]: score}, OF) == {
+            LINKS[0]: number
+        }
+    for rows in (np.ones((2, 3)), [[1, 1, 1]] * 2, torch.ones(2, 3, dtype=torch.bfloat16)):
+        found = scores_of("mine", lambda of, rows=rows: dict.fromkeys(OF.sources, rows), OF)
+        assert all((scores == torch.ones(2, 3).double()).all() for scores in found.values())
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -97,6 +112,12 @@ def test_scores_of_some_links_or_of_all_nodes():
         {LINKS[0]: 1.0, LINKS[-1]: float("nan")},
         {LINKS[0]: 1.0, LINKS[-1]: float("inf")},
         {LINKS[0]: torch.zeros(2)},
+        {LINKS[0]: "1"},
+        {LINKS[0]: None},
+        {LINKS[0]: Fraction(1, 3)},
+        {LINKS[0]: 10**400},
+        {LINKS[0]: 1j},
+        {LINKS[0]: torch.tensor(1j)},
         ZEROS | {NODES[-1]: torch.zeros(2, 3)},
         ZEROS | {"other": torch.zeros(2, 3)},
         {node: ZEROS[node] for node in OF.sources[1:]},

@@ -108,6 +108,13 @@ def test_online_gradient_descent_has_the_best_step_size():
     assert step == steps[best]
 
 
+def test_online_gradient_descent_on_examples_that_are_all_zero():
+    zeros = Prompts(0 * P.x, P.y, 0 * P.x_query, P.y_query, P.w)
+    (found,), step = algorithms(zeros).online_gradient_descent()
+    assert not found.any()
+    assert step is None
+
+
 def test_squares_are_relative_to_the_variance_of_a_label():
     noise = 0.5
     probed = outputs(lambda x, y, q: q[:, 0], P, noise=noise)

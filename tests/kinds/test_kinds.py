@@ -439,6 +439,17 @@ def test_errors_of_a_given_function_are_not_changed(function):
         applied(function, 1.0)
 
 
+def test_errors_of_functions_in_a_dictionary_are_not_changed():
+    @checked
+    def each(functions: dict[str, Any], x: float) -> list[Any]:
+        return [function(x) for function in functions.values()]
+
+    with pytest.raises(ZeroDivisionError):
+        each({"mine": lambda x: x / 0}, 1.0)
+    with rejects("each"):
+        each({"mine": partial(pow, 0.0)}, -1.0)
+
+
 def test_overflows_in_a_given_function_are_its_own():
     """Numpy warns of them, as outside."""
 

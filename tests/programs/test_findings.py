@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from by_id import findings
 
+from verify import program_checker
 from verify.claim import Run
 from verify.finding import Verdict
 from verify.programs import chomsky as tasks
 from verify.programs import program as programs
+from verify.programs.certified import computes_program
 from verify.programs.program import Case
 
 
@@ -27,6 +29,31 @@ def recorded(monkeypatch, owner, name, note):
 
 def shapes(batches):
     return [rows.shape for rows in batches]
+
+
+@pytest.mark.parametrize(
+    ("name", "vocabulary", "length"), [("parity", "01", 30), ("detect_pattern", "ab", 2)]
+)
+def test_selectors_that_select_nothing_are_verified_to(name, vocabulary, length):
+    """No head computes their widths and means, which are constants."""
+    program, _ = programs.PROGRAMS[name]
+    model = programs.compiled(program, vocabulary, length)
+    statement = computes_program(model, program, name, causal=False)
+    assert program_checker.computed(statement, 10**7)["contents"] > 0
+    for change in statement["operations"]:
+        if change["op"] == "select":
+            change["pairs"] = "true"
+    with pytest.raises(ArithmeticError):
+        program_checker.computed(statement, 10**7)
+
+
+def test_a_program_that_the_checker_does_not_verify_is_run_on_all_sequences():
+    """At one token, one of two selectors selects it, so that their widths have a constant sum."""
+    for length, ids in ((1, set()), (2, {"all-sequences"})):
+        found = findings(programs.program, program="histogram", max_length=length, samples=3)
+        every = {id.split("/")[1]: finding for id, finding in found.items()}
+        assert every.keys() & {"all-sequences"} == ids
+        assert every["all-short"].verdict is Verdict.HOLDS
 
 
 def test_sequences_and_sharpness(monkeypatch):
@@ -92,7 +119,7 @@ def test_random_sequences_are_as_long_as_the_model_takes_or_half_as_long(n, monk
     for name in ("sizes", "heads", "gaps", "registers", "over_q"):
         monkeypatch.setattr(Case, name, lambda *given: None)
     monkeypatch.setattr(Case, "softmax", lambda *given: ())
-    monkeypatch.setattr(programs, "_enumerated", lambda *given: None)
+    monkeypatch.setattr(programs, "_enumerated", lambda *given, **named: ())
     monkeypatch.setattr(
         Case, "answers", lambda case, id, what, batches: seen.update({id: shapes(batches)})
     )

@@ -158,6 +158,14 @@ def test_embeddings_stay_untied_unless_the_config_is_changed(tmp_path):
     assert (again(prompt).logits[..., :-3] - wanted).abs().max() > 1
 
 
+def test_a_batch_without_prompts_has_no_answers():
+    model = induction_heads(8, 16)
+    stock, none = to_gpt2(model), torch.zeros((3, 0, 4), dtype=torch.long)
+    assert stock(none).shape == model(none).shape == (3, 0, 4)
+    for ours, theirs in zip(model.streams(none), stock.streams(none), strict=True):
+        assert ours.shape[:-1] == theirs.shape[:-1]
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("kernel", ["eager", "sdpa"])
 def test_induction_is_right_in_every_format_down_to_bfloat16(dtype, kernel):

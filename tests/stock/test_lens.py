@@ -29,6 +29,7 @@ from constructions.stream import Stream
 from constructions.tokens import Tokens
 from theory.computation import S3
 from theory.programs import SOp, evaluate
+from theory.programs import tokens as word
 from theory.programs.library import brackets, counts, order, positions
 from theory.retrieval import induction
 from theory.sequences import random_sequences
@@ -171,6 +172,12 @@ PROGRAMS: dict[str, tuple[SOp, str, bool]] = {
     "shuffle_dyck": (brackets.shuffle_dyck([("(", ")"), ("[", "]")]), "()[]", False),
     "fraction": (counts.fraction_of_previous("a"), "abc", True),  # no position embedding
 }
+
+
+def test_a_program_without_layers(either):
+    model = compiled(word, "ab", 3)
+    logits = to_lens(model)(model.prompt([*"aba"]).tokens[None])
+    assert logits[0, 1:].argmax(-1).tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

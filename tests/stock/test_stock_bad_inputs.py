@@ -1,5 +1,6 @@
 """Models that cannot run inside torch's encoder raise an error of one line."""
 
+import re
 from importlib import import_module
 
 import numpy as np
@@ -9,8 +10,10 @@ from refusals import rejects
 
 from constructions import (
     gradient_descent,
+    gridworld_walk,
     hop,
     induction_heads,
+    majority,
     newton,
     sphere_dynamics,
     turing_machine,
@@ -18,7 +21,7 @@ from constructions import (
 from constructions.stock import Gadgets, to_encoder, to_gpt2
 from constructions.stock.bound import prompts_bound
 from theory.computation import MACHINES
-from theory.kinds import kinds_of
+from theory.kinds import InputError, kinds_of
 
 RNG = np.random.default_rng(0)
 D, N, K = 2, 5, 2
@@ -50,6 +53,29 @@ def test_layers_of_different_sharpness_are_refused_as_bounds_are_for_one():
 def test_inputs_on_which_the_translation_does_not_depend_are_checked(inputs):
     with rejects():
         to_encoder(induction_heads(4, 12), *inputs)
+
+
+def test_the_error_that_a_refusal_advises_is_taken():
+    """It was rounded down."""
+    for model in (gridworld_walk(2, 5), majority(6)):
+        with pytest.raises(InputError) as refused:
+            to_encoder(model, error=1e-12, dtype=torch.float32)
+        advised = float(re.findall(r"at least ([\d.e+-]+\d)", str(refused.value))[0])
+        assert to_encoder(model, error=advised, dtype=torch.float32).bound() <= advised
+
+
+def test_bounds_on_longer_prompts_than_a_translation_has_places_for():
+    model = newton(D, 1, 0.125, causal=True)
+    stock = to_encoder(model, X[:, :4], Y[:, :4], Q)
+    with rejects("tokens", "positions"):
+        stock.bound(X, Y, Q)
+    assert stock.bound(X[:, :3], Y[:, :3], Q).shape == (len(X), 4)
+
+
+def test_bounds_of_a_model_over_numbers_without_heads_have_the_shape_of_its_answers():
+    stock = to_encoder(gradient_descent(D, 0, 0.1), X, Y, Q)
+    assert stock.bound(X, Y, Q).shape == stock(X, Y, Q).shape == (len(X),)
+    assert (stock(X, Y, Q).abs() <= stock.bound(X, Y, Q)).all()
 
 
 def test_prompts_whose_scores_no_memory_holds_are_refused_before_they_are_computed():

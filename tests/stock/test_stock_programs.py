@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from refusals import rejects
 
 from constructions.programs import compiled
 from constructions.stock import to_encoder
 from constructions.stock.softened import beside
-from theory.programs import SOp, evaluate, tokens
-from theory.programs.library import brackets, counts, order, positions
+from theory.kinds import InputError
+from theory.programs import Aggregate, Select, SOp, evaluate, indices, length, tokens
+from theory.programs.library import brackets, counts, order, patterns, positions
 
 # program, vocabulary, the masks of the model
 PROGRAMS: dict[str, tuple[SOp, str, set[str]]] = {
@@ -34,6 +38,35 @@ def test_the_values_are_those_of_the_program(name):
         assert stock(rows) == [evaluate(program, row) for row in rows]
         off = (stock.logits(rows) - model.logits(rows)).abs().max()
         assert float(off) <= stock.bound() < model.interface.margin / 2
+
+
+ROUNDED: dict[str, tuple[SOp, Any]] = {
+    "runs": (patterns.runs(), "ab"),
+    "distinct": (counts.distinct(), "abc"),
+    "mean of the length": (Aggregate(Select(indices, length, "!="), length), "ab"),
+    "mean over smaller": (Aggregate(Select(tokens, indices, "<="), length), [0, 1, 2]),
+    "running_sum": (counts.running_sum(3), [0, 1, 2]),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("name", ROUNDED)
+def test_registers_that_an_mlp_restores_have_the_rounding_of_its_sums(name, dtype):
+    """Their errors exceeded bounds that only counted those of the other registers."""
+    program, vocabulary = ROUNDED[name]
+    model = compiled(program, vocabulary, 3)
+    assert any(block.restores for block in model.blocks)
+    try:
+        stock = to_encoder(model, dtype=dtype)
+    except InputError:  # no bound is small enough
+        assert dtype == torch.float32
+        return
+    rows = torch.tensor([*product(range(len(vocabulary)), repeat=3)])
+    off = float((stock.logits(rows).double() - model.logits(rows)).abs().max())
+    assert off <= stock.bound()
+    if off > 1e-13:
+        with rejects("error"):
+            to_encoder(model, error=off / 2, dtype=dtype)
 
 
 def test_a_program_without_layers():

@@ -209,6 +209,11 @@ def replace_weights(folder, content):
     (folder / "model.safetensors").write_bytes(content)
 
 
+def test_the_sidecar_in_place_of_the_weights(copy):
+    with rejects("model.json", "model.safetensors"):
+        load(copy / "model.json")
+
+
 def test_weights_that_are_none(copy):
     path = copy / "model.safetensors"
     whole = path.read_bytes()

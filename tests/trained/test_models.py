@@ -18,6 +18,7 @@ from constructions.trained.feedforward import FeedForward
 from constructions.trained.labels import LAST, Patches, Words
 from constructions.trained.lookup import LookupNetwork, PointsAndQueries
 from constructions.trained.lstm import LSTM, LSTMShape
+from constructions.trained.models import SHAPES
 from constructions.trained.presets import PRESETS as KNOWN
 from constructions.trained.presets import name_of
 from constructions.trained.quadratic import QuadraticNetwork
@@ -198,7 +199,7 @@ def test_presets():
 @pytest.mark.parametrize(
     ("arguments", "parameter"),
     [
-        ({"task": "regression", "size": "linear", "model": "lstm"}, "preset"),
+        ({"task": "regression", "size": "linear", "model": "lstm"}, "model"),
         ({"task": "hop", "model": "lstm"}, "model"),
         ({"task": "induction", "size": "paper"}, "size"),
         ({"task": "regression", "foo": 1}, "foo"),
@@ -223,6 +224,17 @@ def test_a_size_that_a_task_lacks_is_followed_by_its_own_sizes():
         preset("regression", "x")
     for size in {size for sizes in KNOWN.values() for size, _ in sizes}:
         assert (repr(size) in str(caught.value)) == ((size, "transformer") in KNOWN["regression"])
+
+
+def test_a_model_that_a_preset_lacks_is_followed_by_those_that_it_has():
+    for model in ("rnn", "lstm"):
+        with pytest.raises(InputError) as caught:
+            preset("automata", model=model)
+        assert [kind for kind in SHAPES if repr(kind) in str(caught.value)] == (
+            ["transformer"] if model == "rnn" else ["transformer", "lstm"]
+        )
+    with rejects("rnn", "transformer", "mlp", "cnn", "lstm"):
+        preset("digits", model="rnn")
 
 
 @pytest.mark.parametrize(

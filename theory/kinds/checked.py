@@ -118,7 +118,11 @@ def _checked(function: F, names: Mapping[str, Any]) -> F:
                 error.given(shown_all(filter(None, starmap(_room, values.items()))))
             if isinstance(error, InputError) or not (limit := _limit(error)):
                 raise
-            codes = {_code(value) for value in values.values()}
+            codes = {
+                _code(each)
+                for value in values.values()
+                for each in (value.values() if isinstance(value, dict) else [value])
+            }
             if any(frame.f_code in codes for frame, _ in walk_tb(error.__traceback__)):
                 raise  # an error of the caller's function
             given_ones = shown_all(words for words in starmap(_size, values.items()) if words)

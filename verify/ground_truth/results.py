@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from constructions.circuits import Node, circuit
 from constructions.stock.lens import to_lens, under_one_mask
@@ -112,20 +113,31 @@ def benchmark(
     `methods` maps names to functions as in `methods.py`, by default all of `METHODS`, and `cases`
     is by default all of `CASES`. One line on standard error announces a run of more than a minute.
     Raises ValueError for a method that returns no scores, for scores of something else than links
-    or nodes, for scores that are not finite, and if TransformerLens is not installed.
+    or nodes, for scores that are not finite, for a method that changes the model or the prompts in
+    place, and if TransformerLens is not installed.
     """
     methods = METHODS if methods is None else methods
+    for name, method in methods.items():
+        if not callable(method):
+            raise InputError(f"the method {name!r} is {shown(method)}: give a function")
     results = []
     for case in announced(CASES if cases is None else cases, "the circuits"):
         model = under_one_mask(case.model())
         pool = case.prompts()
         known = case.truth(model)
         for seed in range(seeds):
-            of, null = (hooked(model, pool, seed, untrained) for untrained in (False, True))
+            both = [hooked(model, pool, seed, untrained) for untrained in (False, True)]
+            of = both[0]
+            kept = [[tensor.clone() for tensor in _tensors(each)] for each in both]
             decides = deciding(of, model.prompt(pool).tokens) if case.built is None else None
             false = {n for n in of.nodes if case.decoys is not None and is_decoy(n, model)}
             for name, method in methods.items():
-                found, control = (_scores(name, method, each) for each in (of, null))
+                found, control = (_scores(name, method, each) for each in both)
+                if any(not _equal(each, its) for each, its in zip(both, kept, strict=True)):
+                    raise InputError(
+                        f"the method {name!r} changes the model or the prompts that it gets: "
+                        "change copies of them"
+                    )
                 if isinstance(next(iter(found)), Link):
                     scores = _of_links(of, found, control, known, false, seed)
                 elif decides is not None:
@@ -134,6 +146,15 @@ def benchmark(
                     continue
                 results.append(Result(case.name, name, seed, **scores))
     return results
+
+
+def _tensors(of: Hooked) -> list[Tensor]:
+    """The tensors that all methods get."""
+    return [of.clean, of.corrupted, of.weights, *of.bridge.state_dict().values()]
+
+
+def _equal(of: Hooked, kept: list[Tensor]) -> bool:
+    return all(map(torch.equal, _tensors(of), kept))
 
 
 def _scores(name: str, method: Method, of: Hooked) -> Any:
@@ -155,14 +176,21 @@ def _scores(name: str, method: Method, of: Hooked) -> Any:
             f"the method {name!r} has no scores for {absent[0]}: give scores (m, T) for each node "
             "of `of.sources`"
         )
+    shape = torch.Size([]) if links else of.clean.shape
+    numbers = dict[Any, Any]()
     for entry, value in found.items():
-        scores, shape = torch.as_tensor(value), torch.Size([]) if links else of.clean.shape
-        if scores.shape != shape or not scores.isfinite().all():
+        try:
+            given = value if isinstance(value, Tensor) else torch.as_tensor(np.asarray(value))
+            scores = given.detach().cpu()
+        except (TypeError, ValueError):
+            scores = torch.full(shape, torch.nan)
+        if scores.shape != shape or scores.is_complex() or not scores.isfinite().all():
             raise InputError(
-                f"the method {name!r} has a score of {entry} that is not finite or has the shape "
-                f"{tuple(scores.shape)}: give finite scores of shape {tuple(shape)}"
+                f"the method {name!r} has a score of {entry} that is {shown(value)}: give finite "
+                f"numbers of shape {tuple(shape)}"
             )
-    return found
+        numbers[entry] = float(scores) if links else scores.double()
+    return numbers
 
 
 def _of_links(

@@ -129,7 +129,8 @@ class Algorithms:
         There are m prompts of n examples and a query. The step size is the one with the smallest
         squared error over all prefixes. It is chosen among the rule of [Fu2024], that is, 1/‖x_i‖²
         for example x_i, and the numbers factor/E‖x‖² for each factor in `FACTORS`, where E‖x‖² is
-        the mean over all examples. The rule of [Fu2024] is returned as None.
+        the mean over all examples. The rule of [Fu2024] is returned as None; it is the only one if
+        all examples are 0.
         """
         p = self.prompts
         size = float(np.vecdot(p.x, p.x).mean())
@@ -142,7 +143,8 @@ class Algorithms:
         def squared_error(step_size: float | None) -> float:
             return float(((run(step_size) - self.labels) ** 2).mean())
 
-        best = min([None, *(factor / size for factor in FACTORS)], key=squared_error)
+        steps = [factor / size for factor in FACTORS] if size else []
+        best = min([None, *steps], key=squared_error)
         return run(best), best
 
     def least_squares(self) -> np.ndarray:

@@ -89,6 +89,8 @@ class _Operations:
         self.classes = _Classes()
         holds: dict[str, Any] = {each.register: each.holds for each in model.stages}
         self.held = {register: self.classes(each.sop) for register, each in holds.items()}
+        self.heads = [*self._heads()]
+        self.computed = {own for layer in self.heads for head in layer for own, _ in head}
 
     def add(self, program: Expression) -> int:
         """The number of an expression, which is added if it is new, after its parts."""
@@ -102,13 +104,18 @@ class _Operations:
 
     def layers(self) -> Iterator[list[list[list[int]]]]:
         """For each head of each layer, the operations that it computes, with their columns."""
-        starts = {self.model.stream[name].start: own for name, own in self.held.items()}
         if len({*self.held.values()} - self.number.keys()):
             raise InputError(f"{self.model.name} has no certificate: a register is no operation")
+        for layer in self.heads:
+            yield [[[self.number[own], column] for own, column in head] for head in layer]
+
+    def _heads(self) -> Iterator[list[list[tuple[int, int]]]]:
+        """For each head of each layer, the classes that it computes, with their columns."""
+        starts = {self.model.stream[name].start: own for name, own in self.held.items()}
         for block in self.model.blocks:
             every = () if block.attn is None else block.attn.W_O
             columns = [W_O.abs().sum(0).nonzero().flatten().tolist() for W_O in every]
-            yield [[[self.number[starts[c]], c] for c in each if c in starts] for each in columns]
+            yield [[(starts[c], c) for c in each if c in starts] for each in columns]
 
     def _operation(self, each: Expression, parts: list[int]) -> dict[str, Any]:
         match each:
@@ -120,13 +127,17 @@ class _Operations:
                 sides = {"keys": parts[0], "queries": parts[1]}
                 return {"op": "select", **sides, "pairs": self._pairs(each)}
             case SelectorWidth(selector):
-                if not (widths := [*self._widths(selector)]):
+                widths = [*self._widths(selector)]
+                if not widths and self._is_computed(each):
                     return {"op": "width", "selector": parts[0]}
                 terms = {"of": [k for k, _ in widths], "factors": [factor for _, factor in widths]}
                 return {"op": "sum", "selector": parts[0], **terms}
-            case Aggregate(_, _, default):
+            case Aggregate(selector, _, default):
                 value = written(exact(default))
-                return {"op": "mean", "selector": parts[0], "of": parts[1], "default": value}
+                if self._is_computed(each):
+                    return {"op": "mean", "selector": parts[0], "of": parts[1], "default": value}
+                self.domains.add(width := SelectorWidth(selector))
+                return {"op": "map", "of": [self.add(width)], "table": [["0", value]]}
         match self.tables.of(each):
             case LinearSequenceMap(_, _, p, q):
                 factors = [written(exact(p)), written(exact(q))]
@@ -137,6 +148,10 @@ class _Operations:
             case Full(fill):
                 return {"op": "map", "of": [], "table": [[written(exact(fill))]]}
         raise InputError(f"{each} has no certificate: it is a {each.word}")
+
+    def _is_computed(self, each: Expression) -> bool:
+        """Whether a head computes an expression; otherwise its selector selects nothing."""
+        return self.classes(self.tables.of(each)) in self.computed
 
     def _pairs(self, select: Select) -> Any:
         """The predicate: a comparison of numbers, or the pairs of a key and a query."""
@@ -158,7 +173,7 @@ class _Operations:
             for other in relations[1:]:
                 both &= other
             self.domains.add(width := SelectorWidth(both))
-            if self.classes(self.tables.of(width)) in self.held.values():  # otherwise it is 0
+            if self._is_computed(width):  # otherwise it is 0
                 yield self.add(width), str(factor)
 
 

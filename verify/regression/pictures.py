@@ -45,7 +45,8 @@ def panels_of(
     yield figure, panels
     for panel in panels:
         panel.grid()
-        panel.legend(loc=legend)
+        if panel.get_legend_handles_labels()[0]:
+            panel.legend(loc=legend)
 
 
 def newton_picture(x: np.ndarray, y: np.ndarray, k: int, alpha: float, start: Start) -> Figure:
