@@ -120,7 +120,9 @@ def softmax_error(
         if (mlp := block.mlp) is not None:
             units = seen @ abs(as_array(mlp.W_in)) + relative * (1 + abs(as_array(mlp.b_in)))
             units = stored(units, 1)
-            rounded = rounding * _of_sums(mlp, between + error, constant)
+            rounded = np.zeros(model.d_model)
+            if rounding:  # otherwise infinite bounds would give 0·∞
+                rounded = rounding * _of_sums(mlp, between + error, constant)
             error = stored(error + stored(units @ abs(as_array(mlp.W_out)), 1), 1)
             errors += [units, error]
             for name in restored:

@@ -73,6 +73,7 @@ def _prepare() -> None:
     """Prepares the signals and the streams of a command."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: results are written
     screen = sys.__stderr__
     if sys.stderr is None:  # closed, and `print` would write to standard output instead
         sys.stderr = TextIOWrapper(BufferedWriter(FileIO(os.devnull, "w")))

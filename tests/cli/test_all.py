@@ -116,6 +116,25 @@ except KeyboardInterrupt:
     assert running.returncode == 130
 
 
+@pytest.mark.skipif(os.name != "posix", reason="the system has no such signals")
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
+def test_a_run_that_is_terminated_writes_what_it_has(jobs, tmp_path):
+    """Only the first process gets the signal."""
+    out = tmp_path / "all.json"
+    command = [sys.executable, "-m", "verify", "all", "--quick", "--jobs", jobs]
+    command += ["--json", str(out)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=ROOT, start_new_session=True, **pipes) as running:
+        running.stdout.readline()
+        time.sleep(1)
+        running.terminate()
+        _, said = running.communicate(timeout=60)
+    assert (running.returncode, said.splitlines()[-1:]) == (130, ["interrupted"])
+    document = strict(out.read_text())
+    assert document["complete"] is False
+    assert document["claims"]
+
+
 def test_an_interrupt_between_two_tasks_ends_the_later_ones(monkeypatch):
     monkeypatch.setattr(parallel._Process, "is_interrupted", True)
     with pytest.raises(KeyboardInterrupt):

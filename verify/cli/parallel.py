@@ -9,7 +9,7 @@ import signal
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Any
 
 from verify.claim import Run
@@ -35,7 +35,7 @@ def at_once(jobs: int, tasks: Iterable[Task]) -> Iterator[Checked]:
 
     The cores are divided among the processes, unless the environment sets the number of threads.
     Ctrl-C, which a terminal sends to all processes, ends the tasks: KeyboardInterrupt is raised
-    here, and the processes print nothing.
+    here, and the processes print nothing. So does a signal to this process alone.
     """
     threads = str(max(1, (os.cpu_count() or 1) // jobs))
     named = {name: os.environ.get(name) for name in THREADS}
@@ -47,6 +47,11 @@ def at_once(jobs: int, tasks: Iterable[Task]) -> Iterator[Checked]:
         for printed, done in results:
             print(printed, end="", flush=True)
             yield done
+    except BaseException:
+        for child in active_children():  # an interruption may have reached this process only
+            if child.pid is not None:
+                os.kill(child.pid, signal.SIGINT)
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
         for name, value in named.items():
