@@ -81,7 +81,7 @@ def retrieve(
     are converted to the default dtype. Queries are processed 256 at a time. For 256 queries, the
     additional memory is one number for each pair of a query and a group of 32 patterns. Raises
     ValueError for incompatible shapes, an empty set of patterns, NaN or infinite entries, and
-    scores that overflow the dtype.
+    scores that overflow the dtype or of which the products underflow.
     """
     patterns = as_tensor(patterns, name="patterns")
     if not patterns.is_floating_point():
@@ -95,6 +95,7 @@ def retrieve(
     states = queries.reshape(-1, queries.shape[-1]).clone()  # the result for steps = 0
     longest = float(patterns.norm(dim=1).max())
     _scores_are_finite(patterns, queries, beta, longest)
+    _scores_do_not_underflow(patterns, beta, longest)
     for following in announced(range(steps - 1, -1, -1), "retrieve"):
         window = _window(len(patterns), beta, longest, allowed, steps, following)
         if not _may_prune(states) or _crowded(patterns, states, window, longest):
@@ -116,6 +117,27 @@ def _scores_are_finite(patterns: Tensor, queries: Tensor, beta: float, longest: 
     require_finite("queries", queries)
     dtype = str(patterns.dtype).removeprefix("torch.")
     raise InputError(f"scores are too large for {dtype}: scale patterns and queries down")
+
+
+def _scores_do_not_underflow(patterns: Tensor, beta: float, longest: float) -> None:
+    """Raise ValueError if products may underflow by more than the bound on rounding includes.
+
+    With the smallest positive number η, a product of a score, or of a weight and a pattern, has an
+    error of up to η/2 beside its rounding.  In a score times β, the sum is at most dβη/2, which is
+    at most eps/4, and in an update Nη/2 ≤ N·eps·M/2 for normal M.  Products of numbers of 16 bits
+    are computed in float32.
+    """
+    kind = torch.finfo(patterns.dtype)
+    computed = torch.finfo(torch.promote_types(patterns.dtype, torch.float32))
+    small = 0.0 < longest < kind.smallest_normal
+    tiny = 2 * patterns.shape[1] * beta * computed.smallest_normal > 1
+    if small or tiny or not beta <= computed.max:
+        dtype = str(patterns.dtype).removeprefix("torch.")
+        raise InputError(
+            f"patterns of lengths up to {longest:.3g} at beta = {beta:g} have products that "
+            f"underflow {dtype}: multiply patterns and queries by a number, and divide beta by its "
+            "square"
+        )
 
 
 def _window(

@@ -276,6 +276,22 @@ def test_the_largest_scores_are_below_the_largest_number(M, query, beta):
         retrieve(1.2 * patterns, state, beta, 2)
 
 
+@pytest.mark.parametrize("size", [1e-25, 1e-20, 2e-18, 1e-3, 1e10, 1e18])
+def test_products_do_not_underflow_beyond_the_bound_on_rounding(size):
+    """Scores of size 1 with patterns of all sizes, or a refusal, after which scaling helps."""
+    points, eps = sphere(5, 3, seed=3, dtype=torch.float32), 2.0**-23
+    patterns, states, beta = size * points, size * near(points, 2), 4.0 / size**2
+    if size < 1e-18:
+        with rejects("patterns", "beta"):
+            retrieve(patterns, states, beta)
+        patterns, states, beta = patterns / size, states / size, 4.0
+    wanted = definition(patterns.double(), states.double(), beta)
+    M = float(patterns.double().norm(dim=1).max())
+    bound = eps * M + update_rounding(5, 3, beta, M, float(states.double().norm(dim=1).max()), eps)
+    found = retrieve(patterns, states, beta).double().numpy()
+    assert np.linalg.norm(found - wanted, axis=1).max() <= bound < 0.1 * M
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_one_bad_pattern_among_many_raises(bad):
     patterns = sphere(3000, 16, seed=10)

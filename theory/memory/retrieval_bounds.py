@@ -106,6 +106,9 @@ def update_rounding(
     at most e^{−80}·N·M. For any weights the updated state is in the convex hull of the patterns, up
     to rounding, so the error is also at most 2M(1 + γ_{2N+9}). The smaller bound is returned.
 
+    No product may underflow: with the smallest normal number t of the floats, M ≥ t or M = 0, and
+    2dβt ≤ 1. (Vectors times c and β/c² have the same scores.)
+
     Raises `ValueError` for about 1/eps patterns or more, and for about 2/eps dimensions or more.
     """
     u = eps / 2
