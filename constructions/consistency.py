@@ -38,8 +38,8 @@ def check_finite(model: Model) -> None:
             )
         if not weights.is_floating_point() or not bool(torch.isfinite(weights).all()):
             raise InputError(
-                f"{name} has entries that are not finite numbers: train the weights "
-                "again, or restore them"
+                f"{name} has entries that are not finite numbers: build, train or load the model "
+                "again"
             )
 
 

@@ -29,6 +29,7 @@ from constructions.softmax import score_sizes
 from constructions.stock.gadgets import chosen
 from constructions.stock.softened import softened
 from constructions.stock.translatable import check_translatable
+from constructions.tokens import Tokens
 from constructions.transformer import Transformer
 from theory.kinds import InputError, checked
 
@@ -55,7 +56,7 @@ def to_lens(model: Transformer) -> Any:
         raise InputError(
             f"TransformerLens cannot be imported ({error}): run pip install 'weightwright[lens]'"
         ) from None
-    if model.interface.context is None:
+    if not isinstance(model.interface, Tokens) or model.interface.context is None:
         raise InputError(
             f"{model.name} is not a model over tokens with a largest length: give such a model, "
             "for example induction_heads"

@@ -1,10 +1,13 @@
 """Statements over tokens that define no model, or no answers of the model's shape."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from refusals import rejects
 
 from constructions import previous_token
+from verify import certify
 from verify.claim import Run
 from verify.evidence.sequences import agreement
 from verify.evidence.statement import OverTokens
@@ -52,3 +55,54 @@ def test_a_build_that_returns_no_model():
 def test_sizes_that_are_no_counts(name, value):
     with rejects(name):
         findings(**{name: value})
+
+
+def changed(**changes):
+    """A builder of a model with these attributes of the interface, the heads or the stage."""
+
+    def build(V, n):
+        model = previous_token(V, n)
+        for name, value in changes.items():
+            if name == "margin":
+                model.interface.margin = value
+            elif name == "normalise":
+                model.attentions[0].normalise = value
+            else:
+                model.stages = (replace(model.stages[0], **{name: value}),)
+        return model
+
+    return build
+
+
+def test_a_model_without_a_margin_or_with_softmax_heads():
+    with rejects("margin"):
+        findings(build=changed(margin=None))
+    with rejects("its label", "softmax"):
+        findings(build=changed(normalise="softmax"))
+
+
+def before(tokens):
+    """The token before the last one, and −1 for the first."""
+    return tokens[-2] if len(tokens) > 1 else -1
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("holds", "what"),
+    [
+        (lambda tokens: None, "IndexError"),
+        (lambda tokens: 0, "IndexError"),
+        (lambda tokens: tokens, "ValueError"),
+        (lambda: 0, "TypeError"),
+        (lambda tokens: 1 / 0, "ZeroDivisionError"),
+        (lambda tokens: "x", "IndexError"),
+    ],
+)
+def test_a_stage_without_values_of_its_register(holds, what):
+    register = previous_token(3, 9).stages[0].register
+    for function in (
+        lambda: findings(build=changed(holds=holds)),
+        lambda: certify(changed(holds=holds)(3, 4), against=before),
+    ):
+        with rejects(register, what):
+            function()

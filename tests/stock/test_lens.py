@@ -19,6 +19,7 @@ from constructions import (
     induction_heads,
     newton,
     parity,
+    prefix_sums,
     semiautomaton,
 )
 from constructions.attention import Attention
@@ -250,6 +251,7 @@ def test_hooks_change_what_the_register_holds(lens):
 REFUSED = {
     "sharpened": lambda: induction_heads(5, 12),  # hardmax attention
     "tokens": lambda: newton(2, 3, 0.1),
+    "over tokens": lambda: prefix_sums(1),
 }
 NORMED = {"ln1": LayerNorm, "ln2": LayerNorm, "norm": lambda _: UnitNorm()}
 

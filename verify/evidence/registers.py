@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from constructions.blocks import Stage
 from constructions.transformer import Transformer
+from theory.kinds import InputError
 from verify.claim import Run
 from verify.domains import (
     Domain,
@@ -94,7 +96,10 @@ def sides(case: Case, given: Inputs) -> list[Side]:
     proof.
     """
     inputs = given.matrices
-    return [Side(stage, held, stage.holds(*inputs)) for stage, held in held_registers(case, given)]
+    return [
+        Side(stage, held, _proved(stage, None, *inputs))
+        for stage, held in held_registers(case, given)
+    ]
 
 
 def held_registers(case: Case, given: Inputs) -> Iterator[tuple[Stage, Matrix]]:
@@ -125,7 +130,27 @@ def registers_in_float64(
     passed, answers = list(model.streams(*inputs)), model.prompt(*inputs).answers
     for stage in sorted(model.stages, key=lambda stage: stage.after):
         held = passed[stage.after][..., answers, model.stream[stage.register]].double().numpy()
-        yield stage, stage.times * held, stage.holds(*inputs)[..., -held.shape[-2] :, :]
+        yield stage, stage.times * held, _proved(stage, held.shape, *inputs)
+
+
+def _proved(stage: Stage, shape: tuple[int, ...] | None, *inputs: Any) -> Any:
+    """The proved value of a register, for arrays with this shape (…, answers, width).
+
+    The function of a stage may be that of a user. Raises InputError if it has no such value.
+    """
+    try:
+        found = stage.holds(*inputs)
+        if shape is None:
+            return found
+        return np.broadcast_to(np.asarray(found)[..., -shape[-2] :, :], shape)
+    except (InputError, NotPolynomial):
+        raise
+    except Exception as error:
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(
+            f"the stage for {stage} has no values of its register ({what}): correct the function "
+            "of this stage"
+        ) from error
 
 
 def register_differences(

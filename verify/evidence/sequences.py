@@ -64,7 +64,8 @@ def agreement(
     `symbols` symbols, on random and adversarial sequences of n tokens over V symbols in float64,
     and on some sequences over Q. Quick runs use few sequences.
 
-    Raises ValueError if the statement builds no model, or defines answers of another shape.
+    Raises ValueError if the statement builds no model, or a model with softmax heads or without a
+    margin, if it defines answers of another shape, and for a stage without values of its register.
     """
     sizes = run.limited(3, symbols=symbols), run.limited(4, longest=longest)
     yield from labelled(statement.label, _agreement(run, statement, V, n, samples, sizes))
@@ -74,6 +75,12 @@ def _agreement(
     run: Run, statement: OverTokens, V: int, n: int, samples: int, short: tuple[int, int]
 ) -> Iterator[Finding]:
     most, longest = short
+    model = statement.at(V, n).model
+    if any(attn.normalise == "softmax" for attn in model.attentions):
+        raise InputError(
+            f"{statement.label} has softmax heads, whose answers are not rational: build its model "
+            "with hardmax heads"
+        )
     least, most = (1, most) if statement.symbols is None else (statement.symbols,) * 2
     while longest > 1 and most**longest > MOST_SHORT:  # an automaton may have many symbols
         longest -= 1
@@ -85,7 +92,6 @@ def _agreement(
         _all_short(statement, few, longest),
     )
     families = families_of(run, V, n, run.limited(8, samples=samples))
-    model = statement.at(V, n).model
     batches = [(model, rows) for rows in families.values()] + list(longer(run, statement, V, n))
     lengths = " and ".join(f"{length}" for length in sorted({rows.shape[1] for _, rows in batches}))
     yield answers_equal(
@@ -158,6 +164,11 @@ def margin_kept(
     least, declared = dict[str, Fraction](), dict[str, Fraction]()
     evidence, holds = list[Evidence](), list[bool]()
     for model, rows in batches:
+        if model.interface.margin is None:
+            raise InputError(
+                f"{model.name} declares no margin of its logits: build its interface with a "
+                "margin, as in Tokens(8, 128, margin=2.0)"
+            )
         size = f"V = {model.interface.vocabulary_size}, n = {model.interface.max_length}"
         each = (distances(statement, model, *part) for part in in_parts(model, rows))
         for apart in chain.from_iterable(each):
