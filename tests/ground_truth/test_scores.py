@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import rejects
 
-from constructions import induction_heads
+from constructions import induction_heads, newton, parity_bounded, prefix_sums
 from constructions.circuits import circuit
+from verify.ground_truth.cases import Case
 from verify.ground_truth.hooked import Link
 from verify.ground_truth.results import PAIRS, Result
 from verify.ground_truth.results import _pairs as pairs_of
@@ -140,3 +141,24 @@ def test_pairs_of_prompts_have_different_answers():
     first, second = pairs_of(answers, np.random.default_rng(0))
     assert len(first) == len(second) == PAIRS
     assert (answers[first] != answers[second]).any(-1).all()
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("case", "named"),
+    [
+        (lambda: Case("its name", lambda: None, 3), "its name"),
+        (lambda: Case("its name", lambda: newton(2, 1, 0.1), 3), "its name"),
+        (lambda: Case("its name", lambda: prefix_sums(2), 3), "its name"),
+        (lambda: Case("its name", lambda: parity_bounded(3), 3), "its name"),
+        (lambda: Case("its name", lambda: induction_heads(40, 40), 40), "length"),
+        (lambda: Case("its name", None, 3), "build"),
+        (lambda: Case("its name", lambda: induction_heads(2, 3), 0), "length"),
+        (lambda: Case("its name", lambda: induction_heads(2, 3), 3, decoys="x"), "decoys"),
+    ],
+)
+def test_cases_that_are_none(case, named):
+    with rejects(named):
+        made = case()
+        made.model()
+        made.prompts()

@@ -167,6 +167,10 @@ BAD = {
         lambda: probe(gradient_descent(D, 2, STEP, causal=True).to("meta"), FITTED),
         ["meta", "embed.W_E"],
     ),
+    "a function whose predictions are on the device meta": (
+        lambda: predictions_of(lambda x, y, q: torch.zeros(q.shape[0], device="meta"), FITTED),
+        ["meta"],
+    ),
     "a block on the device meta": (lambda: predictions_of(partly_meta(), FITTED), ["meta"]),
     "a library model without a mask": (
         lambda: probe(gradient_descent(D, 2, STEP), FITTED),

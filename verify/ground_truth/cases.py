@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 import constructions as c
 from constructions.circuits import circuit
 from constructions.programs import compiled
+from constructions.stock.translated import all_gaps_known
+from constructions.tokens import Tokens
 from constructions.trained import load
 from constructions.transformer import Transformer
 from theory.computation import S3, flip_flop
-from theory.kinds import InputError, checked
+from theory.kinds import Count, InputError, NonNegative, checked, shown
 from theory.programs.library.examples import PROGRAMS
 from theory.sequences import random_sequences
 from verify.ground_truth.decoys import beside
 from verify.ground_truth.truth import Truth, links_of, true_links
 
 SAMPLE = 512  # prompts of trained models
+MOST_PROMPTS = 2**20  # of hand-built models
 MARK = ", with decoys: "  # between the name of a model and the kind of its decoys
 Decoys = Literal["silent", "faint"]
 DECOYS = {"silent": 0.0, "faint": 0.1}  # of decoys, with the argument `faint` of `beside`
 
 
+@checked
 @dataclass(frozen=True)
 class Case:
     """A model, the number of tokens of its prompts, and how its circuit is known.
@@ -40,15 +45,23 @@ class Case:
 
     name: str
     build: Callable[[], Transformer]
-    length: int
+    length: Count
     built: Callable[[], Transformer] | None = None
-    decoys: float | None = None
+    decoys: NonNegative | None = None
 
     def model(self) -> Transformer:
-        """The model in float64, with softmax at a β at which all answers are those of hardmax."""
-        model = self.build().double()
+        """The model in float64, with softmax at a β at which all answers are those of hardmax.
+
+        Raises ValueError if a hand-built model is not one over tokens with proved score gaps.
+        """
+        model = self._made().double()
         if self.built is not None:
             return model
+        if not all_gaps_known(model) or model.interface.margin is None:
+            raise InputError(
+                f"{self.name} is no model over tokens of hard attention with proved score gaps: "
+                "give such a model, for example induction_heads"
+            )
         model = model.sharpened(max(1.0, 1.01 * model.least_sharpness()))
         return model if self.decoys is None else beside(model, self.prompts(), self.decoys)
 
@@ -63,11 +76,27 @@ class Case:
         return replace(self, name=f"{self.name}{MARK}{kind}", decoys=DECOYS[kind])
 
     def prompts(self) -> np.ndarray:
-        """All sequences of `length` tokens; for a trained model, random ones."""
-        V = self.build().interface.vocabulary_size
+        """All sequences of `length` tokens; for a trained model, random ones.
+
+        Raises ValueError for a model that is not over tokens, and for too many sequences.
+        """
+        V = self._made().interface.vocabulary_size
         if self.built is not None:
             return random_sequences(SAMPLE, self.length, V, seed=0)
+        if self.length * math.log2(max(V, 2)) > math.log2(MOST_PROMPTS):
+            raise InputError(
+                f"{self.name} has {shown(V)}^{shown(self.length)} prompts of {shown(self.length)} "
+                f"tokens, more than {MOST_PROMPTS}: give a smaller length"
+            )
         return np.array([*product(range(V), repeat=self.length)])
+
+    def _made(self) -> Transformer:
+        made: Any = self.build()
+        if not isinstance(made, Transformer) or not isinstance(made.interface, Tokens):
+            raise InputError(
+                f"{self.name} builds {shown(made)}: give a function that builds a model over tokens"
+            )
+        return made
 
     def truth(self, model: Transformer) -> Truth:
         """The links that matter and those that exist; `model` is that of `to_lens`."""

@@ -312,6 +312,10 @@ def called(function: Any, *given: Any, of: Any = None, name: str = "") -> Any:
 def as_array(value: Any, name: str, dims: int = 0) -> np.ndarray:
     """A tensor of any dtype and device, or an array of at least `dims` axes, as finite float64."""
     if isinstance(value, Tensor):
+        if value.is_meta:
+            raise InputError(
+                f"{name} is on the device meta, without numbers: give a tensor on the CPU"
+            )
         value = value.detach().cpu()
         value = (value if value.is_complex() else value.to(torch.float64)).numpy()
     try:
