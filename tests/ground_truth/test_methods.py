@@ -205,8 +205,9 @@ def test_a_method_that_is_no_function_is_rejected():
 
 
 def test_an_error_of_a_method_is_its_own():
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ZeroDivisionError) as raised:
         benchmark({"mine": lambda of: 1 / 0}, cases=[INDUCTION], seeds=1)
+    assert "'mine'" in raised.value.__notes__[0]
 
 
 def test_a_model_of_equal_answers_is_rejected():

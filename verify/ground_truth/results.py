@@ -159,7 +159,11 @@ def _equal(of: Hooked, kept: list[Tensor]) -> bool:
 
 def _scores(name: str, method: Method, of: Hooked) -> Any:
     """The scores of a method, if they are finite scores of links, or of all nodes."""
-    found = method(of)
+    try:
+        found = method(of)
+    except Exception as error:
+        error.add_note(f"raised by the method {name!r}")
+        raise
     if not isinstance(found, Mapping) or not found:
         raise InputError(
             f"the method {name!r} returns {shown(found)}: return a dictionary with a score for "
