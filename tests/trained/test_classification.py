@@ -161,7 +161,7 @@ def test_an_mlp_is_its_formula():
         (lambda: Halves(until=1.5), "until"),
         (lambda: preset("text", model="lstm", read="token"), "LSTM"),
         (lambda: preset("digits", read="last"), "read"),
-        (lambda: preset("digits", model="disentangled"), "preset"),
+        (lambda: preset("digits", model="disentangled"), "model"),
     ],
 )
 def test_bad_input_of_networks_is_rejected(call, parameter):

@@ -115,7 +115,7 @@ def test_a_distribution_with_too_few_graphs_of_the_kind_is_rejected(p, monkeypat
         (lambda: DisentangledShape(1, 1), "two_channel"),
         (lambda: replace(DENSE, shape=LSTMShape(1, 8)), "shape lstm connectivity"),
         (lambda: replace(preset("hop"), shape=DENSE.shape), "shape disentangled hop"),
-        (lambda: preset("connectivity", "dense", model="lstm"), "dense"),
+        (lambda: preset("connectivity", "dense", model="lstm"), "disentangled"),
         (lambda: preset("connectivity", "paper"), "size small"),
         (lambda: preset("hop", graphs="all"), "graphs"),
         (lambda: untrained(replace(DENSE, shape=DisentangledShape(60, False))), "60 layers"),
