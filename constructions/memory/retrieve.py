@@ -93,7 +93,8 @@ def retrieve(
     Reals(f"... {shape[1]}").fit("queries", queries.shape)
     allowed = torch.finfo(patterns.dtype).eps if tolerance is None else tolerance
     states = queries.reshape(-1, queries.shape[-1]).clone()  # the result for steps = 0
-    longest = float(patterns.norm(dim=1).max())
+    # In float64, since squares of float32 may underflow.
+    longest = float(torch.linalg.vector_norm(patterns, dim=1, dtype=torch.float64).max())
     _scores_are_finite(patterns, queries, beta, longest)
     _scores_do_not_underflow(patterns, beta, longest)
     for following in announced(range(steps - 1, -1, -1), "retrieve"):
@@ -131,7 +132,7 @@ def _scores_do_not_underflow(patterns: Tensor, beta: float, longest: float) -> N
     computed = torch.finfo(torch.promote_types(patterns.dtype, torch.float32))
     small = 0.0 < longest < kind.smallest_normal
     tiny = 2 * patterns.shape[1] * beta * computed.smallest_normal > 1
-    if small or tiny or not beta <= computed.max:
+    if small or tiny:
         dtype = str(patterns.dtype).removeprefix("torch.")
         raise InputError(
             f"patterns of lengths up to {longest:.3g} at beta = {beta:g} have products that "

@@ -7,8 +7,12 @@ import pytest
 from refusals import rejects
 
 from constructions import previous_token
+from constructions.blocks import Stage
+from theory.kinds import InputError
 from verify import certify
 from verify.claim import Run
+from verify.domains.base import NotPolynomial
+from verify.evidence.registers import _proved
 from verify.evidence.sequences import agreement
 from verify.evidence.statement import OverTokens
 
@@ -106,3 +110,13 @@ def test_a_stage_without_values_of_its_register(holds, what):
     ):
         with rejects(register, what):
             function()
+
+
+@pytest.mark.parametrize("error", [NotPolynomial("its reason"), InputError("its reason")])
+def test_errors_that_a_finding_explains_are_left_as_they_are(error):
+    def holds(*inputs):
+        raise error
+
+    with pytest.raises(type(error), match="its reason") as raised:
+        _proved(Stage(1, "answer", holds), None)
+    assert raised.value is error

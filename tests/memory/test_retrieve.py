@@ -276,7 +276,7 @@ def test_the_largest_scores_are_below_the_largest_number(M, query, beta):
         retrieve(1.2 * patterns, state, beta, 2)
 
 
-@pytest.mark.parametrize("size", [1e-25, 1e-20, 2e-18, 1e-3, 1e10, 1e18])
+@pytest.mark.parametrize("size", [1e-25, 3e-19, 2e-18, 1e-3, 1e10, 1e18])
 def test_products_do_not_underflow_beyond_the_bound_on_rounding(size):
     """Scores of size 1 with patterns of all sizes, or a refusal, after which scaling helps."""
     points, eps = sphere(5, 3, seed=3, dtype=torch.float32), 2.0**-23
@@ -290,6 +290,14 @@ def test_products_do_not_underflow_beyond_the_bound_on_rounding(size):
     bound = eps * M + update_rounding(5, 3, beta, M, float(states.double().norm(dim=1).max()), eps)
     found = retrieve(patterns, states, beta).double().numpy()
     assert np.linalg.norm(found - wanted, axis=1).max() <= bound < 0.1 * M
+
+
+def test_patterns_that_are_not_normal_numbers_are_refused():
+    points = sphere(5, 3, seed=3, dtype=torch.float32)
+    assert torch.isfinite(retrieve(2e-38 * points, points, 1.0)).all()
+    assert not retrieve(0 * points, points, 1.0).any()
+    with rejects("patterns", "beta"):
+        retrieve(1e-38 * points, points, 1.0)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])

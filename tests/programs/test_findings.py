@@ -47,6 +47,18 @@ def test_selectors_that_select_nothing_are_verified_to(name, vocabulary, length)
         program_checker.computed(statement, 10**7)
 
 
+def test_a_program_that_is_neither_verified_nor_run_on_all_sequences_is_undecided(monkeypatch):
+    def rejects(*given):
+        raise ArithmeticError("its reason")
+
+    monkeypatch.setattr(program_checker, "computed", rejects)
+    for length, verdicts in ((2, []), (30, [Verdict.UNDECIDED])):
+        found = findings(programs.program, program="reverse", max_length=length, samples=3)
+        every = [each for id, each in found.items() if id.endswith("/all-sequences")]
+        assert [each.verdict for each in every] == verdicts
+        assert all("its reason" in each.words for each in every)
+
+
 def test_a_program_that_the_checker_does_not_verify_is_run_on_all_sequences():
     """At one token, one of two selectors selects it, so that their widths have a constant sum."""
     for length, ids in ((1, set()), (2, {"all-sequences"})):

@@ -185,6 +185,28 @@ def test_an_mlp_restores_only_what_it_reads_closely_enough(part):
     assert (bound == 0) == (part <= 0.25)
 
 
+def test_what_an_mlp_restores_has_the_rounding_of_its_sums():
+    """The step from ¼ to ¾ is 2·relu(x − ¼) − 2·relu(x − ¾), for an x of size 1."""
+    stream = Stream(x=1, y=1)
+    layer = Block(
+        mlp=mlp(stream, [Step(stream.read("x"), 0.75, "y", 0.5)]),
+        restores=(Restores(("y",), {"x": 0.25}),),
+    )
+    embed, read = Embed(rows(stream, x=np.array([0, 1]))), unembed(stream, stream.read("y"))
+    model = Transformer(embed, [layer], read, interface=Tokens(2, 4), stream=stream, source="")
+    W, b, W_out = (
+        abs(each.double().numpy()) for each in (layer.mlp.W_in, layer.mlp.b_in, layer.mlp.W_out)
+    )
+    terms = (1 + 0.5) * W[stream["x"]][0] + 1 + b  # a constant of ½ is added to x
+    to_y = W_out[:, stream["y"]][:, 0]
+    # Each neuron has one weight, so two products; the output has one term for each neuron.
+    wanted = 0.125 * ((2 + 3) * terms @ to_y + (to_y > 0).sum() * terms @ to_y)
+    found = softmax_error(model, 1.0, constant=0.5, rounding=0.125).registers
+    assert found["y"] == pytest.approx(wanted, rel=1e-8)
+    assert found["x"] == 0
+    assert softmax_error(model, 1.0).registers["y"] == 0
+
+
 def at_any_sharpness(model):
     """A copy whose `sharpened` accepts a sharpness at which answers can be wrong."""
     blunt = copy.deepcopy(model)
