@@ -148,13 +148,14 @@ def _of_sums(mlp: MLP, sizes: np.ndarray, constant: float) -> np.ndarray:
     `sizes` are bounds on the numbers that the MLP reads, each as half the difference of two numbers
     with `constant` added. So a hidden neuron with t weights is a sum of 2t products and a bias, of
     which the activation is computed with two roundings; its error is at most (2t + 3)u times the
-    sum of the absolute values. The error of an output, a sum of t products, is at most t·u times
-    this sum. Zeros are added without error.
+    sum of the absolute values. The error of an output, a sum of t products and a bias, is at most
+    (t + 1)u times this sum. Zeros are added without error.
     """
     W_in, W_out = abs(as_array(mlp.W_in)), abs(as_array(mlp.W_out))
     terms = (sizes + constant) @ W_in + 1 + abs(as_array(mlp.b_in))
     hidden = (2 * (W_in > 0).sum(0) + 3) * terms
-    return np.asarray(hidden @ W_out + (W_out > 0).sum(0) * (terms @ W_out))
+    output = ((W_out > 0).sum(0) + 1) * (terms @ W_out + abs(as_array(mlp.b_out)))
+    return np.asarray(hidden @ W_out + output)
 
 
 def _bounds(errors: np.ndarray) -> np.ndarray:

@@ -199,8 +199,8 @@ def test_what_an_mlp_restores_has_the_rounding_of_its_sums():
     )
     terms = (1 + 0.5) * W[stream["x"]][0] + 1 + b  # a constant of ½ is added to x
     to_y = W_out[:, stream["y"]][:, 0]
-    # Each neuron has one weight, so two products; the output has one term for each neuron.
-    wanted = 0.125 * ((2 + 3) * terms @ to_y + (to_y > 0).sum() * terms @ to_y)
+    # Each neuron has one weight, so two products; the output has a term for each neuron and a bias.
+    wanted = 0.125 * ((2 + 3) * terms @ to_y + ((to_y > 0).sum() + 1) * terms @ to_y)
     found = softmax_error(model, 1.0, constant=0.5, rounding=0.125).registers
     assert found["y"] == pytest.approx(wanted, rel=1e-8)
     assert found["x"] == 0
